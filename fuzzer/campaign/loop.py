@@ -1,0 +1,113 @@
+"""A campaign: draw a case, run it, judge it, look into what is new. It only sequences."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+from fuzzer.campaign.store import Store
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import REFERENCES
+from fuzzer.report.finding_file import FindingDoc
+from fuzzer.settings import Settings
+from fuzzer.triage.investigate import investigate, sightings
+from fuzzer.triage.reproduce import is_valid
+from generators.choice import NumpySource
+from generators.graph import Case
+from generators.random_graph import generate
+from oracles import judge_all
+from oracles.lane import LaneSpec
+from oracles.outcome import Result
+
+SAVE_SECONDS = 5.0
+
+
+class Campaign:
+    """One run of a campaign, over a pool of threads that each wait for children."""
+
+    def __init__(self, settings: Settings, store: Store, executor: Executor) -> None:
+        self.settings, self.store, self.executor = settings, store, executor
+        self.new: list[FindingDoc] = []
+        self.began = time.monotonic()
+        self.tests = 0
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._next = self.first = store.state.next_test
+        self._done: set[int] = set()
+        self._lanes = (*REFERENCES, *settings.lanes)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.began
+
+    def stop(self) -> None:
+        """Let each worker end its test, then return."""
+        self._stop.set()
+
+    def run(self) -> None:
+        with ThreadPoolExecutor(self.settings.workers, "worker") as pool:
+            workers = [pool.submit(self._work) for _ in range(self.settings.workers)]
+            try:
+                self._supervise(workers)
+            finally:
+                self._stop.set()
+        for worker in workers:
+            worker.result()
+
+    def _supervise(self, workers: Sequence[Future[None]]) -> None:
+        while not all(worker.done() for worker in workers):
+            wait(workers, timeout=SAVE_SECONDS, return_when="FIRST_EXCEPTION")
+            self.store.save_state()
+            if any(worker.done() and worker.exception() for worker in workers):
+                return
+
+    def _work(self) -> None:
+        while (index := self._take()) is not None:
+            self._test(index)
+            self._finish(index)
+
+    def _take(self) -> int | None:
+        """The next test's number; None where this run is over."""
+        with self._lock:
+            out_of_time = self.settings.seconds is not None and self.seconds >= self.settings.seconds
+            all_done = self.settings.tests is not None and self._next - self.first >= self.settings.tests
+            if self._stop.is_set() or out_of_time or all_done:
+                return None
+            self._next += 1
+            return self._next - 1
+
+    def _test(self, index: int) -> None:
+        seed = self.store.state.seed
+        origin = f"seed {seed} test {index}"
+        case = generate(NumpySource(seed, index), self.settings.limits, self.settings.ops, origin)
+        result = self.executor.run(case, self._lanes)
+        with self._lock:
+            tally = self.store.state.tally
+            tally.tests += 1
+            tally.invalid += not is_valid(result.outcomes)
+            tally.add(result)
+            self.tests += 1
+        for sighting in sightings(judge_all(case, result.outcomes)):
+            if self.store.claim(case, sighting):
+                found = investigate(self._run_for_triage, case, sighting)
+                doc = self.store.save(found, sighting, self.executor.versions)
+                if doc is not None:
+                    self.new.append(doc)
+
+    def _run_for_triage(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result = self.executor.run(case, lanes)
+        with self._lock:
+            self.store.state.tally.add(result, triage=True)
+        return result
+
+    def _finish(self, index: int) -> None:
+        """`next_test` is the first test that is not done: a killed campaign repeats what was under way."""
+        with self._lock:
+            self._done.add(index)
+            first = self.store.state.next_test
+            while first in self._done:
+                self._done.remove(first)
+                first += 1
+        self.store.finished(first)

@@ -1,0 +1,194 @@
+"""A campaign on disk: one directory, that can be killed at any moment.
+
+    campaign.json   seed, next test, books; replaced atomically
+    campaign.lock   held by the running campaign; names its process
+    crashes/        findings; each folder appears whole, by a rename, and is never changed
+    scratch/        what children write; emptied at start
+
+Thread-safe.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from fuzzer.campaign.tally import Tally
+from fuzzer.files import sync_folder, write_atomically, write_synced
+from fuzzer.report import finding_file, issue, repro
+from fuzzer.report.finding_file import FindingDoc
+from fuzzer.triage.investigate import Confirmed, Sighting
+from generators import case_file
+from generators.graph import Case, Invalid
+from oracles.finding import Kind
+
+FORMAT = 1
+
+
+class State(msgspec.Struct, forbid_unknown_fields=True):
+    """`seen` counts, by signature, the tests that met a finding."""
+
+    seed: int
+    next_test: int = 0
+    tally: Tally = msgspec.field(default_factory=Tally)
+    seen: dict[str, int] = msgspec.field(default_factory=dict)
+    format: int = FORMAT
+
+
+class Busy(Exception):
+    """Another process runs this campaign."""
+
+
+class Store:
+    def __init__(self, folder: Path, seed: int | None) -> None:
+        """Open or start the campaign in `folder`. Raises `Busy`; `Invalid` where its state cannot be read, or where
+        it was started with another seed."""
+        self.folder = folder
+        self.crashes = folder / "crashes"
+        self.crashes.mkdir(parents=True, exist_ok=True)
+        self._lock = threading.RLock()
+        self._pending: set[str] = set()
+        self._own_folder()
+        try:
+            self.state = self._load(seed)
+            self._sweep()
+            self.findings: dict[str, FindingDoc] = {doc.signature: doc for doc in self._read_findings()}
+        except BaseException:
+            self._lock_file.close()
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.save_state()
+        self._lock_file.close()
+
+    @property
+    def scratch(self) -> Path:
+        return self.folder / "scratch"
+
+    def _own_folder(self) -> None:
+        self._lock_file = (self.folder / "campaign.lock").open("a+")
+        try:
+            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock_file.seek(0)
+            holder = self._lock_file.read().strip()
+            self._lock_file.close()
+            raise Busy(f"{self.folder}: process {holder or '?'} runs this campaign") from None
+        self._lock_file.truncate(0)
+        self._lock_file.write(str(os.getpid()))
+        self._lock_file.flush()
+
+    def _load(self, seed: int | None) -> State:
+        path = self.folder / "campaign.json"
+        if not path.exists():
+            state = State(seed if seed is not None else int.from_bytes(os.urandom(4), "little"))
+            write_atomically(path, msgspec.json.encode(state))
+            return state
+        try:
+            state = msgspec.json.decode(path.read_bytes(), type=State)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Invalid(f"{path}: {error}; move it away to start afresh (findings stay)") from None
+        if seed is not None and seed != state.seed:
+            raise Invalid(f"{path}: this campaign has seed {state.seed}, not {seed}; name another with --campaign DIR")
+        return state
+
+    def _sweep(self) -> None:
+        """What a killed run left half-done: children's files, and findings whose rename never came."""
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        for leftover in self.crashes.glob(".tmp-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        for leftover in self.folder.glob(".tmp-*"):
+            leftover.unlink(missing_ok=True)
+
+    def _read_findings(self) -> Iterator[FindingDoc]:
+        for path in sorted(self.crashes.glob(f"*/{finding_file.NAME}")):
+            yield finding_file.read(path.parent)
+
+    # Books
+
+    def finished(self, next_test: int) -> None:
+        with self._lock:
+            self.state.next_test = max(self.state.next_test, next_test)
+
+    def save_state(self) -> None:
+        with self._lock:
+            write_atomically(self.folder / "campaign.json", msgspec.json.encode(self.state))
+
+    # Findings
+
+    def claim(self, case: Case, sighting: Sighting) -> bool:
+        """Whether a sighting is worth investigating; counts it where it is known.
+
+        A failure that its message identifies is new or known at once. A wrong result is taken for a known one where a
+        finding of the same lane needs no operator that the case lacks; at every 2nd, 4th, 8th, ... such sighting it is
+        looked into all the same, so that a known bug does not hide its neighbours for good.
+        """
+        with self._lock:
+            known = self._known(case, sighting)
+            if known is not None:
+                count = self.state.seen[known] = self.state.seen.get(known, 0) + 1
+                return sighting.signature.needs_ops and count > 1 and count & (count - 1) == 0
+            key = sighting.signature.id
+            if not sighting.signature.needs_ops:
+                if key in self._pending:
+                    return False
+                self._pending.add(key)
+            return True
+
+    def _known(self, case: Case, sighting: Sighting) -> str | None:
+        signature = sighting.signature
+        if not signature.needs_ops:
+            return signature.id if signature.id in self.findings else None
+        ops, lanes = set(case.graph.ops), {lane.name for lane in sighting.lanes}
+        for doc in self.findings.values():
+            same = doc.identity.same_failure(signature) or _numeric_twins(doc.identity.kind, signature.kind)
+            if same and doc.component is signature.component and set(doc.ops) <= ops and lanes & set(doc.lanes):
+                return doc.signature
+        return None
+
+    def save(self, found: Confirmed, sighting: Sighting, versions: dict[str, str]) -> FindingDoc | None:
+        """Write the finding's folder; None, and one more in the count, where its signature is there already."""
+        with self._lock:
+            self._pending.discard(sighting.signature.id)
+            key = found.signature.id
+            self.state.seen[key] = self.state.seen.get(key, 0) + 1
+            if key in self.findings:
+                return None
+            doc = finding_file.document(found, versions)
+            self._write(found, doc)
+            self.findings[key] = doc
+            return doc
+
+    def _write(self, found: Confirmed, doc: FindingDoc) -> None:
+        script = repro.script(found, doc.slug)
+        text, tensors = case_file.encode(found.case)
+        files = {
+            case_file.JSON_NAME: text,
+            case_file.TENSORS_NAME: tensors,
+            finding_file.NAME: finding_file.encode(doc),
+            "repro.py": script.encode(),
+            "issue.md": issue.text(found, doc, script).encode(),
+            "log.txt": issue.log(found).encode(),
+        }
+        temporary = self.crashes / f".tmp-{doc.slug}"
+        temporary.mkdir()
+        for name, data in files.items():
+            write_synced(temporary / name, data)
+        sync_folder(temporary)
+        temporary.rename(self.crashes / doc.slug)
+        sync_folder(self.crashes)
+
+
+def _numeric_twins(one: Kind, other: Kind) -> bool:
+    """Unwritten memory shows now as a wrong value, now as a second run that differs."""
+    return {one, other} <= {Kind.WRONG_VALUE, Kind.UNSTABLE}

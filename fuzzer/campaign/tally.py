@@ -1,0 +1,71 @@
+"""The books of a campaign: what was run, what it cost, what came out. Plain numbers that add up over runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported
+
+COMPILER_STAGES = frozenset(Stage) - {Stage.START, Stage.RENDER}
+"""Stages whose time is spent inside torch, TVM and onnxruntime."""
+
+
+class Tally(msgspec.Struct):
+    """`lane_results` counts TVM lanes that gave a verdict in tests (ran, raised, died, timed out), `triage_lane_results`
+    the same while confirming and reducing; `unsupported` is by lane."""
+
+    tests: int = 0
+    invalid: int = 0
+    lane_results: int = 0
+    triage_lane_results: int = 0
+    unsupported: dict[str, int] = msgspec.field(default_factory=dict)
+    stage_cpu: dict[str, float] = msgspec.field(default_factory=dict)
+    children_cpu: float = 0.0
+    other_cpu: float = 0.0
+    """CPU seconds of supervisor and zygote."""
+    wall_seconds: float = 0.0
+
+    def add(self, result: Result, *, triage: bool = False) -> None:
+        counted = sum(_is_result(lane, outcome) for lane, outcome in result.outcomes.items())
+        if triage:
+            self.triage_lane_results += counted
+        else:
+            self.lane_results += counted
+            for lane, outcome in result.outcomes.items():
+                if isinstance(outcome, Unsupported):
+                    self.unsupported[lane.name] = self.unsupported.get(lane.name, 0) + 1
+        for stage, seconds in result.stage_cpu.items():
+            self.stage_cpu[stage] = self.stage_cpu.get(stage, 0.0) + seconds
+        self.children_cpu += result.cpu_seconds
+
+    @property
+    def cpu_seconds(self) -> float:
+        return self.children_cpu + self.other_cpu
+
+    @property
+    def compiler_cpu(self) -> float:
+        return sum(seconds for stage, seconds in self.stage_cpu.items() if stage in COMPILER_STAGES)
+
+    def summary(self) -> Mapping[str, object]:
+        """The keys of the JSON summary, without the findings."""
+        total = max(self.cpu_seconds, 1e-9)
+        results = self.lane_results + self.triage_lane_results
+        return {
+            "tests": self.tests,
+            "invalid": self.invalid,
+            "lane_results": self.lane_results,
+            "triage_lane_results": self.triage_lane_results,
+            "cpu_seconds": round(self.cpu_seconds, 2),
+            "wall_seconds": round(self.wall_seconds, 2),
+            "stage_cpu_seconds": {stage: round(s, 2) for stage, s in sorted(self.stage_cpu.items())},
+            "lane_results_per_cpu_second": round(results / total, 3),
+            "outside_compilers_share": round(1 - min(1.0, self.compiler_cpu / total), 4),
+            "unsupported": dict(sorted(self.unsupported.items())),
+        }
+
+
+def _is_result(lane: LaneSpec, outcome: Outcome) -> bool:
+    return lane.engine is Engine.TVM and not isinstance(outcome, Unsupported | Skipped)

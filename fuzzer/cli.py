@@ -1,0 +1,259 @@
+"""The command line. Each verb parses its arguments, calls one function, and prints."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fuzzer import replay as replaying
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.screen import Screen, found_line
+from fuzzer.campaign.store import Busy, Store
+from fuzzer.isolate.executor import EnvironmentMissing, Executor
+from fuzzer.lanes import LANES, TVM_LANES, select
+from fuzzer.replay import Exit
+from fuzzer.report import finding_file
+
+from fuzzer.selftest import self_test
+from fuzzer.settings import Settings
+from generators.graph import Invalid
+from generators.ops import OPS, Op
+from generators.ops.base import no_attrs
+from oracles.finding import Component
+from oracles.lane import LaneSpec
+
+app = typer.Typer(add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="TVM lanes, comma-separated globs.")]
+
+
+@app.command()
+def run(
+    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
+    tests: Annotated[int | None, typer.Option(min=0, help="Stop after this many tests.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Where the cases come from; drawn if not given.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),
+    lanes: LanesGlob = "*",
+    ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
+    campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
+    json: JsonFlag = False,
+) -> None:
+    """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
+    with Store(campaign, seed) as store:
+        settings = Settings(campaign, store.state.seed, _lanes(lanes), seconds, tests, workers, _ops(ops), json=json)
+        say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
+        say("warming up the compilers ...")
+        with Executor(store.scratch) as executor:
+            _prove_that_failures_are_seen(executor)
+            task = Campaign(settings, store, executor)
+            _stop_on_signals(task)
+            own, wall = _own_cpu(executor), store.state.tally.wall_seconds
+            with Screen(task):
+                task.run()
+            store.state.tally.other_cpu += _own_cpu(executor) - own
+            store.state.tally.wall_seconds = wall + task.seconds
+        _summarise(task, store)
+
+
+def _own_cpu(executor: Executor) -> float:
+    times = os.times()
+    return times.user + times.system + executor.zygote_cpu_seconds
+
+
+def _prove_that_failures_are_seen(executor: Executor) -> None:
+    failed = [check for check in self_test(executor) if not check.passed]
+    if failed:
+        listed = ", ".join(f"{c.sin}: {c.seen or 'not seen'} instead of {c.expected or 'nothing'}" for c in failed)
+        raise EnvironmentMissing(f"the self-test failed ({listed}); `fuzz doctor` shows more")
+
+
+def _stop_on_signals(task: Campaign) -> None:
+    """The first signal ends the run after the tests under way, the second at once."""
+
+    def on_signal(signum: int, frame: object) -> None:
+        say("stopping after the tests under way; once more to stop at once")
+        task.stop()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, signal.SIG_DFL)
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, on_signal)
+
+
+def _summarise(task: Campaign, store: Store) -> None:
+    findings = sorted(store.findings.values(), key=lambda doc: doc.slug)
+    if task.settings.json:
+        listed = [
+            {key: getattr(doc, key) for key in ("slug", "signature", "kind", "component", "lanes", "ops", "flaky")}
+            for doc in findings
+        ]
+        print_json({**store.state.tally.summary(), "findings": listed})
+        return
+    tally = store.state.tally
+    print(f"{task.tests} tests in {task.seconds:.0f} s; {tally.invalid} invalid; {len(task.new)} new findings:")
+    for doc in sorted(task.new, key=lambda doc: (doc.component, doc.slug)):
+        print(f"  {found_line(doc)}")
+    print(f"the campaign has {len(findings)} findings, {sum(d.component is Component.TVM for d in findings)} of them TVM's")
+    example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)
+    crashes = os.path.relpath(store.crashes)
+    print(f"next: fuzz --replay {crashes}/{example.slug}" if example else "next: fuzz run --seconds 600")
+
+
+@app.command()
+def replay(
+    finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
+    lanes: Annotated[str | None, typer.Option(metavar="GLOB", help="Other lanes than the finding's own.")] = None,
+    times: Annotated[int, typer.Option(min=1, help="Runs of each lane.")] = 1,
+    json: JsonFlag = False,
+) -> None:
+    """Run a finding again: `fuzz --replay crashes/x`. Exit code 77: still there, 0: gone, 78: another failure."""
+    doc, case = replaying.load(finding)
+    chosen = (doc.lane,) if lanes is None else _lanes(lanes)
+    with Executor(finding.resolve().parent / f".replay-{os.getpid()}") as executor:
+        result = replaying.replay(executor, doc, case, chosen, times)
+    if json:
+        runs = [{"lane": lane, "verdict": verdict.name.lower(), "told": told} for lane, verdict, told in result.runs]
+        print_json({"slug": doc.slug, "exit": int(result.exit), "runs": runs})
+    else:
+        for _, verdict, told in result.runs:
+            print(f"{verdict.name.lower().replace('_', ' ')}: {told}")
+        same = sum(verdict is Exit.SAME for _, verdict, _ in result.runs)
+        print(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: python {finding / 'repro.py'}")
+    raise typer.Exit(result.exit)
+
+
+@app.command()
+def triage(
+    campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
+    json: JsonFlag = False,
+) -> None:
+    """List the findings of a campaign."""
+    folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
+    docs = [finding_file.read(folder) for folder in folders]
+    if json:
+        print_json([msgspec.to_builtins(doc) for doc in docs])
+        return
+    for component in Component:
+        of_it = [doc for doc in docs if doc.component is component]
+        if of_it:
+            print(f"{component}: {len(of_it)}")
+        for doc in of_it:
+            print(f"  {found_line(doc)}")
+    print(f"{len(docs)} findings; next: fuzz --replay {folders[0]}" if docs else "no findings; next: fuzz run")
+
+
+@app.command()
+def doctor(json: JsonFlag = False) -> None:
+    """Prove that every kind of failure is seen; print versions and lanes."""
+    with Executor(Path(os.environ.get("TMPDIR", "/tmp")) / f"difftvm-doctor-{os.getpid()}") as executor:
+        checks = self_test(executor)
+        versions = executor.versions
+    if json:
+        print_json({"versions": versions, "checks": checks, "lanes": LANES})
+    else:
+        print("versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()))
+        for check in checks:
+            seen = check.seen or "no finding"
+            print(f"  {'ok ' if check.passed else 'BAD'} {check.sin}: {seen} ({check.seconds:.1f} s)")
+        print("lanes: " + ", ".join(lane.name for lane in LANES))
+        print("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
+        print("next: fuzz run --seconds 120" if all(c.passed for c in checks) else "failures would be missed: do not fuzz")
+    raise typer.Exit(Exit.GONE if all(check.passed for check in checks) else Exit.ENVIRONMENT)
+
+
+@app.command("lanes")
+def list_lanes(json: JsonFlag = False) -> None:
+    """List the lanes."""
+    if json:
+        print_json(LANES)
+        return
+    for lane in LANES:
+        print(f"{lane.name:20} {lane.engine:12} {lane.importer:7} {lane.target if lane in TVM_LANES else ''}")
+
+
+@app.command("ops")
+def list_ops(json: JsonFlag = False) -> None:
+    """List the operators."""
+    if json:
+        print_json([{"name": op.name, "arity": op.arity, "attrs": sorted(op.schema)} for op in OPS])
+        return
+    table = Table(box=None)
+    for title in ("operator", "operands", "attributes"):
+        table.add_column(title)
+    for op in OPS:
+        low, high = op.arity
+        attrs = ", ".join(f"{key}: {kind.says}" for key, kind in op.schema.items()) if op.attrs is not no_attrs else ""
+        table.add_row(op.name, str(low) if low == high else f"{low} to {high}", attrs)
+    Console().print(table)
+
+
+def _lanes(globs: str) -> tuple[LaneSpec, ...]:
+    chosen = select(globs)
+    if not chosen:
+        raise Invalid(f"no lane matches {globs!r}; `fuzz lanes` lists them")
+    return chosen
+
+
+def _ops(globs: str) -> tuple[Op, ...]:
+    from fnmatch import fnmatchcase
+
+    patterns = [glob.strip() for glob in globs.split(",")]
+    chosen = tuple(op for op in OPS if any(fnmatchcase(op.name, pattern) for pattern in patterns))
+    if not chosen:
+        raise Invalid(f"no operator matches {globs!r}; `fuzz ops` lists them")
+    return chosen
+
+
+def print_json(value: object) -> None:
+    print(msgspec.json.format(msgspec.json.encode(value)).decode())
+
+
+def say(text: str) -> None:
+    """Progress, for people: stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def routed(arguments: list[str]) -> list[str]:
+    """`fuzz --replay X` is `fuzz replay X`; options without a verb are those of `run`."""
+    if arguments and (arguments[0] in COMMANDS or arguments[0] in ("--help", "-h")):
+        return arguments
+    for index, argument in enumerate(arguments):
+        if argument == "--replay":
+            return ["replay", *arguments[:index], *arguments[index + 1 :]]
+        if argument.startswith("--replay="):
+            return ["replay", argument.removeprefix("--replay="), *arguments[:index], *arguments[index + 1 :]]
+    return arguments if arguments and not arguments[0].startswith("-") else ["run", *arguments]
+
+
+COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops"}
+
+
+def main() -> None:
+    """Exit codes beside a verb's own: 64 for bad input, 69 for a missing environment."""
+    try:
+        code = app(routed(sys.argv[1:]), standalone_mode=False, prog_name="fuzz")
+    except typer.TyperException as error:
+        say(f"fuzz: {error.format_message()}")
+        sys.exit(Exit.BAD_INPUT)
+    except (Invalid, Busy) as error:
+        say(f"fuzz: {error}")
+        sys.exit(Exit.BAD_INPUT)
+    except EnvironmentMissing as error:
+        say(f"fuzz: {error}")
+        sys.exit(Exit.ENVIRONMENT)
+    except typer.Abort:
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

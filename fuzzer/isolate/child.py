@@ -1,0 +1,84 @@
+"""A child of the zygote: runs the lanes of one case in turn, and says each step before it takes it."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import tempfile
+import time
+import traceback
+from collections import defaultdict
+from multiprocess.connection import Connection
+
+from fuzzer.isolate import protocol
+from fuzzer.lanes.base import Bench
+from fuzzer.lanes.runners import runner_of
+from oracles.lane import LaneSpec
+from oracles.outcome import Frame, Stage
+
+MAX_MESSAGE = 20_000
+
+
+class _Steps:
+    """Sends `At` frames and keeps CPU seconds by stage (those of finished subprocesses included)."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._since = _cpu()
+        self.cpu: dict[Stage, float] = defaultdict(float)
+        self.stage = Stage.START
+        self.lane = 0
+
+    def begin(self, lane: int) -> None:
+        self.lane = lane
+        self(Stage.START)
+
+    def __call__(self, stage: Stage) -> None:
+        now = _cpu()
+        self.cpu[self.stage] += now - self._since
+        self._since, self.stage = now, stage
+        protocol.send(self._connection, protocol.At(self.lane, stage))
+
+
+def _cpu() -> float:
+    return time.process_time() + sum(os.times()[2:4])
+
+
+def main(data: int) -> None:
+    faulthandler.enable()
+    connection = Connection(data)
+    message, payload = protocol.receive(connection)
+    if not isinstance(message, protocol.Job):
+        raise protocol.ProtocolError(f"expected a job, not {type(message).__name__}")
+    tempfile.tempdir = message.scratch
+    steps = _Steps(connection)
+    bench = Bench(protocol.case_of(message, payload), steps)
+    for index, spec in enumerate(message.lanes):
+        steps.begin(index)
+        _run_lane(connection, bench, index, spec, steps)
+    steps(Stage.START)
+    protocol.send(connection, protocol.Finished(dict(steps.cpu)))
+
+
+def _run_lane(connection: Connection, bench: Bench, index: int, spec: LaneSpec, step: _Steps) -> None:
+    runner = runner_of(spec)
+    if reason := runner.supports(bench.case, spec):
+        protocol.send(connection, protocol.DidSkip(index, reason))
+        return
+    try:
+        ran = runner.run(bench, spec, step)
+    except Exception as error:  # whatever a compiler raises is the lane's outcome
+        protocol.send(connection, _raised(index, error, step))
+        return
+    outputs, data = protocol.pack(ran.outputs)
+    again, more = protocol.pack(ran.again) if ran.again is not None else (None, b"")
+    protocol.send(connection, protocol.DidRun(index, outputs, again), data, more)
+
+
+def _raised(index: int, error: Exception, step: _Steps) -> protocol.DidRaise:
+    kind = type(error)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    frames = [Frame(f.filename, f.lineno or 0, f.name) for f in traceback.extract_tb(error.__traceback__)]
+    return protocol.DidRaise(index, step.stage, name, str(error)[:MAX_MESSAGE], frames)
+
+

@@ -1,0 +1,232 @@
+"""Runs lanes of a case in forked children, under deadline and memory limit. The only producer of outcomes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocess.connection import Connection, wait
+from pathlib import Path
+from types import TracebackType
+from typing import assert_never
+
+from fuzzer.isolate import processes, protocol
+from fuzzer.isolate.toolchain import HOST, Toolchain
+from fuzzer.triage.signature import recognise
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
+
+POLL_SECONDS = 0.1
+LOG_BYTES = 20_000
+START_SECONDS = 180.0
+
+
+class EnvironmentMissing(Exception):
+    """The toolchain does not start; the message says what its interpreter printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one lane may use: wall and CPU seconds, and resident bytes of its process."""
+
+    wall_seconds: float = 60.0
+    cpu_seconds: float = 30.0
+    memory_bytes: int = 6 << 30
+
+
+class Executor:
+    """One zygote, and the children that it forks. Threads may call `run` at the same time.
+
+    Start it from the main thread: the kernel ends the zygote together with the thread that started it.
+    """
+
+    def __init__(self, scratch: Path, toolchain: Toolchain = HOST, bounds: Bounds = Bounds()) -> None:
+        self.bounds = bounds
+        self._scratch = scratch
+        self._lock = threading.Lock()
+        self._toolchain = toolchain
+        scratch.mkdir(parents=True, exist_ok=True)
+        self._start()
+
+    def _start(self) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        log = tempfile.TemporaryFile()  # noqa: SIM115 - read below where the start fails
+        command = [self._toolchain.python, "-m", "fuzzer.isolate.zygote", str(theirs.fileno()), str(os.getpid())]
+        environment = {**os.environ, **self._toolchain.environment}
+        self._zygote = subprocess.Popen(
+            command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+        theirs.close()
+        self._control.settimeout(START_SECONDS)
+        try:
+            ready = self._control.recv(1 << 16)
+        except TimeoutError:
+            ready = b""
+        if not ready:
+            self._zygote.kill()
+            self._zygote.wait()
+            log.seek(0)
+            tail = log.read().decode(errors="replace").strip().splitlines()[-3:]
+            raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {' | '.join(tail)}")
+        self._control.settimeout(None)
+        self.versions: dict[str, str] = json.loads(ready)["versions"]
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._control.close()  # the zygote ends its children and itself
+        try:
+            self._zygote.wait(5)
+        except subprocess.TimeoutExpired:
+            self._zygote.kill()
+            self._zygote.wait()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    @property
+    def zygote_cpu_seconds(self) -> float:
+        """Of the zygote itself; its children's are in the results."""
+        return processes.own_cpu_seconds(self._zygote.pid)
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
+        """The outcome of every lane. A child that dies or hangs costs only the lane that it was in: a fresh one runs
+        the rest."""
+        result = Result({}, Counter(), 0.0)
+        cpu = 0.0
+        pending = list(lanes)
+        while pending:
+            child = self._fork()
+            try:
+                child.run(case, pending, bounds or self.bounds, result)
+            finally:
+                cpu += child.close()
+            pending = [lane for lane in pending if lane not in result.outcomes]
+        return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
+
+    def _fork(self) -> _Child:
+        data, their_data = socket.socketpair()
+        status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        log = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - the child object closes it
+        with self._lock, their_data, their_status:
+            try:
+                socket.send_fds(self._control, [b"fork"], [their_data.fileno(), their_status.fileno(), log.fileno()])
+            except OSError as error:
+                raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} has gone: {error}") from None
+        status.settimeout(START_SECONDS)
+        greeting = status.recv(256)
+        if not greeting:
+            raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} has gone")
+        scratch = tempfile.mkdtemp(dir=self._scratch)
+        return _Child(json.loads(greeting)["pid"], Connection(data.detach()), status, log, scratch)
+
+
+@dataclass(slots=True)
+class _Child:
+    pid: int
+    connection: Connection
+    status: socket.socket
+    log: tempfile._TemporaryFileWrapper[bytes]
+    scratch: str
+    ended: dict[str, float] | None = None
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, result: Result) -> None:
+        """Read frames until the child is done, dead, or over a bound; store what became of each lane."""
+        lane, stage = 0, Stage.START
+        began, cpu_began = time.monotonic(), 0.0
+        try:
+            protocol.send_job(self.connection, case, lanes, self.scratch)
+            while True:
+                if not self.connection.poll(POLL_SECONDS):
+                    outcome = self._over_bounds(bounds, stage, time.monotonic() - began, cpu_began)
+                    if outcome:
+                        result.outcomes[lanes[lane]] = outcome
+                        return
+                    continue
+                message, payload = protocol.receive(self.connection)
+                match message:
+                    case protocol.At(lane=entered, stage=stage):
+                        if entered != lane or stage is Stage.START:
+                            lane, began, cpu_began = entered, time.monotonic(), processes.cpu_seconds(self.pid)
+                    case protocol.Finished(stage_cpu=spent):
+                        for key, seconds in spent.items():
+                            result.stage_cpu[key] = result.stage_cpu.get(key, 0.0) + seconds
+                        return
+                    case protocol.DidRun() | protocol.DidRaise() | protocol.DidSkip():
+                        result.outcomes[lanes[message.lane]] = _outcome(message, payload)
+                    case protocol.Job():
+                        raise protocol.ProtocolError("a child sent a job")
+                    case _:
+                        assert_never(message)
+        except (EOFError, OSError, protocol.ProtocolError, IndexError) as error:
+            self._wait()
+            if lanes[lane] not in result.outcomes:
+                result.outcomes[lanes[lane]] = self._death(stage, error)
+            elif lane + 1 < len(lanes):  # between two lanes: the next one has the start that failed
+                result.outcomes[lanes[lane + 1]] = self._death(Stage.START, error)
+
+    def _over_bounds(self, bounds: Bounds, stage: Stage, wall: float, cpu_began: float) -> Outcome | None:
+        if processes.resident_bytes(self.pid) > bounds.memory_bytes:
+            return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.memory_bytes >> 20} MiB")
+        if wall > bounds.wall_seconds or processes.cpu_seconds(self.pid) - cpu_began > bounds.cpu_seconds:
+            return TimedOut(stage, round(wall, 1))
+        return None
+
+    def _death(self, stage: Stage, error: Exception) -> Died:
+        status = int(self.ended["status"]) if self.ended else signal.SIGKILL
+        log = self._log_tail()
+        if isinstance(error, protocol.ProtocolError):
+            log += f"\nit sent nonsense: {error}"
+        if os.WIFSIGNALED(status):
+            return Died(stage, Cause.SIGNAL, os.WTERMSIG(status), log)
+        return Died(stage, Cause.EXIT, os.waitstatus_to_exitcode(status), log)
+
+    def _log_tail(self) -> str:
+        end = self.log.seek(0, os.SEEK_END)
+        self.log.seek(max(0, end - LOG_BYTES))
+        return self.log.read().decode(errors="replace")
+
+    def _wait(self, seconds: float = 5.0) -> None:
+        """Give the child a moment to end by itself, then end it; read its status either way."""
+        if self.ended is None and not wait([self.status], seconds):
+            processes.kill_group(self.pid)
+        if self.ended is None:
+            self.status.settimeout(30)
+            with contextlib.suppress(OSError):
+                answer = self.status.recv(256)
+                self.ended = json.loads(answer) if answer else None
+
+    def close(self) -> float:
+        """End the child and everything it started; its CPU seconds."""
+        self.connection.close()
+        if self.ended is None and not wait([self.status], 0.5):
+            processes.kill_group(self.pid)
+        self._wait()
+        self.status.close()
+        self.log.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        return self.ended["cpu"] if self.ended else 0.0
+
+
+def _outcome(message: protocol.DidRun | protocol.DidRaise | protocol.DidSkip, payload: memoryview) -> Outcome:
+    match message:
+        case protocol.DidRun(outputs=docs, again=more):
+            outputs, rest = protocol.unpack(docs, payload)
+            return Ran(outputs, protocol.unpack(more, rest)[0] if more is not None else None)
+        case protocol.DidRaise(stage=stage, type=name, text=text, frames=frames):
+            return recognise(Raised(stage, name, text, tuple(frames)))
+        case protocol.DidSkip(reason=reason):
+            return Skipped(reason)
+        case _:
+            assert_never(message)

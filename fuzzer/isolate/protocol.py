@@ -1,0 +1,126 @@
+"""What travels between supervisor and child: frames of a JSON header and raw bytes. Never pickle.
+
+A child's memory may have been corrupted by a compiler bug, so whatever it sends is data to be checked: the header is
+decoded into the types below, arrays have declared dtypes and shapes whose sizes must add up, and a frame has a
+largest size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from multiprocess.connection import Connection
+
+import msgspec
+import numpy as np
+
+from generators import case_file
+from generators.graph import Array, Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Frame, Stage
+
+VERSION = 1
+MAX_FRAME = 1 << 30
+DTYPES = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split())
+
+
+class ProtocolError(Exception):
+    """A frame that is not what this version writes."""
+
+
+class ArrayDoc(msgspec.Struct):
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class Job(msgspec.Struct, tag="job", tag_field="message"):
+    """Supervisor to child: run these lanes of a case, in order. Bytes: case.json, then the tensors."""
+
+    lanes: list[LaneSpec]
+    json_bytes: int
+    scratch: str
+    version: int = VERSION
+
+
+class At(msgspec.Struct, tag="at", tag_field="message"):
+    """Child to supervisor: lane number `lane` now enters `stage`."""
+
+    lane: int
+    stage: Stage
+
+
+class DidRun(msgspec.Struct, tag="ran", tag_field="message"):
+    """Bytes: the outputs, then those of the second run if there was one."""
+
+    lane: int
+    outputs: list[ArrayDoc]
+    again: list[ArrayDoc] | None
+
+
+class DidRaise(msgspec.Struct, tag="raised", tag_field="message"):
+    lane: int
+    stage: Stage
+    type: str
+    text: str
+    frames: list[Frame]
+
+
+class DidSkip(msgspec.Struct, tag="skipped", tag_field="message"):
+    lane: int
+    reason: str
+
+
+class Finished(msgspec.Struct, tag="finished", tag_field="message"):
+    """The last frame of a child: CPU seconds by stage."""
+
+    stage_cpu: dict[Stage, float]
+
+
+Message = Job | At | DidRun | DidRaise | DidSkip | Finished
+
+_decoder = msgspec.json.Decoder(Message)
+
+
+def send(connection: Connection, message: Message, *payload: bytes) -> None:
+    header = msgspec.json.encode(message)
+    connection.send_bytes(b"".join((len(header).to_bytes(4, "little"), header, *payload)))
+
+
+def receive(connection: Connection) -> tuple[Message, memoryview]:
+    """The next message and its payload. Raises EOFError, OSError at the end, `ProtocolError` on nonsense."""
+    frame = memoryview(connection.recv_bytes(MAX_FRAME))
+    size = int.from_bytes(frame[:4], "little")
+    if size > len(frame) - 4:
+        raise ProtocolError(f"header of {size} bytes in a frame of {len(frame)}")
+    try:
+        return _decoder.decode(frame[4 : 4 + size]), frame[4 + size :]
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ProtocolError(str(error)) from None
+
+
+def send_job(connection: Connection, case: Case, lanes: Sequence[LaneSpec], scratch: str) -> None:
+    text, tensors = case_file.encode(case)
+    send(connection, Job(list(lanes), len(text), scratch), text, tensors)
+
+
+def case_of(job: Job, payload: memoryview) -> Case:
+    return case_file.decode(bytes(payload[: job.json_bytes]), bytes(payload[job.json_bytes :]), "job")
+
+
+def pack(arrays: Sequence[Array]) -> tuple[list[ArrayDoc], bytes]:
+    docs = [ArrayDoc(str(array.dtype), array.shape) for array in arrays]
+    return docs, b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
+
+
+def unpack(docs: Sequence[ArrayDoc], payload: memoryview) -> tuple[tuple[Array, ...], memoryview]:
+    """The arrays, copied out of the frame, and what is left of the payload."""
+    arrays: list[Array] = []
+    for doc in docs:
+        if doc.dtype not in DTYPES or any(size < 0 for size in doc.shape):
+            raise ProtocolError(f"no array: {doc.dtype}{list(doc.shape)}")
+        count = int(np.prod(doc.shape, dtype=object))
+        size = count * np.dtype(doc.dtype).itemsize
+        if size > len(payload):
+            raise ProtocolError(f"{doc.dtype}{list(doc.shape)} needs {size} bytes, {len(payload)} are left")
+        arrays.append(np.frombuffer(payload[:size], doc.dtype).reshape(doc.shape).copy())
+        payload = payload[size:]
+    return tuple(arrays), payload

@@ -1,0 +1,125 @@
+"""The zygote of a toolchain: imports torch and TVM once, then forks a child for each case.
+
+Started as `python -m fuzzer.isolate.zygote FD` by `fuzzer.isolate.executor`; FD is a socket. A request is one message
+with three descriptors: the child's data socket, a socket for its status, and its log file. On the status socket go
+`{"pid": ...}` when the child is forked and `{"status": ..., "cpu": ...}` when it has ended.
+
+It stays single-threaded, so that fork is safe, and touches no GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import traceback
+
+from fuzzer.isolate.processes import die_with_parent, kill_group
+
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TVM_NUM_THREADS")
+
+
+def serve(control: socket.socket) -> None:
+    """Fork children until the supervisor hangs up."""
+    wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wake_write)
+    signal.signal(signal.SIGCHLD, lambda signum, frame: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    children: dict[int, socket.socket] = {}
+    while True:
+        ready, _, _ = select.select([control, wake_read], [], [])
+        if wake_read in ready:
+            _drain(wake_read)
+            _reap(children)
+        if control in ready:
+            request, fds, _, _ = socket.recv_fds(control, 16, 3)
+            if not request:
+                break
+            _fork(control, children, *fds)
+    for pid in children:
+        kill_group(pid)
+
+
+def _fork(control: socket.socket, children: dict[int, socket.socket], data: int, status: int, log: int) -> None:
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            die_with_parent(parent)
+            _become_child(control, log)
+            for other in children.values():
+                other.close()
+            os.close(status)
+            from fuzzer.isolate.child import main
+
+            main(data)
+        except BaseException:  # noqa: BLE001 - the last frame of a forked process: nothing may climb further
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(70)
+        os._exit(0)
+    os.close(data)
+    os.close(log)
+    children[pid] = socket.socket(fileno=status)
+    _tell(children[pid], {"pid": pid})
+
+
+def _become_child(control: socket.socket, log: int) -> None:
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    control.close()
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with open("/proc/self/oom_score_adj", "w") as file:  # of all processes here, the kernel shall end this one first
+        file.write("900")
+
+
+def _reap(children: dict[int, socket.socket]) -> None:
+    """Report each ended child, after ending whatever it started: its pid stays taken until the wait."""
+    while True:
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if children else None
+        if ended is None:
+            return
+        kill_group(ended.si_pid)
+        pid, status, usage = os.wait4(ended.si_pid, 0)
+        with children.pop(pid) as channel:
+            _tell(channel, {"status": status, "cpu": usage.ru_utime + usage.ru_stime})
+
+
+def _tell(channel: socket.socket, message: dict[str, float]) -> None:
+    try:
+        channel.send(json.dumps(message).encode())
+    except OSError:  # the supervisor has gone, or gave the child up: nobody wants to know
+        return
+
+
+def _drain(fd: int) -> None:
+    try:
+        while os.read(fd, 4096):
+            continue
+    except BlockingIOError:
+        return
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    supervisor = int(sys.argv[2])
+    die_with_parent(supervisor)
+    for name in THREADS:
+        os.environ[name] = "1"
+    from fuzzer.lanes import warmup
+
+    versions = warmup.warm_up()
+    control.send(json.dumps({"versions": versions}).encode())
+    serve(control)
+
+
+if __name__ == "__main__":
+    main()

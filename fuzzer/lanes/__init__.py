@@ -1,0 +1,39 @@
+"""The lanes, as data. Importing this loads no compiler; what runs them is `fuzzer.lanes.runners`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from oracles.lane import Engine, Importer, LaneSpec
+
+TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
+TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
+TORCH_ENVELOPE = LaneSpec("torch-envelope", Engine.TORCH, variant="envelope")
+ONNXRUNTIME = LaneSpec("onnxruntime", Engine.ONNXRUNTIME, Importer.ONNX)
+
+REFERENCES = (TORCH, TORCH_F64, TORCH_ENVELOPE, ONNXRUNTIME)
+
+TVM_LANES = (
+    LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT, "relax"),
+    LaneSpec("relax-onnx-llvm", Engine.TVM, Importer.ONNX, "relax"),
+    LaneSpec("relax-export-c", Engine.TVM, Importer.EXPORT, "relax", target="c"),
+)
+
+LANES = (*REFERENCES, *TVM_LANES)
+
+
+def needed(lane: LaneSpec) -> tuple[LaneSpec, ...]:
+    """The references without which a lane's outcome cannot be judged."""
+    values = (TORCH, TORCH_F64, TORCH_ENVELOPE)
+    return (*values, ONNXRUNTIME) if lane.importer is Importer.ONNX and lane is not ONNXRUNTIME else values
+
+
+def select(globs: str) -> tuple[LaneSpec, ...]:
+    """TVM lanes whose name matches one of the comma-separated globs; empty where none does."""
+    return matching(TVM_LANES, globs)
+
+
+def matching(lanes: Sequence[LaneSpec], globs: str) -> tuple[LaneSpec, ...]:
+    patterns = [glob.strip() for glob in globs.split(",")]
+    return tuple(lane for lane in lanes if any(fnmatchcase(lane.name, pattern) for pattern in patterns))

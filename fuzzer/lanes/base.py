@@ -1,0 +1,126 @@
+"""What a lane is, and what the lanes of one case share inside a child. Imported in children only."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from generators.graph import Array, Case, Role
+from generators.torch_source import render
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+
+if TYPE_CHECKING:
+    import onnx
+    import torch
+
+Step = Callable[[Stage], None]
+"""Called before each step of a lane: even a segfault then has an address."""
+
+T = TypeVar("T")
+
+
+class Lane(Protocol):
+    """One engine. Only exceptions escape `run`; whatever they say becomes the lane's outcome."""
+
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        """Why this lane does not run this case, or None."""
+
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran: ...
+
+
+class Bench:
+    """The front-end work that lanes share: made once, on first use. What raised once, raises again at once.
+
+    Nothing on it is handed to a lane that could change it: modules are imported afresh by each lane.
+    """
+
+    def __init__(self, case: Case, step: Step) -> None:
+        self.case = case
+        self._step = step
+        self._stage = Stage.START
+        self._failed: dict[str, tuple[Stage, Exception]] = {}
+
+    def step(self, stage: Stage) -> None:
+        self._stage = stage
+        self._step(stage)
+
+    @cached_property
+    def inputs(self) -> dict[str, Array]:
+        """The model's inputs in the order of its forward."""
+        return self.case.arrays(Role.INPUT)
+
+    @property
+    def model(self) -> torch.nn.Module:
+        """The case's PyTorch module, in eval mode, on its own precision. A new one at each call."""
+        self.step(Stage.RENDER)
+        return build_model(render(self.case.bound), self.case.arrays(Role.PARAM))
+
+    @property
+    def exported(self) -> torch.export.ExportedProgram:
+        """torch.export's program, decomposed once for all lanes."""
+        return self._once("_exported", self._export)
+
+    @property
+    def onnx_model(self) -> onnx.ModelProto:
+        """torch.onnx's file with constants folded; a copy at each call."""
+        import onnx
+
+        return onnx.load_from_string(self._once("_onnx", self._export_onnx))
+
+    def torch_inputs(self) -> tuple[torch.Tensor, ...]:
+        return tuple(to_torch(array) for array in self.inputs.values())
+
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        if name in self._failed:
+            stage, error = self._failed[name]
+            self.step(stage)
+            raise error
+        if name not in self.__dict__:
+            try:
+                self.__dict__[name] = make()
+            except Exception as error:
+                self._failed[name] = (self._stage, error)
+                raise
+        value: T = self.__dict__[name]
+        return value
+
+    def _export(self) -> torch.export.ExportedProgram:
+        import torch
+
+        model = self.model
+        self.step(Stage.EXPORT)
+        with torch.no_grad():
+            return torch.export.export(model, self.torch_inputs()).run_decompositions()
+
+    def _export_onnx(self) -> bytes:
+        import torch
+
+        from fuzzer.lanes.onnx_file import fold_constants
+
+        model, file = self.model, io.BytesIO()
+        self.step(Stage.EXPORT)
+        names = list(self.inputs)
+        with torch.no_grad():
+            torch.onnx.export(model, self.torch_inputs(), file, dynamo=False, input_names=names)
+        self.step(Stage.VERIFY)
+        return fold_constants(file.getvalue())
+
+
+def build_model(source: str, params: Mapping[str, Array]) -> torch.nn.Module:
+    """Run rendered source (made from a checked graph, never read from a file) and construct its Model."""
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "<case>", "exec"), namespace)  # noqa: S102
+    model: torch.nn.Module = namespace["Model"](*(to_torch(array) for array in params.values()))
+    return model.eval()
+
+
+def to_torch(array: Array) -> torch.Tensor:
+    """A tensor with memory of its own."""
+    import torch
+
+    return torch.from_numpy(np.array(array))

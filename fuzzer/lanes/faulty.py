@@ -1,0 +1,45 @@
+"""Lanes that lie, raise, hang, crash and eat memory: they prove at start-up that each is seen (`fuzz doctor`)."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+
+import numpy as np
+
+from fuzzer.lanes.base import Bench, Step
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+
+
+class FaultyLane:
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        return None
+
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+        step(Stage.COMPILE)
+        match spec.variant:
+            case "raise":
+                raise RuntimeError("raised on purpose")
+            case "hang":
+                while True:
+                    time.sleep(60)
+            case "spin":
+                while True:
+                    continue
+            case "segfault":
+                ctypes.string_at(0)
+            case "exit":
+                import os
+
+                os._exit(3)
+            case "leak":
+                kept = []
+                while True:
+                    kept.append(np.ones(1 << 24))
+                    time.sleep(0.005)
+        model = bench.model
+        step(Stage.RUN)
+        outputs = tuple(output.detach().numpy() for output in model(*bench.torch_inputs()))
+        return Ran(tuple(output + 1 for output in outputs) if spec.variant == "lie" else outputs)

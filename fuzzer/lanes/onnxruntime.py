@@ -1,0 +1,27 @@
+"""ONNX Runtime on the exported file: the reference that says whether the file or its reader is wrong."""
+
+from __future__ import annotations
+
+import onnxruntime as ort
+
+from fuzzer.lanes.base import Bench, Step
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+
+
+class OnnxRuntimeLane:
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        return None
+
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+        model = bench.onnx_model
+        step(Stage.LOAD)
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        step(Stage.RUN)
+        wanted = {item.name for item in session.get_inputs()}
+        return Ran(tuple(session.run(None, {k: v for k, v in bench.inputs.items() if k in wanted})))

@@ -1,0 +1,21 @@
+"""Which class runs a lane. Imported in children only: this loads torch, onnxruntime and TVM."""
+
+from __future__ import annotations
+
+from fuzzer.lanes.base import Lane
+from fuzzer.lanes.faulty import FaultyLane
+from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
+from fuzzer.lanes.relax import RelaxLane
+from fuzzer.lanes.torch_eager import TorchLane
+from oracles.lane import Engine, LaneSpec
+
+RUNNERS: dict[Engine, Lane] = {
+    Engine.TORCH: TorchLane(),
+    Engine.ONNXRUNTIME: OnnxRuntimeLane(),
+    Engine.TVM: RelaxLane(),
+    Engine.FAULTY: FaultyLane(),
+}
+
+
+def runner_of(spec: LaneSpec) -> Lane:
+    return RUNNERS[spec.engine]

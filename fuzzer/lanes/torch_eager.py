@@ -1,0 +1,117 @@
+"""The references: PyTorch itself, the float64 truth, and the measured envelope (DESIGN section 5)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from fuzzer.lanes.base import Bench, Step, build_model, to_torch
+from generators.graph import FLOATS, Array, Case, DType, Node, Role
+from generators.ops import TABLE
+from generators.torch_source import call, render
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+
+ULPS = 4.0
+"""Size of a perturbation in units in the last place: libm and vectorised functions stray by as much."""
+
+RANDOM_SAMPLES = 4
+
+
+class TorchLane:
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        return None
+
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+        with torch.no_grad():
+            match spec.variant:
+                case "eager":
+                    model = bench.model
+                    step(Stage.RUN)
+                    return Ran(_numpy(model(*bench.torch_inputs())))
+                case "f64":
+                    return Ran(_numpy(_truth(bench, step)))
+                case "envelope":
+                    truth = [array.astype(np.float64) for array in _numpy(_truth(bench, step))]
+                    return Ran((*_envelope(bench.case, truth),))
+                case _:
+                    raise ValueError(f"no torch lane {spec.variant!r}")
+
+
+def _numpy(outputs: tuple[torch.Tensor, ...]) -> tuple[Array, ...]:
+    return tuple(output.detach().contiguous().numpy() for output in outputs)
+
+
+def _double(array: Array) -> Array:
+    return array.astype(np.float64) if np.issubdtype(array.dtype, np.floating) else array
+
+
+def _truth(bench: Bench, step: Step) -> tuple[torch.Tensor, ...]:
+    step(Stage.RENDER)
+    params = {name: _double(array) for name, array in bench.case.arrays(Role.PARAM).items()}
+    model = build_model(render(bench.case.bound, float64=True), params)
+    step(Stage.RUN)
+    outputs: tuple[torch.Tensor, ...] = model(*(to_torch(_double(array)) for array in bench.inputs.values()))
+    return outputs
+
+
+def _envelope(case: Case, truth: list[Array]) -> list[Array]:
+    """Monte Carlo arithmetic: the graph is evaluated in float64 with every rounded result perturbed by up to ULPS units
+    in the last place of its own dtype; sums have their operands perturbed as well, by sqrt(terms) as much.
+
+    Returns the largest distance from the truth per output element (float64), then for each output which
+    elements are ill-conditioned (bool): integers that some sample changes, floats that some sample makes non-finite.
+    """
+    spread = [np.zeros(array.shape) for array in truth]
+    ill = [np.zeros(array.shape, np.bool_) for array in truth]
+    for sample in range(2 + RANDOM_SAMPLES):
+        outputs = _perturbed_run(case, sample)
+        for i, (output, right) in enumerate(zip(outputs, truth, strict=True)):
+            array = output.numpy().astype(np.float64)
+            if not output.is_floating_point():
+                ill[i] |= array != right
+                continue
+            finite = np.isfinite(array) & np.isfinite(right)
+            ill[i] |= np.isfinite(array) != np.isfinite(right)
+            with np.errstate(invalid="ignore"):
+                spread[i] = np.maximum(spread[i], np.where(finite, np.abs(array - right), 0.0))
+    return [*spread, *ill]
+
+
+def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
+    """Samples 0 and 1 push every value away from zero and towards it (ties cannot hide from both); the others
+    are random."""
+    noise = torch.Generator().manual_seed(sample)
+
+    def perturb(value: torch.Tensor, dtype: DType, scale: float) -> torch.Tensor:
+        ulp = scale * ULPS * float(np.finfo(dtype.numpy).eps)
+        if sample < 2:
+            return value * (1 + ulp * (1 - 2 * sample))
+        return value * (1 + ulp * (2 * torch.rand(value.shape, generator=noise, dtype=torch.float64) - 1))
+
+    graph = case.bound
+    types = graph.types
+    values = {name: to_torch(_double(array)) for name, array in case.tensors.items()}
+    for node in graph.nodes:
+        terms = TABLE[node.op].terms
+        count = terms(tuple(types[name] for name in node.args), node.attrs) if terms else 0
+        growth = math.sqrt(max(count, 1))
+        args = [values[name] for name in node.args]
+        if count > 1:
+            args = [
+                perturb(arg, types[name].dtype, growth) if types[name].dtype in FLOATS else arg
+                for name, arg in zip(node.args, args, strict=True)
+            ]
+        for result, value in zip(node.results, _apply(node, args), strict=True):
+            rounded = terms is not None and result.type.dtype in FLOATS
+            values[result.name] = perturb(value, result.type.dtype, growth) if rounded else value
+    return [values[name].contiguous() for name in graph.outputs]
+
+
+def _apply(node: Node, args: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    names = tuple(f"a{i}" for i in range(len(args)))
+    scope = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, args, strict=True))}
+    out = eval(call(node, names, float64=True), scope)  # noqa: S307 - rendered from a checked node
+    return tuple(out) if isinstance(out, tuple | list) else (out,)

@@ -1,0 +1,122 @@
+"""`finding.json`: what is known of a finding, for machines. Read strictly: a field too many or too few is an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.signature import Signature
+from generators import case_file
+from generators.graph import Case, Invalid
+from oracles.finding import Component, Evidence, Kind, Mismatch
+from oracles.lane import LaneSpec
+from oracles.outcome import Died, Raised, TimedOut
+
+FORMAT = 1
+NAME = "finding.json"
+
+
+class Told(msgspec.Struct, forbid_unknown_fields=True):
+    """The evidence; exactly one field is set."""
+
+    raised: Raised | None = None
+    died: Died | None = None
+    timed_out: TimedOut | None = None
+    mismatch: Mismatch | None = None
+
+    @staticmethod
+    def of(evidence: Evidence) -> Told:
+        match evidence:
+            case Raised():
+                return Told(raised=evidence)
+            case Died():
+                return Told(died=evidence)
+            case TimedOut():
+                return Told(timed_out=evidence)
+            case Mismatch():
+                return Told(mismatch=evidence)
+
+    @property
+    def evidence(self) -> Evidence:
+        found = self.raised or self.died or self.timed_out or self.mismatch
+        if found is None:
+            raise Invalid("evidence: nothing is set")
+        return found
+
+
+class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
+    """`signature` is the identity's short name; `ops` are the operators of the reduced case, in graph order."""
+
+    format: int
+    slug: str
+    signature: str
+    kind: Kind
+    component: Component
+    lanes: list[str]
+    ops: list[str]
+    flaky: bool
+    confirmed: str
+    identity: Signature
+    lane: LaneSpec
+    evidence: Told
+    found_in: list[str]
+    reduction_calls: int
+    reduction_finished: bool
+    case_sha256: str
+    versions: dict[str, str]
+
+
+def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
+    signature = found.signature
+    return FindingDoc(
+        FORMAT,
+        slug_of(found),
+        signature.id,
+        signature.kind,
+        signature.component,
+        list(found.lanes),
+        list(found.case.graph.ops),
+        found.flaky,
+        f"{found.again} of {found.runs}",
+        signature,
+        found.finding.lane,
+        Told.of(found.finding.evidence),
+        list(found.found_in),
+        found.reduction.calls if found.reduction else 0,
+        found.reduction.finished if found.reduction else False,
+        case_file.digest(found.case),
+        versions,
+    )
+
+
+def slug_of(found: Confirmed) -> str:
+    """Flaky findings are kept apart by name."""
+    return f"flaky-{found.signature.slug}" if found.flaky else found.signature.slug
+
+
+def encode(doc: FindingDoc) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(doc), indent=1) + b"\n"
+
+
+def read(folder: Path) -> FindingDoc:
+    """Raise `Invalid` with one line that says what is wrong and where."""
+    path = folder / NAME
+    try:
+        doc = msgspec.json.decode(path.read_bytes(), type=FindingDoc)
+    except OSError as error:
+        raise Invalid(f"{path}: {error.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Invalid(f"{path}: {error}") from None
+    if doc.format != FORMAT:
+        raise Invalid(f"{path}: format {doc.format} is not known; this version reads {FORMAT}")
+    return doc
+
+
+def read_with_case(folder: Path) -> tuple[FindingDoc, Case]:
+    """A finding and its case, which must be the one that it was saved with."""
+    doc, case = read(folder), case_file.read(folder)
+    if case_file.digest(case) != doc.case_sha256:
+        raise Invalid(f"{folder / case_file.JSON_NAME}: not the case of this finding (its contents were changed)")
+    return doc, case

@@ -1,0 +1,113 @@
+"""From a first sighting to a finding that can be saved: confirm, reduce, name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fuzzer.lanes import LANES, TORCH
+from fuzzer.triage.reduce import Effort, Reduction, reduce
+from fuzzer.triage.reproduce import Run, reproduces
+from fuzzer.triage.signature import Signature, signature_of
+from generators.graph import Array, Case
+from oracles import judge_all
+from oracles.finding import Component, Finding
+from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Ran
+
+CONFIRMATIONS = 3
+"""A failure that shows in half of all runs passes 3 of 3 once in 8: few enough flaky findings among the steady ones."""
+
+EFFORT = {Component.TVM: Effort()}
+OTHER_EFFORT = Effort(calls=40, seconds=20.0)
+"""Exporters and onnxruntime are not what is hunted here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One failure of a test, and every lane that showed it."""
+
+    signature: Signature
+    finding: Finding
+    lanes: tuple[LaneSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """What is saved. `again` of `runs` fresh children showed the failure; `case` is reduced unless it is flaky."""
+
+    signature: Signature
+    finding: Finding
+    case: Case
+    lanes: tuple[str, ...]
+    again: int
+    runs: int
+    found_in: tuple[str, ...]
+    reduction: Reduction | None
+
+    @property
+    def flaky(self) -> bool:
+        return self.again < self.runs
+
+
+def sightings(findings: Iterable[Finding]) -> list[Sighting]:
+    """Findings of one test, one for each coarse signature."""
+    groups: dict[Signature, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(signature_of(finding), []).append(finding)
+    return [Sighting(s, group[0], tuple(f.lane for f in group)) for s, group in groups.items()]
+
+
+def investigate(run: Run, case: Case, sighting: Sighting) -> Confirmed:
+    """Confirm in fresh children, reduce, and name by what is left."""
+    lane, signature = sighting.finding.lane, sighting.signature
+    again = sum(reproduces(run, case, lane, signature) for _ in range(CONFIRMATIONS))
+    if again < CONFIRMATIONS:
+        names = tuple(spec.name for spec in sighting.lanes)
+        flaky = replace(signature, ops=_named(case))
+        return Confirmed(flaky, sighting.finding, case, names, again, CONFIRMATIONS, case.graph.ops, None)
+    reduction = reduce(
+        case,
+        lane,
+        lambda smaller, spec: reproduces(run, smaller, spec, signature),
+        lambda whole: tap(run, whole),
+        EFFORT.get(signature.component, OTHER_EFFORT),
+    )
+    return _name(run, case, sighting, reduction)
+
+
+def _name(run: Run, case: Case, sighting: Sighting, reduction: Reduction) -> Confirmed:
+    """The final signature: of the reduced case, over all lanes."""
+    seen = run(reduction.case, LANES)
+    found = {finding.lane: finding for finding in judge_all(reduction.case, seen.outcomes)}
+    same = {lane: f for lane, f in found.items() if sighting.signature.same_failure(signature_of(f))}
+    finding = same.get(reduction.lane, sighting.finding)
+    showing = [lane for lane in LANES if lane in same] or [reduction.lane]
+    final = sighting.signature
+    if final.needs_ops:
+        final = replace(final, ops=_named(reduction.case), where=_where(showing))
+    names = tuple(lane.name for lane in showing)
+    return Confirmed(final, finding, reduction.case, names, CONFIRMATIONS, CONFIRMATIONS, case.graph.ops, reduction)
+
+
+def _named(case: Case) -> tuple[str, ...]:
+    return tuple(sorted(set(case.graph.ops)))
+
+
+def _where(lanes: Sequence[LaneSpec]) -> str:
+    """Importers that show it, and the target where it is not llvm: one bug of one frontend is not another's."""
+    tvm = [lane for lane in lanes if lane.engine is Engine.TVM]
+    importers = sorted({lane.importer.value for lane in tvm})
+    targets = sorted({lane.target for lane in tvm})
+    return "+".join(importers) + ("" if "llvm" in targets or not targets else f" {'+'.join(targets)}")
+
+
+def tap(run: Run, case: Case) -> Mapping[str, Array]:
+    """What eager PyTorch computes for each value of the graph; empty where it fails."""
+    names = tuple(value.name for node in case.graph.nodes for value in node.results)
+    whole = replace(case, graph=replace(case.graph, outputs=names))
+    match run(whole, (TORCH,)).outcomes[TORCH]:
+        case Ran(outputs=outputs):
+            return dict(zip(names, outputs, strict=True))
+        case _:
+            return {}

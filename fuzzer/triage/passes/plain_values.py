@@ -1,0 +1,52 @@
+"""Plainer numbers: zeros or ones, then a short count, then whole numbers. A domain is never left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from fuzzer.triage.passes.base import Subject
+from generators.graph import Array, Domain, Input
+from generators.values import plain
+
+
+def plain_values(subject: Subject) -> Iterator[Subject]:
+    inputs = subject.graph.inputs
+    tensors = subject.case.tensors
+    for make in MAKERS:
+        changed = {item.value.name: make(item, tensors[item.value.name]) for item in inputs}
+        if len(inputs) > 1:
+            yield subject.with_graph(subject.graph, changed)
+        for name, array in changed.items():
+            yield subject.with_graph(subject.graph, {**tensors, name: array})
+
+
+def _counted(item: Input, array: Array) -> Array:
+    """1, 2, 3, ... in order; every other one negative where the domain allows."""
+    numbers = np.arange(1, array.size + 1).reshape(array.shape)
+    if item.domain is not Domain.POSITIVE and array.dtype != np.bool_:
+        numbers = np.where(numbers % 2 == 0, -numbers, numbers)
+    return (numbers % 2 == 1 if array.dtype == np.bool_ else numbers).astype(array.dtype)
+
+
+def _whole(item: Input, array: Array) -> Array:
+    """Each number rounded away from zero."""
+    if not item.value.type.dtype.is_float:
+        return array
+    return np.where(array < 0, np.floor(array), np.ceil(array)).astype(array.dtype)
+
+
+MAKERS: tuple[Callable[[Input, Array], Array], ...] = (lambda item, array: plain(item), _counted, _whole)
+
+
+def complexity(array: Array) -> int:
+    """How plain an array is, in the order of the candidates above: 0 is the plainest."""
+    if array.size == 0 or bool(np.all(array == array.flat[0])) and float(array.flat[0]) in (0.0, 1.0):
+        return 0
+    counted = np.arange(1, array.size + 1).reshape(array.shape)
+    if array.dtype == np.bool_:
+        return 1 if bool(np.all(array == (counted % 2 == 1))) else 2
+    if bool(np.all(np.abs(array) == counted)):
+        return 1
+    return 2 if bool(np.all(array == np.rint(array))) else 3

@@ -1,0 +1,134 @@
+"""Greedy reduction to a fixpoint: the first pass that has a smaller candidate with the same failure wins the round."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fuzzer.triage.passes import PASSES, Pass, Subject
+from fuzzer.triage.passes.plain_values import complexity
+from generators import case_file
+from generators.check import check, retyped
+from generators.graph import Array, Case, DType, Graph, Input, Invalid, Node, Role, Value
+from oracles.lane import LaneSpec
+
+Predicate = Callable[[Case, LaneSpec], bool]
+Tap = Callable[[Case], Mapping[str, Array]]
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much a reduction may cost: calls of the predicate, and wall seconds."""
+
+    calls: int = 150
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    case: Case
+    lane: LaneSpec
+    calls: int
+    finished: bool
+    """False where the effort ran out before the fixpoint."""
+
+
+def reduce(
+    case: Case,
+    lane: LaneSpec,
+    interesting: Predicate,
+    tap: Tap,
+    effort: Effort = Effort(),
+    passes: Sequence[Pass] = PASSES,
+) -> Reduction:
+    """The smallest case found, under `size_of`, for which `interesting` still holds.
+
+    `tap` computes every value of a graph in PyTorch. Each candidate is asked about once. Deterministic as long as
+    `interesting` is and the effort suffices.
+    """
+    search = _Search(interesting, tap, effort)
+    subject = Subject(case, lane, tap(case))
+    while (smaller := search.first_smaller(subject, passes)) is not None:
+        subject = smaller
+    return Reduction(renumbered(subject.case), subject.lane, search.calls, not search.spent)
+
+
+class _Search:
+    def __init__(self, interesting: Predicate, tap: Tap, effort: Effort) -> None:
+        self._interesting, self._tap, self._effort = interesting, tap, effort
+        self._deadline = time.monotonic() + effort.seconds
+        self._seen: set[str] = set()
+        self.calls = 0
+
+    @property
+    def spent(self) -> bool:
+        return self.calls >= self._effort.calls or time.monotonic() > self._deadline
+
+    def first_smaller(self, subject: Subject, passes: Sequence[Pass]) -> Subject | None:
+        size = size_of(subject.case)
+        for propose in passes:
+            for candidate in propose(subject):
+                if self.spent:
+                    return None
+                valid = _checked(candidate)
+                if valid is None or size_of(valid.case) >= size or not self._is_new(valid.case):
+                    continue
+                self.calls += 1
+                if self._interesting(valid.case, valid.lane):
+                    return replace(valid, taps=self._tap(valid.case))
+        return None
+
+    def _is_new(self, case: Case) -> bool:
+        key = case_file.digest(case)
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
+
+
+def size_of(case: Case) -> tuple[int, ...]:
+    """The total order: operators, outputs, inputs, doubles, elements, and last how plain the numbers are."""
+    graph = case.graph
+    return (
+        len(graph.nodes),
+        len(graph.outputs),
+        len(graph.inputs),
+        sum(item.value.type.dtype is DType.FLOAT64 for item in graph.inputs),
+        sum(item.value.type.numel for item in graph.inputs),
+        sum(complexity(array) for array in case.tensors.values()),
+    )
+
+
+def _checked(subject: Subject) -> Subject | None:
+    """The candidate with its types inferred afresh; None where it breaks a rule. The one place that rejects."""
+    if not subject.graph.nodes:
+        return None
+    try:
+        case = replace(subject.case, graph=retyped(subject.graph))
+        check(case)
+    except Invalid:
+        return None
+    return replace(subject, case=case)
+
+
+def renumbered(case: Case) -> Case:
+    """Values called x0, x1, ... w0, ... v0, ... in order: equal reductions of one bug become equal texts."""
+    graph = case.graph
+    names: dict[str, str] = {}
+    for role, letter in ((Role.INPUT, "x"), (Role.PARAM, "w")):
+        for index, item in enumerate(i for i in graph.inputs if i.role is role):
+            names[item.value.name] = f"{letter}{index}"
+    for index, value in enumerate(value for node in graph.nodes for value in node.results):
+        names[value.name] = f"v{index}"
+
+    def named(value: Value) -> Value:
+        return Value(names[value.name], value.type)
+
+    inputs = tuple(Input(named(item.value), item.role, item.domain) for item in graph.inputs)
+    nodes = tuple(
+        Node(node.op, tuple(names[arg] for arg in node.args), node.attrs, tuple(map(named, node.results)))
+        for node in graph.nodes
+    )
+    renamed = Graph(inputs, nodes, tuple(names[name] for name in graph.outputs), graph.dialect)
+    return replace(case, graph=renamed, tensors={names[name]: array for name, array in case.tensors.items()})

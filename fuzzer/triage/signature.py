@@ -1,0 +1,192 @@
+"""What identifies a bug: the only place that reads the text of errors and logs.
+
+Equal signature means same bug. It is made of parts that stay the same over runs, machines, seeds and shapes: never of
+addresses, numbers, value names or line numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import assert_never
+
+import msgspec
+
+from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.outcome import Died, Frame, Outcome, Raised, Stage, TimedOut, Unsupported
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The identity of a finding.
+
+    error     exception type, or the signal that ended the process
+    skeleton  the message without what changes from run to run
+    frame     the innermost C++ and Python functions that mean something
+    ops       of the reduced case, where nothing else tells two bugs apart (wrong results, deaths, timeouts)
+    where     the importers and targets that show it, for the same kinds
+    """
+
+    kind: Kind
+    component: Component
+    stage: Stage
+    error: str = ""
+    skeleton: str = ""
+    frame: str = ""
+    ops: tuple[str, ...] = ()
+    where: str = ""
+
+    @property
+    def id(self) -> str:
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:12]
+
+    @property
+    def slug(self) -> str:
+        """The name of the finding's folder."""
+        hint = "-".join(self.ops) or self.frame.rpartition(":")[2] or self.error.rpartition(".")[2] or self.stage
+        words = re.sub(r"[^a-z0-9]+", "-", hint.lower()).strip("-")[:40].strip("-")
+        return f"{self.kind}-{words}-{self.id}"
+
+    @property
+    def coarse(self) -> Signature:
+        """What can be told before reduction; what `reproduces` compares."""
+        return replace(self, ops=(), where="")
+
+    @property
+    def needs_ops(self) -> bool:
+        return self.kind.is_numeric or self.kind in (Kind.DIED, Kind.TIMED_OUT, Kind.OUT_OF_MEMORY)
+
+    def same_failure(self, other: Signature) -> bool:
+        """Whether a run that gave `other` shows the failure `self` again. Memory that nobody wrote may hold the same
+        garbage twice: then a result that changes from run to run is just wrong."""
+        mine, theirs = self.coarse, other.coarse
+        if mine.kind is Kind.UNSTABLE and theirs.kind is Kind.WRONG_VALUE:
+            theirs = replace(theirs, kind=Kind.UNSTABLE)
+        return mine == theirs
+
+
+def signature_of(finding: Finding) -> Signature:
+    """The coarse signature of what an oracle saw."""
+    coarse = Signature(finding.kind, finding.component, finding.stage)
+    match finding.evidence:
+        case Raised() as raised:
+            return replace(
+                coarse, error=raised.type, skeleton=skeleton(raised.message), frame=meaningful(raised.frames)
+            )
+        case Died() as died:
+            return replace(coarse, error=f"{died.cause} {died.code}", frame=meaningful(_frames_of_log(died.log)))
+        case TimedOut() | Mismatch():
+            return coarse
+        case _:
+            assert_never(finding.evidence)
+
+
+# --- unsupported: how TVM, torch.onnx and onnxruntime say "I do not do this"
+
+_UNSUPPORTED_TYPES = frozenset(
+    {
+        "NotImplementedError",
+        "tvm.error.OpNotImplemented",
+        "tvm.error.OpAttributeInvalid",
+        "tvm.error.OpAttributeUnImplemented",
+        "torch.onnx.errors.UnsupportedOperatorError",
+        "onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented",
+    }
+)
+_UNSUPPORTED_TEXT = re.compile(
+    r"^Unsupported (function|module) type|^Unsupported transposed convolution|^Unsupported: ONNX export"
+    r"|only supports? \S+ and \S+ for now|not supported( yet)?\b|is not implemented|not implemented for"
+)
+
+
+def recognise(raised: Raised) -> Outcome:
+    """`Unsupported` where the error says plainly that something is not done; the error itself elsewhere."""
+    name = raised.type.replace("torch.onnx._internal.torchscript_exporter.errors", "torch.onnx.errors")
+    if name in _UNSUPPORTED_TYPES or _UNSUPPORTED_TEXT.search(raised.message):
+        return Unsupported(raised.stage, raised.message.strip().split("\n")[0][:200])
+    return raised
+
+
+# --- messages
+
+_SUBSTITUTIONS = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"0x[0-9a-fA-F]+", "ADDRESS"),
+        (r"(/[\w.+-]+)+/([\w.+-]+)", r"\2"),
+        (r"\b(bool|float(16|32|64)|u?int(8|16|32|64)|i(1|8|16|32|64)|double|half)\b", "DTYPE"),
+        (r"(R\.Tensor|R\.Tuple|T\.Buffer|Tensor)\((\([^()]*\)|[^()]*)*\)", "TENSOR"),
+        (r"\b(lv|gv|inp|input|param|[xvwpTi])_?\d*\b(?=[\s,.):\[\]]|$)", "VAR"),
+        (r"-?\b\d+(\.\d+)?(e[+-]?\d+)?(L|ll)?\b", "N"),
+        (r"\d+", "N"),
+        (r"T\.DTYPE", "DTYPE"),
+        (r"(N|VAR)(\s*[,x]\s*(N|VAR))+,?", "N"),
+        (r"\s+", " "),
+    )
+)
+
+
+def skeleton(message: str) -> str:
+    text = _without_op_dumps(message)
+    for pattern, replacement in _SUBSTITUTIONS:
+        text = pattern.sub(replacement, text)
+    return text.strip()[:300]
+
+
+def _without_op_dumps(text: str) -> str:
+    """`ir.Op(span=None, ..., name="relax.add", ...)` is printed whole; only its name says anything."""
+    out, position = [], 0
+    while (start := text.find("ir.Op(", position)) >= 0:
+        depth, end = 0, start + len("ir.Op")
+        while end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+            if depth == 0:
+                break
+        name = re.search(r'name="([^"]+)"', text[start:end])
+        out += [text[position:start], name[1] if name else "OP"]
+        position = end
+    return "".join(out) + text[position:]
+
+
+# --- frames
+
+_PLUMBING_FILES = re.compile(
+    r"/ffi/|tvm_ffi|expr_functor|/ir/(transform|module|expr)\.|function\.pxi|base_(py|fx)_?func|block_builder\.(py|cc)"
+    r"|logging|error\.h|/relax/utils\.py|/tirx/build\.py|/relax/vm_build\.py|/driver/build_module\.py|functor\.h"
+    r"|object_path|stmt_functor|/fuzzer/"
+)
+_PLUMBING_FUNCTIONS = frozenset({"from_exported_program", "from_onnx", "_translate_fx_graph", "_convert_operator"})
+_OURS = re.compile(r"/(fuzzer|generators|oracles)/[a-z_/]+\.py$")
+
+
+def meaningful(frames: Sequence[Frame]) -> str:
+    """`file:function` of the innermost frames that say where the fault is: C++ first, then Python."""
+    cpp = python = ""
+    for frame in reversed(frames):
+        if _PLUMBING_FILES.search(frame.file) or _OURS.search(frame.file) or frame.function in _PLUMBING_FUNCTIONS:
+            continue
+        name = f"{PurePosixPath(frame.file).name}:{plain_function(frame.function)}"
+        if frame.file.endswith(".py"):
+            python = python or name
+        elif not python:  # C++ above the innermost Python frame only
+            cpp = cpp or name
+    return " < ".join(part for part in (cpp, python) if part)
+
+
+def plain_function(function: str) -> str:
+    """A C++ signature without return type, template arguments and parameters."""
+    previous = ""
+    while previous != function:
+        previous, function = function, re.sub(r"<[^<>]*>", "", function)
+    name = function.split("(")[0] if not function.startswith("(") else function
+    return name.split()[-1] if name.split() else function
+
+
+def _frames_of_log(log: str) -> list[Frame]:
+    """The Python stack that faulthandler prints, outermost first."""
+    found = re.findall(r'^  File "([^"]+)", line (\d+) in (\S+)', log, re.MULTILINE)
+    return [Frame(file, int(line), function) for file, line, function in reversed(found)]

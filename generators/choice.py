@@ -1,0 +1,43 @@
+"""Where a generator's decisions come from: numpy's bit generator in campaigns, Hypothesis draws in property tests."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+
+class ChoiceSource(ABC):
+    """Everything is built on one primitive, so that both sources make the same programs."""
+
+    @abstractmethod
+    def integer(self, low: int, high: int) -> int:
+        """An integer in [low, high], both ends included."""
+
+    def choice(self, options: Sequence[T]) -> T:
+        return options[self.integer(0, len(options) - 1)]
+
+    def chance(self, percent: int) -> bool:
+        return self.integer(1, 100) <= percent
+
+    def shuffled(self, options: Sequence[T]) -> list[T]:
+        rest = list(options)
+        return [rest.pop(self.integer(0, len(rest) - 1)) for _ in options]
+
+    def rng(self) -> np.random.Generator:
+        """A generator for bulk values, where a choice per element would be too dear."""
+        return np.random.default_rng(self.integer(0, 2**32 - 1))
+
+
+class NumpySource(ChoiceSource):
+    """Choices of test `index` in the campaign of `seed`: the pair alone decides, whatever ran before."""
+
+    def __init__(self, seed: int, index: int = 0) -> None:
+        self._bits = np.random.default_rng([seed, index])
+
+    def integer(self, low: int, high: int) -> int:
+        return int(self._bits.integers(low, high, endpoint=True))

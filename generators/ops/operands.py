@@ -1,0 +1,65 @@
+"""Ways to find operands, shared by many rows. Each takes a builder and returns values, or None where nothing fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from generators.builder import Builder
+from generators.graph import DType, TensorType, Value
+from generators.ops.base import Operands, Types
+from generators.ops.rules import ALL
+
+
+def one(dtypes: Sequence[DType] = ALL, ranks: tuple[int, int] = (0, 5)) -> Operands:
+    return lambda b: (b.tensor(dtypes, ranks),)
+
+
+def broadcasting(count: int, dtypes: Sequence[DType] = ALL) -> Operands:
+    """`count` values whose shapes broadcast; dtypes may differ."""
+
+    def operands(b: Builder) -> tuple[Value, ...]:
+        first = b.tensor(dtypes)
+        return (first, *(partner(b, first.type, dtypes) for _ in range(count - 1)))
+
+    return operands
+
+
+def partner(b: Builder, type: TensorType, dtypes: Sequence[DType] = ALL) -> Value:
+    """A value that broadcasts with `type` without growing it: an existing one, or an input made to fit."""
+
+    def fits(other: TensorType) -> bool:
+        return other.dtype in dtypes and other.rank <= type.rank and all(
+            mine in (1, theirs) for mine, theirs in zip(reversed(other.sizes), reversed(type.sizes), strict=False)
+        )
+
+    return b.pick(fits, lambda: TensorType(b.source.choice([type.dtype, *dtypes]), _thinned(b, type.sizes)))
+
+
+def _thinned(b: Builder, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape, with some leading dimensions dropped and some sizes set to 1."""
+    if b.source.chance(50):
+        return shape
+    kept = shape[b.source.integer(0, len(shape)) :]
+    return tuple(1 if b.source.chance(30) else size for size in kept)
+
+
+def alike(low: int, high: int, ranks: tuple[int, int] = (0, 5)) -> Operands:
+    """`low` to `high` values of one type: what stack takes."""
+
+    def operands(b: Builder) -> tuple[Value, ...]:
+        first = b.tensor(ranks=ranks)
+        more = b.source.integer(low, high) - 1
+        return (first, *(b.pick(lambda t: t == first.type, lambda: first.type) for _ in range(more)))
+
+    return operands
+
+
+def product(sizes: Sequence[int]) -> int:
+    out = 1
+    for size in sizes:
+        out *= size
+    return out
+
+
+def numel(types: Types) -> int:
+    return types[0].numel

@@ -1,0 +1,53 @@
+"""Outputs equal PyTorch's: their number, shape, dtype and values.
+
+Lanes that import an ONNX file are judged only where onnxruntime, on the same file, agrees with PyTorch. Where it does
+not, the exporter has the finding: the file says something else than the model, and TVM is not to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from generators.graph import Array, Case
+from oracles.finding import Component, Finding, Kind, Mismatch, through_onnx
+from oracles.lane import Engine
+from oracles.outcome import Outcomes, Ran, Stage
+from oracles.reference import Expected, expected
+from oracles.tolerance import mismatch
+
+
+def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+    right = expected(outcomes)
+    if right is None:
+        return
+    good_file = any(
+        spec.engine is Engine.ONNXRUNTIME and isinstance(out, Ran) and judge(out.outputs, right) is None
+        for spec, out in outcomes.items()
+    )
+    for lane, outcome in outcomes.items():
+        if not isinstance(outcome, Ran) or lane.engine is Engine.TORCH:
+            continue
+        if through_onnx(lane) and lane.engine is not Engine.ONNXRUNTIME and not good_file:
+            continue
+        if found := judge(outcome.outputs, right):
+            kind, evidence = found
+            component = Component.EXPORTER if lane.engine is Engine.ONNXRUNTIME else Component.TVM
+            yield Finding(kind, component, lane, Stage.RUN, evidence)
+
+
+def judge(outputs: tuple[Array, ...], right: tuple[Expected, ...]) -> tuple[Kind, Mismatch] | None:
+    """The first thing wrong, the coarsest first: arity, shapes, dtypes, values."""
+    if len(outputs) != len(right):
+        return Kind.WRONG_ARITY, Mismatch(0, f"{len(right)} outputs", f"{len(outputs)} outputs")
+    pairs = list(enumerate(zip(outputs, right, strict=True)))
+    for index, (actual, want) in pairs:
+        if actual.shape != want.eager.shape:
+            return Kind.WRONG_SHAPE, Mismatch(index, str(list(want.eager.shape)), str(list(actual.shape)))
+    for index, (actual, want) in pairs:
+        if actual.dtype != want.eager.dtype:
+            return Kind.WRONG_DTYPE, Mismatch(index, str(want.eager.dtype), str(actual.dtype))
+    for index, (actual, want) in pairs:
+        if evidence := mismatch(index, actual, want):
+            return Kind.WRONG_VALUE, evidence
+    return None
+

@@ -1,0 +1,47 @@
+"""A lane that PyTorch's model went into must come out with a result: it did not die, hang or refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from generators.graph import Case
+from oracles.finding import Component, Finding, Kind, component_of, through_onnx
+from oracles.lane import Engine
+from oracles.outcome import Cause, Died, Outcome, Outcomes, Raised, Ran, Skipped, TimedOut, Unsupported
+
+INTERNAL_ERRORS = ("InternalError", "tvm.error.InternalError")
+
+
+def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+    judge = any(isinstance(out, Ran) and spec.engine is Engine.TORCH for spec, out in outcomes.items())
+    for lane, outcome in outcomes.items():
+        kind = _kind(outcome)
+        if kind is None or isinstance(outcome, Ran | Unsupported | Skipped):
+            continue
+        component = component_of(lane, outcome.stage)
+        if isinstance(outcome, Raised) and (component is Component.PYTORCH or not judge):
+            continue  # PyTorch itself refuses: an invalid case, which the campaign counts
+        if component is Component.TVM and kind is Kind.REJECTED and through_onnx(lane) and not _file_is_good(outcomes):
+            continue  # onnxruntime did not run the file either: perhaps it deserves to be refused
+        yield Finding(kind, component, lane, outcome.stage, outcome)
+
+
+def _kind(outcome: Outcome) -> Kind | None:
+    match outcome:
+        case Died(cause=Cause.MEMORY):
+            return Kind.OUT_OF_MEMORY
+        case Died():
+            return Kind.DIED
+        case TimedOut():
+            return Kind.TIMED_OUT
+        case Raised(type=name):
+            return Kind.INTERNAL_ERROR if name in INTERNAL_ERRORS else Kind.REJECTED
+        case Ran() | Unsupported() | Skipped():
+            return None
+        case _:
+            assert_never(outcome)
+
+
+def _file_is_good(outcomes: Outcomes) -> bool:
+    return any(spec.engine is Engine.ONNXRUNTIME and isinstance(out, Ran) for spec, out in outcomes.items())

@@ -1,0 +1,88 @@
+"""A finding: what an oracle says went wrong, whose fault it is, and the evidence, as types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from generators.graph import Case
+from oracles.lane import Engine, Importer, LaneSpec
+from oracles.outcome import Died, Outcomes, Raised, Stage, TimedOut
+
+
+class Kind(StrEnum):
+    DIED = "died"
+    TIMED_OUT = "timed-out"
+    OUT_OF_MEMORY = "out-of-memory"
+    INTERNAL_ERROR = "internal-error"
+    REJECTED = "rejected"
+    WRONG_ARITY = "wrong-arity"
+    WRONG_SHAPE = "wrong-shape"
+    WRONG_DTYPE = "wrong-dtype"
+    WRONG_VALUE = "wrong-value"
+    UNSTABLE = "second-run-differs"
+
+    @property
+    def is_numeric(self) -> bool:
+        """Seen by comparing arrays: nothing but the program itself tells two such bugs apart."""
+        return self in (Kind.WRONG_ARITY, Kind.WRONG_SHAPE, Kind.WRONG_DTYPE, Kind.WRONG_VALUE, Kind.UNSTABLE)
+
+
+class Component(StrEnum):
+    TVM = "tvm"
+    EXPORTER = "exporter"
+    ONNXRUNTIME = "onnxruntime"
+    PYTORCH = "pytorch"
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The element that is furthest outside its tolerance, and what the tolerance is made of (DESIGN section 5)."""
+
+    index: tuple[int, ...]
+    expected: float
+    actual: float
+    tolerance: float
+    envelope: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """One output that is not what PyTorch gives. `expected` and `actual` are for people: types, or counts."""
+
+    output: int
+    expected: str
+    actual: str
+    worst: Worst | None = None
+    elements: int = 0
+    wrong: int = 0
+    ill_conditioned: int = 0
+
+
+Evidence = Raised | Died | TimedOut | Mismatch
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    kind: Kind
+    component: Component
+    lane: LaneSpec
+    stage: Stage
+    evidence: Evidence
+
+
+Oracle = Callable[[Case, Outcomes], Iterator[Finding]]
+
+
+def component_of(lane: LaneSpec, stage: Stage) -> Component:
+    """Whose code runs in a stage of a lane. `verify` folds the constants of an exported ONNX file."""
+    if stage in (Stage.EXPORT, Stage.VERIFY):
+        return Component.EXPORTER
+    if lane.engine is Engine.TORCH or stage in (Stage.START, Stage.RENDER):
+        return Component.PYTORCH
+    return Component.ONNXRUNTIME if lane.engine is Engine.ONNXRUNTIME else Component.TVM
+
+
+def through_onnx(lane: LaneSpec) -> bool:
+    return lane.importer is Importer.ONNX

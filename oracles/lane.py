@@ -1,0 +1,53 @@
+"""A lane as data: which road a case takes from PyTorch to arrays. What runs it lives in `fuzzer.lanes`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Engine(StrEnum):
+    """Who computes the result."""
+
+    TORCH = "torch"
+    ONNXRUNTIME = "onnxruntime"
+    TVM = "tvm"
+    FAULTY = "faulty"  # the self-test's lanes, which misbehave on purpose
+
+
+class Importer(StrEnum):
+    """How the model reaches the engine."""
+
+    EAGER = "eager"
+    EXPORT = "export"
+    ONNX = "onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSpec:
+    """One lane. Drawn, stored in findings, reduced and bisected like a graph.
+
+    name       short and stable, e.g. relax-export-llvm
+    variant    which computation a torch or faulty lane does (eager, f64, envelope; hang, ...)
+    target     what TVM compiles for: llvm, c
+    pipeline   Relax pipeline; "default" is the one that tvm.compile takes for the target
+    passes     Relax passes run before the pipeline, in order
+    opt_level  PassContext's
+    llvm_opt   LLVM's own optimisation level, None for its default
+    asserts    whether kernels check their arguments (product behaviour; most of LLVM's work on small graphs)
+    """
+
+    name: str
+    engine: Engine
+    importer: Importer = Importer.EAGER
+    variant: str = "eager"
+    toolchain: str = "host"
+    target: str = "llvm"
+    pipeline: str = "default"
+    passes: tuple[str, ...] = field(default=())
+    opt_level: int = 3
+    llvm_opt: int | None = None
+    asserts: bool = True
+
+    def __str__(self) -> str:
+        return self.name
