@@ -21,7 +21,6 @@ from fuzzer.isolate.executor import EnvironmentMissing, Executor
 from fuzzer.lanes import LANES, TVM_LANES, select
 from fuzzer.replay import Exit
 from fuzzer.report import finding_file
-
 from fuzzer.selftest import self_test
 from fuzzer.settings import Settings
 from generators.graph import Invalid
@@ -102,7 +101,9 @@ def _summarise(task: Campaign, store: Store) -> None:
     print(f"{task.tests} tests in {task.seconds:.0f} s; {tally.invalid} invalid; {len(task.new)} new findings:")
     for doc in sorted(task.new, key=lambda doc: (doc.component, doc.slug)):
         print(f"  {found_line(doc)}")
-    print(f"the campaign has {len(findings)} findings, {sum(d.component is Component.TVM for d in findings)} of them TVM's")
+    print(
+        f"the campaign has {len(findings)} findings, {sum(d.component is Component.TVM for d in findings)} of them TVM's"
+    )
     example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)
     crashes = os.path.relpath(store.crashes)
     print(f"next: fuzz --replay {crashes}/{example.slug}" if example else "next: fuzz run --seconds 600")
@@ -166,7 +167,9 @@ def doctor(json: JsonFlag = False) -> None:
             print(f"  {'ok ' if check.passed else 'BAD'} {check.sin}: {seen} ({check.seconds:.1f} s)")
         print("lanes: " + ", ".join(lane.name for lane in LANES))
         print("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
-        print("next: fuzz run --seconds 120" if all(c.passed for c in checks) else "failures would be missed: do not fuzz")
+        print(
+            "next: fuzz run --seconds 120" if all(c.passed for c in checks) else "failures would be missed: do not fuzz"
+        )
     raise typer.Exit(Exit.GONE if all(check.passed for check in checks) else Exit.ENVIRONMENT)
 
 

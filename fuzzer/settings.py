@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from generators.builder import Limits
@@ -21,5 +21,5 @@ class Settings:
     tests: int | None = None
     workers: int = 1
     ops: tuple[Op, ...] = OPS
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     json: bool = False

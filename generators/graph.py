@@ -18,11 +18,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 Scalar = None | bool | int | float | str
 Attr = Scalar | tuple["Attr", ...]
 Attrs = Mapping[str, Attr]
@@ -45,7 +46,7 @@ class DType(StrEnum):
         return self in FLOATS
 
     @property
-    def numpy(self) -> np.dtype[np.generic]:
+    def numpy(self) -> np.dtype[Any]:
         return np.dtype(self.value)
 
 

@@ -50,4 +50,3 @@ def judge(outputs: tuple[Array, ...], right: tuple[Expected, ...]) -> tuple[Kind
         if evidence := mismatch(index, actual, want):
             return Kind.WRONG_VALUE, evidence
     return None
-

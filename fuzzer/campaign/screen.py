@@ -59,7 +59,9 @@ class Screen:
         table = Table.grid(padding=(0, 2))
         rate = campaign.tests / max(campaign.seconds, 1e-9)
         table.add_row("time", f"{campaign.seconds:.0f}{limit} s, seed {campaign.store.state.seed}")
-        table.add_row("tests", f"{campaign.tests} ({rate:.1f}/s), {tally.invalid} invalid, next {campaign.store.state.next_test}")
+        table.add_row(
+            "tests", f"{campaign.tests} ({rate:.1f}/s), {tally.invalid} invalid, next {campaign.store.state.next_test}"
+        )
         table.add_row("lane results", f"{tally.lane_results} in tests, {tally.triage_lane_results} in triage")
         busiest = Counter(tally.stage_cpu).most_common(4)
         total = sum(tally.stage_cpu.values()) or 1.0
@@ -74,4 +76,3 @@ class Screen:
 def found_line(doc: FindingDoc) -> str:
     """One finding on one line."""
     return f"{doc.slug}  [{doc.component}]  {', '.join(doc.ops)}  ({', '.join(doc.lanes)})"
-

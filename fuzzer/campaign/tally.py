@@ -14,8 +14,8 @@ COMPILER_STAGES = frozenset(Stage) - {Stage.START, Stage.RENDER}
 
 
 class Tally(msgspec.Struct):
-    """`lane_results` counts TVM lanes that gave a verdict in tests (ran, raised, died, timed out), `triage_lane_results`
-    the same while confirming and reducing; `unsupported` is by lane."""
+    """`lane_results` counts TVM lanes that gave a verdict in tests (ran, raised, died, timed out),
+    `triage_lane_results` the same while confirming and reducing; `unsupported` is by lane."""
 
     tests: int = 0
     invalid: int = 0

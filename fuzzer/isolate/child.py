@@ -8,6 +8,7 @@ import tempfile
 import time
 import traceback
 from collections import defaultdict
+
 from multiprocess.connection import Connection
 
 from fuzzer.isolate import protocol
@@ -80,5 +81,3 @@ def _raised(index: int, error: Exception, step: _Steps) -> protocol.DidRaise:
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     frames = [Frame(f.filename, f.lineno or 0, f.name) for f in traceback.extract_tb(error.__traceback__)]
     return protocol.DidRaise(index, step.stage, name, str(error)[:MAX_MESSAGE], frames)
-
-

@@ -9,17 +9,16 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocess.connection import Connection, wait
 from pathlib import Path
 from types import TracebackType
-from typing import assert_never
+from typing import IO, assert_never
+
+from multiprocess.connection import Connection, wait
 
 from fuzzer.isolate import processes, protocol
 from fuzzer.isolate.toolchain import HOST, Toolchain
@@ -103,7 +102,7 @@ class Executor:
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """The outcome of every lane. A child that dies or hangs costs only the lane that it was in: a fresh one runs
         the rest."""
-        result = Result({}, Counter(), 0.0)
+        result = Result({})
         cpu = 0.0
         pending = list(lanes)
         while pending:
@@ -137,7 +136,7 @@ class _Child:
     pid: int
     connection: Connection
     status: socket.socket
-    log: tempfile._TemporaryFileWrapper[bytes]
+    log: IO[bytes]
     scratch: str
     ended: dict[str, float] | None = None
 

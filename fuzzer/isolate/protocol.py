@@ -8,10 +8,10 @@ largest size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from multiprocess.connection import Connection
 
 import msgspec
 import numpy as np
+from multiprocess.connection import Connection
 
 from generators import case_file
 from generators.graph import Array, Case
@@ -20,7 +20,9 @@ from oracles.outcome import Frame, Stage
 
 VERSION = 1
 MAX_FRAME = 1 << 30
-DTYPES = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split())
+DTYPES = frozenset(
+    ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+)
 
 
 class ProtocolError(Exception):

@@ -9,6 +9,7 @@ It stays single-threaded, so that fork is safe, and touches no GPU.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -30,8 +31,9 @@ def serve(control: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, lambda signum, frame: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     children: dict[int, socket.socket] = {}
+    watched: list[socket.socket | int] = [control, wake_read]
     while True:
-        ready, _, _ = select.select([control, wake_read], [], [])
+        ready, _, _ = select.select(watched, [], [])
         if wake_read in ready:
             _drain(wake_read)
             _reap(children)
@@ -57,7 +59,7 @@ def _fork(control: socket.socket, children: dict[int, socket.socket], data: int,
             from fuzzer.isolate.child import main
 
             main(data)
-        except BaseException:  # noqa: BLE001 - the last frame of a forked process: nothing may climb further
+        except BaseException:
             traceback.print_exc()
             sys.stderr.flush()
             os._exit(70)
@@ -117,6 +119,9 @@ def main() -> None:
     from fuzzer.lanes import warmup
 
     versions = warmup.warm_up()
+    gc.collect()
+    gc.freeze()  # a collection in a child would write to, and so copy, every page it looks at
+    gc.disable()
     control.send(json.dumps({"versions": versions}).encode())
     serve(control)
 

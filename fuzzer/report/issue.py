@@ -54,8 +54,9 @@ def _title(found: Confirmed, doc: FindingDoc) -> str:
 def _details(found: Confirmed) -> str:
     match found.finding.evidence:
         case Raised(type=name, message=message, frames=frames):
-            shown = "\n".join(f"  {frame.file.rpartition('site-packages/')[2]}:{frame.line} {frame.function}"
-                              for frame in frames[-8:])
+            shown = "\n".join(
+                f"  {frame.file.rpartition('site-packages/')[2]}:{frame.line} {frame.function}" for frame in frames[-8:]
+            )
             return f"```\n{shown}\n{name}: {message.strip()[:2000]}\n```\n"
         case Died(log=log):
             return f"```\n{log.strip()[-2000:]}\n```\n"

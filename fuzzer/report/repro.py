@@ -68,9 +68,7 @@ def literal(array: Array) -> str:
         return f"torch.{make}({shape}, dtype={dtype})"
     if array.size > INLINE:
         packed = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
-        return (
-            f"torch.frombuffer(bytearray(zlib.decompress(base64.b85decode({packed!r}))), dtype={dtype}).reshape({shape})"
-        )
+        return f"torch.frombuffer(bytearray(zlib.decompress(base64.b85decode({packed!r}))), dtype={dtype}).reshape({shape})"
     numbers = pprint.pformat(array.tolist(), width=100, compact=True).replace("\n", "\n        ")
     for word in ("nan", "inf"):
         numbers = numbers.replace(word, f'float("{word}")')

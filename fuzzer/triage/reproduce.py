@@ -13,7 +13,6 @@ from oracles.finding import Finding
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcomes, Ran, Result
 
-
 Run = Callable[[Case, Sequence[LaneSpec]], Result]
 """`Executor.run`, or a stand-in that keeps the books."""
 
@@ -36,7 +35,9 @@ class Observation:
 
 def is_valid(outcomes: Outcomes) -> bool:
     """Whether eager PyTorch takes the case."""
-    return any(isinstance(out, Ran) and s.engine is Engine.TORCH and s.variant == "eager" for s, out in outcomes.items())
+    return any(
+        isinstance(out, Ran) and s.engine is Engine.TORCH and s.variant == "eager" for s, out in outcomes.items()
+    )
 
 
 def observe(run: Run, case: Case, lane: LaneSpec) -> Observation:

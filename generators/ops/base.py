@@ -39,11 +39,11 @@ def _is_ints(value: Attr) -> bool:
 
 INT = Kind("an integer", _is_int)
 INTS = Kind("a list of integers", _is_ints)
-SIZES = Kind("a list of sizes, or -1", lambda v: isinstance(v, tuple) and all(isinstance(d, int) and d >= -1 for d in v))
-BOOL = Kind("true or false", lambda v: isinstance(v, bool))
-NUMBER = Kind(
-    "a finite number", lambda v: isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v)
+SIZES = Kind(
+    "a list of sizes, or -1", lambda v: isinstance(v, tuple) and all(isinstance(d, int) and d >= -1 for d in v)
 )
+BOOL = Kind("true or false", lambda v: isinstance(v, bool))
+NUMBER = Kind("a finite number", lambda v: isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v))
 DTYPE = Kind("a dtype", lambda v: v in DTYPE_NAMES, lambda v: f"torch.{v}")
 
 

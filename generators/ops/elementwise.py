@@ -214,4 +214,3 @@ OPS = (
         terms=one_term,
     ),
 )
-

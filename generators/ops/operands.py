@@ -28,8 +28,12 @@ def partner(b: Builder, type: TensorType, dtypes: Sequence[DType] = ALL) -> Valu
     """A value that broadcasts with `type` without growing it: an existing one, or an input made to fit."""
 
     def fits(other: TensorType) -> bool:
-        return other.dtype in dtypes and other.rank <= type.rank and all(
-            mine in (1, theirs) for mine, theirs in zip(reversed(other.sizes), reversed(type.sizes), strict=False)
+        return (
+            other.dtype in dtypes
+            and other.rank <= type.rank
+            and all(
+                mine in (1, theirs) for mine, theirs in zip(reversed(other.sizes), reversed(type.sizes), strict=False)
+            )
         )
 
     return b.pick(fits, lambda: TensorType(b.source.choice([type.dtype, *dtypes]), _thinned(b, type.sizes)))

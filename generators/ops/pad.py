@@ -96,7 +96,14 @@ def _anything(size: int, kept: int) -> int:
 
 def _mode(mode: str, largest: Largest, *dtypes: DType) -> Op:
     source = f'F.pad({{0}}, {{pad}}, mode="{mode}")'
-    return Op(f"pad_{mode}", one(dtypes, ranks=(2, 5)), _spatial(largest, *dtypes), source, _spatial_attrs(largest), {"pad": INTS})
+    return Op(
+        f"pad_{mode}",
+        one(dtypes, ranks=(2, 5)),
+        _spatial(largest, *dtypes),
+        source,
+        _spatial_attrs(largest),
+        {"pad": INTS},
+    )
 
 
 OPS = (

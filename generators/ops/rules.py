@@ -76,8 +76,6 @@ def same_type(*dtypes: DType) -> Callable[[Types, Attrs], TensorType]:
     return infer
 
 
-
-
 def window(size: int, kernel: int, stride: int, padding: int, dilation: int = 1, ceil: bool = False) -> int:
     """Output size of a sliding window (torch.nn.MaxPool2d, Conv2d). With `ceil`, windows that would start in
     the right padding are dropped."""

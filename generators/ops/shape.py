@@ -9,9 +9,7 @@ from generators.ops.base import INT, INTS, SIZES, Kind, Op, Types, int_of, ints_
 from generators.ops.operands import alike, one, product
 from generators.ops.rules import axes_of, axis_of, promote
 
-DIM_OR_DIMS = Kind(
-    "null, an integer or a list of integers", lambda v: v is None or INT.accepts(v) or INTS.accepts(v)
-)
+DIM_OR_DIMS = Kind("null, an integer or a list of integers", lambda v: v is None or INT.accepts(v) or INTS.accepts(v))
 
 
 def any_dim(source: ChoiceSource, rank: int) -> int:

@@ -11,7 +11,7 @@ WIDEST = 3
 
 
 def keep_region(subject: Subject) -> Iterator[Subject]:
-    """Windows of 1 to 3 nodes, narrow ones first, late ones first: their operands become inputs, their results outputs."""
+    """Windows of 1 to 3 nodes, narrow ones first, late ones first: operands become inputs, results outputs."""
     nodes = subject.graph.nodes
     for width in range(1, min(WIDEST, len(nodes) - 1) + 1):
         for start in reversed(range(len(nodes) - width + 1)):

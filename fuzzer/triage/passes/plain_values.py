@@ -42,7 +42,7 @@ MAKERS: tuple[Callable[[Input, Array], Array], ...] = (lambda item, array: plain
 
 def complexity(array: Array) -> int:
     """How plain an array is, in the order of the candidates above: 0 is the plainest."""
-    if array.size == 0 or bool(np.all(array == array.flat[0])) and float(array.flat[0]) in (0.0, 1.0):
+    if array.size == 0 or (bool(np.all(array == array.flat[0])) and float(array.flat[0]) in (0.0, 1.0)):
         return 0
     counted = np.arange(1, array.size + 1).reshape(array.shape)
     if array.dtype == np.bool_:

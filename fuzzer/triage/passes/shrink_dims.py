@@ -16,8 +16,12 @@ def shrink_dims(subject: Subject) -> Iterator[Subject]:
     sizes = sorted({size for item in graph.inputs for size in item.value.type.sizes if size > 1}, reverse=True)
     for size in sizes:
         for target in _targets(size):
-            yield _resized(subject, {i.value.name: _substituted(i.value.type.sizes, size, target) for i in graph.inputs},
-                           size, target)
+            yield _resized(
+                subject,
+                {i.value.name: _substituted(i.value.type.sizes, size, target) for i in graph.inputs},
+                size,
+                target,
+            )
     for item in graph.inputs:
         shape = item.value.type.sizes
         for axis, size in enumerate(shape):
@@ -39,7 +43,9 @@ def _resized(subject: Subject, shapes: dict[str, tuple[int, ...]], size: int = -
 
     def resized(item: Input) -> Input:
         shape = shapes.get(item.value.name)
-        return item if shape is None else replace(item, value=replace(item.value, type=item.value.type.with_shape(*shape)))
+        return (
+            item if shape is None else replace(item, value=replace(item.value, type=item.value.type.with_shape(*shape)))
+        )
 
     tensors = {name: _cropped(array, shapes.get(name, array.shape)) for name, array in subject.case.tensors.items()}
     nodes = tuple(_with_sizes(node, size, target) for node in graph.nodes) if size > 0 else graph.nodes
