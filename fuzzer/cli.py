@@ -101,9 +101,8 @@ def _summarise(task: Campaign, store: Store) -> None:
     print(f"{task.tests} tests in {task.seconds:.0f} s; {tally.invalid} invalid; {len(task.new)} new findings:")
     for doc in sorted(task.new, key=lambda doc: (doc.component, doc.slug)):
         print(f"  {found_line(doc)}")
-    print(
-        f"the campaign has {len(findings)} findings, {sum(d.component is Component.TVM for d in findings)} of them TVM's"
-    )
+    in_tvm = sum(doc.component is Component.TVM for doc in findings)
+    print(f"the campaign has {len(findings)} findings, {in_tvm} of them TVM's")
     example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)
     crashes = os.path.relpath(store.crashes)
     print(f"next: fuzz --replay {crashes}/{example.slug}" if example else "next: fuzz run --seconds 600")

@@ -8,7 +8,7 @@ from typing import assert_never
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, component_of, through_onnx
 from oracles.lane import Engine
-from oracles.outcome import Cause, Died, Outcome, Outcomes, Raised, Ran, Skipped, TimedOut, Unsupported
+from oracles.outcome import Cause, Died, Outcome, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
 
 INTERNAL_ERRORS = ("InternalError", "tvm.error.InternalError")
 
@@ -20,10 +20,14 @@ def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
         if kind is None or isinstance(outcome, Ran | Unsupported | Skipped):
             continue
         component = component_of(lane, outcome.stage)
+        if isinstance(outcome, Raised) and component is Component.ONNXRUNTIME and outcome.stage is Stage.LOAD:
+            component = Component.EXPORTER  # a file that does not load is its writer's fault
         if isinstance(outcome, Raised) and (component is Component.PYTORCH or not judge):
             continue  # PyTorch itself refuses: an invalid case, which the campaign counts
-        if component is Component.TVM and kind is Kind.REJECTED and through_onnx(lane) and not _file_is_good(outcomes):
-            continue  # onnxruntime did not run the file either: perhaps it deserves to be refused
+        if component is Component.TVM and through_onnx(lane) and isinstance(outcome, Raised):
+            file = _onnxruntime(outcomes)
+            if isinstance(file, Raised) or (kind is Kind.REJECTED and not isinstance(file, Ran)):
+                continue  # onnxruntime does not take the file either: perhaps it deserves to be refused
         yield Finding(kind, component, lane, outcome.stage, outcome)
 
 
@@ -43,5 +47,5 @@ def _kind(outcome: Outcome) -> Kind | None:
             assert_never(outcome)
 
 
-def _file_is_good(outcomes: Outcomes) -> bool:
-    return any(spec.engine is Engine.ONNXRUNTIME and isinstance(out, Ran) for spec, out in outcomes.items())
+def _onnxruntime(outcomes: Outcomes) -> Outcome | None:
+    return next((out for spec, out in outcomes.items() if spec.engine is Engine.ONNXRUNTIME), None)

@@ -25,9 +25,9 @@ from fuzzer.files import sync_folder, write_atomically, write_synced
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.signature import twins
 from generators import case_file
 from generators.graph import Case, Invalid
-from oracles.finding import Kind
 
 FORMAT = 1
 
@@ -151,8 +151,8 @@ class Store:
             return signature.id if signature.id in self.findings else None
         ops, lanes = set(case.graph.ops), {lane.name for lane in sighting.lanes}
         for doc in self.findings.values():
-            same = doc.identity.same_failure(signature) or _numeric_twins(doc.identity.kind, signature.kind)
-            if same and doc.component is signature.component and set(doc.ops) <= ops and lanes & set(doc.lanes):
+            same = doc.identity.same_failure(signature)
+            if same and set(doc.ops) <= ops and lanes & set(doc.lanes):
                 return doc.signature
         return None
 
@@ -160,7 +160,7 @@ class Store:
         """Write the finding's folder; None, and one more in the count, where its signature is there already."""
         with self._lock:
             self._pending.discard(sighting.signature.id)
-            key = found.signature.id
+            key = self._twin(found) or found.signature.id
             self.state.seen[key] = self.state.seen.get(key, 0) + 1
             if key in self.findings:
                 return None
@@ -168,6 +168,14 @@ class Store:
             self._write(found, doc)
             self.findings[key] = doc
             return doc
+
+    def _twin(self, found: Confirmed) -> str | None:
+        """The saved finding that is this one seen otherwise: unwritten memory is garbage in some lanes of some runs."""
+        for doc in self.findings.values():
+            same_place = doc.identity.ops == found.signature.ops and doc.component is found.signature.component
+            if same_place and twins(doc.kind, found.signature.kind) and set(doc.lanes) & set(found.lanes):
+                return doc.signature
+        return None
 
     def _write(self, found: Confirmed, doc: FindingDoc) -> None:
         script = repro.script(found, doc.slug)
@@ -187,8 +195,3 @@ class Store:
         sync_folder(temporary)
         temporary.rename(self.crashes / doc.slug)
         sync_folder(self.crashes)
-
-
-def _numeric_twins(one: Kind, other: Kind) -> bool:
-    """Unwritten memory shows now as a wrong value, now as a second run that differs."""
-    return {one, other} <= {Kind.WRONG_VALUE, Kind.UNSTABLE}

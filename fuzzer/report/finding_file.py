@@ -92,8 +92,11 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
 
 
 def slug_of(found: Confirmed) -> str:
-    """Flaky findings are kept apart by name."""
-    return f"flaky-{found.signature.slug}" if found.flaky else found.signature.slug
+    """The name of the finding's folder: kind, operators for people, and the signature, which alone identifies it.
+    Flaky findings are kept apart by name."""
+    ops = "-".join(dict.fromkeys(found.case.graph.ops)) if not found.flaky else "unreduced"
+    words = ops.replace("_", "")[:40].strip("-")
+    return f"{'flaky-' if found.flaky else ''}{found.signature.kind}-{words}-{found.signature.id}"
 
 
 def encode(doc: FindingDoc) -> bytes:

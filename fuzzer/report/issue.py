@@ -62,8 +62,8 @@ def _details(found: Confirmed) -> str:
             return f"```\n{log.strip()[-2000:]}\n```\n"
         case Mismatch(worst=worst) if worst is not None:
             return (
-                f"The worst element is {list(worst.index)}: {worst.expected!r} expected, {worst.actual!r} found, with a measured "
-                f"tolerance of {worst.tolerance:.3g} (envelope {worst.envelope:.3g}).\n"
+                f"The worst element is {list(worst.index)}: {worst.expected!r} expected, {worst.actual!r} found, "
+                f"with a measured tolerance of {worst.tolerance:.3g} (envelope {worst.envelope:.3g}).\n"
             )
         case _:
             return ""

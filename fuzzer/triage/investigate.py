@@ -11,7 +11,7 @@ from fuzzer.triage.reproduce import Run, reproduces
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Array, Case
 from oracles import judge_all
-from oracles.finding import Component, Finding
+from oracles.finding import Component, Finding, Kind
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Ran
 
@@ -82,8 +82,10 @@ def _name(run: Run, case: Case, sighting: Sighting, reduction: Reduction) -> Con
     found = {finding.lane: finding for finding in judge_all(reduction.case, seen.outcomes)}
     same = {lane: f for lane, f in found.items() if sighting.signature.same_failure(signature_of(f))}
     finding = same.get(reduction.lane, sighting.finding)
+    if unstable := [f for f in same.values() if f.kind is Kind.UNSTABLE]:
+        finding = unstable[0]
     showing = [lane for lane in LANES if lane in same] or [reduction.lane]
-    final = sighting.signature
+    final = replace(sighting.signature, kind=finding.kind)
     if final.needs_ops:
         final = replace(final, ops=_named(reduction.case), where=_where(showing))
     names = tuple(lane.name for lane in showing)

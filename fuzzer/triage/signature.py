@@ -23,7 +23,7 @@ from oracles.outcome import Died, Frame, Outcome, Raised, Stage, TimedOut, Unsup
 class Signature:
     """The identity of a finding.
 
-    error     exception type, or the signal that ended the process
+    error     exception type
     skeleton  the message without what changes from run to run
     frame     the innermost C++ and Python functions that mean something
     ops       of the reduced case, where nothing else tells two bugs apart (wrong results, deaths, timeouts)
@@ -44,13 +44,6 @@ class Signature:
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:12]
 
     @property
-    def slug(self) -> str:
-        """The name of the finding's folder."""
-        hint = "-".join(self.ops) or self.frame.rpartition(":")[2] or self.error.rpartition(".")[2] or self.stage
-        words = re.sub(r"[^a-z0-9]+", "-", hint.lower()).strip("-")[:40].strip("-")
-        return f"{self.kind}-{words}-{self.id}"
-
-    @property
     def coarse(self) -> Signature:
         """What can be told before reduction; what `reproduces` compares."""
         return replace(self, ops=(), where="")
@@ -60,12 +53,16 @@ class Signature:
         return self.kind.is_numeric or self.kind in (Kind.DIED, Kind.TIMED_OUT, Kind.OUT_OF_MEMORY)
 
     def same_failure(self, other: Signature) -> bool:
-        """Whether a run that gave `other` shows the failure `self` again. Memory that nobody wrote may hold the same
-        garbage twice: then a result that changes from run to run is just wrong."""
+        """Whether a run that gave `other` shows the failure `self` again."""
         mine, theirs = self.coarse, other.coarse
-        if mine.kind is Kind.UNSTABLE and theirs.kind is Kind.WRONG_VALUE:
-            theirs = replace(theirs, kind=Kind.UNSTABLE)
+        if twins(mine.kind, theirs.kind):
+            theirs = replace(theirs, kind=mine.kind)
         return mine == theirs
+
+
+def twins(one: Kind, other: Kind) -> bool:
+    """Unwritten memory shows now as a wrong value, now as a second run that differs."""
+    return one is not other and {one, other} == {Kind.WRONG_VALUE, Kind.UNSTABLE}
 
 
 def signature_of(finding: Finding) -> Signature:
@@ -76,10 +73,8 @@ def signature_of(finding: Finding) -> Signature:
             return replace(
                 coarse, error=raised.type, skeleton=skeleton(raised.message), frame=meaningful(raised.frames)
             )
-        case Died() as died:
-            return replace(coarse, error=f"{died.cause} {died.code}", frame=meaningful(_frames_of_log(died.log)))
-        case TimedOut() | Mismatch():
-            return coarse
+        case Died() | TimedOut() | Mismatch():
+            return coarse  # a corrupted heap dies anywhere: only the operators of the reduced case tell deaths apart
         case _:
             assert_never(finding.evidence)
 
@@ -116,13 +111,15 @@ _SUBSTITUTIONS = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r"0x[0-9a-fA-F]+", "ADDRESS"),
+        (r"'/[^']*'|\(/[^)]*\)", "NODE"),
         (r"(/[\w.+-]+)+/([\w.+-]+)", r"\2"),
-        (r"\b(bool|float(16|32|64)|u?int(8|16|32|64)|i(1|8|16|32|64)|double|half)\b", "DTYPE"),
-        (r"(R\.Tensor|R\.Tuple|T\.Buffer|Tensor)\((\([^()]*\)|[^()]*)*\)", "TENSOR"),
-        (r"\b(lv|gv|inp|input|param|[xvwpTi])_?\d*\b(?=[\s,.):\[\]]|$)", "VAR"),
+        (r"(R\.Tensor|R\.Tuple|T\.Buffer|Tensor)\((\([^()]*\)|[^()])*\)", "TENSOR"),
+        (r"\b(T\.|R\.)?(bool|float(16|32|64)|u?int(8|16|32|64)|i(1|8|16|32|64)|double|half)\b", "DTYPE"),
+        (r"\b(lv|gv|inp|p_w|ax|[xvw])_?\d+\b|\b(lv|gv)\b", "VAR"),
         (r"-?\b\d+(\.\d+)?(e[+-]?\d+)?(L|ll)?\b", "N"),
         (r"\d+", "N"),
-        (r"T\.DTYPE", "DTYPE"),
+        (r"\binff\b", "inf"),
+        (r"(LLVM module verification failed.*\n.*)\n[\s\S]*", r"\1"),
         (r"(N|VAR)(\s*[,x]\s*(N|VAR))+,?", "N"),
         (r"\s+", " "),
     )
@@ -130,10 +127,21 @@ _SUBSTITUTIONS = tuple(
 
 
 def skeleton(message: str) -> str:
-    text = _without_op_dumps(message)
+    text = readable(message)
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)
     return text.strip()[:300]
+
+
+def readable(message: str) -> str:
+    """A message for people: without dumps of whole objects."""
+    return _without_op_dumps(_compiler_error(message)).strip()
+
+
+def _compiler_error(message: str) -> str:
+    """Of what a C compiler prints, its first error, without the advice."""
+    found = re.search(r"\berror: ([^;\n]*)", message) if message.startswith("Compilation error") else None
+    return f"Compilation error: {found[1]}" if found else message
 
 
 def _without_op_dumps(text: str) -> str:
@@ -184,9 +192,3 @@ def plain_function(function: str) -> str:
         previous, function = function, re.sub(r"<[^<>]*>", "", function)
     name = function.split("(")[0] if not function.startswith("(") else function
     return name.split()[-1] if name.split() else function
-
-
-def _frames_of_log(log: str) -> list[Frame]:
-    """The Python stack that faulthandler prints, outermost first."""
-    found = re.findall(r'^  File "([^"]+)", line (\d+) in (\S+)', log, re.MULTILINE)
-    return [Frame(file, int(line), function) for file, line, function in reversed(found)]

@@ -1,0 +1,38 @@
+# Two commands do everything on a machine that has Python >= 3.11 and make: `make fuzz` and `make test`.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+SECONDS ?= 120
+
+.PHONY: fuzz test quick lint clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make fuzz    install into $(VENV), then fuzz for $(SECONDS) s"
+	@echo "make test    install, lint, type-check, run all tests"
+	@echo "make quick   the tests that start no compiler"
+
+# torch first, at the very version: a range may fetch several GB of CUDA packages
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt $$(grep '^torch==' constraints.txt)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	touch $@
+
+fuzz: $(VENV)/installed
+	$(BIN)/fuzz run --seconds $(SECONDS)
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+quick: $(VENV)/installed
+	$(BIN)/pytest -m "not tvm"
+
+test: lint
+	$(BIN)/pytest
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,94 @@
+"""Kills a campaign with SIGKILL at random moments and looks at what it leaves.
+
+    python benchmarks/kill.py [--kills 5] [--seed 1] [--campaign DIR]
+
+After each kill: every finding that was there before is unchanged, every folder in crashes/ reads back whole, no process
+of the campaign lives 5 s later, and the next start continues where the last one stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from fuzzer.isolate.processes import start_time
+from fuzzer.report import finding_file
+
+GRACE_SECONDS = 5.0
+
+
+def descendants(root: int) -> dict[int, int]:
+    """pid and start time of every process below `root`."""
+    parents: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found: dict[int, int] = {}
+    level = {root}
+    while level:
+        level = {pid for pid, parent in parents.items() if parent in level}
+        found.update({pid: start_time(pid) for pid in level})
+    return found
+
+
+def fingerprints(campaign: Path) -> dict[str, str]:
+    """Hash of each finding's files, by folder; reads each back on the way."""
+    found = {}
+    for path in sorted((campaign / "crashes").glob(f"*/{finding_file.NAME}")):
+        finding_file.read_with_case(path.parent)
+        files = sorted(path.parent.iterdir())
+        assert len(files) == 6, f"{path.parent} has {len(files)} files"
+        found[path.parent.name] = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--campaign", type=Path, default=None)
+    parser.add_argument("--most-seconds", type=float, default=40.0)
+    arguments = parser.parse_args()
+    campaign = arguments.campaign or Path(tempfile.mkdtemp(prefix="difftvm-kill-"))
+    chance = random.Random(arguments.seed)
+    before: dict[str, str] = {}
+    reached = 0
+    for kill in range(1, arguments.kills + 1):
+        command = [sys.executable, "-m", "fuzzer.cli", "run", "--seed", "1", "--campaign", str(campaign)]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        alive = chance.uniform(5.0, arguments.most_seconds)
+        time.sleep(alive)
+        assert process.poll() is None, f"the campaign ended by itself with {process.returncode}"
+        family = descendants(process.pid)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        time.sleep(GRACE_SECONDS)
+        left = [pid for pid, began in family.items() if began and start_time(pid) == began]
+        after = fingerprints(campaign)
+        lost = [name for name, value in before.items() if after.get(name) != value]
+        now = json.loads((campaign / "campaign.json").read_text())["next_test"]
+        print(
+            f"kill {kill} after {alive:.1f} s: {len(family)} processes, {len(left)} left; "
+            f"{len(after)} findings, {len(lost)} lost or changed; next test {now}",
+            flush=True,
+        )
+        assert not left, f"still alive: {left}"
+        assert not lost, f"lost: {lost}"
+        assert now >= reached, "the campaign went back"
+        before, reached = after, now
+    print(f"{arguments.kills} kills, nothing lost, nothing torn, nobody left")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Replays every finding of a campaign, and runs every repro.py where the fuzzer cannot be imported.
+
+    python benchmarks/replay_all.py DIR [--component tvm] [--jobs 2]
+
+Prints one line for each finding, then the figures: how many replays exit 77, how many scripts exit 1, the median
+number of operators. Exits 1 where any did otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from fuzzer.report import finding_file
+from fuzzer.report.finding_file import FindingDoc
+
+BLOCKED = """
+import runpy, sys
+
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("fuzzer", "generators", "oracles"):
+            raise ImportError(name + " is not to be imported here")
+
+sys.meta_path.insert(0, Block())
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def check(folder: Path) -> tuple[FindingDoc, int, int]:
+    """Exit codes of the replay and of the script."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    replay = subprocess.run([sys.executable, "-m", "fuzzer.cli", "--replay", str(folder)], **quiet)
+    with tempfile.TemporaryDirectory() as elsewhere:
+        command = [sys.executable, "-c", BLOCKED, str(folder.resolve() / "repro.py")]
+        repro = subprocess.run(command, cwd=elsewhere, **quiet)
+    return finding_file.read(folder), replay.returncode, repro.returncode
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("campaign", type=Path)
+    parser.add_argument("--component", default="*")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    folders = sorted(path.parent for path in (arguments.campaign / "crashes").glob(f"*/{finding_file.NAME}"))
+    docs = [finding_file.read(folder) for folder in folders]
+    wanted = [
+        f for f, d in zip(folders, docs, strict=True) if arguments.component in ("*", d.component) and not d.flaky
+    ]
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        results = list(pool.map(check, wanted))
+    for doc, replay, repro in results:
+        mark = "ok " if (replay, repro) == (77, 1) else "BAD"
+        print(f"{mark} replay {replay:3} repro {repro:3} {len(doc.ops)} ops  {doc.slug}")
+    replays, scripts = (sum(r[i] == code for r in results) for i, code in ((1, 77), (2, 1)))
+    ops = statistics.median(len(doc.ops) for doc, _, _ in results) if results else 0
+    print(f"{len(results)} findings, {replays} replay with 77, {scripts} scripts exit 1, median of {ops} operators")
+    print(f"{sum(doc.flaky for doc in docs)} flaky findings left out")
+    sys.exit(0 if replays == scripts == len(results) else 1)
+
+
+if __name__ == "__main__":
+    main()
