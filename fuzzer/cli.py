@@ -55,17 +55,9 @@ def run(
             _prove_that_failures_are_seen(executor)
             task = Campaign(settings, store, executor)
             _stop_on_signals(task)
-            own, wall = _own_cpu(executor), store.state.tally.wall_seconds
             with Screen(task):
                 task.run()
-            store.state.tally.other_cpu += _own_cpu(executor) - own
-            store.state.tally.wall_seconds = wall + task.seconds
         _summarise(task, store)
-
-
-def _own_cpu(executor: Executor) -> float:
-    times = os.times()
-    return times.user + times.system + executor.zygote_cpu_seconds
 
 
 def _prove_that_failures_are_seen(executor: Executor) -> None:
@@ -76,10 +68,10 @@ def _prove_that_failures_are_seen(executor: Executor) -> None:
 
 
 def _stop_on_signals(task: Campaign) -> None:
-    """The first signal ends the run after the tests under way, the second at once."""
+    """The first signal ends the run cleanly, the second at once."""
 
     def on_signal(signum: int, frame: object) -> None:
-        say("stopping after the tests under way; once more to stop at once")
+        say("stopping; what is under way is repeated by the next run (once more to stop at once)")
         task.stop()
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, signal.SIG_DFL)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.executor import Executor
@@ -24,6 +26,10 @@ from oracles.outcome import Result
 SAVE_SECONDS = 5.0
 
 
+class Stopping(Exception):
+    """The campaign ends before a test is through: the next run repeats it."""
+
+
 class Campaign:
     """One run of a campaign, over a pool of threads that each wait for children."""
 
@@ -31,6 +37,8 @@ class Campaign:
         self.settings, self.store, self.executor = settings, store, executor
         self.new: list[FindingDoc] = []
         self.began = time.monotonic()
+        tally = store.state.tally
+        self._before = tally.cpu_seconds, tally.wall_seconds
         self.tests = 0
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -43,7 +51,7 @@ class Campaign:
         return time.monotonic() - self.began
 
     def stop(self) -> None:
-        """Let each worker end its test, then return."""
+        """Let each worker end the run of lanes that it is in, then return."""
         self._stop.set()
 
     def run(self) -> None:
@@ -53,20 +61,28 @@ class Campaign:
                 self._supervise(workers)
             finally:
                 self._stop.set()
+        self._keep_books()
         for worker in workers:
             worker.result()
 
     def _supervise(self, workers: Sequence[Future[None]]) -> None:
         while not all(worker.done() for worker in workers):
             wait(workers, timeout=SAVE_SECONDS, return_when="FIRST_EXCEPTION")
-            self.store.save_state()
+            self._keep_books()
             if any(worker.done() and worker.exception() for worker in workers):
                 return
 
+    def _keep_books(self) -> None:
+        times, tally = os.times(), self.store.state.tally
+        tally.cpu_seconds = self._before[0] + times.user + times.system + self.executor.cpu_seconds
+        tally.wall_seconds = self._before[1] + self.seconds
+        self.store.save_state()
+
     def _work(self) -> None:
-        while (index := self._take()) is not None:
-            self._test(index)
-            self._finish(index)
+        with suppress(Stopping):
+            while (index := self._take()) is not None:
+                self._test(index)
+                self._finish(index)
 
     def _take(self) -> int | None:
         """The next test's number; None where this run is over."""
@@ -97,6 +113,8 @@ class Campaign:
                     self.new.append(doc)
 
     def _run_for_triage(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        if self._stop.is_set():
+            raise Stopping
         result = self.executor.run(case, lanes)
         with self._lock:
             self.store.state.tally.add(result, triage=True)

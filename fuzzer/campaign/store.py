@@ -130,14 +130,15 @@ class Store:
         """Whether a sighting is worth investigating; counts it where it is known.
 
         A failure that its message identifies is new or known at once. A wrong result is taken for a known one where a
-        finding of the same lane needs no operator that the case lacks; at every 2nd, 4th, 8th, ... such sighting it is
-        looked into all the same, so that a known bug does not hide its neighbours for good.
+        finding of the same lane needs no operator that the case lacks. Every 2nd, 4th, 8th, ... such sighting is looked
+        into all the same, so that a known bug does not hide its neighbours for good; so it is with flaky findings.
         """
         with self._lock:
             known = self._known(case, sighting)
             if known is not None:
                 count = self.state.seen[known] = self.state.seen.get(known, 0) + 1
-                return sighting.signature.needs_ops and count > 1 and count & (count - 1) == 0
+                unsure = sighting.signature.needs_ops or self.findings[known].flaky
+                return unsure and count > 1 and count & (count - 1) == 0
             key = sighting.signature.id
             if not sighting.signature.needs_ops:
                 if key in self._pending:
@@ -148,7 +149,7 @@ class Store:
     def _known(self, case: Case, sighting: Sighting) -> str | None:
         signature = sighting.signature
         if not signature.needs_ops:
-            return signature.id if signature.id in self.findings else None
+            return next((key for key in (signature.id, f"flaky-{signature.id}") if key in self.findings), None)
         ops, lanes = set(case.graph.ops), {lane.name for lane in sighting.lanes}
         for doc in self.findings.values():
             same = doc.identity.same_failure(signature)
@@ -160,7 +161,7 @@ class Store:
         """Write the finding's folder; None, and one more in the count, where its signature is there already."""
         with self._lock:
             self._pending.discard(sighting.signature.id)
-            key = self._twin(found) or found.signature.id
+            key = self._twin(found) or found.key
             self.state.seen[key] = self.state.seen.get(key, 0) + 1
             if key in self.findings:
                 return None

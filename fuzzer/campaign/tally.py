@@ -23,9 +23,8 @@ class Tally(msgspec.Struct):
     triage_lane_results: int = 0
     unsupported: dict[str, int] = msgspec.field(default_factory=dict)
     stage_cpu: dict[str, float] = msgspec.field(default_factory=dict)
-    children_cpu: float = 0.0
-    other_cpu: float = 0.0
-    """CPU seconds of supervisor and zygote."""
+    cpu_seconds: float = 0.0
+    """Of all processes: supervisor, zygote, children and what they started."""
     wall_seconds: float = 0.0
 
     def add(self, result: Result, *, triage: bool = False) -> None:
@@ -39,11 +38,6 @@ class Tally(msgspec.Struct):
                     self.unsupported[lane.name] = self.unsupported.get(lane.name, 0) + 1
         for stage, seconds in result.stage_cpu.items():
             self.stage_cpu[stage] = self.stage_cpu.get(stage, 0.0) + seconds
-        self.children_cpu += result.cpu_seconds
-
-    @property
-    def cpu_seconds(self) -> float:
-        return self.children_cpu + self.other_cpu
 
     @property
     def compiler_cpu(self) -> float:

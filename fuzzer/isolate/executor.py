@@ -36,6 +36,10 @@ class EnvironmentMissing(Exception):
     """The toolchain does not start; the message says what its interpreter printed."""
 
 
+class _ZygoteGone(Exception):
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """What one lane may use: wall and CPU seconds, and resident bytes of its process."""
@@ -56,6 +60,7 @@ class Executor:
         self._scratch = scratch
         self._lock = threading.Lock()
         self._toolchain = toolchain
+        self._ended_cpu = 0.0
         scratch.mkdir(parents=True, exist_ok=True)
         self._start()
 
@@ -95,9 +100,9 @@ class Executor:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     @property
-    def zygote_cpu_seconds(self) -> float:
-        """Of the zygote itself; its children's are in the results."""
-        return processes.own_cpu_seconds(self._zygote.pid)
+    def cpu_seconds(self) -> float:
+        """Of the zygote and of every child that has ended, warm-up included."""
+        return self._ended_cpu + processes.own_cpu_seconds(self._zygote.pid)
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """The outcome of every lane. A child that dies or hangs costs only the lane that it was in: a fresh one runs
@@ -112,21 +117,40 @@ class Executor:
             finally:
                 cpu += child.close()
             pending = [lane for lane in pending if lane not in result.outcomes]
+        with self._lock:
+            self._ended_cpu += cpu
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
 
     def _fork(self) -> _Child:
+        """A fresh child; a zygote that has gone (the kernel was short of memory, say) is started anew once."""
+        try:
+            return self._ask_for_child()
+        except _ZygoteGone:
+            with self._lock:
+                if self._zygote.poll() is not None:
+                    self._ended_cpu += processes.own_cpu_seconds(self._zygote.pid)
+                    self._control.close()
+                    self._start()
+        try:
+            return self._ask_for_child()
+        except _ZygoteGone:
+            raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started") from None
+
+    def _ask_for_child(self) -> _Child:
         data, their_data = socket.socketpair()
         status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         log = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - the child object closes it
         with self._lock, their_data, their_status:
             try:
                 socket.send_fds(self._control, [b"fork"], [their_data.fileno(), their_status.fileno(), log.fileno()])
-            except OSError as error:
-                raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} has gone: {error}") from None
+            except OSError:
+                self._zygote.wait()
+                raise _ZygoteGone from None
         status.settimeout(START_SECONDS)
         greeting = status.recv(256)
         if not greeting:
-            raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} has gone")
+            self._zygote.wait()
+            raise _ZygoteGone
         scratch = tempfile.mkdtemp(dir=self._scratch)
         return _Child(json.loads(greeting)["pid"], Connection(data.detach()), status, log, scratch)
 

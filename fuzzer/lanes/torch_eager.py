@@ -85,18 +85,20 @@ def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
     are random."""
     noise = torch.Generator().manual_seed(sample)
 
-    def perturb(value: torch.Tensor, dtype: DType, scale: float) -> torch.Tensor:
-        ulp = scale * ULPS * float(np.finfo(dtype.numpy).eps)
+    def perturb(value: torch.Tensor, dtype: DType, growth: float, scale: float = 0.0) -> torch.Tensor:
+        size = growth * ULPS * float(np.finfo(dtype.numpy).eps)
         if sample < 2:
-            return value * (1 + ulp * (1 - 2 * sample))
-        return value * (1 + ulp * (2 * torch.rand(value.shape, generator=noise, dtype=torch.float64) - 1))
+            push = torch.where(value < 0, -1.0, 1.0) * (1 - 2 * sample)
+        else:
+            push = 2 * torch.rand(value.shape, generator=noise, dtype=torch.float64) - 1
+        return value + push * size * torch.clamp(value.abs(), min=scale)
 
     graph = case.bound
     types = graph.types
     values = {name: to_torch(_double(array)) for name, array in case.tensors.items()}
     for node in graph.nodes:
-        terms = TABLE[node.op].terms
-        count = terms(tuple(types[name] for name in node.args), node.attrs) if terms else 0
+        op = TABLE[node.op]
+        count = op.terms(tuple(types[name] for name in node.args), node.attrs) if op.terms else 0
         growth = math.sqrt(max(count, 1))
         args = [values[name] for name in node.args]
         if count > 1:
@@ -105,8 +107,8 @@ def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
                 for name, arg in zip(node.args, args, strict=True)
             ]
         for result, value in zip(node.results, _apply(node, args), strict=True):
-            rounded = terms is not None and result.type.dtype in FLOATS
-            values[result.name] = perturb(value, result.type.dtype, growth) if rounded else value
+            rounded = op.terms is not None and result.type.dtype in FLOATS
+            values[result.name] = perturb(value, result.type.dtype, growth, op.scale) if rounded else value
     return [values[name].contiguous() for name in graph.outputs]
 
 

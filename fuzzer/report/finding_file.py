@@ -73,7 +73,7 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
     return FindingDoc(
         FORMAT,
         slug_of(found),
-        signature.id,
+        found.key,
         signature.kind,
         signature.component,
         list(found.lanes),
@@ -93,10 +93,9 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
 
 def slug_of(found: Confirmed) -> str:
     """The name of the finding's folder: kind, operators for people, and the signature, which alone identifies it.
-    Flaky findings are kept apart by name."""
-    ops = "-".join(dict.fromkeys(found.case.graph.ops)) if not found.flaky else "unreduced"
-    words = ops.replace("_", "")[:40].strip("-")
-    return f"{'flaky-' if found.flaky else ''}{found.signature.kind}-{words}-{found.signature.id}"
+    Flaky findings, which are not reduced, are kept apart by the word."""
+    ops = "-".join(dict.fromkeys(found.case.graph.ops)) if not found.flaky else "flaky"
+    return f"{found.signature.kind}-{ops.replace('_', '')[:40].strip('-')}-{found.signature.id}"
 
 
 def encode(doc: FindingDoc) -> bytes:

@@ -49,6 +49,11 @@ class Confirmed:
     def flaky(self) -> bool:
         return self.again < self.runs
 
+    @property
+    def key(self) -> str:
+        """What the finding is stored under: a flaky sighting must not stand in the way of a steady one."""
+        return f"flaky-{self.signature.id}" if self.flaky else self.signature.id
+
 
 def sightings(findings: Iterable[Finding]) -> list[Sighting]:
     """Findings of one test, one for each coarse signature."""
@@ -64,7 +69,7 @@ def investigate(run: Run, case: Case, sighting: Sighting) -> Confirmed:
     again = sum(reproduces(run, case, lane, signature) for _ in range(CONFIRMATIONS))
     if again < CONFIRMATIONS:
         names = tuple(spec.name for spec in sighting.lanes)
-        flaky = replace(signature, ops=_named(case))
+        flaky = replace(signature, ops=_named(case)) if signature.needs_ops else signature
         return Confirmed(flaky, sighting.finding, case, names, again, CONFIRMATIONS, case.graph.ops, None)
     reduction = reduce(
         case,

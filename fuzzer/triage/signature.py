@@ -111,7 +111,8 @@ _SUBSTITUTIONS = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r"0x[0-9a-fA-F]+", "ADDRESS"),
-        (r"'/[^']*'|\(/[^)]*\)", "NODE"),
+        (r"'/[^']*'|\(/[^)]*\)|(?<=parameter )\(\w+\)", "NODE"),
+        (r"tensor\(\w+\)", "tensor(DTYPE)"),
         (r"(/[\w.+-]+)+/([\w.+-]+)", r"\2"),
         (r"(R\.Tensor|R\.Tuple|T\.Buffer|Tensor)\((\([^()]*\)|[^()])*\)", "TENSOR"),
         (r"\b(T\.|R\.)?(bool|float(16|32|64)|u?int(8|16|32|64)|i(1|8|16|32|64)|double|half)\b", "DTYPE"),
@@ -168,7 +169,7 @@ _PLUMBING_FILES = re.compile(
     r"|object_path|stmt_functor|/fuzzer/"
 )
 _PLUMBING_FUNCTIONS = frozenset({"from_exported_program", "from_onnx", "_translate_fx_graph", "_convert_operator"})
-_OURS = re.compile(r"/(fuzzer|generators|oracles)/[a-z_/]+\.py$")
+_OURS = re.compile(r"(^|/)(fuzzer|generators|oracles)/[a-z_/]+\.py$")
 
 
 def meaningful(frames: Sequence[Frame]) -> str:

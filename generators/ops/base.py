@@ -80,6 +80,7 @@ class Op:
     schema    which attributes there are and what each may be
     arity     fewest and most operands
     terms     how many rounded terms go into one result element; None where the result is exact
+    scale     size of numbers that may cancel inside: exp(x) - 1 rounds like 1, however small the result
     """
 
     name: str
@@ -90,6 +91,7 @@ class Op:
     schema: Mapping[str, Kind] = field(default_factory=dict)
     arity: tuple[int, int] = (1, 1)
     terms: Terms | None = None
+    scale: float = 0.0
 
     def results(self, types: Types, attrs: Attrs) -> Types:
         """Inferred result types, after checking arity and attributes; raises `Invalid`."""

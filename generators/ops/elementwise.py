@@ -99,13 +99,16 @@ def _number(source: ChoiceSource, types: Types) -> Attrs:
 # --- row makers
 
 
-def _unary(name: str, *dtypes: DType, exact: bool = False, operands: object = None, source: str = "") -> Op:
+def _unary(
+    name: str, *dtypes: DType, exact: bool = False, operands: object = None, source: str = "", scale: float = 0.0
+) -> Op:
     return Op(
         name,
         operands if callable(operands) else one(dtypes),
         same_type(*dtypes),
         source or f"torch.{name}({{0}})",
         terms=None if exact else one_term,
+        scale=scale,
     )
 
 
@@ -164,12 +167,12 @@ OPS = (
     _unary("cos", *FLOATS),
     _unary("tanh", *FLOATS),
     _unary("erf", *FLOATS),
-    _unary("sigmoid", *FLOATS),
+    _unary("sigmoid", *FLOATS, scale=1.0),
     _unary("square", *FLOATS),
-    _unary("gelu", *FLOATS, source="F.gelu({0})"),
-    _unary("silu", *FLOATS, source="F.silu({0})"),
-    _unary("elu", *FLOATS, source="F.elu({0})"),
-    _unary("softplus", *FLOATS, source="F.softplus({0})"),
+    _unary("gelu", *FLOATS, source="F.gelu({0})", scale=1.0),
+    _unary("silu", *FLOATS, source="F.silu({0})", scale=1.0),
+    _unary("elu", *FLOATS, source="F.elu({0})", scale=1.0),
+    _unary("softplus", *FLOATS, source="F.softplus({0})", scale=1.0),
     _unary("leaky_relu", *FLOATS, source="F.leaky_relu({0}, 0.125)"),
     _unary("hardswish", *FLOATS, source="F.hardswish({0})"),
     # rounded once, on part of the numbers only
