@@ -3,8 +3,8 @@
     python benchmarks/calibration.py [--cases 300] [--seed 100]
 
 For every float output element of random cases: |x - truth| / (envelope + |eager - truth| + ULPS ulps), for x from
-onnxruntime (through an exporter, with other kernels than PyTorch's). Prints quantiles, the share beyond C, and the cases
-that go beyond it, to be read one by one: each is a defect of the exporter or of onnxruntime, or a reason to raise C.
+onnxruntime (through an exporter, with other kernels than PyTorch's). Prints quantiles, the share beyond C, and the
+cases beyond it, to be read one by one: each is a defect of the exporter or of onnxruntime, or a reason to raise C.
 """
 
 from __future__ import annotations

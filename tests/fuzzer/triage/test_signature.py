@@ -1,0 +1,131 @@
+"""Identity of failures, on real ones: `recorded_failures.json` holds what TVM 0.27, torch.onnx and onnxruntime said."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fuzzer.lanes import TVM_LANES
+from fuzzer.triage.signature import Signature, meaningful, plain_function, recognise, signature_of, skeleton
+from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.outcome import Cause, Died, Frame, Raised, Stage, TimedOut, Unsupported
+
+RECORDED = json.loads((Path(__file__).parent / "recorded_failures.json").read_text())
+
+
+def raised(record: dict[str, object]) -> Raised:
+    frames = tuple(Frame(**frame) for frame in record["frames"])  # type: ignore[attr-defined]
+    return Raised(Stage(record["stage"]), str(record["type"]), str(record["message"]), frames)
+
+
+def finding(evidence: Raised | Died | TimedOut | Mismatch, kind: Kind = Kind.REJECTED) -> Finding:
+    return Finding(kind, Component.TVM, TVM_LANES[0], Stage.IMPORT, evidence)
+
+
+@pytest.mark.parametrize("record", RECORDED, ids=[f"{i}-{r['name']}" for i, r in enumerate(RECORDED)])
+def test_recorded_failure_keeps_its_identity(record: dict[str, object]) -> None:
+    found = signature_of(finding(raised(record)))
+    assert (found.skeleton, found.frame) == (record["skeleton"], record["frame"])
+
+
+def test_recorded_failures_are_all_different() -> None:
+    ids = {signature_of(replace(finding(raised(r)), component=Component(r["component"]))).id for r in RECORDED}
+    assert len(ids) == len(RECORDED)
+
+
+def test_no_skeleton_holds_a_number_an_address_or_a_path() -> None:
+    for record in RECORDED:
+        assert not any(part in str(record["skeleton"]) for part in ("0x", "/tmp", "site-packages"))
+        assert not any(letter.isdigit() for letter in str(record["skeleton"]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x has shape (2, 3)", "x has shape (17, 1, 4)"),
+        ("expected float32, got T.int64", "expected float64, got bool"),
+        ("R.add(lv7) (Type of R.Tensor((9, 1), dtype='i'))", "R.add(gv3) (Type of R.Tensor((1,), dtype='f'))"),
+        ("at 0x7f00aa", "at 0xdeadbeef"),
+        (
+            "Compilation error:\n/tmp/a/lib0.c:3:1: error: 'inff' undeclared; did you mean x\n more",
+            "Compilation error:\n/tmp/b/lib0.c:99:1: error: 'inf' undeclared\n other",
+        ),
+        ("operator (Not) in node (/Not): parameter (x0)", "operator (Not) in node (/b/Not_2): parameter (/Less_0)"),
+        (
+            "LLVM module verification failed:\nInvalid operand\n %1 = fcmp oeq",
+            "LLVM module verification failed:\nInvalid operand\n %9 = fcmp one",
+        ),
+        ('ir.Op(span=None, name="relax.add", args=(f(x),)) fails', 'ir.Op(name="relax.add") fails'),
+    ],
+)
+def test_same_bug_same_skeleton(one: str, other: str) -> None:
+    assert skeleton(one) == skeleton(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("CodeGenVM cannot emit relax.trunc", "CodeGenVM cannot emit relax.erfinv"),
+        ("Unresolved call tirx.fabs", "Unresolved call tirx.erf"),
+        ("x and y must have the same dtype", "x and y must have the same shape"),
+    ],
+)
+def test_other_bug_other_skeleton(one: str, other: str) -> None:
+    assert skeleton(one) != skeleton(other)
+
+
+def test_frames_name_the_innermost_cpp_and_python_functions() -> None:
+    frames = [
+        Frame("site-packages/tvm/relax/frontend/torch/base_fx_graph_translator.py", 10, "_conv2d_impl"),
+        Frame("site-packages/tvm/relax/block_builder.py", 5, "emit"),
+        Frame("/project/src/relax/op/op_common.h", 7, "tvm::Type tvm::relax::Infer<tvm::Call>(const tvm::Call&)"),
+        Frame("/project/3rdparty/tvm-ffi/include/tvm/ffi/function.h", 1, "void tvm::ffi::Call()"),
+    ]
+    assert meaningful(frames) == "op_common.h:tvm::relax::Infer < base_fx_graph_translator.py:_conv2d_impl"
+    assert meaningful([]) == ""
+
+
+def test_plain_function() -> None:
+    assert plain_function("virtual void tvm::A<B<C>>::Visit_(const D*, E&) const") == "tvm::A::Visit_"
+    assert plain_function("_impl_v13") == "_impl_v13"
+
+
+@pytest.mark.parametrize(
+    ("type_name", "message"),
+    [
+        ("AssertionError", "Unsupported function types ['amax.default']"),
+        ("tvm.error.OpNotImplemented", "The following operators are not supported"),
+        ("NotImplementedError", "anything"),
+        ("tvm.error.InternalError", "Check failed: group_norm: only support float32 and float16 for now"),
+        ("onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented", "Could not find an implementation for Erf(13)"),
+    ],
+)
+def test_a_plain_no_is_unsupported(type_name: str, message: str) -> None:
+    assert isinstance(recognise(Raised(Stage.IMPORT, type_name, message)), Unsupported)
+
+
+@pytest.mark.parametrize("record", RECORDED, ids=[f"{i}-{r['name']}" for i, r in enumerate(RECORDED)])
+def test_recorded_failures_are_not_unsupported(record: dict[str, object]) -> None:
+    assert recognise(raised(record)) == raised(record)
+
+
+def test_deaths_and_wrong_results_are_told_apart_by_operators_only() -> None:
+    one = signature_of(finding(Died(Stage.RUN, Cause.SIGNAL, 11, "free(): invalid pointer"), Kind.DIED))
+    other = signature_of(finding(Died(Stage.RUN, Cause.SIGNAL, 6, "munmap_chunk()"), Kind.DIED))
+    assert one == other
+    assert replace(one, ops=("conv2d",)).id != replace(one, ops=("bmm",)).id
+    assert replace(one, ops=("conv2d",)).same_failure(other)
+
+
+def test_garbage_that_stays_is_the_same_failure_as_garbage_that_changes() -> None:
+    wrong, unstable = (Signature(kind, Component.TVM, Stage.RUN) for kind in (Kind.WRONG_VALUE, Kind.UNSTABLE))
+    assert wrong.same_failure(unstable)
+    assert unstable.same_failure(wrong)
+    assert not wrong.same_failure(replace(wrong, kind=Kind.WRONG_SHAPE))
+
+
+def test_id_is_stable() -> None:
+    """A change here renames every finding that users have."""
+    known = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN, ops=("squeeze", "linear"), where="export")
+    assert known.id == "0cbcb259b08a"
