@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -110,7 +111,7 @@ def replay(
     """Run a finding again: `fuzz --replay crashes/x`. Exit code 77: still there, 0: gone, 78: another failure."""
     doc, case = replaying.load(finding)
     chosen = (doc.lane,) if lanes is None else _lanes(lanes)
-    with Executor(finding.resolve().parent / f".replay-{os.getpid()}") as executor:
+    with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
         result = replaying.replay(executor, doc, case, chosen, times)
     if json:
         runs = [{"lane": lane, "verdict": verdict.name.lower(), "told": told} for lane, verdict, told in result.runs]
@@ -146,7 +147,7 @@ def triage(
 @app.command()
 def doctor(json: JsonFlag = False) -> None:
     """Prove that every kind of failure is seen; print versions and lanes."""
-    with Executor(Path(os.environ.get("TMPDIR", "/tmp")) / f"difftvm-doctor-{os.getpid()}") as executor:
+    with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
         checks = self_test(executor)
         versions = executor.versions
     if json:

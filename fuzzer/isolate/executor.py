@@ -68,7 +68,7 @@ class Executor:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         log = tempfile.TemporaryFile()  # noqa: SIM115 - read below where the start fails
         command = [self._toolchain.python, "-m", "fuzzer.isolate.zygote", str(theirs.fileno()), str(os.getpid())]
-        environment = {**os.environ, **self._toolchain.environment}
+        environment = {**os.environ, "PYTHONHASHSEED": "0", **self._toolchain.environment}
         self._zygote = subprocess.Popen(
             command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.repro import headline
 from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.signature import readable
 from oracles.finding import Component, Mismatch
 from oracles.outcome import Died, Raised
 
@@ -57,7 +58,7 @@ def _details(found: Confirmed) -> str:
             shown = "\n".join(
                 f"  {frame.file.rpartition('site-packages/')[2]}:{frame.line} {frame.function}" for frame in frames[-8:]
             )
-            return f"```\n{shown}\n{name}: {message.strip()[:2000]}\n```\n"
+            return f"```\n{shown}\n{name}: {readable(message)[:2000]}\n```\n"
         case Died(log=log):
             return f"```\n{log.strip()[-2000:]}\n```\n"
         case Mismatch(worst=worst) if worst is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import pprint
 import re
+import signal
 import textwrap
 import zlib
 from typing import assert_never
@@ -17,7 +18,7 @@ from generators.graph import Array, Case, Role
 from generators.torch_source import HEADER, render
 from oracles.finding import Finding, Kind, Mismatch, Worst
 from oracles.lane import Engine, Importer, LaneSpec
-from oracles.outcome import Died, Raised, TimedOut
+from oracles.outcome import Cause, Died, Raised, TimedOut
 
 INLINE = 600
 """Elements up to which an array is written out."""
@@ -62,7 +63,8 @@ def headline(finding: Finding) -> str:
             first = readable(message).split("\n")[0][:200]
             return f"{lane} refuses a valid PyTorch model in its {stage} step: {name}: {first}"
         case Died(stage=stage, cause=cause, code=code):
-            return f"{lane} ends its process in its {stage} step ({cause} {code})."
+            how = signal.Signals(code).name if cause is Cause.SIGNAL else f"{cause} {code}"
+            return f"{lane} ends its process in its {stage} step ({how})."
         case TimedOut(stage=stage, seconds=seconds):
             return f"{lane} does not come back from its {stage} step within {seconds:.0f} s."
         case Mismatch() as m:
@@ -76,9 +78,9 @@ def headline(finding: Finding) -> str:
 def literal(array: Array) -> str:
     """An expression that makes exactly this array as a tensor."""
     shape, dtype = tuple(array.shape), f"torch.{array.dtype}"
-    if array.size and bool(np.all(array == array.flat[0])) and float(array.flat[0]) in (0.0, 1.0):
-        make = "ones" if array.flat[0] else "zeros"
-        return f"torch.{make}({shape}, dtype={dtype})"
+    for make in (np.zeros_like, np.ones_like):
+        if array.tobytes() == make(array).tobytes():
+            return f"torch.{make.__name__.removesuffix('_like')}({shape}, dtype={dtype})"
     if array.size > INLINE:
         packed = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
         data = "".join(f"\n        {line!r}" for line in textwrap.wrap(packed, 100, break_on_hyphens=False))
