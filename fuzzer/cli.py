@@ -30,7 +30,12 @@ from generators.ops.base import no_attrs
 from oracles.finding import Component
 from oracles.lane import LaneSpec
 
-app = typer.Typer(add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="TVM lanes, comma-separated globs.")]
@@ -48,8 +53,9 @@ def run(
     json: JsonFlag = False,
 ) -> None:
     """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
+    chosen_lanes, chosen_ops = _lanes(lanes), _ops(ops)
     with Store(campaign, seed) as store:
-        settings = Settings(campaign, store.state.seed, _lanes(lanes), seconds, tests, workers, _ops(ops), json=json)
+        settings = Settings(campaign, store.state.seed, chosen_lanes, seconds, tests, workers, chosen_ops, json=json)
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
         say("warming up the compilers ...")
         with Executor(store.scratch) as executor:

@@ -102,7 +102,8 @@ class Builder:
         if args is not None:
             types = tuple(arg.type for arg in args)
             attrs = op.attrs(self.source, types)
-            if attrs is not None and all(t.numel <= self.limits.max_numel for t in op.results(types, attrs)):
+            made = [item.value.type for item in self.inputs[mark[0] :]]
+            if attrs is not None and all(t.numel <= self.limits.max_numel for t in (*made, *op.results(types, attrs))):
                 self.emit(op, args, attrs)
                 if not connected or self._reads_a_result(mark[1]):
                     return True

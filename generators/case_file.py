@@ -15,7 +15,7 @@ import safetensors
 import safetensors.numpy
 
 from generators.check import check
-from generators.graph import Attr, Attrs, Case, Domain, Graph, Input, Invalid, Node, Role, TensorType, Value
+from generators.graph import Attr, Attrs, Case, Domain, Graph, Input, Invalid, Node, Role, Scalar, TensorType, Value
 
 FORMAT = 1
 JSON_NAME = "case.json"
@@ -71,8 +71,8 @@ def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
     """Raise `Invalid` with one line that says what is wrong and where."""
     try:
         doc = msgspec.json.decode(text, type=CaseDoc)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Invalid(f"{where}/{JSON_NAME}: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Invalid(f"{where}/{JSON_NAME}: {_one_line(error)}") from None
     if doc.format != FORMAT:
         raise Invalid(f"{where}/{JSON_NAME}: format {doc.format} is not known; this version reads {FORMAT}")
     try:
@@ -120,8 +120,10 @@ def _attrs(raw: dict[str, Any]) -> Attrs:
 
 
 def _attr(value: Any, key: str) -> Attr:
-    if isinstance(value, list):
-        return tuple(_attr(item, key) for item in value)
+    return tuple(_scalar(item, key) for item in value) if isinstance(value, list) else _scalar(value, key)
+
+
+def _scalar(value: Any, key: str) -> Scalar:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise Invalid(f"attribute {key} is no number, text or list of them")

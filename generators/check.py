@@ -60,14 +60,17 @@ def _infer(node: Node, types: dict[str, TensorType]) -> tuple[Value, ...]:
     inferred = TABLE[node.op].results(tuple(types[name] for name in node.args), node.attrs)
     if len(inferred) != len(node.results):
         raise Invalid(f"has {len(inferred)} results, not {len(node.results)}")
-    for value, type in zip(node.results, inferred, strict=True):
-        _check_value(Value(value.name, type), types)
-    return tuple(Value(value.name, type) for value, type in zip(node.results, inferred, strict=True))
+    results = tuple(Value(value.name, type) for value, type in zip(node.results, inferred, strict=True))
+    taken = dict(types)
+    for value in results:
+        _check_value(value, taken)
+        taken[value.name] = value.type
+    return results
 
 
 def _check_value(value: Value, taken: dict[str, TensorType]) -> None:
     if not NAME.fullmatch(value.name):
-        raise Invalid(f"{value.name!r} is no name; expected a lower-case letter, then letters, digits, _")
+        raise Invalid(f"{value.name!r} is no name; expected lower-case letters, then digits")
     if value.name in taken:
         raise Invalid(f"{value.name!r} is defined twice")
     if value.type.rank > MAX_RANK or value.type.numel > MAX_NUMEL:
@@ -89,6 +92,8 @@ def _check_symbols(case: Case) -> None:
     if missing := used - set(case.sizes):
         raise Invalid(f"sizes: nothing binds {', '.join(sorted(missing))}")
     for name, size in case.sizes.items():
+        if name not in used:
+            raise Invalid(f"sizes.{name}: no dimension is called so")
         if size < 0:
             raise Invalid(f"sizes.{name}: {size} is negative")
 

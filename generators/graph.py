@@ -25,10 +25,12 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Scalar = None | bool | int | float | str
-Attr = Scalar | tuple["Attr", ...]
+Attr = Scalar | tuple[Scalar, ...]
 Attrs = Mapping[str, Attr]
 
-NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+SYMBOL = re.compile(r"[a-z][a-z0-9_]{0,31}")
+NAME = re.compile(r"[a-z]{1,8}[0-9]{1,6}")
+"""Of values: letters, then digits. So a name is never a Python keyword, and hides nothing that the source uses."""
 
 
 class Invalid(ValueError):
@@ -112,7 +114,7 @@ class TensorType:
 def _parse_dim(text: str) -> Dim:
     if re.fullmatch(r"0|[1-9][0-9]{0,9}", text):
         return int(text)
-    if NAME.fullmatch(text):
+    if SYMBOL.fullmatch(text):
         return Sym(text)
     raise Invalid(f"{text!r} is no dimension: expected a size or a symbol")
 

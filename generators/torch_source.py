@@ -13,8 +13,8 @@ def render(graph: Graph, *, float64: bool = False) -> str:
     """Source of `class Model(torch.nn.Module)`.
 
     Its constructor takes the parameters as tensors, its forward the inputs, both in the graph's order; forward
-    returns a tuple. With `float64`, casts to float32 become casts to float64: on float64 inputs, the same graph in
-    double precision throughout.
+    returns a tuple. With `float64`, casts to float32 become casts to float64: on float64 inputs, and with float64 as
+    torch's default dtype, the same graph in double precision throughout.
     """
     params = [item.value for item in graph.inputs if item.role is Role.PARAM]
     inputs = [item.value.name for item in graph.inputs if item.role is Role.INPUT]

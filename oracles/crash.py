@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from generators.graph import Case
-from oracles.finding import Component, Finding, Kind, component_of, through_onnx
+from oracles.finding import Component, Finding, Kind, component_of, is_eager, through_onnx
 from oracles.lane import Engine
 from oracles.outcome import Cause, Died, Outcome, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
 
@@ -14,7 +14,7 @@ INTERNAL_ERRORS = ("InternalError", "tvm.error.InternalError")
 
 
 def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    judge = any(isinstance(out, Ran) and spec.engine is Engine.TORCH for spec, out in outcomes.items())
+    judge = any(is_eager(spec) and isinstance(out, Ran) for spec, out in outcomes.items())
     for lane, outcome in outcomes.items():
         kind = _kind(outcome)
         if kind is None or isinstance(outcome, Ran | Unsupported | Skipped):

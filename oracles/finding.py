@@ -84,5 +84,10 @@ def component_of(lane: LaneSpec, stage: Stage) -> Component:
     return Component.ONNXRUNTIME if lane.engine is Engine.ONNXRUNTIME else Component.TVM
 
 
+def is_eager(lane: LaneSpec) -> bool:
+    """The lane that says whether a case is valid at all."""
+    return lane.engine is Engine.TORCH and lane.variant == "eager"
+
+
 def through_onnx(lane: LaneSpec) -> bool:
     return lane.importer is Importer.ONNX

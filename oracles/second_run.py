@@ -1,4 +1,4 @@
-"""A compiled model is a function: its second run on the same inputs gives what the first gave, bit for bit."""
+"""A compiled model is a function: its second run on the same inputs gives the numbers that the first gave."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ def second_run(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
         if not isinstance(outcome, Ran) or outcome.again is None:
             continue
         component = Component.ONNXRUNTIME if lane.engine is Engine.ONNXRUNTIME else Component.TVM
-        for index, (first, second) in enumerate(zip(outcome.outputs, outcome.again, strict=True)):
-            if not _same(first, second):
-                count = int(np.count_nonzero(first != second)) if first.shape == second.shape else first.size
-                evidence = Mismatch(index, "the first run's result", f"{count} of {first.size} elements differ")
-                yield Finding(Kind.UNSTABLE, component, lane, Stage.RUN, evidence)
-                break
+        if evidence := _difference(outcome.outputs, outcome.again):
+            yield Finding(Kind.UNSTABLE, component, lane, Stage.RUN, evidence)
 
 
-def _same(first: Array, second: Array) -> bool:
-    return first.dtype == second.dtype and first.shape == second.shape and first.tobytes() == second.tobytes()
+def _difference(first: tuple[Array, ...], second: tuple[Array, ...]) -> Mismatch | None:
+    if len(first) != len(second):
+        return Mismatch(0, f"the first run's {len(first)} outputs", f"{len(second)} outputs")
+    for index, (one, other) in enumerate(zip(first, second, strict=True)):
+        if one.shape != other.shape or one.dtype != other.dtype:
+            return Mismatch(index, f"the first run's {one.dtype}{list(one.shape)}", f"{other.dtype}{list(other.shape)}")
+        changed = (one != other) & ~((one != one) & (other != other))  # NaN is what it was, whatever its payload
+        if count := int(np.count_nonzero(changed)):
+            return Mismatch(index, "the first run's result", f"{count} of {one.size} elements differ")
+    return None

@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +53,10 @@ class Store:
         it was started with another seed."""
         self.folder = folder
         self.crashes = folder / "crashes"
-        self.crashes.mkdir(parents=True, exist_ok=True)
+        try:
+            self.crashes.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Invalid(f"{self.crashes}: {error.strerror}; a campaign needs a folder of its own") from None
         self._lock = threading.RLock()
         self._pending: set[str] = set()
         self._own_folder()
@@ -98,6 +102,8 @@ class Store:
             state = msgspec.json.decode(path.read_bytes(), type=State)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Invalid(f"{path}: {error}; move it away to start afresh (findings stay)") from None
+        if state.format != FORMAT:
+            raise Invalid(f"{path}: format {state.format} is not known; this version reads {FORMAT}")
         if seed is not None and seed != state.seed:
             raise Invalid(f"{path}: this campaign has seed {state.seed}, not {seed}; name another with --campaign DIR")
         return state
@@ -107,7 +113,7 @@ class Store:
         shutil.rmtree(self.scratch, ignore_errors=True)
         for leftover in self.crashes.glob(".tmp-*"):
             shutil.rmtree(leftover, ignore_errors=True)
-        for leftover in self.folder.glob(".tmp-*"):
+        for leftover in self.folder.glob(".tmp-campaign.json-*"):
             leftover.unlink(missing_ok=True)
 
     def _read_findings(self) -> Iterator[FindingDoc]:
@@ -189,10 +195,14 @@ class Store:
             "issue.md": issue.text(found, doc, script).encode(),
             "log.txt": issue.log(found).encode(),
         }
-        temporary = self.crashes / f".tmp-{doc.slug}"
-        temporary.mkdir()
-        for name, data in files.items():
-            write_synced(temporary / name, data)
-        sync_folder(temporary)
-        temporary.rename(self.crashes / doc.slug)
+        temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=self.crashes))
+        try:
+            for name, data in files.items():
+                write_synced(temporary / name, data)
+            sync_folder(temporary)
+            temporary.chmod(0o755)
+            temporary.rename(self.crashes / doc.slug)
+        except OSError:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
         sync_folder(self.crashes)

@@ -8,11 +8,13 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -50,10 +52,7 @@ class Bounds:
 
 
 class Executor:
-    """One zygote, and the children that it forks. Threads may call `run` at the same time.
-
-    Start it from the main thread: the kernel ends the zygote together with the thread that started it.
-    """
+    """One zygote, and the children that it forks. Threads may call `run` at the same time."""
 
     def __init__(self, scratch: Path, toolchain: Toolchain = HOST, bounds: Bounds = Bounds()) -> None:
         self.bounds = bounds
@@ -61,42 +60,68 @@ class Executor:
         self._lock = threading.Lock()
         self._toolchain = toolchain
         self._ended_cpu = 0.0
+        self._closed = False
         scratch.mkdir(parents=True, exist_ok=True)
-        self._start()
+        # the kernel ends a zygote together with the thread that started it: this one lives as long as the executor
+        self._keeper = ThreadPoolExecutor(1, "keeper")
+        try:
+            self._keeper.submit(self._start).result()
+        except BaseException:
+            self._keeper.shutdown()
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
 
     def _start(self) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         log = tempfile.TemporaryFile()  # noqa: SIM115 - read below where the start fails
         command = [self._toolchain.python, "-m", "fuzzer.isolate.zygote", str(theirs.fileno()), str(os.getpid())]
         environment = {**os.environ, "PYTHONHASHSEED": "0", **self._toolchain.environment}
-        self._zygote = subprocess.Popen(
-            command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        )
-        theirs.close()
+        with theirs, log:
+            try:
+                self._zygote = subprocess.Popen(
+                    command,
+                    env=environment,
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                )
+            except OSError as error:
+                self._control.close()
+                raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {error}") from None
+            theirs.close()
+            ready = self._first_word()
+            if not ready:
+                self._control.close()
+                self._zygote.kill()
+                self._zygote.wait()
+                log.seek(0)
+                tail = log.read().decode(errors="replace").strip().splitlines()[-3:]
+                raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {' | '.join(tail)}")
+        self.versions: dict[str, str] = json.loads(ready)["versions"]
+
+    def _first_word(self) -> bytes:
+        """What the zygote says when it is warm; nothing where it ended or takes too long."""
         self._control.settimeout(START_SECONDS)
         try:
-            ready = self._control.recv(1 << 16)
+            return self._control.recv(1 << 16)
         except TimeoutError:
-            ready = b""
-        if not ready:
-            self._zygote.kill()
-            self._zygote.wait()
-            log.seek(0)
-            tail = log.read().decode(errors="replace").strip().splitlines()[-3:]
-            raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {' | '.join(tail)}")
-        self._control.settimeout(None)
-        self.versions: dict[str, str] = json.loads(ready)["versions"]
+            return b""
+        finally:
+            self._control.settimeout(None)
 
     def __enter__(self) -> Executor:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._closed = True
         self._control.close()  # the zygote ends its children and itself
         try:
             self._zygote.wait(5)
         except subprocess.TimeoutExpired:
             self._zygote.kill()
             self._zygote.wait()
+        self._keeper.shutdown()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     @property
@@ -123,36 +148,49 @@ class Executor:
 
     def _fork(self) -> _Child:
         """A fresh child; a zygote that has gone (the kernel was short of memory, say) is started anew once."""
+        asked = self._zygote
         try:
             return self._ask_for_child()
         except _ZygoteGone:
             with self._lock:
-                if self._zygote.poll() is not None:
-                    self._ended_cpu += processes.own_cpu_seconds(self._zygote.pid)
+                if self._closed:
+                    raise EnvironmentMissing("this executor is closed") from None
+                if self._zygote is asked:  # else another thread has a new one already
                     self._control.close()
-                    self._start()
+                    asked.kill()
+                    asked.wait()
+                    self._keeper.submit(self._start).result()
         try:
             return self._ask_for_child()
         except _ZygoteGone:
             raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started") from None
 
     def _ask_for_child(self) -> _Child:
-        data, their_data = socket.socketpair()
-        status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        log = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - the child object closes it
-        with self._lock, their_data, their_status:
+        with contextlib.ExitStack() as opened:
+            data, their_data = socket.socketpair()
+            status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            for end in (data, their_data, status, their_status):
+                opened.enter_context(end)
             try:
-                socket.send_fds(self._control, [b"fork"], [their_data.fileno(), their_status.fileno(), log.fileno()])
+                log = opened.enter_context(tempfile.TemporaryFile())
+                with self._lock:
+                    fds = [their_data.fileno(), their_status.fileno(), log.fileno()]
+                    socket.send_fds(self._control, [b"fork"], fds)
+                their_status.close()
+                status.settimeout(START_SECONDS)
+                greeting = status.recv(256)
+                scratch = tempfile.mkdtemp(dir=self._scratch)
             except OSError:
-                self._zygote.wait()
-                raise _ZygoteGone from None
-        status.settimeout(START_SECONDS)
-        greeting = status.recv(256)
-        if not greeting:
-            self._zygote.wait()
-            raise _ZygoteGone
-        scratch = tempfile.mkdtemp(dir=self._scratch)
-        return _Child(json.loads(greeting)["pid"], Connection(data.detach()), status, log, scratch)
+                greeting = b""
+            if not greeting:
+                raise _ZygoteGone
+            # a child that stops in the middle of a frame must not hold the supervisor
+            patience = struct.pack("ll", int(self.bounds.wall_seconds) + 1, 0)
+            for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+                data.setsockopt(socket.SOL_SOCKET, option, patience)
+            their_data.close()
+            opened.pop_all()
+            return _Child(json.loads(greeting)["pid"], Connection(data.detach()), status, log, scratch)
 
 
 @dataclass(slots=True)
@@ -166,38 +204,44 @@ class _Child:
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, result: Result) -> None:
         """Read frames until the child is done, dead, or over a bound; store what became of each lane."""
-        lane, stage = 0, Stage.START
-        began, cpu_began = time.monotonic(), 0.0
+        lane, stage = lanes[0], Stage.START
+        began, cpu_began, looked = time.monotonic(), 0.0, time.monotonic()
         try:
             protocol.send_job(self.connection, case, lanes, self.scratch)
             while True:
-                if not self.connection.poll(POLL_SECONDS):
-                    outcome = self._over_bounds(bounds, stage, time.monotonic() - began, cpu_began)
-                    if outcome:
-                        result.outcomes[lanes[lane]] = outcome
+                talks = self.connection.poll(POLL_SECONDS)
+                now = time.monotonic()
+                if now - looked >= POLL_SECONDS:
+                    looked = now
+                    if outcome := self._over_bounds(bounds, stage, now - began, cpu_began):
+                        result.outcomes.setdefault(lane, outcome)
                         return
+                if not talks:
                     continue
                 message, payload = protocol.receive(self.connection)
                 match message:
-                    case protocol.At(lane=entered, stage=stage):
+                    case protocol.At(lane=number, stage=stage):
+                        entered = _numbered(lanes, number)
                         if entered != lane or stage is Stage.START:
                             lane, began, cpu_began = entered, time.monotonic(), processes.cpu_seconds(self.pid)
                     case protocol.Finished(stage_cpu=spent):
+                        if any(each not in result.outcomes for each in lanes):
+                            raise protocol.ProtocolError("it finished before every lane had an outcome")
                         for key, seconds in spent.items():
                             result.stage_cpu[key] = result.stage_cpu.get(key, 0.0) + seconds
                         return
                     case protocol.DidRun() | protocol.DidRaise() | protocol.DidSkip():
-                        result.outcomes[lanes[message.lane]] = _outcome(message, payload)
+                        result.outcomes[_numbered(lanes, message.lane)] = _outcome(message, payload)
                     case protocol.Job():
                         raise protocol.ProtocolError("a child sent a job")
                     case _:
                         assert_never(message)
-        except (EOFError, OSError, protocol.ProtocolError, IndexError) as error:
+        except BlockingIOError:  # it stopped in the middle of a frame
+            result.outcomes.setdefault(lane, TimedOut(stage, round(time.monotonic() - began, 1)))
+        except (EOFError, OSError, protocol.ProtocolError) as error:
             self._wait()
-            if lanes[lane] not in result.outcomes:
-                result.outcomes[lanes[lane]] = self._death(stage, error)
-            elif lane + 1 < len(lanes):  # between two lanes: the next one has the start that failed
-                result.outcomes[lanes[lane + 1]] = self._death(Stage.START, error)
+            if lane not in result.outcomes:  # else it died between two lanes: nobody's result
+                result.outcomes[lane] = self._death(stage, error)
 
     def _over_bounds(self, bounds: Bounds, stage: Stage, wall: float, cpu_began: float) -> Outcome | None:
         if processes.resident_bytes(self.pid) > bounds.memory_bytes:
@@ -240,6 +284,12 @@ class _Child:
         self.log.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
         return self.ended["cpu"] if self.ended else 0.0
+
+
+def _numbered(lanes: Sequence[LaneSpec], number: int) -> LaneSpec:
+    if not 0 <= number < len(lanes):
+        raise protocol.ProtocolError(f"there is no lane {number}")
+    return lanes[number]
 
 
 def _outcome(message: protocol.DidRun | protocol.DidRaise | protocol.DidSkip, payload: memoryview) -> Outcome:

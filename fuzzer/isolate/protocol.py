@@ -20,6 +20,7 @@ from oracles.outcome import Frame, Stage
 
 VERSION = 1
 MAX_FRAME = 1 << 30
+MAX_RANK = 32
 DTYPES = frozenset(
     ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 )
@@ -117,7 +118,11 @@ def unpack(docs: Sequence[ArrayDoc], payload: memoryview) -> tuple[tuple[Array, 
     """The arrays, copied out of the frame, and what is left of the payload."""
     arrays: list[Array] = []
     for doc in docs:
-        if doc.dtype not in DTYPES or any(size < 0 for size in doc.shape):
+        if (
+            doc.dtype not in DTYPES
+            or len(doc.shape) > MAX_RANK
+            or not all(0 <= size <= MAX_FRAME for size in doc.shape)
+        ):
             raise ProtocolError(f"no array: {doc.dtype}{list(doc.shape)}")
         count = int(np.prod(doc.shape, dtype=object))
         size = count * np.dtype(doc.dtype).itemsize

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -48,12 +50,24 @@ def _double(array: Array) -> Array:
     return array.astype(np.float64) if np.issubdtype(array.dtype, np.floating) else array
 
 
+@contextmanager
+def _double_precision() -> Iterator[None]:
+    """float64 for what PyTorch makes of integers and Python numbers, too."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
 def _truth(bench: Bench, step: Step) -> tuple[torch.Tensor, ...]:
     step(Stage.RENDER)
     params = {name: _double(array) for name, array in bench.case.arrays(Role.PARAM).items()}
     model = build_model(render(bench.case.bound, float64=True), params)
     step(Stage.RUN)
-    outputs: tuple[torch.Tensor, ...] = model(*(to_torch(_double(array)) for array in bench.inputs.values()))
+    with _double_precision():
+        outputs: tuple[torch.Tensor, ...] = model(*(to_torch(_double(array)) for array in bench.inputs.values()))
     return outputs
 
 
@@ -67,7 +81,8 @@ def _envelope(case: Case, truth: list[Array]) -> list[Array]:
     spread = [np.zeros(array.shape) for array in truth]
     ill = [np.zeros(array.shape, np.bool_) for array in truth]
     for sample in range(2 + RANDOM_SAMPLES):
-        outputs = _perturbed_run(case, sample)
+        with _double_precision():
+            outputs = _perturbed_run(case, sample)
         for i, (output, right) in enumerate(zip(outputs, truth, strict=True)):
             array = output.numpy().astype(np.float64)
             if not output.is_floating_point():

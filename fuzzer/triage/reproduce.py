@@ -9,8 +9,8 @@ from fuzzer.lanes import needed
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Case
 from oracles import judge_all
-from oracles.finding import Finding
-from oracles.lane import Engine, LaneSpec
+from oracles.finding import Finding, is_eager
+from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran, Result
 
 Run = Callable[[Case, Sequence[LaneSpec]], Result]
@@ -35,9 +35,7 @@ class Observation:
 
 def is_valid(outcomes: Outcomes) -> bool:
     """Whether eager PyTorch takes the case."""
-    return any(
-        isinstance(out, Ran) and s.engine is Engine.TORCH and s.variant == "eager" for s, out in outcomes.items()
-    )
+    return any(is_eager(spec) and isinstance(out, Ran) for spec, out in outcomes.items())
 
 
 def observe(run: Run, case: Case, lane: LaneSpec) -> Observation:

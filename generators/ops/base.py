@@ -30,20 +30,26 @@ class Kind:
 
 
 def _is_int(value: Attr) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
 
 
 def _is_ints(value: Attr) -> bool:
     return isinstance(value, tuple) and all(map(_is_int, value))
 
 
+def _is_sizes(value: Attr) -> bool:
+    return isinstance(value, tuple) and all(_is_int(size) and isinstance(size, int) and size >= -1 for size in value)
+
+
+def _is_number(value: Attr) -> bool:
+    return _is_int(value) or (isinstance(value, float) and math.isfinite(value))
+
+
 INT = Kind("an integer", _is_int)
 INTS = Kind("a list of integers", _is_ints)
-SIZES = Kind(
-    "a list of sizes, or -1", lambda v: isinstance(v, tuple) and all(isinstance(d, int) and d >= -1 for d in v)
-)
+SIZES = Kind("a list of sizes, or -1", _is_sizes)
 BOOL = Kind("true or false", lambda v: isinstance(v, bool))
-NUMBER = Kind("a finite number", lambda v: isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v))
+NUMBER = Kind("a finite number", _is_number)
 DTYPE = Kind("a dtype", lambda v: v in DTYPE_NAMES, lambda v: f"torch.{v}")
 
 

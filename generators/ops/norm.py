@@ -7,7 +7,7 @@ from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, Domain, TensorType, Value
 from generators.ops.base import INT, SIZES, Op, Types, int_of, ints_of, require
 from generators.ops.operands import one, product
-from generators.ops.rules import axis_of, require_dtype, require_same_dtype
+from generators.ops.rules import axis_of, require_dtype, require_same_dtype, size_along
 
 
 def _floats(types: Types) -> TensorType:
@@ -57,7 +57,7 @@ def _layer_norm_source(args: tuple[str, ...], attrs: Attrs) -> str:
 
 def _group_norm(types: Types, attrs: Attrs) -> TensorType:
     x, groups = _floats(types), int_of(attrs, "num_groups")
-    require(x.rank >= 2, f"group_norm takes rank 2 or more, not {x}")
+    require(x.rank >= 2 and x.numel > 0, f"group_norm takes rank 2 or more and some elements, not {x}")
     require(groups > 0 and x.sizes[1] % groups == 0, f"{x.sizes[1]} channels do not split into {groups} groups")
     require(x.sizes[0] * x.numel // (x.sizes[0] * groups) > x.sizes[0], "group_norm needs more than 1 value per group")
     require(all(t.sizes == x.sizes[1:2] for t in types[1:]), f"group_norm takes weight and bias of [{x.sizes[1]}]")
@@ -91,7 +91,7 @@ def _dim(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _along_dim(types: Types, attrs: Attrs) -> int:
-    return types[0].sizes[int_of(attrs, "dim")]
+    return size_along(types[0], int_of(attrs, "dim"))
 
 
 OPS = (

@@ -8,7 +8,7 @@ from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, TensorType
 from generators.ops.base import BOOL, INT, INTS, Op, Terms, Types, int_of, ints_of, optional, require
 from generators.ops.operands import one, product
-from generators.ops.rules import ALL, NUMERIC, axes_of, axis_of, require_dtype
+from generators.ops.rules import ALL, NUMERIC, axes_of, axis_of, require_dtype, size_along
 
 
 def _axes(x: TensorType, attrs: Attrs) -> tuple[int, ...]:
@@ -16,6 +16,7 @@ def _axes(x: TensorType, attrs: Attrs) -> tuple[int, ...]:
     dim = attrs["dim"]
     if dim is None:
         return tuple(range(x.rank))
+    require(dim != (), "an empty list of dims means all of them to some operators: write null")
     return axes_of(ints_of(attrs, "dim") if isinstance(dim, tuple) else (int_of(attrs, "dim"),), x.rank)
 
 
@@ -47,7 +48,7 @@ def _dim(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _length(types: Types, attrs: Attrs) -> int:
-    return product([types[0].sizes[axis] for axis in _axes(types[0], attrs)])
+    return product([size_along(types[0], axis) for axis in _axes(types[0], attrs)])
 
 
 def _same(dtype: DType) -> DType:
@@ -121,6 +122,6 @@ OPS = (
         "torch.cumsum({0}, dim={dim})",
         lambda source, types: {"dim": source.integer(-types[0].rank, types[0].rank - 1)},
         {"dim": INT},
-        terms=lambda types, attrs: types[0].sizes[int_of(attrs, "dim")],
+        terms=lambda types, attrs: size_along(types[0], int_of(attrs, "dim")),
     ),
 )

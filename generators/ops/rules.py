@@ -51,6 +51,11 @@ def axis_of(dim: int, rank: int) -> int:
     return dim % bound
 
 
+def size_along(x: TensorType, dim: int) -> int:
+    """The size of a dimension; 1 for the only one that a 0-d tensor pretends to have."""
+    return x.sizes[axis_of(dim, x.rank)] if x.rank else 1
+
+
 def axes_of(dims: tuple[int, ...], rank: int) -> tuple[int, ...]:
     axes = tuple(axis_of(dim, rank) for dim in dims)
     require(len(set(axes)) == len(axes), f"dims {dims} repeat an axis")

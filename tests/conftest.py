@@ -1,0 +1,23 @@
+"""What all tests share: where packages are found, and a Hypothesis that draws the same examples in every run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+# before the folders tests/generators and tests/oracles, which `import generators` would find otherwise
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+settings.register_profile(
+    "exact",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+settings.load_profile("exact")

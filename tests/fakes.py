@@ -1,0 +1,192 @@
+"""Outcomes made by hand, for oracles to judge: references, an honest lane, and lanes that lie, each in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from generators.graph import Array, Case, Graph, Input, Node, TensorType, Value
+from oracles.finding import Kind
+from oracles.lane import Engine, Importer, LaneSpec
+from oracles.outcome import Cause, Died, Outcome, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
+from oracles.reference import Expected
+from oracles.tolerance import tolerance
+
+TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
+TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
+TORCH_ENVELOPE = LaneSpec("torch-envelope", Engine.TORCH, variant="envelope")
+ONNXRUNTIME = LaneSpec("onnxruntime", Engine.ONNXRUNTIME, Importer.ONNX)
+TVM = LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT)
+TVM_C = LaneSpec("relax-export-c", Engine.TVM, Importer.EXPORT, target="c")
+TVM_ONNX = LaneSpec("relax-onnx-llvm", Engine.TVM, Importer.ONNX)
+
+_TYPE = TensorType.parse("float32[2]")
+CASE = Case(
+    Graph((Input(Value("x0", _TYPE)),), (Node("relu", ("x0",), {}, (Value("v0", _TYPE),)),), ("v0",)),
+    {"x0": np.zeros(2, np.float32)},
+)
+"""Some case: oracles look at outcomes."""
+
+# --- references
+
+
+def expect(eager: Any, truth: Any = None, envelope: Any = 0.0, ill: Any = False, dtype: str = "float32") -> Expected:
+    """One expected output. The truth is eager's value, and the envelope and `ill` broadcast, where not given."""
+    array = np.array(eager, dtype)
+    right = array if truth is None else np.array(truth)
+    wide = right.astype(np.float64) if np.issubdtype(array.dtype, np.floating) else right
+    return Expected(
+        array,
+        wide,
+        np.broadcast_to(np.float64(envelope), array.shape).copy(),
+        np.broadcast_to(np.bool_(ill), array.shape).copy(),
+    )
+
+
+def references(*right: Expected) -> dict[LaneSpec, Outcome]:
+    """What the three torch lanes bring back."""
+    return {
+        TORCH: Ran(tuple(r.eager for r in right)),
+        TORCH_F64: Ran(tuple(r.truth for r in right)),
+        TORCH_ENVELOPE: Ran((*(r.envelope for r in right), *(r.ill for r in right))),
+    }
+
+
+def with_lanes(right: tuple[Expected, ...], lanes: Outcomes) -> Outcomes:
+    return {**references(*right), **lanes}
+
+
+TWO_OUTPUTS = (
+    expect([[1.0, -2.0], [0.5, 3.0]], envelope=0.01),
+    expect([7, -3], dtype="int64"),
+)
+ALL_DTYPES = (
+    expect([1.0, -1000.0, 0.0, 1e-20], truth=[1.001, -1000.5, 0.0, 1e-20], envelope=[0.001, 1.0, 0.5, 1e-21]),
+    expect([1.0, -2.0], envelope=0.25, dtype="float64"),
+    expect(2.5, envelope=0.125),
+    expect([1 << 62, -1], dtype="int64"),
+    expect([True, False], dtype="bool"),
+    expect(np.zeros((0, 3)), envelope=0.5),
+)
+
+# --- honest lanes
+
+
+def within(right: Expected, factor: float) -> Array:
+    """Truth + `factor` tolerances at every element that is compared; exact where the result is."""
+    if not np.issubdtype(right.eager.dtype, np.floating):
+        return right.eager.copy()
+    return np.asarray(right.truth + factor * tolerance(right)).astype(right.eager.dtype)
+
+
+def honest(right: tuple[Expected, ...]) -> Ran:
+    """The largest legal rounding: 0.99 tolerances off, everywhere, twice the same."""
+    outputs = tuple(within(r, 0.99) for r in right)
+    return Ran(outputs, tuple(array.copy() for array in outputs))
+
+
+# --- lanes that lie, about the last element of the first output
+
+
+def _first(right: tuple[Expected, ...], change: Callable[[Array, Expected], Array]) -> Ran:
+    outputs = honest(right).outputs
+    lie = change(outputs[0].copy(), right[0])
+    return Ran((lie, *outputs[1:]), (lie.copy(), *outputs[1:]))
+
+
+def _last(value: Callable[[Expected], Any]) -> Callable[[tuple[Expected, ...]], Ran]:
+    def lie(array: Array, right: Expected) -> Array:
+        array.flat[-1] = value(right)
+        return array
+
+    return lambda right: _first(right, lie)
+
+
+def missing_output(right: tuple[Expected, ...]) -> Ran:
+    outputs = honest(right).outputs[:-1]
+    return Ran(outputs, outputs)
+
+
+def extra_output(right: tuple[Expected, ...]) -> Ran:
+    outputs = (*honest(right).outputs, np.zeros(1))
+    return Ran(outputs, outputs)
+
+
+def wrong_dtype(right: tuple[Expected, ...]) -> Ran:
+    """The right numbers in another dtype."""
+    other = {"float32": np.float64, "float64": np.float32, "int64": np.int32, "bool": np.int64}
+    return _first(right, lambda array, _: array.astype(other[str(array.dtype)]))
+
+
+def wrong_shape(right: tuple[Expected, ...]) -> Ran:
+    """The right numbers under another shape, which broadcasts with the right one."""
+    return _first(right, lambda array, _: array[None])
+
+
+def unstable(right: tuple[Expected, ...]) -> Ran:
+    """Both runs are within tolerance; the second differs by one unit in the last place of one element."""
+    run = honest(right)
+    again = run.outputs[0].copy()
+    again.flat[-1] = np.nextafter(again.flat[-1], again.dtype.type(0))
+    return replace(run, again=(again, *run.outputs[1:]))
+
+
+wrong_value = _last(lambda right: within(right, 1.01).flat[-1])
+nan = _last(lambda right: np.nan)
+infinity = _last(lambda right: np.inf)
+
+LIARS: dict[str, tuple[Callable[[tuple[Expected, ...]], Ran], Kind]] = {
+    "wrong value": (wrong_value, Kind.WRONG_VALUE),
+    "NaN for a number": (nan, Kind.WRONG_VALUE),
+    "infinity for a number": (infinity, Kind.WRONG_VALUE),
+    "wrong dtype": (wrong_dtype, Kind.WRONG_DTYPE),
+    "wrong shape": (wrong_shape, Kind.WRONG_SHAPE),
+    "missing output": (missing_output, Kind.WRONG_ARITY),
+    "extra output": (extra_output, Kind.WRONG_ARITY),
+    "unstable": (unstable, Kind.UNSTABLE),
+}
+"""Each liar and what it is caught for; the unstable one by the second run, the others against PyTorch."""
+
+# --- lanes without a result
+
+
+def raised(stage: Stage, type: str = "ValueError", message: str = "no") -> Raised:
+    return Raised(stage, type, message)
+
+
+def internal_error(stage: Stage) -> Raised:
+    return Raised(stage, "InternalError", "Check failed: (a == b) is false")
+
+
+def segfault(stage: Stage) -> Died:
+    return Died(stage, Cause.SIGNAL, 11)
+
+
+def exited(stage: Stage) -> Died:
+    return Died(stage, Cause.EXIT, 1)
+
+
+def out_of_memory(stage: Stage) -> Died:
+    return Died(stage, Cause.MEMORY, 9)
+
+
+def hung(stage: Stage) -> TimedOut:
+    return TimedOut(stage, 30.0)
+
+
+FAILURES: dict[str, tuple[Callable[[Stage], Outcome], Kind]] = {
+    "rejected": (raised, Kind.REJECTED),
+    "internal error": (internal_error, Kind.INTERNAL_ERROR),
+    "segfault": (segfault, Kind.DIED),
+    "exit": (exited, Kind.DIED),
+    "out of memory": (out_of_memory, Kind.OUT_OF_MEMORY),
+    "hung": (hung, Kind.TIMED_OUT),
+}
+
+NO_VERDICT: dict[str, Outcome] = {
+    "unsupported": Unsupported(Stage.IMPORT, "no int4"),
+    "skipped": Skipped("stopping"),
+}

@@ -1,0 +1,335 @@
+"""A campaign's directory: one owner, nothing torn, nothing overwritten, nothing believed unread."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from fuzzer.campaign.store import Busy, Store
+from fuzzer.report import finding_file
+from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.signature import signature_of
+from generators import case_file
+from generators.graph import Invalid
+from oracles.finding import Component, Finding, Kind, Mismatch, Worst
+from oracles.outcome import Result, Stage, Unsupported
+
+Make = Callable[..., tuple[Confirmed, Sighting]]
+VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
+FILES = {"case.json", "tensors.safetensors", "finding.json", "repro.py", "issue.md", "log.txt"}
+
+
+def flaky(found: Confirmed) -> Confirmed:
+    return replace(found, again=2)
+
+
+def numeric(make: Make) -> tuple[Confirmed, Sighting]:
+    """A wrong value, as `make` makes errors."""
+    found, sighting = make()
+    worst = Worst((0, 0), 1.0, 2.0, 1e-6, 1e-7)
+    finding = Finding(
+        Kind.WRONG_VALUE, Component.TVM, found.finding.lane, Stage.RUN, Mismatch(0, "1.0", "2.0", worst, 6, 1, 0)
+    )
+    signature = signature_of(finding)
+    named = replace(signature, ops=found.case.graph.ops, where="export")
+    return replace(found, finding=finding, signature=named), replace(sighting, finding=finding, signature=signature)
+
+
+# --- one owner
+
+
+def test_a_second_store_is_busy_and_names_the_process(tmp_path: Path) -> None:
+    with Store(tmp_path, 1), pytest.raises(Busy, match=rf"process {os.getpid()} runs this campaign"):
+        Store(tmp_path, 1)
+    Store(tmp_path, 1).__exit__(None, None, None)
+
+
+def test_another_process_is_busy_too(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from fuzzer.campaign.store import Store; Store(Path(sys.argv[1]), 1)"
+    )
+    with Store(tmp_path, 1):
+        done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"Busy: {tmp_path}: process {os.getpid()} runs this campaign" in done.stderr
+
+
+def test_a_refused_store_does_not_touch_the_owners_files(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        store.scratch.mkdir()
+        before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+        with pytest.raises(Busy):
+            Store(tmp_path, 1)
+        assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+        assert store.scratch.exists()
+
+
+def test_a_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
+    program = """
+        import os, sys
+        from pathlib import Path
+        from fuzzer.campaign.store import Store
+        store = Store(Path(sys.argv[1]), 1)
+        store.finished(4)
+        store.save_state()
+        os.kill(os.getpid(), 9)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(tmp_path)])
+    assert done.returncode == -signal.SIGKILL
+    with Store(tmp_path, None) as store:
+        assert store.state.next_test == 4
+
+
+# --- state
+
+
+def test_another_seed_is_refused_and_told_what_to_do(tmp_path: Path) -> None:
+    with Store(tmp_path, 1):
+        pass
+    with pytest.raises(Invalid, match=r"campaign\.json: .* has seed 1, not 2; .*--campaign DIR"):
+        Store(tmp_path, 2)
+    with Store(tmp_path, 1) as store:
+        assert store.state.seed == 1
+
+
+def test_without_a_seed_one_is_drawn_and_kept(tmp_path: Path) -> None:
+    with Store(tmp_path / "a", None) as one, Store(tmp_path / "b", None) as other:
+        seeds = one.state.seed, other.state.seed
+    assert seeds[0] != seeds[1]
+    with Store(tmp_path / "a", None) as again:
+        assert again.state.seed == seeds[0]
+
+
+def test_state_survives(tmp_path: Path, make: Make) -> None:
+    found, sighting = make()
+    with Store(tmp_path, 5) as store:
+        store.finished(7)
+        store.finished(3)  # never back
+        lane = sighting.lanes[0]
+        store.state.tally.tests = 7
+        store.state.tally.add(Result({lane: Unsupported(Stage.IMPORT, "no")}, {Stage.COMPILE: 1.5}))
+        saved = store.save(found, sighting, VERSIONS)
+        before = msgspec.to_builtins(store.state)
+    with Store(tmp_path, None) as store:
+        assert msgspec.to_builtins(store.state) == before
+        assert store.state.next_test == 7
+        assert store.state.tally.unsupported == {lane.name: 1}
+        assert list(store.findings.values()) == [saved]
+
+
+def test_torn_leftovers_are_swept(tmp_path: Path, make: Make) -> None:
+    with Store(tmp_path, 1) as store:
+        doc = store.save(*make(), VERSIONS)
+    assert doc is not None
+    torn = tmp_path / "crashes" / ".tmp-internal-error-relu-0123456789ab"
+    torn.mkdir()
+    (torn / "case.json").write_bytes(b'{"form')
+    (tmp_path / ".tmp-campaign.json-1").write_bytes(b"{")
+    (tmp_path / "scratch" / "child").mkdir(parents=True)
+    (tmp_path / "mine.txt").write_text("of no concern")
+    with Store(tmp_path, 1) as store:
+        assert [path.name for path in (tmp_path / "crashes").iterdir()] == [doc.slug]
+        assert list(store.findings.values()) == [doc]
+    assert {path.name for path in tmp_path.iterdir()} == {"campaign.json", "campaign.lock", "crashes", "mine.txt"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff\xfe",
+        b'{"next_test": 3}',
+        b'{"seed": "1"}',
+        b'{"seed": 1, "next_test": 1.5}',
+        b'{"seed": 1, "surprise": 0}',
+        pytest.param(
+            b'{"seed": 1, "format": 99}',
+        ),
+    ],
+)
+def test_a_corrupt_state_is_refused_and_named(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "campaign.json"
+    path.write_bytes(text)
+    with pytest.raises(Invalid) as caught:
+        Store(tmp_path, None)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == text
+    path.unlink()
+    Store(tmp_path, None).__exit__(None, None, None)  # the lock was given back
+
+
+def test_a_corrupt_finding_is_refused_and_named(tmp_path: Path, saved: Path) -> None:
+    (saved / "finding.json").write_text("{}")
+    with pytest.raises(Invalid, match=re.escape(str(saved / "finding.json"))):
+        Store(tmp_path, None)
+
+
+# --- findings
+
+
+def test_a_finding_is_six_files_that_read_back(tmp_path: Path, make: Make) -> None:
+    found, sighting = make()
+    with Store(tmp_path, 1) as store:
+        doc = store.save(found, sighting, VERSIONS)
+        assert doc is not None
+    folder = tmp_path / "crashes" / doc.slug
+    assert {path.name for path in folder.iterdir()} == FILES
+    assert all(path.stat().st_size for path in folder.iterdir())
+    read, case = finding_file.read_with_case(folder)
+    assert read == doc
+    assert case_file.encode(case) == case_file.encode(found.case)
+    assert doc.signature == found.signature.id
+    assert re.fullmatch(r"internal-error-[a-z0-9-]+-[0-9a-f]{12}", doc.slug)
+    assert doc.slug.endswith(doc.signature)
+    assert (doc.kind, doc.component, doc.lanes, doc.ops) == (
+        Kind.INTERNAL_ERROR,
+        Component.TVM,
+        list(found.lanes),
+        ["relu"],
+    )
+    assert (doc.evidence.evidence, doc.identity, doc.lane) == (
+        found.finding.evidence,
+        found.signature,
+        found.finding.lane,
+    )
+    assert (doc.flaky, doc.confirmed, doc.found_in, doc.versions) == (False, "3 of 3", ["relu", "neg"], VERSIONS)
+
+
+def test_the_same_signature_twice_is_one_folder_and_a_count(tmp_path: Path, make: Make) -> None:
+    with Store(tmp_path, 1) as store:
+        first = store.save(*make(), VERSIONS)
+        assert first is not None
+        files = {path.name: path.read_bytes() for path in (tmp_path / "crashes" / first.slug).iterdir()}
+        assert store.save(*make(op="neg", size=5), VERSIONS) is None
+        assert store.state.seen == {first.signature: 2}
+    assert [path.name for path in (tmp_path / "crashes").iterdir()] == [first.slug]
+    assert {path.name: path.read_bytes() for path in (tmp_path / "crashes" / first.slug).iterdir()} == files
+    with Store(tmp_path, 1) as store:
+        assert store.save(*make(), VERSIONS) is None
+        assert store.state.seen == {first.signature: 3}
+
+
+def test_other_signatures_are_other_folders(tmp_path: Path, make: Make) -> None:
+    with Store(tmp_path, 1) as store:
+        docs = [store.save(*make(message), VERSIONS) for message in ("no layout", "no buffer")]
+        assert all(docs)
+        assert list(store.findings.values()) == docs
+    assert len(list((tmp_path / "crashes").iterdir())) == 2
+
+
+def test_threads_save_one_folder(tmp_path: Path, make: Make) -> None:
+    with Store(tmp_path, 1) as store, ThreadPoolExecutor(4) as pool:
+        docs = list(pool.map(lambda _: store.save(*make(), VERSIONS), range(8)))
+        (doc,) = (doc for doc in docs if doc is not None)
+        assert store.state.seen == {doc.signature: 8}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [("case.json", b'"relu"', b'"neg"'), ("case.json", b'"x0"', b'"x7"'), ("tensors.safetensors", b"\x80?", b"\x00@")],
+)
+def test_an_edited_case_is_refused(saved: Path, name: str, old: bytes, new: bytes) -> None:
+    path = saved / name
+    assert old in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(old, new))
+    with pytest.raises(Invalid, match=re.escape(str(saved)) + r"/(case\.json|tensors\.safetensors): "):
+        finding_file.read_with_case(saved)
+
+
+def test_the_layout_of_case_json_does_not_matter(saved: Path) -> None:
+    path = saved / "case.json"
+    path.write_bytes(msgspec.json.format(path.read_bytes(), indent=0))
+    finding_file.read_with_case(saved)
+
+
+def test_a_flaky_finding_is_kept_apart(tmp_path: Path, make: Make) -> None:
+    found, sighting = make()
+    with Store(tmp_path, 1) as store:
+        unsure = store.save(flaky(found), sighting, VERSIONS)
+        steady = store.save(found, sighting, VERSIONS)
+    assert unsure is not None
+    assert (unsure.flaky, unsure.confirmed) == (True, "2 of 3")
+    assert "flaky" in unsure.slug
+    assert steady is not None
+    assert (steady.flaky, "flaky" in steady.slug) == (False, False)
+
+
+def test_a_flaky_finding_does_not_stand_in_the_way_of_a_steady_one_in_the_next_run(tmp_path: Path, make: Make) -> None:
+    found, sighting = make()
+    with Store(tmp_path, 1) as store:
+        assert store.save(flaky(found), sighting, VERSIONS) is not None
+    with Store(tmp_path, 1) as store:
+        assert store.save(found, sighting, VERSIONS) is not None
+        assert len(list((tmp_path / "crashes").iterdir())) == 2
+
+
+def test_a_folder_that_is_in_the_way_is_not_overwritten(saved: Path, tmp_path: Path, make: Make) -> None:
+    """finding.json has gone, so that the finding counts as new."""
+    (saved / "finding.json").unlink()
+    (saved / "notes.txt").write_text("mine")
+    with Store(tmp_path, 1) as store, pytest.raises(OSError, match="not empty"):
+        store.save(*make(), VERSIONS)
+    assert (saved / "notes.txt").read_text() == "mine"
+    assert not (saved / "finding.json").exists()
+
+
+# --- claims
+
+
+def test_a_raised_signature_is_claimed_once_while_pending(tmp_path: Path, make: Make) -> None:
+    found, sighting = make()
+    other, other_sighting = make("another message")
+    with Store(tmp_path, 1) as store:
+        assert store.claim(found.case, sighting)
+        assert not store.claim(found.case, sighting)
+        assert store.claim(other.case, other_sighting)
+
+
+def test_a_raised_signature_is_known_after_saving(tmp_path: Path, make: Make) -> None:
+    found, sighting = make()
+    another, _ = make(op="neg")
+    with Store(tmp_path, 1) as store:
+        assert store.claim(found.case, sighting)
+        store.save(found, sighting, VERSIONS)
+        assert not any(store.claim(case, sighting) for case in (found.case, another.case) * 4)
+        assert store.state.seen == {found.signature.id: 9}
+    with Store(tmp_path, 1) as store:
+        assert not store.claim(found.case, sighting)
+        assert store.state.seen == {found.signature.id: 10}
+
+
+def test_a_pending_claim_does_not_outlive_the_run(tmp_path: Path, make: Make) -> None:
+    found, sighting = make()
+    for _ in range(2):
+        with Store(tmp_path, 1) as store:
+            assert store.claim(found.case, sighting)
+
+
+def test_one_thread_of_many_has_the_claim(tmp_path: Path, make: Make) -> None:
+    found, sighting = make()
+    with Store(tmp_path, 1) as store, ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(lambda _: store.claim(found.case, sighting), range(16))) == 1
+
+
+def test_claims_beside_a_flaky_wrong_result(tmp_path: Path, make: Make) -> None:
+    found, sighting = numeric(make)
+    with Store(tmp_path, 1) as store:
+        assert store.claim(found.case, sighting)
+        assert store.save(flaky(found), sighting, VERSIONS) is not None
+        assert store.claim(found.case, sighting) in (True, False)
+    with Store(tmp_path, 1) as store:
+        assert store.claim(found.case, sighting) in (True, False)

@@ -1,0 +1,60 @@
+"""What several of the fuzzer's tests share: findings made by hand, and a way to look at processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzer.campaign.store import Store
+from fuzzer.lanes import TVM_LANES
+from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.signature import signature_of
+from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
+from oracles.finding import Component, Finding, Kind
+from oracles.outcome import Raised, Stage
+
+VERSIONS = {"python": "3.11.7", "torch": "2.13.0", "tvm": "0.27.0"}
+
+Make = Callable[..., tuple[Confirmed, Sighting]]
+
+
+def small_case(op: str = "relu", size: int = 3) -> Case:
+    x, v = (Value(name, TensorType(DType.FLOAT32, (2, size))) for name in ("x0", "v0"))
+    graph = Graph((Input(x),), (Node(op, ("x0",), {}, (v,)),), ("v0",))
+    return Case(graph, {"x0": np.linspace(-1, 1, 2 * size, dtype=np.float32).reshape(2, size)})
+
+
+def raised(message: str = "no layout for it", op: str = "relu", size: int = 3) -> tuple[Confirmed, Sighting]:
+    """A refusal of TVM, confirmed; `message` tells one signature from another."""
+    lane = TVM_LANES[0]
+    evidence = Raised(Stage.COMPILE, "tvm.error.InternalError", message)
+    finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, lane, Stage.COMPILE, evidence)
+    signature = signature_of(finding)
+    found = Confirmed(
+        signature=signature,
+        finding=finding,
+        case=small_case(op, size),
+        lanes=(lane.name,),
+        again=3,
+        runs=3,
+        found_in=(op, "neg"),
+        reduction=None,
+    )
+    return found, Sighting(signature, finding, (lane,))
+
+
+@pytest.fixture
+def make() -> Make:
+    return raised
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """The folder of a finding in a campaign at `tmp_path`."""
+    with Store(tmp_path, 1) as store:
+        doc = store.save(*raised(), VERSIONS)
+    assert doc is not None
+    return tmp_path / "crashes" / doc.slug

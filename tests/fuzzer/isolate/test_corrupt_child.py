@@ -1,0 +1,164 @@
+"""The supervisor's end of a child whose memory is corrupt: whatever it sends, an outcome comes out of it.
+
+No process is started: the test itself sends the frames, on the child's sockets.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from multiprocess.connection import Connection
+
+from fuzzer.isolate import protocol
+from fuzzer.isolate.executor import Bounds, _Child
+from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Finished, Job
+from fuzzer.lanes import TORCH, TORCH_F64
+from fuzzer.selftest import _case
+from oracles.lane import LaneSpec
+from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
+
+LANES = (TORCH, TORCH_F64)
+NO_PROCESS = 2**22 + 1  # Linux gives out no such pid
+
+
+def outcomes_of(
+    scratch: Path,
+    *frames: protocol.Message | bytes,
+    status: int = signal.SIGKILL,
+    afterwards: Callable[[Connection], None] = Connection.close,
+    bounds: Bounds = Bounds(),
+) -> dict[LaneSpec, Outcome]:
+    """What the supervisor makes of a child that sends `frames` and ends with `status`."""
+    data, their_data = socket.socketpair()
+    control, their_control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection = Connection(their_data.detach())
+    for frame in frames:
+        if isinstance(frame, bytes):
+            connection.send_bytes(frame)
+        else:
+            protocol.send(connection, frame)
+    their_control.send(json.dumps({"status": status, "cpu": 0.25}).encode())
+
+    def take_the_job() -> None:
+        protocol.receive(connection)
+        afterwards(connection)
+
+    result = Result({})
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - the child object closes it
+    child = _Child(NO_PROCESS, Connection(data.detach()), control, log, str(scratch / "child"))
+    other_end = threading.Thread(target=take_the_job)
+    other_end.start()
+    try:
+        child.run(_case(), LANES, bounds, result)
+    finally:
+        assert child.close() == 0.25
+        other_end.join()
+        their_control.close()
+    return dict(result.outcomes)
+
+
+def died(stage: Stage, log: str = "") -> Died:
+    return Died(stage, Cause.SIGNAL, signal.SIGKILL, log)
+
+
+def test_an_honest_child(tmp_path: Path) -> None:
+    frames = (
+        *(At(0, Stage.START), At(0, Stage.RUN), DidRun(0, [], None)),
+        *(At(1, Stage.START), At(1, Stage.COMPILE), DidRaise(1, Stage.COMPILE, "ValueError", "no", [])),
+        Finished({Stage.RUN: 0.5}),
+    )
+    assert outcomes_of(tmp_path, *frames, status=0) == {
+        TORCH: Ran(()),
+        TORCH_F64: Raised(Stage.COMPILE, "ValueError", "no"),
+    }
+
+
+def test_a_child_that_says_nothing_died_at_the_start_of_its_first_lane(tmp_path: Path) -> None:
+    assert outcomes_of(tmp_path) == {TORCH: died(Stage.START)}
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "code"),
+    [(signal.SIGSEGV, Cause.SIGNAL, signal.SIGSEGV), (0, Cause.EXIT, 0), (3 << 8, Cause.EXIT, 3)],
+)
+def test_how_it_ended_is_told(tmp_path: Path, status: int, cause: Cause, code: int) -> None:
+    frames = (At(0, Stage.START), At(0, Stage.COMPILE))
+    assert outcomes_of(tmp_path, *frames, status=status) == {TORCH: Died(Stage.COMPILE, cause, code)}
+
+
+def test_a_death_between_two_lanes_is_nobodys(tmp_path: Path) -> None:
+    frames = (At(0, Stage.START), DidSkip(0, "not here"))
+    assert outcomes_of(tmp_path, *frames) == {TORCH: Skipped("not here")}
+
+
+def test_a_death_after_the_last_result_costs_nothing(tmp_path: Path) -> None:
+    frames = (At(0, Stage.START), DidSkip(0, "a"), At(1, Stage.START), DidSkip(1, "b"))
+    assert outcomes_of(tmp_path, *frames) == {TORCH: Skipped("a"), TORCH_F64: Skipped("b")}
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        b"\5\0\0\0{}",
+        b"\2\0\0\0{}",
+        b"\x80\x04\x95pickle",
+        Job(list(LANES), 0, ""),
+        DidRun(0, [ArrayDoc("float32", (3,))], None),
+        DidRun(0, [ArrayDoc("object", ())], None),
+    ],
+)
+def test_nonsense_is_the_death_of_the_lane_that_sent_it(tmp_path: Path, frame: protocol.Message | bytes) -> None:
+    outcomes = outcomes_of(tmp_path, At(0, Stage.START), At(0, Stage.RUN), frame)
+    assert list(outcomes) == [TORCH]
+    outcome = outcomes[TORCH]
+    assert isinstance(outcome, Died)
+    assert (outcome.stage, outcome.cause) == (Stage.RUN, Cause.SIGNAL)
+    assert "it sent nonsense: " in outcome.log
+
+
+def test_a_result_of_a_lane_that_does_not_exist_is_the_death_of_the_running_one(tmp_path: Path) -> None:
+    frames = (At(0, Stage.START), At(0, Stage.RUN), DidRun(2, [], None))
+    (death,) = outcomes_of(tmp_path, *frames).values()
+    assert isinstance(death, Died)
+    assert (death.stage, death.log) == (Stage.RUN, "\nit sent nonsense: there is no lane 2")
+
+
+def test_a_step_of_a_lane_that_does_not_exist(tmp_path: Path) -> None:
+    frames = (At(0, Stage.START), At(0, Stage.RUN), At(2, Stage.RUN))
+    assert list(outcomes_of(tmp_path, *frames)) == [TORCH]
+
+
+@pytest.mark.parametrize("frame", [At(-1, Stage.RUN), DidRun(-1, [], None)])
+def test_a_negative_lane_number(tmp_path: Path, frame: protocol.Message) -> None:
+    assert list(outcomes_of(tmp_path, At(0, Stage.START), At(0, Stage.RUN), frame)) == [TORCH]
+
+
+def test_an_array_that_numpy_cannot_hold(tmp_path: Path) -> None:
+    frame = DidRun(0, [ArrayDoc("float32", (0, 2**62, 2**62))], None)
+    assert list(outcomes_of(tmp_path, At(0, Stage.START), frame)) == [TORCH]
+
+
+def test_a_child_that_is_done_without_a_result(tmp_path: Path) -> None:
+    assert list(outcomes_of(tmp_path, At(0, Stage.START), Finished({}), status=0)) == [TORCH]
+
+
+def test_a_child_that_never_stops_talking_is_over_its_bounds(tmp_path: Path) -> None:
+    def talk(connection: Connection) -> None:
+        with suppress(OSError), connection:
+            end = time.monotonic() + 1.0
+            while time.monotonic() < end:
+                protocol.send(connection, At(0, Stage.COMPILE))
+                time.sleep(0.005)
+
+    outcomes = outcomes_of(tmp_path, At(0, Stage.START), afterwards=talk, bounds=Bounds(wall_seconds=0.2))
+    assert isinstance(outcomes[TORCH], TimedOut)

@@ -1,0 +1,348 @@
+"""A real executor: real zygote, real children, real compilers. Each way to fail has its exact outcome."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzer.isolate.executor import Bounds, EnvironmentMissing, Executor
+from fuzzer.isolate.toolchain import Toolchain
+from fuzzer.lanes import LANES, TORCH, TVM_LANES
+from fuzzer.lanes.warmup import _case as network
+from fuzzer.selftest import SHORT, SMALL
+from fuzzer.selftest import _case as sine
+from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Result, Stage, TimedOut
+
+pytestmark = pytest.mark.tvm
+
+HONEST = np.sin(np.linspace(-1, 1, 6, dtype=np.float32)).reshape(2, 3)
+
+
+def faulty(sin: str, name: str = "") -> LaneSpec:
+    return LaneSpec(name or f"faulty-{sin}", Engine.FAULTY, variant=sin)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("executor")
+
+
+@pytest.fixture(scope="module")
+def executor(folder: Path) -> Iterator[Executor]:
+    """Its host compiler hangs, in a process of its own, while there is a file `folder/hang`."""
+    compiler, path = folder / "bin" / "gcc", os.environ["PATH"]
+    compiler.parent.mkdir()
+    compiler.write_text(f'#!/bin/sh\nwhile [ -e {folder}/hang ]; do sleep 1; done\nPATH="{path}" exec gcc "$@"\n')
+    compiler.chmod(0o755)
+    search = {"PATH": f"{compiler.parent}:{path}"}
+    with Executor(folder / "scratch", Toolchain("host", sys.executable, search)) as started:
+        yield started
+    assert not (folder / "scratch").exists()
+
+
+def one(executor: Executor, lane: LaneSpec, bounds: Bounds = SHORT) -> Outcome:
+    return executor.run(sine(), (lane,), bounds).outcomes[lane]
+
+
+def outputs(outcome: Outcome) -> tuple[np.ndarray, ...]:
+    assert isinstance(outcome, Ran)
+    return outcome.outputs
+
+
+# --- processes, as /proc shows them
+
+
+def alive(pid: int) -> bool:
+    """Neither gone nor a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def having(field: int, number: int) -> list[int]:
+    """Living processes by a field of /proc/PID/stat after the name: 1 is the parent, 2 the process group."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] != "Z" and int(fields[field]) == number:
+            found.append(int(path.parent.name))
+    return found
+
+
+def children(pid: int) -> list[int]:
+    return having(1, pid)
+
+
+def group(pid: int) -> list[int]:
+    return having(2, pid)
+
+
+def within(seconds: float, true: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+# --- each way to fail
+
+
+def test_honest(executor: Executor) -> None:
+    (array,) = outputs(one(executor, faulty("honest")))
+    np.testing.assert_allclose(array, HONEST, rtol=1e-6)
+
+
+def test_lie(executor: Executor) -> None:
+    (array,) = outputs(one(executor, faulty("lie")))
+    np.testing.assert_allclose(array, HONEST + 1, rtol=1e-6)
+
+
+def test_raise(executor: Executor) -> None:
+    outcome = one(executor, faulty("raise"))
+    assert isinstance(outcome, Raised)
+    assert (outcome.stage, outcome.type, outcome.message) == (Stage.COMPILE, "RuntimeError", "raised on purpose")
+    assert outcome.frames[-1].file.endswith("/fuzzer/lanes/faulty.py")
+    assert outcome.frames[-1].function == "run"
+
+
+@pytest.mark.parametrize("sin", ["hang", "spin"])
+def test_hang_and_spin(executor: Executor, sin: str) -> None:
+    bounds = Bounds(wall_seconds=0.5) if sin == "hang" else Bounds(wall_seconds=30.0, cpu_seconds=0.5)
+    outcome = one(executor, faulty(sin), bounds)
+    assert isinstance(outcome, TimedOut)
+    assert outcome.stage is Stage.COMPILE
+    assert 0.5 <= outcome.seconds < 10
+
+
+def test_segfault(executor: Executor) -> None:
+    outcome = one(executor, faulty("segfault"))
+    assert isinstance(outcome, Died)
+    assert (outcome.stage, outcome.cause, outcome.code) == (Stage.COMPILE, Cause.SIGNAL, signal.SIGSEGV)
+    assert "Fatal Python error: Segmentation fault" in outcome.log
+    assert "fuzzer/lanes/faulty.py" in outcome.log
+
+
+def test_exit(executor: Executor) -> None:
+    assert one(executor, faulty("exit")) == Died(Stage.COMPILE, Cause.EXIT, 3)
+
+
+def test_leak(executor: Executor) -> None:
+    outcome = one(executor, faulty("leak"), SMALL)
+    assert outcome == Died(Stage.COMPILE, Cause.MEMORY, signal.SIGKILL, "more than 1024 MiB")
+
+
+@pytest.mark.parametrize("sin", ["segfault", "exit", "hang", "raise"])
+def test_a_lane_costs_no_other_its_result(executor: Executor, sin: str) -> None:
+    lanes = (faulty("honest", "before"), faulty(sin, "between"), faulty("lie", "after"), TORCH)
+    outcomes = executor.run(sine(), lanes, SHORT).outcomes
+    assert list(outcomes) == list(lanes)
+    np.testing.assert_array_equal(outputs(outcomes[lanes[0]])[0], outputs(outcomes[TORCH])[0])
+    np.testing.assert_array_equal(outputs(outcomes[lanes[2]])[0], outputs(outcomes[TORCH])[0] + 1)
+    assert isinstance(outcomes[lanes[1]], {"hang": TimedOut, "raise": Raised}.get(sin, Died))
+
+
+def test_several_deaths_in_one_run(executor: Executor) -> None:
+    sins = ("segfault", "exit", "segfault", "honest")
+    lanes = tuple(faulty(sin, f"lane-{index}") for index, sin in enumerate(sins))
+    outcomes = executor.run(sine(), lanes, SHORT).outcomes
+    assert [type(outcomes[lane]) for lane in lanes] == [Died, Died, Died, Ran]
+
+
+def test_bounds_are_each_lanes_own(executor: Executor) -> None:
+    lanes = (faulty("hang", "first"), faulty("hang", "second"))
+    outcomes = executor.run(sine(), lanes, Bounds(wall_seconds=0.4)).outcomes
+    assert [type(outcome) for outcome in outcomes.values()] == [TimedOut, TimedOut]
+
+
+def test_no_lanes_no_outcomes(executor: Executor) -> None:
+    assert executor.run(sine(), ()) == Result({})
+
+
+# --- real lanes
+
+
+def test_real_lanes_run_an_honest_network(executor: Executor) -> None:
+    result = executor.run(network(), LANES)
+    assert {lane.name: type(outcome).__name__ for lane, outcome in result.outcomes.items()} == {
+        lane.name: "Ran" for lane in LANES
+    }
+    (eager,) = outputs(result.outcomes[TORCH])
+    for lane in TVM_LANES:
+        outcome = result.outcomes[lane]
+        assert isinstance(outcome, Ran)
+        assert outcome.again is not None
+        (first,), (second,) = outcome.outputs, outcome.again
+        assert first.tobytes() == second.tobytes()
+        assert (first.dtype, first.shape) == (eager.dtype, eager.shape)
+        np.testing.assert_allclose(first, eager, rtol=1e-4, atol=1e-5)
+    assert result.cpu_seconds > 0
+    assert {Stage.EXPORT, Stage.IMPORT, Stage.COMPILE, Stage.RUN} <= set(result.stage_cpu)
+    assert sum(result.stage_cpu.values()) <= result.cpu_seconds + 0.1
+
+
+def test_versions_are_told(executor: Executor) -> None:
+    assert set(executor.versions) == {"python", "torch", "tvm", "onnx", "onnxruntime", "numpy"}
+    assert all(executor.versions.values())
+
+
+# --- processes and files
+
+
+def test_two_threads_at_once(executor: Executor) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(one, executor, faulty("hang"), Bounds(wall_seconds=3.0))
+        assert within(5, lambda: len(children(executor._zygote.pid)) == 1)
+        assert isinstance(one(executor, faulty("honest")), Ran)
+        assert not slow.done()
+        assert isinstance(slow.result(), TimedOut)
+
+
+def test_many_threads_get_their_own_results(executor: Executor) -> None:
+    sins = ("honest", "exit", "lie", "segfault") * 3
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = list(pool.map(lambda sin: one(executor, faulty(sin), Bounds()), sins))
+    for sin, outcome in zip(sins, outcomes, strict=True):
+        match sin:
+            case "honest" | "lie":
+                np.testing.assert_allclose(outputs(outcome)[0], HONEST + (sin == "lie"), rtol=1e-6)
+            case "exit":
+                assert outcome == Died(Stage.COMPILE, Cause.EXIT, 3)
+            case _:
+                assert isinstance(outcome, Died)
+                assert outcome.code == signal.SIGSEGV
+
+
+def test_a_hanging_compiler_goes_with_its_child(executor: Executor, folder: Path) -> None:
+    (lane,) = (lane for lane in TVM_LANES if lane.target == "c")
+    (folder / "hang").touch()
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(executor.run, sine(), (lane,), Bounds(wall_seconds=4.0))
+            assert within(5, lambda: bool(children(executor._zygote.pid)))
+            (child,) = children(executor._zygote.pid)
+            assert within(5, lambda: len(group(child)) >= 3), "the child, the compiler's script, its sleep"
+            outcome = running.result().outcomes[lane]
+        assert isinstance(outcome, TimedOut)
+        assert outcome.stage is Stage.LOAD
+        assert within(2, lambda: not group(child))
+    finally:
+        (folder / "hang").unlink()
+
+
+def test_after_a_run_nothing_is_left(executor: Executor, folder: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    executor.run(sine(), (faulty("segfault"), faulty("hang"), faulty("honest")), Bounds(wall_seconds=0.3))
+    assert within(2, lambda: not children(executor._zygote.pid))
+    assert list((folder / "scratch").iterdir()) == []
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_zygote_that_was_killed_is_started_anew(executor: Executor) -> None:
+    executor._zygote.kill()
+    assert isinstance(one(executor, faulty("honest"), Bounds()), Ran)
+
+
+def test_a_zygote_that_a_thread_started_anew_outlives_it(executor: Executor) -> None:
+    executor._zygote.kill()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(one, executor, faulty("honest"), Bounds()).result()
+    time.sleep(0.3)
+    assert alive(executor._zygote.pid)
+
+
+SUPERVISOR = """
+    import json, sys, threading, time
+    from pathlib import Path
+    from fuzzer.isolate.executor import Bounds, Executor
+    from fuzzer.selftest import _case
+    from oracles.lane import Engine, LaneSpec
+
+    def outcome(sin, bounds):
+        lane = LaneSpec(sin, Engine.FAULTY, variant=sin)
+        return type(executor.run(_case(), (lane,), bounds).outcomes[lane]).__name__
+
+    seen = {}
+    with Executor(Path(sys.argv[1])) as executor:
+        zygote = executor._zygote.pid
+        seen["outcomes"] = [outcome("honest", Bounds()), outcome("segfault", Bounds())]
+        hanging = threading.Thread(target=lambda: seen["outcomes"].append(outcome("hang", Bounds())))
+        hanging.start()
+        children = Path(f"/proc/{zygote}/task/{zygote}/children")
+        while not children.read_text():
+            time.sleep(0.02)
+        time.sleep(0.3)
+        seen["pids"] = [zygote, *map(int, children.read_text().split())]
+    hanging.join(10)
+    seen["loaded"] = sorted({"torch", "tvm", "onnx", "onnxruntime"} & set(sys.modules))
+    print(json.dumps(seen))
+"""
+
+
+def test_at_the_end_no_process_and_no_file_is_left(tmp_path: Path) -> None:
+    """Even while a lane hangs; and the supervisor never loads a compiler."""
+    scratch = tmp_path / "scratch"
+    command = [sys.executable, "-c", textwrap.dedent(SUPERVISOR), str(scratch)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    seen = json.loads(done.stdout)
+    assert seen["outcomes"] == ["Ran", "Died", "Died"]
+    assert len(seen["pids"]) == 2
+    assert not any(alive(pid) for pid in seen["pids"])
+    assert not scratch.exists()
+    assert seen["loaded"] == []
+
+
+# --- toolchains that do not start
+
+
+def missing(scratch: Path, toolchain: Toolchain) -> str:
+    with pytest.raises(EnvironmentMissing) as caught:
+        Executor(scratch, toolchain)
+    return str(caught.value)
+
+
+def test_a_toolchain_whose_python_does_not_exist(tmp_path: Path) -> None:
+    message = missing(tmp_path / "scratch", Toolchain("broken", "/nonexistent/python"))
+    assert "'broken'" in message
+    assert "\n" not in message
+
+
+def test_a_toolchain_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\")\n")
+    message = missing(tmp_path / "scratch", Toolchain("bare", sys.executable, {"PYTHONPATH": str(tmp_path)}))
+    assert message.startswith("toolchain 'bare' does not start: ")
+    assert message.endswith("ModuleNotFoundError: No module named 'torch'")
+    assert "\n" not in message
+
+
+def test_a_toolchain_that_does_not_start_leaves_no_files(tmp_path: Path) -> None:
+    missing(tmp_path / "scratch", Toolchain("silent", "/bin/false"))
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_a_zygote_that_always_ends_is_told(tmp_path: Path) -> None:
+    short_lived = tmp_path / "python"
+    says = """import socket, sys; socket.socket(fileno=int(sys.argv[3])).send(b'{"versions": {}}')"""
+    short_lived.write_text(f"#!{sys.executable}\n{says}\n")
+    short_lived.chmod(0o755)
+    with Executor(tmp_path / "scratch", Toolchain("brief", str(short_lived))) as executor:
+        executor._zygote.wait(10)
+        with pytest.raises(EnvironmentMissing, match=r"^the zygote of 'brief' ends as soon as it is started$"):
+            executor.run(sine(), (TORCH,))

@@ -1,0 +1,262 @@
+"""The command line: how it is read, and that bad input ends at once, with one line and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fuzzer.cli import COMMANDS, routed
+from fuzzer.lanes import LANES
+from fuzzer.triage.investigate import Confirmed, Sighting
+from generators import case_file
+from generators.ops import OPS
+
+Fuzz = Callable[..., subprocess.CompletedProcess[str]]
+
+DONE, BAD_INPUT, ENVIRONMENT = 0, 64, 69
+
+
+@pytest.fixture
+def fuzz(tmp_path: Path) -> Fuzz:
+    """`fuzz ...` where torch cannot be imported: a command that starts the compilers exits with 69."""
+    (tmp_path / "no-torch").mkdir()
+    (tmp_path / "no-torch" / "torch.py").write_text("raise ModuleNotFoundError('no torch here')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "no-torch")}
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "fuzzer.cli", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=30, env=environment, cwd=tmp_path)
+
+    return run
+
+
+def refused(done: subprocess.CompletedProcess[str], *says: object) -> None:
+    """Exit code 64, one line on stderr that says all of `says`, nothing on stdout."""
+    assert done.returncode == BAD_INPUT, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("fuzz: ")
+    assert done.stderr.count("\n") == 1
+    for part in says:
+        assert str(part) in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("", "run"),
+        ("run", "run"),
+        ("run --tests 3", "run --tests 3"),
+        ("--tests 3 --json", "run --tests 3 --json"),
+        ("--seed=4", "run --seed=4"),
+        ("--replay crashes/x", "replay crashes/x"),
+        ("--replay=crashes/x", "replay crashes/x"),
+        ("--replay crashes/x --times 3", "replay crashes/x --times 3"),
+        ("--times 3 --replay crashes/x --json", "replay --times 3 crashes/x --json"),
+        ("--json --replay=crashes/x", "replay crashes/x --json"),
+        ("--replay", "replay"),
+        ("replay crashes/x --json", "replay crashes/x --json"),
+        ("run --replay crashes/x", "run --replay crashes/x"),
+        ("triage --campaign c", "triage --campaign c"),
+        ("doctor", "doctor"),
+        ("lanes --json", "lanes --json"),
+        ("ops", "ops"),
+        ("--help", "--help"),
+        ("nonsense --tests 3", "nonsense --tests 3"),
+    ],
+)
+def test_routed(arguments: str, expected: str) -> None:
+    assert routed(arguments.split()) == expected.split()
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("--bogus", "--bogus"),
+        ("--tests x", "--tests"),
+        ("--tests -1", "--tests"),
+        ("--seconds -1", "--seconds"),
+        ("--seed -1", "--seed"),
+        ("--workers 0", "--workers"),
+        ("--tests", "--tests"),
+        ("run surplus", "surplus"),
+        ("nonsense", "nonsense"),
+        ("--replay", "finding"),
+        ("--replay crashes/x --times 0", "--times"),
+        ("--lanes nosuch*", "no lane matches 'nosuch*'; `fuzz lanes` lists them"),
+        ("--lanes torch", "no lane matches 'torch'"),
+        ("--ops nosuch*,neither", "no operator matches 'nosuch*,neither'; `fuzz ops` lists them"),
+        ("--ops ,", "no operator matches ','"),
+    ],
+)
+def test_bad_options(fuzz: Fuzz, arguments: str, says: str) -> None:
+    refused(fuzz(*arguments.split()), says)
+
+
+@pytest.mark.parametrize("option", ["--lanes", "--ops"])
+def test_a_bad_glob_starts_no_campaign(fuzz: Fuzz, tmp_path: Path, option: str) -> None:
+    refused(fuzz(option, "nosuch", "--campaign", "new"))
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_campaign_of_another_seed(fuzz: Fuzz, saved: Path) -> None:
+    refused(fuzz("--seed", 2, "--campaign", saved.parents[1]), "seed 1, not 2", "--campaign DIR")
+
+
+def test_a_corrupt_campaign(fuzz: Fuzz, saved: Path) -> None:
+    state = saved.parents[1] / "campaign.json"
+    state.write_text("{")
+    refused(fuzz("--campaign", state.parent), state)
+
+
+def test_a_campaign_that_is_a_file(fuzz: Fuzz, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    refused(fuzz("--campaign", "file"), "file")
+
+
+# --- replay of what is no finding
+
+
+def test_replay_of_a_missing_folder(fuzz: Fuzz, tmp_path: Path) -> None:
+    refused(fuzz("--replay", tmp_path / "none"), tmp_path / "none" / "finding.json", "No such file")
+
+
+def test_replay_of_a_file(fuzz: Fuzz, saved: Path) -> None:
+    refused(fuzz("--replay", saved / "case.json"), "Not a directory")
+
+
+@pytest.mark.parametrize("name", ["finding.json", "case.json", "tensors.safetensors"])
+def test_replay_of_a_missing_file(fuzz: Fuzz, saved: Path, name: str) -> None:
+    (saved / name).unlink()
+    refused(fuzz("--replay", saved), f"{saved / name}: No such file")
+
+
+@pytest.mark.parametrize("name", ["finding.json", "case.json", "tensors.safetensors"])
+@pytest.mark.parametrize("kept", [0, 40, -4])
+def test_replay_of_a_truncated_file(fuzz: Fuzz, saved: Path, name: str, kept: int) -> None:
+    (saved / name).write_bytes((saved / name).read_bytes()[:kept])
+    refused(fuzz("--replay", saved), saved / name)
+
+
+@pytest.mark.parametrize("name", ["finding.json", "case.json", "tensors.safetensors"])
+def test_replay_of_binary_noise(fuzz: Fuzz, saved: Path, name: str) -> None:
+    (saved / name).write_bytes(bytes(range(256)) * 8)
+    refused(fuzz("--replay", saved), saved / name)
+
+
+def test_replay_of_a_foreign_case(fuzz: Fuzz, saved: Path, make: Callable[..., tuple[Confirmed, Sighting]]) -> None:
+    found, _ = make(op="neg", size=4)
+    text, tensors = case_file.encode(found.case)
+    (saved / "case.json").write_bytes(text)
+    (saved / "tensors.safetensors").write_bytes(tensors)
+    refused(fuzz("--replay", saved), saved / "case.json", "not the case of this finding")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"relu"', '"neg"', "not the case of this finding"),
+        ('"relu"', '"system"', "'system' is not in the operator table"),
+        ('"attrs": {}', '"attrs": {"cmd": "x"}', "takes attributes [], not ['cmd']"),
+        ('"v0"', '"v0;import os"', "is no name"),
+        ("float32[2,3]", "float32[3,2]", "tensors: x0"),
+        ('"dialect": "torch"', '"dialect": "relax"', "dialect 'relax' is not known"),
+        ('"format": 1', '"format": 2', "format 2 is not known"),
+        ('"outputs"', '"more": 1, "outputs"', "more"),
+    ],
+)
+def test_replay_of_an_edited_case(fuzz: Fuzz, saved: Path, old: str, new: str, says: str) -> None:
+    path = saved / "case.json"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    refused(fuzz("--replay", saved), path, says)
+
+
+def test_replay_of_a_deeply_nested_case(fuzz: Fuzz, saved: Path) -> None:
+    path = saved / "case.json"
+    nested = "[" * 5000 + "]" * 5000
+    path.write_text(path.read_text().replace('"attrs": {}', f'"attrs": {{"a": {nested}}}'))
+    refused(fuzz("--replay", saved), path)
+
+
+def test_replay_in_lanes_that_do_not_exist(fuzz: Fuzz, saved: Path) -> None:
+    refused(fuzz("--replay", saved, "--lanes", "nosuch"), "no lane matches 'nosuch'")
+
+
+def test_replay_leaves_a_bad_finding_as_it_is(fuzz: Fuzz, saved: Path) -> None:
+    (saved / "case.json").write_text("{")
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+    fuzz("--replay", saved)
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+
+
+# --- a missing environment
+
+
+@pytest.mark.parametrize("command", ["run", "replay", "doctor"])
+def test_without_torch(fuzz: Fuzz, saved: Path, command: str) -> None:
+    arguments = {"run": ("--campaign", "new"), "replay": (saved,), "doctor": ()}[command]
+    done = fuzz(command, *arguments)
+    assert done.returncode == ENVIRONMENT
+    assert done.stderr.splitlines()[-1].startswith("fuzz: toolchain 'host' does not start: ")
+    assert "no torch here" in done.stderr.splitlines()[-1]
+    assert done.stdout == ""
+
+
+# --- what needs no compiler
+
+
+def test_help(fuzz: Fuzz) -> None:
+    done = fuzz("--help")
+    assert (done.returncode, done.stderr) == (DONE, "")
+    assert all(f" {command} " in done.stdout for command in COMMANDS)
+
+
+def test_short_help(fuzz: Fuzz) -> None:
+    assert fuzz("-h").returncode == DONE
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_help_of_each_command(fuzz: Fuzz, command: str) -> None:
+    done = fuzz(command, "--help")
+    assert (done.returncode, done.stderr) == (DONE, "")
+    assert done.stdout.startswith(f"Usage: fuzz {command} ")
+
+
+def test_lanes(fuzz: Fuzz) -> None:
+    done = fuzz("lanes", "--json")
+    assert (done.returncode, done.stderr) == (DONE, "")
+    assert [lane["name"] for lane in json.loads(done.stdout)] == [lane.name for lane in LANES]
+    assert [line.split()[0] for line in fuzz("lanes").stdout.splitlines()] == [lane.name for lane in LANES]
+
+
+def test_ops(fuzz: Fuzz) -> None:
+    done = fuzz("ops", "--json")
+    assert (done.returncode, done.stderr) == (DONE, "")
+    assert [(op["name"], tuple(op["arity"])) for op in json.loads(done.stdout)] == [(op.name, op.arity) for op in OPS]
+    shown = fuzz("ops").stdout
+    assert all(op.name in shown for op in OPS)
+
+
+def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
+    done = fuzz("triage", "--json", "--campaign", saved.parents[1])
+    assert (done.returncode, done.stderr) == (DONE, "")
+    (listed,) = json.loads(done.stdout)
+    assert (listed["slug"], listed["kind"], listed["component"]) == (saved.name, "internal-error", "tvm")
+    plain = fuzz("triage", "--campaign", saved.parents[1])
+    assert saved.name in plain.stdout
+    assert plain.stdout.splitlines()[-1] == f"1 findings; next: fuzz --replay {saved}"
+
+
+def test_triage_of_an_empty_campaign(fuzz: Fuzz) -> None:
+    assert fuzz("triage").stdout == "no findings; next: fuzz run\n"
+    assert json.loads(fuzz("triage", "--json").stdout) == []

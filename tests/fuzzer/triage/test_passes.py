@@ -1,0 +1,392 @@
+"""What each reduction pass proposes, in order, on graphs made by hand."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import subprocess
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from small_graphs import domains, shapes, subject_of, text
+
+from fuzzer.triage.passes import PASSES, Pass, Subject
+from fuzzer.triage.passes.base import as_input, cut, pruned
+from fuzzer.triage.passes.bypass_nodes import bypass_nodes
+from fuzzer.triage.passes.drop_outputs import drop_outputs
+from fuzzer.triage.passes.keep_region import keep_region
+from fuzzer.triage.passes.plain_types import plain_types
+from fuzzer.triage.passes.plain_values import complexity, plain_values
+from fuzzer.triage.passes.shrink_dims import shrink_dims
+from generators.graph import Domain, DType, Role, TensorType, Value
+
+CHAIN = subject_of(
+    {"x0": "float32[2,3]"},
+    [("v0", "relu", "x0"), ("v1", "neg", "v0"), ("v2", "add", "v1 x0")],
+    "v2",
+)
+SISTERS = subject_of(
+    {"x0": "float32[4]", "w0": "float32[2]"},
+    [("v0 v1", "split", "x0", {"sizes": (2, 2), "dim": 0}), ("v2", "add", "v0 w0"), ("v3", "relu", "v1")],
+    "v2 v3",
+)
+FORK = subject_of(
+    {"x0": "float32[2]"},
+    [("v0", "relu", "x0"), ("v1", "neg", "v0"), ("v2", "abs", "v0"), ("v3", "sign", "x0")],
+    "v1 v2 v3",
+)
+
+
+def texts(propose: Pass, subject: Subject) -> list[str]:
+    return [text(candidate) for candidate in propose(subject)]
+
+
+def without_taps(subject: Subject) -> Subject:
+    return Subject(subject.case, subject.lane, {})
+
+
+# --- keep_region
+
+
+def test_keep_region_narrow_windows_first_late_ones_first() -> None:
+    assert texts(keep_region, CHAIN) == [
+        "x0 v1 | v2=add(v1,x0) | v2",
+        "v0 | v1=neg(v0) | v1",
+        "x0 | v0=relu(x0) | v0",
+        "x0 v0 | v1=neg(v0); v2=add(v1,x0) | v2",
+        "x0 | v0=relu(x0); v1=neg(v0) | v1",
+    ]
+
+
+def test_keep_region_makes_an_output_of_each_result_that_the_window_does_not_read() -> None:
+    assert texts(keep_region, FORK)[4:7] == [
+        "x0 v0 | v2=abs(v0); v3=sign(x0) | v2 v3",
+        "v0 | v1=neg(v0); v2=abs(v0) | v1 v2",
+        "x0 | v0=relu(x0); v1=neg(v0) | v1",
+    ]
+
+
+def test_keep_region_cuts_the_results_of_one_node_together() -> None:
+    assert texts(keep_region, SISTERS) == [
+        "v1 | v3=relu(v1) | v3",
+        "w0 v0 | v2=add(v0,w0) | v2",
+        "x0 | v0,v1=split(x0) | v0 v1",
+        "w0 v0 v1 | v2=add(v0,w0); v3=relu(v1) | v2 v3",
+        "x0 w0 | v0,v1=split(x0); v2=add(v0,w0) | v1 v2",
+    ]
+
+
+def test_keep_region_takes_windows_of_up_to_three() -> None:
+    names = [f"v{i}" for i in range(6)]
+    calls = [(name, "neg", before) for before, name in zip(["x0", *names], names, strict=False)]
+    sizes = [len(c.graph.nodes) for c in keep_region(subject_of({"x0": "float32[2]"}, calls, "v5"))]
+    assert sizes == [1] * 6 + [2] * 5 + [3] * 4
+
+
+def test_keep_region_needs_two_nodes() -> None:
+    assert texts(keep_region, subject_of({"x0": "bool[2]"}, [("v0", "logical_not", "x0")], "v0")) == []
+
+
+def test_keep_region_without_taps_keeps_what_reads_inputs_only() -> None:
+    assert texts(keep_region, without_taps(CHAIN)) == [
+        "x0 | v0=relu(x0) | v0",
+        "x0 | v0=relu(x0); v1=neg(v0) | v1",
+    ]
+
+
+# --- drop_outputs
+
+
+def test_drop_outputs_keeps_one_then_drops_one() -> None:
+    whole = "v0=relu(x0); v1=neg(v0)"
+    assert texts(drop_outputs, FORK) == [
+        f"x0 | {whole} | v1",
+        "x0 | v0=relu(x0); v2=abs(v0) | v2",
+        "x0 | v3=sign(x0) | v3",
+        "x0 | v0=relu(x0); v2=abs(v0); v3=sign(x0) | v2 v3",
+        f"x0 | {whole}; v3=sign(x0) | v1 v3",
+        f"x0 | {whole}; v2=abs(v0) | v1 v2",
+    ]
+
+
+def test_drop_outputs_leaves_a_single_output_alone() -> None:
+    assert texts(drop_outputs, CHAIN) == []
+
+
+def test_drop_outputs_drops_the_tensors_of_inputs_that_go() -> None:
+    (first, *_) = drop_outputs(SISTERS)
+    assert set(first.case.tensors) == {"x0", "w0"}
+    second = list(drop_outputs(SISTERS))[1]
+    assert set(second.case.tensors) == {"x0"}
+
+
+# --- bypass_nodes
+
+
+def test_bypass_nodes_late_ones_first_cut_then_forwarded() -> None:
+    assert texts(bypass_nodes, CHAIN) == [
+        "x0 | v0=relu(x0); v1=neg(v0) | v1",
+        "x0 |  | x0",
+        "x0 v1 | v2=add(v1,x0) | v2",
+        "x0 | v0=relu(x0); v2=add(v0,x0) | v2",
+        "x0 v0 | v1=neg(v0); v2=add(v1,x0) | v2",
+        "x0 | v1=neg(x0); v2=add(v1,x0) | v2",
+    ]
+
+
+def test_bypass_nodes_forwards_operands_of_the_same_type_only() -> None:
+    subject = subject_of(
+        {"x0": "float32[2,1]", "x1": "float32[2,3]"},
+        [("v0", "add", "x0 x1"), ("v1", "transpose", "v0", {"dim0": 0, "dim1": 1}), ("v2", "neg", "v1")],
+        "v2",
+    )
+    assert texts(bypass_nodes, subject) == [
+        "x0 x1 | v0=add(x0,x1); v1=transpose(v0) | v1",
+        "v1 | v2=neg(v1) | v2",
+        "v0 | v1=transpose(v0); v2=neg(v1) | v2",
+        "x1 | v1=transpose(x1); v2=neg(v1) | v2",
+    ]
+
+
+def test_bypass_nodes_without_taps_only_forwards() -> None:
+    assert texts(bypass_nodes, without_taps(CHAIN)) == [
+        "x0 | v0=relu(x0); v1=neg(v0) | v1",
+        "x0 |  | x0",
+        "x0 | v0=relu(x0); v2=add(v0,x0) | v2",
+        "x0 | v1=neg(x0); v2=add(v1,x0) | v2",
+    ]
+
+
+def test_bypass_nodes_merges_outputs_that_become_one() -> None:
+    subject = subject_of({"x0": "float32[2]"}, [("v0", "relu", "x0"), ("v1", "neg", "v0")], "v0 v1")
+    assert texts(bypass_nodes, subject)[0] == "x0 | v0=relu(x0) | v0"
+
+
+# --- cutting
+
+
+def test_a_cut_input_carries_the_tapped_numbers() -> None:
+    smaller = cut(CHAIN, frozenset({"v1"}))
+    assert smaller is not None
+    assert text(smaller) == "x0 v1 | v2=add(v1,x0) | v2"
+    assert smaller.case.tensors["v1"].tolist() == [[200.0, 201.0, 202.0], [203.0, 204.0, 205.0]]
+    assert smaller.case.tensors["x0"] is CHAIN.case.tensors["x0"]
+    assert smaller.graph.inputs[1].role is Role.INPUT
+    assert smaller.graph.types["v1"] == TensorType(DType.FLOAT32, (2, 3))
+
+
+@pytest.mark.parametrize("propose", [keep_region, bypass_nodes])
+def test_every_new_input_carries_the_tapped_numbers(propose: Pass) -> None:
+    for subject in (CHAIN, SISTERS, FORK):
+        for candidate in propose(subject):
+            for name, array in candidate.case.tensors.items():
+                assert array is subject.taps.get(name, subject.case.tensors.get(name))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [set(), {"nobody"}, {"x0"}, {"v0"}],
+    ids=["nothing", "unknown", "an input", "one of two sisters"],
+)
+def test_what_cannot_be_cut(names: set[str]) -> None:
+    assert cut(SISTERS, frozenset(names)) is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "numbers", "domain"),
+    [
+        (DType.FLOAT32, [1.0, 0.5], Domain.POSITIVE),
+        (DType.FLOAT64, [1e-300], Domain.POSITIVE),
+        (DType.FLOAT32, [-1.0, 2.0], Domain.NONZERO),
+        (DType.FLOAT32, [-1.0, 0.0], Domain.ANY),
+        (DType.FLOAT32, [0.0, 1.0], Domain.ANY),
+        (DType.FLOAT32, [], Domain.ANY),
+        (DType.INT64, [1, 2], Domain.ANY),
+        (DType.BOOL, [True], Domain.ANY),
+    ],
+)
+def test_the_domain_of_a_cut_input_is_what_its_numbers_say(dtype: DType, numbers: list[Any], domain: Domain) -> None:
+    array = np.array(numbers, dtype.numpy)
+    item = as_input(Value("v0", TensorType(dtype, array.shape)), array)
+    assert (item.domain, item.role) == (domain, Role.INPUT)
+
+
+def test_cut_infers_domains() -> None:
+    smaller = cut(CHAIN, frozenset({"v0"}))
+    assert smaller is not None
+    assert domains(smaller) == {"x0": Domain.ANY, "v0": Domain.POSITIVE}  # v0 was tapped as 100, 101, ...
+
+
+def test_pruned_keeps_what_the_outputs_need() -> None:
+    subject = subject_of(
+        {"x0": "float32[2]", "x1": "float32[2]", "w0": "float32[2]"},
+        [("v0", "neg", "x1"), ("v1", "add", "x0 w0"), ("v2", "relu", "v0")],
+        "v1",
+    )
+    graph = pruned(subject.graph)
+    assert [item.value.name for item in graph.inputs] == ["x0", "w0"]
+    assert graph.ops == ("add",)
+
+
+# --- plain_types
+
+
+def test_plain_types_all_doubles_then_each() -> None:
+    subject = subject_of(
+        {"x0": "float64[1]", "x1": "int64[1]", "w0": "float64[1]"},
+        [("v0", "add", "x0 x1"), ("v1", "add", "v0 w0")],
+        "v1",
+    )
+    seen = [" ".join(str(i.value.type.dtype) for i in c.graph.inputs) for c in plain_types(subject)]
+    assert seen == ["float32 int64 float32", "float32 int64 float64", "float64 int64 float32"]
+    for candidate in plain_types(subject):
+        for item in candidate.graph.inputs:
+            assert candidate.case.tensors[item.value.name].dtype == item.value.type.dtype.numpy
+
+
+def test_plain_types_one_double_is_proposed_once() -> None:
+    one = subject_of({"x0": "float64[2]"}, [("v0", "neg", "x0")], "v0")
+    assert [c.case.tensors["x0"].dtype for c in plain_types(one)] == [np.float32]
+    assert list(plain_types(CHAIN)) == []
+
+
+# --- shrink_dims
+
+
+def test_shrink_dims_one_size_everywhere_then_one_at_a_time() -> None:
+    subject = subject_of({"x0": "float32[2,5]", "x1": "float32[5]"}, [("v0", "add", "x0 x1")], "v0")
+    assert [shapes(c) for c in shrink_dims(subject)] == [
+        # 5 everywhere, then 2 everywhere
+        "[2, 1] [1]",
+        "[2, 2] [2]",
+        "[2, 4] [4]",
+        "[1, 5] [5]",
+        # each dimension alone
+        "[1, 5] [5]",
+        "[2, 1] [5]",
+        "[2, 2] [5]",
+        "[2, 4] [5]",
+        "[2, 5] [1]",
+        "[2, 5] [2]",
+        "[2, 5] [4]",
+    ]
+
+
+def test_shrink_dims_sizes_in_attributes_follow() -> None:
+    calls = [("v0", "reshape", "x0", {"shape": (3, 2)}), ("v1", "transpose", "v0", {"dim0": 0, "dim1": 1})]
+    subject = subject_of({"x0": "float32[2,3]"}, calls, "v1")
+    transposed = "{'dim0': 0, 'dim1': 1}"
+    assert [shapes(c) for c in shrink_dims(subject)] == [
+        f"[2, 1] {{'shape': (1, 2)}} {transposed}",
+        f"[2, 2] {{'shape': (2, 2)}} {transposed}",
+        f"[1, 3] {{'shape': (3, 1)}} {transposed}",
+        f"[1, 3] {{'shape': (3, 2)}} {transposed}",
+        f"[2, 1] {{'shape': (3, 2)}} {transposed}",
+        f"[2, 2] {{'shape': (3, 2)}} {transposed}",
+    ]
+
+
+def test_shrink_dims_crops_the_arrays() -> None:
+    subject = subject_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")
+    seen = {c.case.tensors["x0"].shape: c.case.tensors["x0"].tolist() for c in shrink_dims(subject)}
+    assert seen == {(2, 1): [[0.0], [3.0]], (2, 2): [[0.0, 1.0], [3.0, 4.0]], (1, 3): [[0.0, 1.0, 2.0]]}
+
+
+def test_shrink_dims_leaves_ones_and_scalars_alone() -> None:
+    subject = subject_of({"x0": "float32[1,1]", "x1": "float32[]"}, [("v0", "add", "x0 x1")], "v0")
+    assert list(shrink_dims(subject)) == []
+
+
+# --- plain_values
+
+
+def values(subject: Subject) -> list[list[Any]]:
+    """What is proposed, the inputs one after the other."""
+    names = [item.value.name for item in subject.graph.inputs]
+    return [[c.case.tensors[name].tolist() for name in names] for c in plain_values(subject)]
+
+
+def with_values(subject: Subject, domain: Domain, **arrays: list[Any]) -> Subject:
+    graph = replace(subject.graph, inputs=tuple(replace(item, domain=domain) for item in subject.graph.inputs))
+    tensors = {n: np.array(arrays[n], a.dtype) for n, a in subject.case.tensors.items()}
+    return replace(subject, case=replace(subject.case, graph=graph, tensors=tensors))
+
+
+NEG = subject_of({"x0": "float32[3]"}, [("v0", "neg", "x0")], "v0")
+
+
+@pytest.mark.parametrize(
+    ("domain", "before", "plain", "counted", "whole"),
+    [
+        (Domain.ANY, [0.25, -0.25, 0.0], [0.0] * 3, [1.0, -2.0, 3.0], [1.0, -1.0, 0.0]),
+        (Domain.NONZERO, [0.25, -0.25, 7.0], [1.0] * 3, [1.0, -2.0, 3.0], [1.0, -1.0, 7.0]),
+        (Domain.POSITIVE, [0.25, 1.5, 7.0], [1.0] * 3, [1.0, 2.0, 3.0], [1.0, 2.0, 7.0]),
+    ],
+)
+def test_plain_values_stay_in_the_domain(
+    domain: Domain, before: list[float], plain: list[float], counted: list[float], whole: list[float]
+) -> None:
+    assert values(with_values(NEG, domain, x0=before)) == [[plain], [counted], [whole]]
+
+
+def test_plain_values_all_inputs_then_each() -> None:
+    both = subject_of({"x0": "int64[2]", "x1": "bool[2]"}, [("v0", "where", "x1 x0 x0")], "v0")
+    x, c = [8, 9], [False, False]
+    assert values(with_values(both, Domain.ANY, x0=x, x1=c)) == [
+        *([[0, 0], [False, False]], [[0, 0], c], [x, [False, False]]),
+        *([[1, -2], [True, False]], [[1, -2], c], [x, [True, False]]),
+        *([x, c], [x, c], [x, c]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ([0.0, 0.0], 0),
+        ([1.0, 1.0], 0),
+        ([True, True], 0),
+        ([False, False], 0),
+        ([], 0),
+        ([1.0, 2.0], 1),
+        ([1.0, -2.0], 1),
+        ([True, False], 1),
+        ([False, True], 2),
+        ([2.0, 2.0], 2),
+        ([1, 3], 2),
+        ([0.5, 1.0], 3),
+        ([float("nan"), 1.0], 3),
+        ([float("inf"), 1.0], 2),
+    ],
+)
+def test_complexity(numbers: list[Any], expected: int) -> None:
+    assert complexity(np.array(numbers)) == expected
+
+
+# --- all of them
+
+
+@pytest.mark.parametrize("propose", PASSES, ids=lambda propose: propose.__name__)
+def test_a_pass_runs_nothing_and_changes_nothing(propose: Pass, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*args: object, **kwargs: object) -> None:
+        raise AssertionError("a pass ran something")
+
+    before = [copy.deepcopy(dict(subject.case.tensors)) for subject in (CHAIN, SISTERS, FORK)]
+    with monkeypatch.context() as patch:
+        for name in ("exec", "eval"):
+            patch.setattr(builtins, name, forbidden)
+        patch.setattr(subprocess.Popen, "__init__", forbidden)
+        for subject in (CHAIN, SISTERS, FORK):
+            assert [c.lane for c in propose(subject)] == [subject.lane] * sum(1 for _ in propose(subject))
+    for subject, tensors in zip((CHAIN, SISTERS, FORK), before, strict=True):
+        assert {name: array.tolist() for name, array in subject.case.tensors.items()} == {
+            name: array.tolist() for name, array in tensors.items()
+        }
+
+
+@pytest.mark.parametrize("propose", PASSES, ids=lambda propose: propose.__name__)
+def test_a_pass_proposes_the_same_each_time(propose: Pass) -> None:
+    for subject in (CHAIN, SISTERS, FORK):
+        assert texts(propose, subject) == texts(propose, subject)
+        assert [shapes(c) for c in propose(subject)] == [shapes(c) for c in propose(subject)]

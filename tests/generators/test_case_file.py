@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from generators.case_file import JSON_NAME, TENSORS_NAME, decode, digest, encode, read
+from generators.check import check
+from generators.graph import Array, Attrs, Case, Domain, Graph, Input, Invalid, Node, Role, TensorType, Value
+from generators.strategies import cases
+
+
+def value(name: str, type: str) -> Value:
+    return Value(name, TensorType.parse(type))
+
+
+INPUTS = (
+    Input(value("x0", "bool[]")),
+    Input(value("w0", "float32[2,n]"), Role.PARAM, Domain.POSITIVE),
+    Input(value("x1", "int64[]")),
+)
+NODES = (
+    Node("where", ("x0", "w0", "x1"), {}, (value("v0", "float32[2,n]"),)),
+    Node("split", ("v0",), {"dim": -1, "sizes": (1, 2)}, (value("v1", "float32[2,1]"), value("v2", "float32[2,2]"))),
+)
+TENSORS: dict[str, Array] = {
+    "x0": np.array(True),
+    "w0": np.array([[1.0, 2.0, 0.5], [4.0, 5.0, 6.0]], np.float32),
+    "x1": np.array(-3),
+}
+CASE = Case(Graph(INPUTS, NODES, ("v2", "v1")), TENSORS, {"n": 3}, "seed 1 test 17")
+TEXT, ARRAYS = encode(CASE)
+
+
+def assert_equal(actual: Case, expected: Case) -> None:
+    assert (actual.graph, actual.sizes, actual.origin) == (expected.graph, expected.sizes, expected.origin)
+    assert set(actual.tensors) == set(expected.tensors)
+    for name, array in expected.tensors.items():
+        assert (actual.tensors[name].dtype, actual.tensors[name].shape) == (array.dtype, array.shape)
+        assert actual.tensors[name].tobytes() == array.tobytes()
+
+
+def refusal(text: bytes, tensors: bytes) -> str:
+    with pytest.raises(Invalid) as error:
+        decode(text, tensors, "crashes/x")
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+def changed(**fields: object) -> bytes:
+    return json.dumps({**json.loads(TEXT), **fields}).encode()
+
+
+# --- round trip
+
+
+@given(cases())
+@settings(max_examples=100)
+def test_round_trip(case: Case) -> None:
+    files = encode(case)
+    again = decode(*files)
+    assert_equal(again, case)
+    assert encode(again) == files
+    assert digest(again) == digest(case)
+
+
+def test_round_trip_of_0d_bool_symbols_roles_and_two_results() -> None:
+    assert_equal(decode(TEXT, ARRAYS), CASE)
+
+
+def test_special_floats_keep_their_bits() -> None:
+    bits = np.array([[0x7FC01234, 0xFFC00000, 0x80000000], [0x7F800000, 0xFF800000, 0x00000001]], np.uint32)
+    odd = replace(CASE, tensors={**TENSORS, "w0": bits.view(np.float32)})
+    assert_equal(decode(*encode(odd)), odd)
+
+
+def test_the_layout_of_memory_does_not_count() -> None:
+    strided = np.asfortranarray(TENSORS["w0"])[:, ::-1][:, ::-1]
+    assert not strided.flags.c_contiguous
+    assert encode(replace(CASE, tensors={**TENSORS, "w0": strided})) == (TEXT, ARRAYS)
+
+
+def test_the_order_of_mappings_does_not_count() -> None:
+    split = NODES[1]
+    turned = replace(split, attrs=dict(reversed(list(split.attrs.items()))))
+    case = Case(Graph(INPUTS, (NODES[0], turned), ("v2", "v1")), dict(reversed(TENSORS.items())), {"n": 3}, CASE.origin)
+    assert encode(case) == (TEXT, ARRAYS)
+
+
+def test_read_finds_both_files(tmp_path: Path) -> None:
+    (tmp_path / JSON_NAME).write_bytes(TEXT)
+    (tmp_path / TENSORS_NAME).write_bytes(ARRAYS)
+    assert_equal(read(tmp_path), CASE)
+
+
+# --- digest
+
+
+def test_digest_ignores_the_origin() -> None:
+    assert digest(replace(CASE, origin="elsewhere")) == digest(CASE)
+
+
+def test_digest_sees_values() -> None:
+    assert digest(replace(CASE, tensors={**TENSORS, "x1": np.array(3)})) != digest(CASE)
+
+
+@pytest.mark.parametrize("attrs", [{"dim": 1, "sizes": (1, 2)}, {"dim": -1, "sizes": (2, 1)}])
+def test_digest_sees_attributes(attrs: Attrs) -> None:
+    nodes = (NODES[0], replace(NODES[1], attrs=attrs))
+    assert digest(replace(CASE, graph=replace(CASE.graph, nodes=nodes))) != digest(CASE)
+
+
+def test_digest_sees_outputs_domains_and_sizes() -> None:
+    others = (
+        replace(CASE, graph=replace(CASE.graph, outputs=("v1", "v2"))),
+        replace(CASE, graph=replace(CASE.graph, inputs=tuple(replace(i, domain=Domain.ANY) for i in INPUTS))),
+        replace(CASE, sizes={"n": 4}),
+    )
+    assert len({digest(case) for case in (CASE, *others)}) == 4
+
+
+# --- files that are no case
+
+
+def test_truncated_json_at_every_byte() -> None:
+    whole = TEXT.rstrip()
+    for cut in range(len(whole)):
+        assert refusal(whole[:cut], ARRAYS).startswith(f"crashes/x/{JSON_NAME}: ")
+
+
+def test_truncated_tensors_at_every_byte() -> None:
+    for cut in range(len(ARRAYS)):
+        assert refusal(TEXT, ARRAYS[:cut]).startswith(f"crashes/x/{TENSORS_NAME}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"{}", "Object missing required field `format`"),
+        (b"[]", "Expected `object`, got `array`"),
+        (b"null", "Expected `object`, got `null`"),
+        (changed(format=2), "format 2 is not known; this version reads 1"),
+        (changed(format="1"), "Expected `int`, got `str` - at `$.format`"),
+        (changed(hook="import os"), "Object contains unknown field `hook`"),
+        (changed(dialect="onnx"), "dialect 'onnx' is not known; this version reads 'torch'"),
+        (changed(sizes={}), "sizes: nothing binds n"),
+        (changed(outputs=["v9"]), "outputs[0]: no value is called 'v9'"),
+    ],
+)
+def test_foreign_json(text: bytes, message: str) -> None:
+    assert refusal(text, ARRAYS) == f"crashes/x/{JSON_NAME}: {message}"
+
+
+@pytest.mark.parametrize(
+    ("key", "item", "message"),
+    [
+        (
+            "attrs",
+            {"dim": {"a": 1}, "sizes": [1, 2]},
+            "nodes[1] (split): attribute dim is no number, text or list of them",
+        ),
+        ("attrs", {"dim": 0.5, "sizes": [1, 2]}, "nodes[1] (split): dim must be an integer, not 0.5"),
+        ("results", {"v1": "float16[2]"}, "nodes[1] (split): 'float16[2]' is no tensor type; expected e.g. "),
+        ("op", "a\nb", "nodes[1] (a b): 'a\\nb' is not in the operator table"),
+        ("hook", 1, "Object contains unknown field `hook` - at `$.nodes[1]`"),
+    ],
+)
+def test_a_foreign_node_is_named(key: str, item: object, message: str) -> None:
+    nodes = json.loads(TEXT)["nodes"]
+    nodes[1][key] = item
+    assert refusal(changed(nodes=nodes), ARRAYS).startswith(f"crashes/x/{JSON_NAME}: {message}")
+
+
+@pytest.mark.parametrize(
+    ("tensors", "message"),
+    [
+        ({**TENSORS, "x9": np.array(1)}, "tensors: expected ['w0', 'x0', 'x1'], found ['w0', 'x0', 'x1', 'x9']"),
+        ({**TENSORS, "x1": np.array(1.0)}, "tensors: x1 is float64[], declared as int64[]"),
+        ({**TENSORS, "x1": np.array([1])}, "tensors: x1 is int64[1], declared as int64[]"),
+    ],
+)
+def test_foreign_tensors(tensors: dict[str, Array], message: str) -> None:
+    assert refusal(TEXT, encode(replace(CASE, tensors=tensors))[1]) == f"crashes/x/{JSON_NAME}: {message}"
+
+
+@pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3", "X"])
+def test_tensors_that_numpy_does_not_know(dtype: str) -> None:
+    header = json.dumps({"x0": {"dtype": dtype, "shape": [4], "data_offsets": [0, 8]}}).encode()
+    blob = len(header).to_bytes(8, "little") + header + b"\0" * 8
+    assert refusal(TEXT, blob).startswith(f"crashes/x/{TENSORS_NAME}: ")
+
+
+@pytest.mark.parametrize("name", [JSON_NAME, TENSORS_NAME])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / JSON_NAME).write_bytes(TEXT)
+    (tmp_path / TENSORS_NAME).write_bytes(ARRAYS)
+    (tmp_path / name).unlink()
+    with pytest.raises(Invalid) as error:
+        read(tmp_path)
+    assert str(error.value) == f"{tmp_path / name}: No such file or directory"
+
+
+@given(st.data())
+@settings(max_examples=500)
+def test_changed_bytes_give_a_case_or_invalid(data: st.DataObject) -> None:
+    files = [bytearray(TEXT), bytearray(ARRAYS)]
+    which = data.draw(st.integers(0, 1))
+    for _ in range(data.draw(st.integers(1, 3))):
+        files[which][data.draw(st.integers(0, len(files[which]) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(Invalid):
+        check(decode(bytes(files[0]), bytes(files[1])))
+
+
+def nested(depth: int) -> bytes:
+    return TEXT.replace(b'"dim": -1', b'"dim": ' + b"[" * depth + b"]" * depth)
+
+
+@pytest.mark.parametrize("depth", [700, 100_000])
+def test_deeply_nested_attributes_are_refused(depth: int) -> None:
+    refusal(nested(depth), ARRAYS)
+
+
+def test_a_line_break_in_an_unknown_field_stays_on_one_line() -> None:
+    refusal(changed(**{"a\nb": 1}), ARRAYS)

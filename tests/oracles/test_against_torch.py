@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import fakes
+import numpy as np
+import pytest
+from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_C, TVM_ONNX, expect, honest, with_lanes
+
+from oracles.against_torch import against_torch
+from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Outcomes, Ran, Stage
+from oracles.reference import expected
+
+RIGHT = fakes.TWO_OUTPUTS
+HONEST = honest(RIGHT)
+WRONG = fakes.wrong_value(RIGHT)
+LIARS = {name: liar for name, liar in fakes.LIARS.items() if name != "unstable"}
+EACH_LIAR = pytest.mark.parametrize("liar", LIARS)
+
+
+def judged(lanes: Outcomes) -> list[Finding]:
+    return list(against_torch(CASE, with_lanes(RIGHT, lanes)))
+
+
+def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
+    return [(finding.kind, finding.component, finding.lane) for finding in judged(lanes)]
+
+
+# --- one lane
+
+
+@EACH_LIAR
+def test_a_liar_is_caught(liar: str) -> None:
+    lie, kind = LIARS[liar]
+    assert verdicts({TVM: lie(RIGHT)}) == [(kind, Component.TVM, TVM)]
+
+
+@pytest.mark.parametrize("lane", [TVM, TVM_C, ONNXRUNTIME])
+def test_an_honest_lane_is_not(lane: LaneSpec) -> None:
+    assert judged({lane: HONEST}) == []
+
+
+def test_honest_and_lying_on_every_dtype() -> None:
+    right = fakes.ALL_DTYPES
+    outcomes = with_lanes(right, {TVM: honest(right), TVM_C: fakes.wrong_value(right)})
+    assert [finding.lane for finding in against_torch(CASE, outcomes)] == [TVM_C]
+
+
+def test_integers_off_by_one_are_wrong() -> None:
+    right = (expect([7, -3], dtype="int64"),)
+    (finding,) = against_torch(CASE, with_lanes(right, {TVM: Ran((np.array([7, -2]),))}))
+    assert (finding.kind, finding.component, finding.stage) == (Kind.WRONG_VALUE, Component.TVM, Stage.RUN)
+
+
+def test_the_unstable_lane_is_within_tolerance() -> None:
+    assert judged({TVM: fakes.unstable(RIGHT)}) == []
+
+
+def test_torch_lanes_are_not_judged() -> None:
+    outcomes = {**fakes.references(*RIGHT), TORCH: WRONG}
+    assert list(against_torch(CASE, outcomes)) == []
+
+
+# --- evidence
+
+
+@pytest.mark.parametrize(
+    ("liar", "evidence"),
+    [
+        ("missing output", Mismatch(0, "2 outputs", "1 outputs")),
+        ("extra output", Mismatch(0, "2 outputs", "3 outputs")),
+        ("wrong shape", Mismatch(0, "[2, 2]", "[1, 2, 2]")),
+        ("wrong dtype", Mismatch(0, "float32", "float64")),
+    ],
+)
+def test_evidence(liar: str, evidence: Mismatch) -> None:
+    (finding,) = judged({TVM: LIARS[liar][0](RIGHT)})
+    assert finding == Finding(LIARS[liar][1], Component.TVM, TVM, Stage.RUN, evidence)
+
+
+def test_evidence_names_output_and_element() -> None:
+    good, _ = HONEST.outputs
+    (finding,) = judged({TVM: Ran((good, np.array([7, 5])))})
+    assert isinstance(finding.evidence, Mismatch)
+    assert (finding.evidence.output, finding.evidence.expected) == (1, "-3.0 at [1]")
+    (finding,) = judged({TVM: WRONG})
+    assert isinstance(finding.evidence, Mismatch)
+    assert (finding.evidence.output, finding.evidence.expected) == (0, "3.0 at [1, 1]")
+
+
+F32 = RIGHT[0].eager
+WRONG_F32 = F32 + 100
+
+
+@pytest.mark.parametrize(
+    ("outputs", "kind", "output"),
+    [
+        ((WRONG_F32,), Kind.WRONG_ARITY, 0),
+        ((WRONG_F32, np.array([[7, -3]])), Kind.WRONG_SHAPE, 1),
+        ((F32.astype(np.float64), np.array([[7, -3]])), Kind.WRONG_SHAPE, 1),
+        ((WRONG_F32, np.array([7, -3], np.int32)), Kind.WRONG_DTYPE, 1),
+        ((WRONG_F32, np.array([7, 5])), Kind.WRONG_VALUE, 0),
+    ],
+)
+def test_the_coarsest_fault_comes_first(outputs: tuple[np.ndarray, ...], kind: Kind, output: int) -> None:
+    (finding,) = judged({TVM: Ran(outputs)})
+    assert isinstance(finding.evidence, Mismatch)
+    assert (finding.kind, finding.evidence.output) == (kind, output)
+
+
+# --- through an ONNX file
+
+
+@EACH_LIAR
+def test_onnxruntime_disagrees_the_exporter_has_the_finding(liar: str) -> None:
+    lie, kind = LIARS[liar]
+    assert verdicts({ONNXRUNTIME: lie(RIGHT)}) == [(kind, Component.EXPORTER, ONNXRUNTIME)]
+
+
+@EACH_LIAR
+def test_onnxruntime_agrees_so_tvm_lies(liar: str) -> None:
+    lie, kind = LIARS[liar]
+    assert verdicts({ONNXRUNTIME: HONEST, TVM_ONNX: lie(RIGHT)}) == [(kind, Component.TVM, TVM_ONNX)]
+
+
+def test_a_bad_file_excuses_lanes_that_read_it_alone() -> None:
+    assert verdicts({TVM: WRONG, TVM_ONNX: WRONG, ONNXRUNTIME: WRONG}) == [
+        (Kind.WRONG_VALUE, Component.TVM, TVM),
+        (Kind.WRONG_VALUE, Component.EXPORTER, ONNXRUNTIME),
+    ]
+
+
+@pytest.mark.parametrize(
+    "onnxruntime",
+    [
+        fakes.raised(Stage.RUN),
+        fakes.segfault(Stage.RUN),
+        fakes.hung(Stage.RUN),
+        *fakes.NO_VERDICT.values(),
+    ],
+    ids=lambda outcome: type(outcome).__name__,
+)
+def test_without_onnxruntimes_word_lanes_through_onnx_are_not_judged(onnxruntime: Outcome) -> None:
+    assert verdicts({ONNXRUNTIME: onnxruntime, TVM_ONNX: WRONG, TVM: WRONG}) == [(Kind.WRONG_VALUE, Component.TVM, TVM)]
+
+
+def test_without_onnxruntime_lanes_through_onnx_are_not_judged() -> None:
+    assert judged({TVM_ONNX: WRONG}) == []
+
+
+# --- no verdict
+
+
+@pytest.mark.parametrize("outcome", [*fakes.NO_VERDICT.values(), fakes.raised(Stage.RUN), fakes.segfault(Stage.RUN)])
+def test_only_results_are_judged(outcome: Outcome) -> None:
+    assert judged({TVM: outcome}) == []
+
+
+@pytest.mark.parametrize("missing", [TORCH, TORCH_F64, TORCH_ENVELOPE])
+@pytest.mark.parametrize("instead", [None, fakes.raised(Stage.RUN), fakes.NO_VERDICT["skipped"]])
+def test_without_every_reference_nobody_is_judged(missing: LaneSpec, instead: Outcome | None) -> None:
+    outcomes = dict(with_lanes(RIGHT, {TVM: WRONG, ONNXRUNTIME: WRONG}))
+    del outcomes[missing]
+    if instead:
+        outcomes[missing] = instead
+    assert expected(outcomes) is None
+    assert list(against_torch(CASE, outcomes)) == []
+
+
+def test_expected_pairs_outputs_with_their_envelopes() -> None:
+    found = expected(fakes.references(*fakes.ALL_DTYPES))
+    assert found is not None
+    for actual, wanted in zip(found, fakes.ALL_DTYPES, strict=True):
+        for name in ("eager", "truth", "envelope", "ill"):
+            np.testing.assert_array_equal(getattr(actual, name), getattr(wanted, name), strict=True)

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import fakes
+import pytest
+from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_ONNX
+
+from oracles.crash import crash
+from oracles.finding import Component, Finding, Kind
+from oracles.lane import LaneSpec
+from oracles.outcome import Cause, Died, Outcome, Outcomes, Stage
+
+RAN = fakes.honest(fakes.TWO_OUTPUTS)
+REFERENCES = fakes.references(*fakes.TWO_OUTPUTS)
+EACH_FAILURE = pytest.mark.parametrize("failure", fakes.FAILURES)
+RAISES = ("rejected", "internal error")
+PROCESS_FAILURES = [name for name in fakes.FAILURES if name not in RAISES]
+
+
+def judged(lanes: Outcomes) -> list[Finding]:
+    return list(crash(CASE, {**REFERENCES, **lanes}))
+
+
+def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
+    return [(finding.kind, finding.component, finding.lane) for finding in judged(lanes)]
+
+
+# --- one lane
+
+
+@EACH_FAILURE
+def test_a_failure_is_caught_with_its_stage_and_evidence(failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    outcome = make(Stage.COMPILE)
+    assert judged({TVM: outcome}) == [Finding(kind, Component.TVM, TVM, Stage.COMPILE, outcome)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("type", ["InternalError", "tvm.error.InternalError"])
+def test_internal_errors_by_name(type: str) -> None:
+    assert verdicts({TVM: fakes.raised(Stage.IMPORT, type)}) == [(Kind.INTERNAL_ERROR, Component.TVM, TVM)]
+
+
+@pytest.mark.parametrize("type", ["ValueError", "torch.InternalErrors", "MyInternalError", "AssertionError"])
+def test_other_exceptions_are_rejections(type: str) -> None:
+    assert verdicts({TVM: fakes.raised(Stage.IMPORT, type)}) == [(Kind.REJECTED, Component.TVM, TVM)]
+
+
+@pytest.mark.parametrize("outcome", [RAN, *fakes.NO_VERDICT.values()], ids=["ran", *fakes.NO_VERDICT])
+@pytest.mark.parametrize("lane", [TVM, TVM_ONNX, ONNXRUNTIME])
+def test_a_lane_that_ran_or_was_not_asked_is_left_alone(lane: LaneSpec, outcome: Outcome) -> None:
+    assert judged({lane: outcome}) == []
+
+
+@pytest.mark.parametrize("liar", fakes.LIARS)
+def test_wrong_results_are_no_crash(liar: str) -> None:
+    assert judged({TVM: fakes.LIARS[liar][0](fakes.TWO_OUTPUTS)}) == []
+
+
+def test_every_lane_has_its_own_finding() -> None:
+    lanes: Outcomes = {TVM: fakes.segfault(Stage.RUN), TVM_ONNX: fakes.hung(Stage.COMPILE), ONNXRUNTIME: RAN}
+    assert verdicts(lanes) == [(Kind.DIED, Component.TVM, TVM), (Kind.TIMED_OUT, Component.TVM, TVM_ONNX)]
+
+
+def test_killed_for_memory_is_not_just_killed() -> None:
+    assert verdicts({TVM: Died(Stage.RUN, Cause.SIGNAL, 9)})[0][0] is Kind.DIED
+    assert verdicts({TVM: Died(Stage.RUN, Cause.MEMORY, 9)})[0][0] is Kind.OUT_OF_MEMORY
+
+
+# --- whose fault
+
+
+@EACH_FAILURE
+@pytest.mark.parametrize("stage", [Stage.EXPORT, Stage.VERIFY])
+@pytest.mark.parametrize("lane", [TVM, TVM_ONNX, ONNXRUNTIME])
+def test_what_fails_while_exporting_is_the_exporters(lane: LaneSpec, stage: Stage, failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    assert verdicts({lane: make(stage)}) == [(kind, Component.EXPORTER, lane)]
+
+
+@EACH_FAILURE
+@pytest.mark.parametrize("stage", [Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD, Stage.RUN])
+def test_what_fails_later_is_tvms(stage: Stage, failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    assert verdicts({TVM: make(stage)}) == [(kind, Component.TVM, TVM)]
+
+
+@EACH_FAILURE
+def test_onnxruntime_fails_at_its_own_run(failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    assert verdicts({ONNXRUNTIME: make(Stage.RUN)}) == [(kind, Component.ONNXRUNTIME, ONNXRUNTIME)]
+
+
+def test_a_file_that_onnxruntime_does_not_load_is_the_exporters() -> None:
+    assert verdicts({ONNXRUNTIME: fakes.raised(Stage.LOAD)}) == [(Kind.REJECTED, Component.EXPORTER, ONNXRUNTIME)]
+
+
+def test_a_file_that_kills_onnxruntime_is_its_own_fault() -> None:
+    assert verdicts({ONNXRUNTIME: fakes.segfault(Stage.LOAD)}) == [(Kind.DIED, Component.ONNXRUNTIME, ONNXRUNTIME)]
+
+
+@pytest.mark.parametrize("failure", PROCESS_FAILURES)
+@pytest.mark.parametrize("lane", [TORCH, TORCH_F64, TORCH_ENVELOPE])
+def test_pytorch_may_die_but_not_refuse(lane: LaneSpec, failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    assert verdicts({lane: make(Stage.RUN)}) == [(kind, Component.PYTORCH, lane)]
+    assert verdicts({lane: fakes.raised(Stage.RUN)}) == []
+
+
+@pytest.mark.parametrize("stage", [Stage.START, Stage.RENDER])
+def test_a_model_that_cannot_be_built_is_no_finding(stage: Stage) -> None:
+    assert judged({TVM: fakes.raised(stage)}) == []
+
+
+# --- invalid cases
+
+
+@pytest.mark.parametrize("failure", RAISES)
+def test_an_invalid_case_gives_no_rejection(failure: str) -> None:
+    make, _ = fakes.FAILURES[failure]
+    torch = fakes.raised(Stage.RUN)
+    lanes = {TORCH: torch, TORCH_F64: torch, TORCH_ENVELOPE: torch, ONNXRUNTIME: make(Stage.EXPORT)}
+    assert verdicts({**lanes, TVM: make(Stage.IMPORT), TVM_ONNX: make(Stage.IMPORT)}) == []
+
+
+@pytest.mark.parametrize("failure", PROCESS_FAILURES)
+def test_even_an_invalid_case_must_not_kill_a_lane(failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    torch = fakes.raised(Stage.RUN)
+    lanes = {TORCH: torch, TORCH_F64: torch, TORCH_ENVELOPE: torch}
+    assert verdicts({**lanes, TVM: make(Stage.IMPORT)}) == [(kind, Component.TVM, TVM)]
+
+
+def test_a_case_that_eager_refuses_is_invalid_whatever_float64_says() -> None:
+    assert verdicts({TORCH: fakes.raised(Stage.RUN), TVM: fakes.raised(Stage.IMPORT)}) == []
+
+
+def test_without_pytorchs_word_nothing_is_rejected() -> None:
+    assert list(crash(CASE, {TVM: fakes.raised(Stage.IMPORT)})) == []
+
+
+# --- through an ONNX file
+
+
+@pytest.mark.parametrize("failure", RAISES)
+def test_a_good_file_must_be_taken(failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    assert verdicts({ONNXRUNTIME: RAN, TVM_ONNX: make(Stage.IMPORT)}) == [(kind, Component.TVM, TVM_ONNX)]
+
+
+@pytest.mark.parametrize("failure", RAISES)
+def test_a_file_that_onnxruntime_refuses_may_be_refused(failure: str) -> None:
+    make, _ = fakes.FAILURES[failure]
+    assert verdicts({ONNXRUNTIME: fakes.raised(Stage.LOAD), TVM_ONNX: make(Stage.IMPORT)}) == [
+        (Kind.REJECTED, Component.EXPORTER, ONNXRUNTIME)
+    ]
+
+
+@pytest.mark.parametrize("onnxruntime", [{}, *({ONNXRUNTIME: outcome} for outcome in fakes.NO_VERDICT.values())])
+def test_without_onnxruntimes_word_a_refusal_is_no_finding_but_an_internal_error_is(onnxruntime: Outcomes) -> None:
+    assert verdicts({**onnxruntime, TVM_ONNX: fakes.raised(Stage.IMPORT)}) == []
+    assert verdicts({**onnxruntime, TVM_ONNX: fakes.internal_error(Stage.IMPORT)}) == [
+        (Kind.INTERNAL_ERROR, Component.TVM, TVM_ONNX)
+    ]
+
+
+@pytest.mark.parametrize("failure", PROCESS_FAILURES)
+def test_a_bad_file_must_not_kill_tvm(failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    found = verdicts({ONNXRUNTIME: fakes.raised(Stage.LOAD), TVM_ONNX: make(Stage.IMPORT)})
+    assert (kind, Component.TVM, TVM_ONNX) in found

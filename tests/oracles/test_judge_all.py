@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import fakes
+import pytest
+from fakes import CASE, ONNXRUNTIME, TORCH, TVM, TVM_C, TVM_ONNX, with_lanes
+
+from oracles import ORACLES, judge_all
+from oracles.finding import Component, Kind
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Outcomes, Ran, Stage
+
+RIGHT = fakes.TWO_OUTPUTS
+HONEST = fakes.honest(RIGHT)
+
+
+def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
+    return [(f.kind, f.component, f.lane) for f in judge_all(CASE, with_lanes(RIGHT, lanes))]
+
+
+def unstable_and_wrong() -> Ran:
+    wrong = fakes.wrong_value(RIGHT).outputs
+    return Ran(wrong, HONEST.outputs)
+
+
+def test_honest_lanes_give_no_findings() -> None:
+    assert verdicts({ONNXRUNTIME: HONEST, TVM: HONEST, TVM_C: HONEST, TVM_ONNX: HONEST}) == []
+
+
+@pytest.mark.parametrize("liar", fakes.LIARS)
+@pytest.mark.parametrize("lane", [TVM, TVM_ONNX])
+def test_every_liar_is_caught_once(lane: LaneSpec, liar: str) -> None:
+    lie, kind = fakes.LIARS[liar]
+    assert verdicts({ONNXRUNTIME: HONEST, lane: lie(RIGHT)}) == [(kind, Component.TVM, lane)]
+
+
+@pytest.mark.parametrize("failure", fakes.FAILURES)
+def test_every_failure_is_caught_once(failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    assert verdicts({ONNXRUNTIME: HONEST, TVM: make(Stage.RUN)}) == [(kind, Component.TVM, TVM)]
+
+
+@pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.__name__)
+def test_every_oracle_has_a_liar_that_it_alone_catches(oracle: object) -> None:
+    liars: dict[str, Outcome] = {
+        "crash": fakes.segfault(Stage.RUN),
+        "second_run": fakes.unstable(RIGHT),
+        "against_torch": fakes.wrong_value(RIGHT),
+    }
+    for other in ORACLES:
+        caught = list(other(CASE, with_lanes(RIGHT, {TVM: liars[oracle.__name__]})))  # type: ignore[attr-defined]
+        assert len(caught) == (other is oracle)
+
+
+def test_one_finding_per_lane_the_second_run_first() -> None:
+    assert len([f for oracle in ORACLES for f in oracle(CASE, with_lanes(RIGHT, {TVM: unstable_and_wrong()}))]) == 2
+    assert verdicts({TVM: unstable_and_wrong()}) == [(Kind.UNSTABLE, Component.TVM, TVM)]
+
+
+def test_each_lane_has_its_own_finding() -> None:
+    lanes: Outcomes = {
+        ONNXRUNTIME: HONEST,
+        TVM: fakes.nan(RIGHT),
+        TVM_C: fakes.hung(Stage.COMPILE),
+        TVM_ONNX: fakes.unstable(RIGHT),
+    }
+    assert set(verdicts(lanes)) == {
+        (Kind.WRONG_VALUE, Component.TVM, TVM),
+        (Kind.TIMED_OUT, Component.TVM, TVM_C),
+        (Kind.UNSTABLE, Component.TVM, TVM_ONNX),
+    }
+
+
+def test_an_exporter_that_lies_is_blamed_and_tvm_is_not() -> None:
+    lie = fakes.wrong_value(RIGHT)
+    assert verdicts({ONNXRUNTIME: lie, TVM_ONNX: lie}) == [(Kind.WRONG_VALUE, Component.EXPORTER, ONNXRUNTIME)]
+
+
+@pytest.mark.parametrize("outcome", fakes.NO_VERDICT.values(), ids=list(fakes.NO_VERDICT))
+def test_unsupported_and_skipped_are_never_findings(outcome: Outcome) -> None:
+    assert verdicts({TORCH: outcome, ONNXRUNTIME: outcome, TVM: outcome, TVM_ONNX: outcome}) == []
+    assert verdicts({ONNXRUNTIME: outcome, TVM: outcome, TVM_ONNX: outcome}) == []
+
+
+def test_an_invalid_case_gives_nothing() -> None:
+    refused = fakes.raised(Stage.RUN)
+    everyone = dict.fromkeys([*fakes.references(*RIGHT), TVM, TVM_ONNX, ONNXRUNTIME], refused)
+    assert list(judge_all(CASE, everyone)) == []
+
+
+def test_oracles_are_pure() -> None:
+    right = (fakes.expect([1.0, 2.0], envelope=0.5), fakes.expect([True], dtype="bool"))
+    lanes = {ONNXRUNTIME: fakes.honest(right), TVM: fakes.wrong_value(right), TVM_C: fakes.nan(right)}
+    outcomes = with_lanes(right, lanes)
+    for outcome in outcomes.values():
+        assert isinstance(outcome, Ran)
+        for array in (*outcome.outputs, *(outcome.again or ())):
+            array.flags.writeable = False
+    first, second = (repr(list(judge_all(CASE, outcomes))) for _ in range(2))  # as text, for NaN differs from itself
+    assert first == second

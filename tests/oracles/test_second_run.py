@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import fakes
+import numpy as np
+import pytest
+from fakes import CASE, ONNXRUNTIME, TVM, TVM_ONNX
+
+from generators.graph import Array
+from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Ran, Stage
+from oracles.second_run import second_run
+
+RIGHT = fakes.TWO_OUTPUTS
+
+
+def judged(first: Array, second: Array) -> list[Finding]:
+    return list(second_run(CASE, {TVM: Ran((first,), (second,))}))
+
+
+@pytest.mark.parametrize(
+    ("lane", "component"), [(TVM, Component.TVM), (TVM_ONNX, Component.TVM), (ONNXRUNTIME, Component.ONNXRUNTIME)]
+)
+def test_a_lane_whose_second_run_differs_is_caught(lane: LaneSpec, component: Component) -> None:
+    evidence = Mismatch(0, "the first run's result", "1 of 4 elements differ")
+    assert list(second_run(CASE, {lane: fakes.unstable(RIGHT)})) == [
+        Finding(Kind.UNSTABLE, component, lane, Stage.RUN, evidence)
+    ]
+
+
+def test_it_needs_no_references_and_judges_each_lane() -> None:
+    found = list(second_run(CASE, {TVM: fakes.unstable(RIGHT), TVM_ONNX: fakes.honest(RIGHT)}))
+    assert [finding.lane for finding in found] == [TVM]
+
+
+@pytest.mark.parametrize("liar", [name for name in fakes.LIARS if name != "unstable"])
+def test_a_lane_that_lies_twice_alike_is_stable(liar: str) -> None:
+    assert list(second_run(CASE, {TVM: fakes.LIARS[liar][0](RIGHT)})) == []
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [Ran((np.zeros(2),)), *fakes.NO_VERDICT.values(), fakes.raised(Stage.RUN), fakes.segfault(Stage.RUN)],
+)
+def test_without_a_second_run_there_is_no_verdict(outcome: Outcome) -> None:
+    assert list(second_run(CASE, {TVM: outcome})) == []
+
+
+def test_one_finding_for_a_lane_at_its_first_unstable_output() -> None:
+    first = (np.zeros(2), np.zeros(3), np.zeros(3))
+    second = (np.zeros(2), np.ones(3), np.ones(3))
+    (finding,) = second_run(CASE, {TVM: Ran(first, second)})
+    assert finding.evidence == Mismatch(1, "the first run's result", "3 of 3 elements differ")
+
+
+def test_equal_nans_are_equal() -> None:
+    assert judged(np.array([np.nan, 1.0]), np.array([np.nan, 1.0])) == []
+
+
+def test_the_sign_of_zero_does_not_count() -> None:
+    assert judged(np.array([0.0]), np.array([-0.0])) == []
+
+
+@pytest.mark.parametrize("second", [np.zeros(3, np.float32), np.zeros((1, 2), np.float32), np.zeros(2, np.int32)])
+def test_another_shape_or_dtype_is_another_result(second: Array) -> None:
+    assert [finding.kind for finding in judged(np.zeros(2, np.float32), second)] == [Kind.UNSTABLE]
+
+
+def test_0d_and_empty() -> None:
+    assert judged(np.array(1.0), np.array(1.0)) == []
+    assert judged(np.zeros((0, 2)), np.zeros((0, 2))) == []
+    assert len(judged(np.array(1), np.array(2))) == 1
+
+
+def test_a_lost_output_is_another_result() -> None:
+    (finding,) = second_run(CASE, {TVM: Ran((np.zeros(2), np.zeros(2)), (np.zeros(2),))})
+    assert finding.kind is Kind.UNSTABLE
+
+
+@pytest.mark.parametrize(("first", "second"), [([0.0, 1.0], [-0.0, 2.0]), ([np.nan, 1.0], [np.nan, 2.0])])
+def test_the_count_is_of_elements_that_differ(first: list[float], second: list[float]) -> None:
+    (finding,) = judged(np.array(first), np.array(second))
+    assert isinstance(finding.evidence, Mismatch)
+    assert finding.evidence.actual == "1 of 2 elements differ"
