@@ -24,6 +24,7 @@ from fuzzer.replay import Exit
 from fuzzer.report import finding_file
 from fuzzer.selftest import self_test
 from fuzzer.settings import Settings
+from fuzzer.triage.related import causes
 from generators.graph import Invalid
 from generators.ops import OPS, Op
 from generators.ops.base import no_attrs
@@ -141,13 +142,17 @@ def triage(
     if json:
         print_json([msgspec.to_builtins(doc) for doc in docs])
         return
+    caused = causes(docs)
     for component in Component:
         of_it = [doc for doc in docs if doc.component is component]
         if of_it:
             print(f"{component}: {len(of_it)}")
         for doc in of_it:
             print(f"  {found_line(doc)}")
-    print(f"{len(docs)} findings; next: fuzz --replay {folders[0]}" if docs else "no findings; next: fuzz run")
+            if doc.signature in caused:
+                print(f"      perhaps a consequence of {caused[doc.signature].slug}")
+    told = f"{len(docs)} findings, {len(caused)} of them perhaps consequences of others"
+    print(f"{told}; next: fuzz --replay {folders[0]}" if docs else "no findings; next: fuzz run")
 
 
 @app.command()

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from fuzzer.lanes.base import Bench, Step, build_model, to_torch
+from fuzzer.lanes.one_pass import ONE_PASS
 from generators.graph import FLOATS, Array, Case, DType, Node, Role
 from generators.ops import TABLE
 from generators.torch_source import call, render
@@ -20,6 +21,7 @@ ULPS = 4.0
 """Size of a perturbation in units in the last place: libm and vectorised functions stray by as much."""
 
 RANDOM_SAMPLES = 4
+ONE_PASS_SAMPLE = -1
 
 
 class TorchLane:
@@ -80,7 +82,8 @@ def _envelope(case: Case, truth: list[Array]) -> list[Array]:
     """
     spread = [np.zeros(array.shape) for array in truth]
     ill = [np.zeros(array.shape, np.bool_) for array in truth]
-    for sample in range(2 + RANDOM_SAMPLES):
+    samples = [ONE_PASS_SAMPLE] if any(op in ONE_PASS for op in case.graph.ops) else []
+    for sample in (*samples, *range(2 + RANDOM_SAMPLES)):
         with _double_precision():
             outputs = _perturbed_run(case, sample)
         for i, (output, right) in enumerate(zip(outputs, truth, strict=True)):
@@ -96,12 +99,14 @@ def _envelope(case: Case, truth: list[Array]) -> list[Array]:
 
 
 def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
-    """Samples 0 and 1 push every value away from zero and towards it (ties cannot hide from both); the others
-    are random."""
-    noise = torch.Generator().manual_seed(sample)
+    """Samples 0 and 1 push every value away from zero and towards it (ties cannot hide from both); the others are
+    random. ONE_PASS_SAMPLE pushes nothing, and computes variances in one pass, in their own precision."""
+    noise = torch.Generator().manual_seed(sample + 1)
 
     def perturb(value: torch.Tensor, dtype: DType, growth: float, scale: float = 0.0) -> torch.Tensor:
         size = growth * ULPS * float(np.finfo(dtype.numpy).eps)
+        if sample == ONE_PASS_SAMPLE:
+            return value
         if sample < 2:
             push = torch.where(value < 0, -1.0, 1.0) * (1 - 2 * sample)
         else:
@@ -121,7 +126,14 @@ def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
                 perturb(arg, types[name].dtype, growth) if types[name].dtype in FLOATS else arg
                 for name, arg in zip(node.args, args, strict=True)
             ]
-        for result, value in zip(node.results, _apply(node, args), strict=True):
+        if sample == ONE_PASS_SAMPLE and node.op in ONE_PASS:
+            own = getattr(torch, node.results[0].type.dtype)
+            made: tuple[torch.Tensor, ...] = (
+                ONE_PASS[node.op]([a.to(own) for a in args], node.attrs).to(torch.float64),
+            )
+        else:
+            made = _apply(node, args)
+        for result, value in zip(node.results, made, strict=True):
             rounded = op.terms is not None and result.type.dtype in FLOATS
             values[result.name] = perturb(value, result.type.dtype, growth, op.scale) if rounded else value
     return [values[name].contiguous() for name in graph.outputs]

@@ -158,9 +158,16 @@ def _lane_function(lane: LaneSpec) -> str:
         body += _ONNXRUNTIME
     else:
         body += _FROM_ONNX if lane.importer is Importer.ONNX else _FROM_EXPORT
-        body += f'    executable = tvm.compile(mod, target="{lane.target}")\n'
+        body += _compile(lane)
         body += (_C_LIBRARY if lane.target == "c" else "") + _RUN
     return "def run_lane():\n" + "\n".join(line for line in body.split("\n") if line.strip())
+
+
+def _compile(lane: LaneSpec) -> str:
+    call = f'executable = tvm.compile(mod, target="{lane.target}")'
+    if lane.asserts:
+        return f"    {call}\n"
+    return f'    with tvm.transform.PassContext(config={{"tirx.disable_assert": True}}):\n        {call}\n'
 
 
 def _verdict(finding: Finding) -> str:

@@ -92,7 +92,8 @@ def _name(run: Run, case: Case, sighting: Sighting, reduction: Reduction) -> Con
     showing = [lane for lane in LANES if lane in same] or [reduction.lane]
     final = replace(sighting.signature, kind=finding.kind)
     if final.needs_ops:
-        final = replace(final, ops=_named(reduction.case), where=_where(showing))
+        where = _where(showing) if final.component is Component.TVM else ""
+        final = replace(final, ops=_named(reduction.case), where=where)
     names = tuple(lane.name for lane in showing)
     return Confirmed(final, finding, reduction.case, names, CONFIRMATIONS, CONFIRMATIONS, case.graph.ops, reduction)
 

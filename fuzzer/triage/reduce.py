@@ -48,7 +48,7 @@ def reduce(
     `interesting` is and the effort suffices.
     """
     search = _Search(interesting, tap, effort)
-    subject = Subject(case, lane, tap(case))
+    subject = Subject(case, lane, search.taps(case))
     while (smaller := search.first_smaller(subject, passes)) is not None:
         subject = smaller
     return Reduction(renumbered(subject.case), subject.lane, search.calls, not search.spent)
@@ -76,8 +76,12 @@ class _Search:
                     continue
                 self.calls += 1
                 if self._interesting(valid.case, valid.lane):
-                    return replace(valid, taps=self._tap(valid.case))
+                    return replace(valid, taps=self.taps(valid.case))
         return None
+
+    def taps(self, case: Case) -> Mapping[str, Array]:
+        """Nothing can be cut out of a single node: no need to ask."""
+        return self._tap(case) if len(case.graph.nodes) > 1 else {}
 
     def _is_new(self, case: Case) -> bool:
         key = case_file.digest(case)

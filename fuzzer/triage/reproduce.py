@@ -38,9 +38,9 @@ def is_valid(outcomes: Outcomes) -> bool:
     return any(is_eager(spec) and isinstance(out, Ran) for spec, out in outcomes.items())
 
 
-def observe(run: Run, case: Case, lane: LaneSpec) -> Observation:
-    """Run the lane in a fresh child, with what it is judged by."""
-    lanes = tuple(dict.fromkeys((*needed(lane), lane)))
+def observe(run: Run, case: Case, lane: LaneSpec, *, values: bool = True) -> Observation:
+    """Run the lane in a fresh child, with what it is judged by; without `values` its results are not compared."""
+    lanes = tuple(dict.fromkeys((*needed(lane, values=values), lane)))
     result = run(case, lanes)
     found = (finding for finding in judge_all(case, result.outcomes) if finding.lane == lane)
     return Observation(result, next(found, None))
@@ -48,5 +48,5 @@ def observe(run: Run, case: Case, lane: LaneSpec) -> Observation:
 
 def reproduces(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> bool:
     """Whether the lane, on this case, fails as `signature` says. The same-failure guard of the reducer."""
-    seen = observe(run, case, lane).signature
+    seen = observe(run, case, lane, values=signature.kind.is_numeric).signature
     return seen is not None and signature.same_failure(seen)
