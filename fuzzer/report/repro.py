@@ -35,7 +35,7 @@ def script(found: Confirmed, slug: str) -> str:
         _verdict(finding),
     ]
     body = "\n\n".join(block.strip("\n") for block in blocks)
-    body = re.sub(r"\n{2,}(?=def |class )|(?<=\S)\n\n(?=params|inputs|model|result|try|if )", "\n\n\n", body)
+    body = re.sub(r"\n{2,}(?=def |class )|(?<=\S)\n\n(?=torch.set_grad|result|try|if )", "\n\n\n", body)
     exits = "Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell."
     return f'"""{slug}\n\n{told}\n{exits}\n"""\n\n{_imports(body)}\n\n\n{body.strip()}\n'
 
@@ -48,10 +48,10 @@ def _data(case: Case) -> str:
     )
     make = f"Model(\n{params}\n)" if params else "Model()"
     return (
+        "torch.set_grad_enabled(False)\n"
         f"model = {make}.eval()\n"
         f"inputs = dict(\n{inputs}\n)\n"
-        "with torch.no_grad():\n"
-        "    expected = [output.numpy() for output in model(*inputs.values())]"
+        "expected = [output.numpy() for output in model(*inputs.values())]"
     )
 
 
