@@ -151,8 +151,8 @@ def triage(
             print(f"  {found_line(doc)}")
             if doc.signature in caused:
                 print(f"      perhaps a consequence of {caused[doc.signature].slug}")
-    told = f"{len(docs)} findings, {len(caused)} of them perhaps consequences of others"
-    print(f"{told}; next: fuzz --replay {folders[0]}" if docs else "no findings; next: fuzz run")
+    hint = f", {len(caused)} of them perhaps consequences of others" if caused else ""
+    print(f"{len(docs)} findings{hint}; next: fuzz --replay {folders[0]}" if docs else "no findings; next: fuzz run")
 
 
 @app.command()
