@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -23,6 +23,10 @@ class Importer(StrEnum):
     ONNX = "onnx"
 
 
+DEFAULT_OPT_LEVEL = 2
+"""Of tvm.transform.PassContext."""
+
+
 @dataclass(frozen=True, slots=True)
 class LaneSpec:
     """One lane. Drawn, stored in findings, reduced and bisected like a graph.
@@ -30,8 +34,9 @@ class LaneSpec:
     name       short and stable, e.g. relax-export-llvm
     variant    which computation a torch or faulty lane does (eager, f64, envelope; hang, ...)
     target     what TVM compiles for: llvm, c
-    pipeline   Relax pipeline; "default" is the one that tvm.compile takes for the target
-    passes     Relax passes run before the pipeline, in order
+    passes     Relax passes run on the imported module, in order
+    pipeline   a Relax pipeline run after them, e.g. "zero" (folds constants, fuses); "" for none. The one that
+               tvm.compile takes for the target always comes last
     opt_level  PassContext's
     llvm_opt   LLVM's own optimisation level, None for its default
     asserts    whether kernels check their arguments (product behaviour; most of LLVM's work on small graphs)
@@ -43,9 +48,9 @@ class LaneSpec:
     variant: str = "eager"
     toolchain: str = "host"
     target: str = "llvm"
-    pipeline: str = "default"
-    passes: tuple[str, ...] = field(default=())
-    opt_level: int = 3
+    passes: tuple[str, ...] = ()
+    pipeline: str = ""
+    opt_level: int = DEFAULT_OPT_LEVEL
     llvm_opt: int | None = None
     asserts: bool = True
 

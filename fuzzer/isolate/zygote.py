@@ -10,6 +10,7 @@ It stays single-threaded, so that fork is safe, and touches no GPU.
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import resource
@@ -119,6 +120,7 @@ def main() -> None:
     from fuzzer.lanes import warmup
 
     versions = warmup.warm_up()
+    importlib.import_module("fuzzer.isolate.child")  # once, not in each child
     gc.collect()
     gc.freeze()  # a collection in a child would write to, and so copy, every page it looks at
     gc.disable()

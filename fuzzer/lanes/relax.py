@@ -26,14 +26,16 @@ class RelaxLane:
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
         module, inputs = _import(bench, spec, step)
         config = {} if spec.asserts else {"tirx.disable_assert": True}
+        target = tvm.target.Target(_target(spec))
         with tvm.transform.PassContext(opt_level=spec.opt_level, config=config):
-            if spec.passes:
-                step(Stage.TRANSFORM)
-                for name in spec.passes:
-                    module = getattr(relax.transform, name)()(module)
+            step(Stage.TRANSFORM)
+            for name in spec.passes:
+                module = getattr(relax.transform, name)()(module)
+            if spec.pipeline:
+                with target:
+                    module = relax.get_pipeline(spec.pipeline)(module)
             step(Stage.COMPILE)
-            options = {"relax_pipeline": spec.pipeline} if spec.pipeline != "default" else {}
-            executable = tvm.compile(module, target=tvm.target.Target(_target(spec)), **options)
+            executable = tvm.compile(module, target=target)
         step(Stage.LOAD)
         if spec.target == "c":
             executable = _through_host_compiler(executable)

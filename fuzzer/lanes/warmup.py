@@ -32,7 +32,11 @@ def warm_up() -> dict[str, str]:
     _remember_decompositions()
     bench = Bench(_case(), _ignore)
     for spec in LANES:
-        runner_of(spec).run(bench, spec, _ignore)
+        try:
+            runner_of(spec).run(bench, spec, _ignore)
+        except Exception as error:
+            error.add_note(f"lane {spec} cannot run the network that every lane is warmed up with")
+            raise
     names = ("torch", "tvm", "onnx", "onnxruntime", "numpy")
     versions = {name: str(importlib.import_module(name).__version__) for name in names}
     return {"python": platform.python_version(), **versions}

@@ -17,7 +17,7 @@ from fuzzer.triage.signature import readable
 from generators.graph import Array, Case, Role
 from generators.torch_source import HEADER, render
 from oracles.finding import Finding, Kind, Mismatch, Worst
-from oracles.lane import Engine, Importer, LaneSpec
+from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Importer, LaneSpec
 from oracles.outcome import Cause, Died, Raised, TimedOut
 
 INLINE = 600
@@ -164,10 +164,18 @@ def _lane_function(lane: LaneSpec) -> str:
 
 
 def _compile(lane: LaneSpec) -> str:
-    call = f'executable = tvm.compile(mod, target="{lane.target}")'
-    if lane.asserts:
-        return f"    {call}\n"
-    return f'    with tvm.transform.PassContext(config={{"tirx.disable_assert": True}}):\n        {call}\n'
+    """What the lane does between import and library, in the fewest lines that say the same."""
+    options = {"kind": lane.target, **({} if lane.llvm_opt is None else {"opt-level": lane.llvm_opt})}
+    target = f'"{lane.target}"' if len(options) == 1 else f"tvm.target.Target({options!r})"
+    lines = [f"mod = relax.transform.{name}()(mod)" for name in lane.passes]
+    if lane.pipeline:
+        lines += [f"with tvm.target.Target({target}):", f'    mod = relax.get_pipeline("{lane.pipeline}")(mod)']
+    lines.append(f"executable = tvm.compile(mod, target={target})")
+    context = [f"opt_level={lane.opt_level}"] if lane.opt_level != DEFAULT_OPT_LEVEL else []
+    context += [] if lane.asserts else ['config={"tirx.disable_assert": True}']
+    if context:
+        lines = [f"with tvm.transform.PassContext({', '.join(context)}):", *("    " + line for line in lines)]
+    return "".join(f"    {line}\n" for line in lines)
 
 
 def _verdict(finding: Finding) -> str:

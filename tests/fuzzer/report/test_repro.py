@@ -1,6 +1,7 @@
 import ast
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Cause, Died, Frame, Raised, Stage, TimedOut
 
 LLVM, ONNX, C = TVM_LANES
+OTHER = replace(LLVM, name="other", passes=("FoldConstant",), pipeline="zero", llvm_opt=0, opt_level=3, asserts=False)
 WORST = Worst((0, 1), 1.0, 2.0, 1e-6, 1e-8)
 
 
@@ -57,7 +59,7 @@ EVIDENCE = [
 ]
 
 
-@pytest.mark.parametrize("lane", [LLVM, ONNX, C, ONNXRUNTIME], ids=str)
+@pytest.mark.parametrize("lane", [LLVM, ONNX, C, ONNXRUNTIME, OTHER], ids=str)
 @pytest.mark.parametrize(("kind", "evidence"), EVIDENCE, ids=[kind for kind, _ in EVIDENCE])
 def test_every_kind_of_finding_on_every_lane_gives_a_whole_script(
     kind: Kind, evidence: Evidence, lane: LaneSpec
@@ -114,6 +116,14 @@ def test_script_of_no_bug_exits_0(tmp_path: Path) -> None:
     done = run(repro.script(confirmed(one_op("neg", {}, 4, 3), Kind.INTERNAL_ERROR, C, raised), "slug"), tmp_path)
     assert done.returncode == 0, done.stderr
     assert "gone" in done.stdout
+
+
+@pytest.mark.tvm
+def test_script_of_a_lane_with_passes_and_a_pipeline_of_its_own_runs(tmp_path: Path) -> None:
+    raised = Raised(Stage.COMPILE, "tvm.error.InternalError", "x")
+    found = confirmed(one_op("neg", {}, 4, 3), Kind.INTERNAL_ERROR, OTHER, raised)
+    done = run(repro.script(found, "slug"), tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.tvm
