@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import tempfile
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
@@ -105,7 +107,7 @@ def _summarise(task: Campaign, store: Store) -> None:
     print(f"the campaign has {len(findings)} findings, {in_tvm} of them TVM's")
     example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)
     crashes = os.path.relpath(store.crashes)
-    print(f"next: fuzz --replay {crashes}/{example.slug}" if example else "next: fuzz run --seconds 600")
+    print(f"next: {program()} --replay {crashes}/{example.slug}" if example else f"next: {program()} run --seconds 600")
 
 
 @app.command()
@@ -127,7 +129,8 @@ def replay(
         for _, verdict, told in result.runs:
             print(f"{verdict.name.lower().replace('_', ' ')}: {told}")
         same = sum(verdict is Exit.SAME for _, verdict, _ in result.runs)
-        print(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: python {finding / 'repro.py'}")
+        python = os.path.relpath(sys.executable)
+        print(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: {python} {finding / 'repro.py'}")
     raise typer.Exit(result.exit)
 
 
@@ -152,7 +155,11 @@ def triage(
             if doc.signature in caused:
                 print(f"      perhaps a consequence of {caused[doc.signature].slug}")
     hint = f", {len(caused)} of them perhaps consequences of others" if caused else ""
-    print(f"{len(docs)} findings{hint}; next: fuzz --replay {folders[0]}" if docs else "no findings; next: fuzz run")
+    print(
+        f"{len(docs)} findings{hint}; next: {program()} --replay {folders[0]}"
+        if docs
+        else f"no findings; next: {program()} run"
+    )
 
 
 @app.command()
@@ -170,9 +177,8 @@ def doctor(json: JsonFlag = False) -> None:
             print(f"  {'ok ' if check.passed else 'BAD'} {check.sin}: {seen} ({check.seconds:.1f} s)")
         print("lanes: " + ", ".join(lane.name for lane in LANES))
         print("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
-        print(
-            "next: fuzz run --seconds 120" if all(c.passed for c in checks) else "failures would be missed: do not fuzz"
-        )
+        good = all(check.passed for check in checks)
+        print(f"next: {program()} run --seconds 120" if good else "failures would be missed: do not fuzz")
     raise typer.Exit(Exit.GONE if all(check.passed for check in checks) else Exit.ENVIRONMENT)
 
 
@@ -210,13 +216,19 @@ def _lanes(globs: str) -> tuple[LaneSpec, ...]:
 
 
 def _ops(globs: str) -> tuple[Op, ...]:
-    from fnmatch import fnmatchcase
-
     patterns = [glob.strip() for glob in globs.split(",")]
     chosen = tuple(op for op in OPS if any(fnmatchcase(op.name, pattern) for pattern in patterns))
     if not chosen:
         raise Invalid(f"no operator matches {globs!r}; `fuzz ops` lists them")
     return chosen
+
+
+def program() -> str:
+    """How this command was called: `fuzz` where that is on the path, else the way to it."""
+    called = sys.argv[0]
+    if called.endswith(".py"):
+        return "python -m fuzzer.cli"
+    return "fuzz" if shutil.which("fuzz") == os.path.abspath(called) else os.path.relpath(called)
 
 
 def print_json(value: object) -> None:

@@ -254,9 +254,9 @@ def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
     assert (listed["slug"], listed["kind"], listed["component"]) == (saved.name, "internal-error", "tvm")
     plain = fuzz("triage", "--campaign", saved.parents[1])
     assert saved.name in plain.stdout
-    assert plain.stdout.splitlines()[-1] == f"1 findings; next: fuzz --replay {saved}"
+    assert plain.stdout.splitlines()[-1] == f"1 findings; next: python -m fuzzer.cli --replay {saved}"
 
 
 def test_triage_of_an_empty_campaign(fuzz: Fuzz) -> None:
-    assert fuzz("triage").stdout == "no findings; next: fuzz run\n"
+    assert fuzz("triage").stdout == "no findings; next: python -m fuzzer.cli run\n"
     assert json.loads(fuzz("triage", "--json").stdout) == []
