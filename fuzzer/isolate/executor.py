@@ -214,6 +214,7 @@ class _Child:
                 if now - looked >= POLL_SECONDS:
                     looked = now
                     if outcome := self._over_bounds(bounds, stage, now - began, cpu_began):
+                        processes.kill_group(self.pid)  # at once: it may be eating the memory of all
                         result.outcomes.setdefault(lane, outcome)
                         return
                 if not talks:
