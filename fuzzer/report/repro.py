@@ -94,29 +94,29 @@ def literal(array: Array) -> str:
 
 _IMPORTS = (
     ("base64", "import base64", r"\bbase64\."),
-    ("io", "import io", r"\bio\."),
-    ("os", "import os", r"\bos\."),
-    ("subprocess", "import subprocess", r"\bsubprocess\."),
-    ("sys", "import sys", r"\bsys\."),
-    ("tempfile", "import tempfile", r"\btempfile\."),
-    ("zlib", "import zlib", r"\bzlib\."),
-    ("", "", ""),
-    ("numpy", "import numpy as np", r"\bnp\."),
-    ("onnx", "import onnx", r"\bonnx\.load"),
-    ("onnxruntime", "import onnxruntime", r"\bonnxruntime\."),
-    ("torch", "import torch", r"\btorch\."),
-    ("functional", "import torch.nn.functional as F", r"\bF\."),
-    ("tvm", "import tvm", r"\btvm\."),
-    ("onnxscript", "from onnxscript import ir, optimizer", r"\boptimizer\."),
-    ("relax", "from tvm import relax", r"\brelax\."),
-    ("from_onnx", "from tvm.relax.frontend.onnx import from_onnx", r"\bfrom_onnx\("),
-    ("from_export", "from tvm.relax.frontend.torch import from_exported_program", r"\bfrom_exported_program\("),
+    ("import io", r"\bio\."),
+    ("import os", r"\bos\."),
+    ("import subprocess", r"\bsubprocess\."),
+    ("import sys", r"\bsys\."),
+    ("import tempfile", r"\btempfile\."),
+    ("import zlib", r"\bzlib\."),
+    ("", ""),
+    ("import numpy as np", r"\bnp\."),
+    ("import onnx", r"\bonnx\.load"),
+    ("import onnxruntime", r"\bonnxruntime\."),
+    ("import torch", r"\btorch\."),
+    ("import torch.nn.functional as F", r"\bF\."),
+    ("import tvm", r"\btvm\."),
+    ("from onnxscript import ir, optimizer", r"\boptimizer\."),
+    ("from tvm import relax", r"\brelax\."),
+    ("from tvm.relax.frontend.onnx import from_onnx", r"\bfrom_onnx\("),
+    ("from tvm.relax.frontend.torch import from_exported_program", r"\bfrom_exported_program\("),
 )
 
 
 def _imports(body: str) -> str:
     """Those that the body uses, in the usual order."""
-    return "\n".join(line for _, line, used in _IMPORTS if re.search(used, body)).strip("\n")
+    return "\n".join(line for line, used in _IMPORTS if re.search(used, body)).strip("\n")
 
 
 _ONNX = """
