@@ -93,7 +93,7 @@ def literal(array: Array) -> str:
 
 
 _IMPORTS = (
-    ("base64", "import base64", r"\bbase64\."),
+    ("import base64", r"\bbase64\."),
     ("import io", r"\bio\."),
     ("import os", r"\bos\."),
     ("import subprocess", r"\bsubprocess\."),
