@@ -18,7 +18,7 @@ from oracles.reference import Expected
 C = 8.0
 """How many measured spreads an honest implementation may stray.
 
-`benchmarks/calibration.py --cases 500 --seed 3`: of 66,457 elements from onnxruntime 90 % stay below 0.03; beyond 8 lie
+`benchmarks/calibration.py --cases 500 --seed 3`: of 66,459 elements from onnxruntime 90 % stay below 0.03; beyond 8 lie
 only those of two float64 batch_norms, whose epsilon an ONNX file holds in float32. 8 leaves room for implementations
 that nobody measured yet.
 """
