@@ -2,93 +2,217 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from generators.choice import ChoiceSource
-from generators.graph import Attrs, Domain, DType, Graph, Input, Node, Role, TensorType, Value
+from generators.domain import ANY, Domain
+from generators.graph import (
+    Attr,
+    Attrs,
+    DType,
+    Form,
+    Graph,
+    Input,
+    Invalid,
+    Layout,
+    Node,
+    Profile,
+    Role,
+    Symbol,
+    TensorType,
+    Value,
+)
+from generators.symbolic import Size
 
 if TYPE_CHECKING:  # the table's rows import this module
     from generators.ops.base import Op
 
 SIZES = (1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 13, 16)
+TILES = (15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129)
+LONG = (2047, 2048, 2049, 2053)
+WINDOW = 16
+"""How many values `pick` looks at: a bound, so that the cost of a node does not grow with the graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a generated graph may become."""
+    """How large a generated graph may become. `max_work` counts multiply-adds (terms x elements), over all nodes."""
 
     max_nodes: int = 8
     max_numel: int = 4096
+    max_bytes: int = 64 << 20
+    max_work: int = 50_000_000
 
 
 class Builder:
-    """A graph under construction. Its values only grow, so that an `Op` row can never break what stands."""
+    """A graph under construction. Its values only grow, so that an `Op` row can never break what stands.
 
-    def __init__(self, source: ChoiceSource, limits: Limits = Limits()) -> None:
+    With `symbols`, sizes remember their formulas, and each node is inferred for every binding of `also` as well.
+    """
+
+    def __init__(
+        self,
+        source: ChoiceSource,
+        limits: Limits = Limits(),
+        profile: Profile = Profile.NORMAL,
+        symbols: Sequence[Symbol] = (),
+        sizes: Mapping[str, int] | None = None,
+        also: Sequence[Mapping[str, int]] = (),
+    ) -> None:
         self.source = source
         self.limits = limits
+        self.profile = profile
+        self.symbols = tuple(symbols)
+        self.sizes = dict(sizes or {})
+        self.also = tuple(also)
         self.inputs: list[Input] = []
         self.nodes: list[Node] = []
-        self._values: list[Value] = []
-        self._used: set[str] = set()
+        self._ops: list[Op] = []
+        self._values: list[Value] = []  # what may be picked
+        self._types: dict[str, TensorType] = {}
+        self._made: dict[str, int] = {}  # value -> number of the node that made it
+        self._reads: dict[str, int] = {}  # value -> how many operands it is
+        self._gone: set[str] = set()  # changed in place by their only reader
+        self._counts = {Role.INPUT: 0, Role.PARAM: 0, Role.BUFFER: 0}
+        self._results = 0
+        self._bytes = self._work = 0
 
     # What rows call
 
     def pick(self, fits: Callable[[TensorType], bool], otherwise: Callable[[], TensorType]) -> Value:
         """A value whose type fits, rather one that nobody uses yet; else a fresh input of the type `otherwise`."""
-        fitting = [v for v in self._values if fits(v.type)]
-        unused = [v for v in fitting if v.name not in self._used]
-        if unused and self.source.chance(80):
-            return self.source.choice(unused)
-        if fitting and self.source.chance(70):
-            return self.source.choice(fitting)
+        values = self._values
+        if len(values) > WINDOW:
+            start = self.source.integer(0, len(values) - WINDOW)
+            values = values[start : start + WINDOW]
+        fitting = [v for v in values if fits(v.type) and v.name not in self._gone]
+        if fitting:
+            unused = [v for v in fitting if not self._reads[v.name]]
+            if unused and self.source.chance(80):
+                return self.source.choice(unused)
+            if self.source.chance(70):
+                return self.source.choice(fitting)
         return self.fresh_input(otherwise())
 
     def tensor(self, dtypes: Sequence[DType] = tuple(DType), ranks: tuple[int, int] = (0, 5)) -> Value:
         """A value of one of the dtypes, with a rank in the range (both ends included)."""
         low, high = ranks
         return self.pick(
-            lambda t: t.dtype in dtypes and low <= t.rank <= high,
-            lambda: TensorType(self._dtype(dtypes), self.shape(self.source.integer(low, high))),
+            lambda t: t.dtype in dtypes and low <= len(t.shape) <= high,
+            lambda: TensorType(self.dtype(dtypes), self.shape(self.source.integer(low, high))),
         )
 
-    def _dtype(self, dtypes: Sequence[DType]) -> DType:
+    def dtype(self, dtypes: Sequence[DType]) -> DType:
         """float32 half of the time: what people use, and what other dtypes' known gaps must not bury."""
         if DType.FLOAT32 in dtypes and self.source.chance(50):
             return DType.FLOAT32
         return self.source.choice(dtypes)
 
     def shape(self, rank: int) -> tuple[int, ...]:
-        """A shape within the limit on elements."""
+        """A shape within the limit on elements: small sizes; now and then a symbol, a size next to a tile's, a long one
+        (past what one reduction block takes) or an empty one."""
         shape: list[int] = []
         room = self.limits.max_numel
         for _ in range(rank):
-            shape.append(self.source.choice([size for size in SIZES if size <= room]))
+            shape.append(self.source.choice([size for size in SIZES if size <= room] if room < 16 else SIZES))
             room //= shape[-1]
-        return tuple(self.source.shuffled(shape))
+        if rank and self.symbols and self.source.chance(70):
+            self._put(shape, self._symbolic())
+        elif rank:
+            odd = self.source.integer(1, 100)
+            if odd <= 8:
+                self._put(shape, self.source.choice(TILES))
+            elif odd <= 11:
+                self._put(shape, self.source.choice(LONG))
+            elif odd <= 14:
+                self._put(shape, 0)
+        return tuple(shape)
 
-    def fresh_input(self, type: TensorType, role: Role = Role.INPUT, domain: Domain = Domain.ANY) -> Value:
-        prefix = "x" if role is Role.INPUT else "w"
-        value = Value(f"{prefix}{sum(item.role is role for item in self.inputs)}", type)
-        self.inputs.append(Input(value, role, domain))
-        if role is Role.INPUT:  # parameters belong to the operator that asked for them
+    def _put(self, shape: list[int], size: int) -> None:
+        """Replace one size, and shrink the others to 1 where that is needed for the limit on elements."""
+        place = self.source.integer(0, len(shape) - 1)
+        rest = self.limits.max_numel // max(int(size), 1)
+        for axis, other in enumerate(shape):
+            if axis != place:
+                shape[axis] = other if other <= rest else 1
+                rest //= max(shape[axis], 1)
+        if size <= self.limits.max_numel:
+            shape[place] = size
+
+    def _symbolic(self) -> int:
+        """A symbol, or plain arithmetic on one."""
+        name = self.source.choice(self.symbols).name
+        size: int = Size.symbol(name, self.sizes[name])
+        match self.source.integer(0, 5):
+            case 0:
+                return size + self.source.integer(1, 3)
+            case 1:
+                return size * self.source.integer(2, 3)
+            case _:
+                return size
+
+    def fresh_input(self, type: TensorType, role: Role = Role.INPUT, domain: Domain = ANY) -> Value:
+        value = Value(f"{_PREFIX[role]}{self._counts[role]}", type)
+        self._counts[role] += 1
+        self._types[value.name] = type
+        self._reads[value.name] = 0
+        self.inputs.append(Input(value, role, domain, self._layout(type) if role is Role.INPUT else Layout.CONTIGUOUS))
+        if role is Role.INPUT and domain == ANY:  # others belong to the operator that asked for them
             self._values.append(value)
         return value
 
-    def param(self, dtype: DType, *shape: int, domain: Domain = Domain.ANY) -> Value:
-        return self.fresh_input(TensorType(dtype, shape), Role.PARAM, domain)
+    def _layout(self, type: TensorType) -> Layout:
+        if len(type.shape) > 1 and self.source.chance(15):
+            return self.source.choice((Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED))
+        return Layout.CONTIGUOUS
 
-    def emit(self, op: Op, args: Sequence[Value], attrs: Attrs) -> tuple[Value, ...]:
-        """Append a node; raises `Invalid` where the operator refuses these operands."""
-        types = op.results(tuple(arg.type for arg in args), attrs)
-        first = sum(len(node.results) for node in self.nodes)
-        results = tuple(Value(f"v{first + i}", type) for i, type in enumerate(types))
-        self.nodes.append(Node(op.name, tuple(arg.name for arg in args), attrs, results))
+    def results(self) -> list[Value]:
+        """What earlier nodes computed, the latest first: some of it."""
+        recent = [v for v in self._values[-WINDOW:] if v.name in self._made and v.name not in self._gone]
+        return recent[::-1]
+
+    def param(self, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
+        """A parameter; now and then one that another operator has already: shared."""
+        type = TensorType(dtype, shape)
+        if domain == ANY and self.inputs and self.source.chance(10):
+            for item in self.inputs[-WINDOW:]:
+                if item.role is Role.PARAM and item.domain == ANY and item.value.type == type:
+                    return item.value
+        return self.fresh_input(type, Role.PARAM, domain)
+
+    def buffer(self, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
+        """A tensor that the module owns and does not train: running statistics, tables."""
+        return self.fresh_input(TensorType(dtype, shape), Role.BUFFER, domain)
+
+    def emit(self, op: Op, args: Sequence[Value], attrs: Attrs, form: Form = Form.PLAIN) -> tuple[Value, ...]:
+        """Append a node; raises `Invalid` where the operator refuses these operands, for whichever binding."""
+        types = tuple([arg.type for arg in args])
+        inferred = op.results(types, attrs)
+        if self.symbols:
+            attrs = {key: _plain(value) for key, value in attrs.items()}
+            self._check_bindings(op, types, attrs, inferred)
+        results = tuple([Value(f"v{self._results + i}", type) for i, type in enumerate(inferred)])
+        self._results += len(results)
+        for value in results:
+            self._made[value.name] = len(self.nodes)
+            self._types[value.name] = value.type
+            self._reads[value.name] = 0
+        for arg in args:
+            self._reads[arg.name] += 1
+        self.nodes.append(Node(op.name, tuple([arg.name for arg in args]), attrs, results, form))
+        self._ops.append(op)
         self._values.extend(results)
-        self._used.update(arg.name for arg in args)
+        if form is Form.INPLACE:
+            self._gone.add(args[0].name)
         return results
+
+    def _check_bindings(self, op: Op, types: Sequence[TensorType], attrs: Attrs, inferred: Sequence[TensorType]) -> None:
+        for sizes in (self.sizes, *self.also):
+            found = op.results(tuple(t.formal().bind(sizes) for t in types), attrs)
+            if found != tuple(t.formal().bind(sizes) for t in inferred):
+                raise Invalid(f"{op.name} gives another formula at {sizes}")
 
     # What generators call
 
@@ -97,26 +221,129 @@ class Builder:
 
         `connected` asks for an operand that an earlier node computed: graphs whose operators never meet find less.
         """
-        mark = len(self.inputs), len(self.nodes), len(self._values), set(self._used)
-        args = op.operands(self)
-        if args is not None:
-            types = tuple(arg.type for arg in args)
-            attrs = op.attrs(self.source, types)
-            made = [item.value.type for item in self.inputs[mark[0] :]]
-            if attrs is not None and all(t.numel <= self.limits.max_numel for t in (*made, *op.results(types, attrs))):
-                self.emit(op, args, attrs)
-                if not connected or self._reads_a_result(mark[1]):
-                    return True
-        del self.inputs[mark[0] :], self.nodes[mark[1] :], self._values[mark[2] :]
-        self._used = mark[3]
+        mark = len(self.inputs), len(self.nodes), len(self._values), self._bytes, self._work
+        try:
+            if self._grown(op, *mark[:2]) and (not connected or self._reads_a_result(mark[1])):
+                return True
+        except Invalid:  # the row's inference is the judge of what the row has drawn
+            pass
+        self._undo(*mark)
         return False
 
+    def _grown(self, op: Op, inputs: int, nodes: int) -> bool:
+        args = op.operands(self)
+        if args is None:
+            return False
+        types = tuple([arg.type for arg in args])
+        attrs = op.attrs(self.source, types)
+        if attrs is None:
+            return False
+        self.emit(op, args, attrs, self._form(op, args, types, attrs))
+        return self._affordable(inputs, nodes)
+
+    def _form(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> Form:
+        if not op.forms or self.source.chance(40):
+            return Form.PLAIN
+        form = self.source.choice(tuple(op.forms))
+        if form is Form.INPLACE and not self._may_change(op, args, types, attrs):
+            return Form.PLAIN
+        if form is Form.MODULE and not self._owned(op, args):
+            return Form.PLAIN
+        return form if op.says(form, types, attrs) else Form.PLAIN
+
+    def _may_change(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> bool:
+        """Whether the first operand is a fresh result that nobody else reads, of the type that the call gives."""
+        name = args[0].name
+        if self._reads[name] or name not in self._made or [arg.name for arg in args].count(name) > 1:
+            return False
+        maker = self._ops[self._made[name]]
+        return not maker.view and not op.view and op.results(types, attrs) == (types[0],)
+
+    def _owned(self, op: Op, args: Sequence[Value]) -> bool:
+        from generators.ops.base import Layer
+
+        layer = op.forms[Form.MODULE]
+        assert isinstance(layer, Layer)
+        return all(arg.name[0] in "wb" for arg in args[layer.inputs :])
+
+    def _affordable(self, inputs: int, nodes: int) -> bool:
+        """Whether what stands from there on is within the limits; keeps the books."""
+        made = [(item.value.type, 0) for item in self.inputs[inputs:]]
+        for op, node in zip(self._ops[nodes:], self.nodes[nodes:], strict=True):
+            types = tuple([self._types[name] for name in node.args])
+            terms = op.terms(types, node.attrs) if op.terms else 0
+            made += [(value.type, terms) for value in node.results]
+        limits = self.limits
+        for type, terms in made:
+            count = type.numel
+            self._bytes += count * type.dtype.bits // 8
+            self._work += count * terms
+            if count > limits.max_numel or self._bytes > limits.max_bytes or self._work > limits.max_work:
+                return False
+        return True
+
+    def _undo(self, inputs: int, nodes: int, values: int, size: int, work: int) -> None:
+        for node in self.nodes[nodes:]:
+            for name in node.args:
+                self._reads[name] -= 1
+            if node.form is Form.INPLACE:
+                self._gone.remove(node.args[0])
+        for node in self.nodes[nodes:]:
+            self._results -= len(node.results)
+            for value in node.results:
+                del self._made[value.name], self._types[value.name], self._reads[value.name]
+        for item in self.inputs[inputs:]:
+            self._counts[item.role] -= 1
+            del self._types[item.value.name], self._reads[item.value.name]
+        del self.inputs[inputs:], self.nodes[nodes:], self._ops[nodes:], self._values[values:]
+        self._bytes, self._work = size, work
+
     def _reads_a_result(self, since: int) -> bool:
-        computed = {value.name for node in self.nodes[:since] for value in node.results}
-        return any(name in computed for node in self.nodes[since:] for name in node.args)
+        return any(self._made.get(name, since) < since for node in self.nodes[since:] for name in node.args)
 
     def graph(self) -> Graph:
-        """Everything that no node consumes is an output; inputs that nobody uses are left out."""
-        outputs = tuple(v.name for node in self.nodes for v in node.results if v.name not in self._used)
-        used = {name for node in self.nodes for name in node.args}
-        return Graph(tuple(i for i in self.inputs if i.value.name in used), tuple(self.nodes), outputs)
+        """What no node reads is an output. Now and then one of those is dropped, or there is an output more: a value
+        that others read too, an input, the same value twice. Inputs that are of no use are left out."""
+        source = self.source
+        made = [v.name for node in self.nodes for v in node.results if v.name not in self._gone]
+        outputs = [name for name in made if not self._reads[name]]
+        if len(outputs) > 1 and source.chance(15):
+            outputs.remove(source.choice(outputs))
+        if source.chance(12):
+            read = [item.value.name for item in self.inputs if self._reads[item.value.name]]
+            match source.integer(0, 3):
+                case 0 if read:
+                    outputs.append(source.choice(read))
+                case 1:
+                    outputs.append(source.choice(outputs))
+                case _:
+                    outputs.append(source.choice(made))
+        inputs = tuple([item for item in self.inputs if self._reads[item.value.name]])
+        graph = Graph(inputs, tuple(self.nodes), tuple(outputs))
+        return self._formal(graph) if self.symbols else graph
+
+    def _formal(self, graph: Graph) -> Graph:
+        """Formulas in place of the sizes that have one."""
+
+        def formal(value: Value) -> Value:
+            return Value(value.name, value.type.formal())
+
+        nodes = tuple(replace(node, results=tuple(map(formal, node.results))) for node in graph.nodes)
+        inputs = tuple(replace(item, value=formal(item.value)) for item in graph.inputs)
+        used = {name for value in (*inputs, *nodes) for name in _symbols(value)}
+        return Graph(inputs, nodes, graph.outputs, symbols=tuple(s for s in self.symbols if s.name in used))
+
+
+def _symbols(part: Input | Node) -> frozenset[str]:
+    values = (part.value,) if isinstance(part, Input) else part.results
+    return frozenset(name for value in values for name in value.type.symbols)
+
+
+def _plain(attr: Attr) -> Attr:
+    """Attributes hold numbers: a formula in one would hold for one size only."""
+    if isinstance(attr, Size):
+        return int(attr)
+    return tuple(int(item) if isinstance(item, Size) else item for item in attr) if isinstance(attr, tuple) else attr
+
+
+_PREFIX = {Role.INPUT: "x", Role.PARAM: "w", Role.BUFFER: "b"}

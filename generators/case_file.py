@@ -6,6 +6,7 @@ Nothing in a file is ever executed. Every field is validated against the documen
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,35 +16,64 @@ import safetensors
 import safetensors.numpy
 
 from generators.check import check
-from generators.graph import Attr, Attrs, Case, Domain, Graph, Input, Invalid, Node, Role, Scalar, TensorType, Value
+from generators.graph import (
+    Array,
+    Attr,
+    Attrs,
+    Case,
+    Domain,
+    DType,
+    Form,
+    Graph,
+    Input,
+    Invalid,
+    Layout,
+    Node,
+    Profile,
+    Role,
+    Scalar,
+    Symbol,
+    TensorType,
+    Value,
+)
 
-FORMAT = 1
+FORMAT = 2
 JSON_NAME = "case.json"
 TENSORS_NAME = "tensors.safetensors"
 
 
-class InputDoc(msgspec.Struct, forbid_unknown_fields=True):
+class InputDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     name: str
     type: str
     role: Role
-    domain: Domain
+    domain: str = "any"
+    layout: Layout = Layout.CONTIGUOUS
 
 
-class NodeDoc(msgspec.Struct, forbid_unknown_fields=True):
+class NodeDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     op: str
     args: list[str]
     attrs: dict[str, Any]
     results: dict[str, str]
+    form: Form = Form.PLAIN
 
 
-class CaseDoc(msgspec.Struct, forbid_unknown_fields=True):
+class SymbolDoc(msgspec.Struct, forbid_unknown_fields=True):
+    low: int
+    high: int
+
+
+class CaseDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     format: int
     dialect: str
     inputs: list[InputDoc]
     nodes: list[NodeDoc]
     outputs: list[str]
-    sizes: dict[str, int]
-    origin: str
+    symbols: dict[str, SymbolDoc] = {}
+    sizes: dict[str, int] = {}
+    also: list[dict[str, int]] = []
+    profile: Profile = Profile.NORMAL
+    origin: str = ""
 
 
 def encode(case: Case) -> tuple[bytes, bytes]:
@@ -52,19 +82,31 @@ def encode(case: Case) -> tuple[bytes, bytes]:
     doc = CaseDoc(
         FORMAT,
         graph.dialect,
-        [InputDoc(i.value.name, str(i.value.type), i.role, i.domain) for i in graph.inputs],
+        [InputDoc(i.value.name, str(i.value.type), i.role, str(i.domain), i.layout) for i in graph.inputs],
         [
-            NodeDoc(n.op, list(n.args), dict(sorted(n.attrs.items())), {v.name: str(v.type) for v in n.results})
+            NodeDoc(n.op, list(n.args), dict(sorted(n.attrs.items())), {v.name: str(v.type) for v in n.results}, n.form)
             for n in graph.nodes
         ],
         list(graph.outputs),
+        {symbol.name: SymbolDoc(symbol.low, symbol.high) for symbol in graph.symbols},
         dict(sorted(case.sizes.items())),
+        [dict(sorted(sizes.items())) for sizes in case.also],
+        case.profile,
         case.origin,
     )
-    tensors = {name: np.ascontiguousarray(array) for name, array in sorted(case.tensors.items())}
-    # ascontiguousarray makes 1-d of 0-d; reshape restores it
-    tensors = {name: array.reshape(case.tensors[name].shape) for name, array in tensors.items()}
-    return msgspec.json.format(msgspec.json.encode(doc), indent=1) + b"\n", safetensors.numpy.save(tensors)
+    bits = {name: _as_bits(case.tensors[name]) for name in sorted(case.tensors)}
+    return msgspec.json.format(msgspec.json.encode(doc), indent=1) + b"\n", safetensors.numpy.save(bits)
+
+
+def _as_bits(array: Array) -> Array:
+    """A contiguous array as safetensors takes it: bfloat16, which numpy itself lacks, as its bits."""
+    bits = array.view(np.uint16) if array.dtype == DType.BFLOAT16.numpy else array
+    return np.ascontiguousarray(bits).reshape(array.shape)  # ascontiguousarray makes 1-d of 0-d
+
+
+def _from_bits(array: Array, type: TensorType) -> Array:
+    half = type.dtype is DType.BFLOAT16 and array.dtype == np.uint16
+    return array.view(DType.BFLOAT16.numpy) if half else array
 
 
 def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
@@ -80,7 +122,10 @@ def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
         raise Invalid(f"{where}/{TENSORS_NAME}: {_one_line(error)}") from None
     try:
-        case = Case(_graph(doc), arrays, doc.sizes, doc.origin)
+        graph = _graph(doc)
+        types = {item.value.name: item.value.type for item in graph.inputs}
+        arrays = {name: _from_bits(a, types[name]) if name in types else a for name, a in arrays.items()}
+        case = Case(graph, arrays, doc.sizes, tuple(doc.also), doc.profile, doc.origin)
         check(case)
     except Invalid as error:
         raise Invalid(f"{where}/{JSON_NAME}: {_one_line(error)}") from None
@@ -99,20 +144,23 @@ def read(folder: Path) -> Case:
 
 def digest(case: Case) -> str:
     """SHA-256 of graph and values; the origin does not count."""
-    text, tensors = encode(Case(case.graph, case.tensors, case.sizes))
+    text, tensors = encode(replace(case, origin=""))
     return hashlib.sha256(text + tensors).hexdigest()
 
 
 def _graph(doc: CaseDoc) -> Graph:
-    inputs = tuple(Input(Value(i.name, TensorType.parse(i.type)), i.role, i.domain) for i in doc.inputs)
+    inputs = tuple(
+        Input(Value(i.name, TensorType.parse(i.type)), i.role, Domain.parse(i.domain), i.layout) for i in doc.inputs
+    )
     nodes = []
     for index, node in enumerate(doc.nodes):
         try:
             results = tuple(Value(name, TensorType.parse(type)) for name, type in node.results.items())
-            nodes.append(Node(node.op, tuple(node.args), _attrs(node.attrs), results))
+            nodes.append(Node(node.op, tuple(node.args), _attrs(node.attrs), results, node.form))
         except Invalid as error:
             raise Invalid(f"nodes[{index}] ({node.op}): {error}") from None
-    return Graph(inputs, tuple(nodes), tuple(doc.outputs), doc.dialect)
+    symbols = tuple(Symbol(name, each.low, each.high) for name, each in doc.symbols.items())
+    return Graph(inputs, tuple(nodes), tuple(doc.outputs), doc.dialect, symbols)
 
 
 def _attrs(raw: dict[str, Any]) -> Attrs:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from generators.graph import NAME, Case, Graph, Invalid, Node, Sym, TensorType, Value
+import numpy as np
+
+from generators.graph import NAME, SYMBOL, Case, Form, Graph, Input, Invalid, Layout, Node, TensorType, Value
 from generators.ops import TABLE
+from generators.ops.base import Layer
 
 MAX_NUMEL = 1 << 26
 MAX_RANK = 8
+MAX_BINDINGS = 8
 
 
 def check(case: Case) -> None:
@@ -17,21 +22,28 @@ def check(case: Case) -> None:
     if graph.dialect != "torch":
         raise Invalid(f"dialect {graph.dialect!r} is not known; this version reads 'torch'")
     _check_symbols(case)
-    bound = case.bound
+    _check_tensors(case, _checked_at(graph, case.sizes))
+    for sizes in case.also:
+        _checked_at(graph, sizes)
+
+
+def _checked_at(graph: Graph, sizes: Mapping[str, int]) -> Graph:
+    """The graph for one binding, each of whose declared types is what its operator gives."""
+    bound = graph.bind(sizes) if graph.symbols else graph
     _check_inputs(bound)
     fresh = retyped(bound)
     for index, (node, right) in enumerate(zip(bound.nodes, fresh.nodes, strict=True)):
         if node.results != right.results:
             declared, inferred = (", ".join(str(v.type) for v in n.results) for n in (node, right))
             raise Invalid(f"nodes[{index}] ({node.op}): declared as {declared}, but gives {inferred}")
-    _check_tensors(case, bound)
+    return bound
 
 
 def retyped(graph: Graph) -> Graph:
-    """The graph with every result type inferred afresh from its inputs' types.
+    """The graph with every result type inferred afresh from its inputs' types (which are without symbols).
 
     What reducers call after a change. Raises `Invalid`, naming the node, where an operator refuses its operands, a name
-    is unknown or defined twice, or the number of results changes.
+    is unknown or defined twice, the number of results changes, or a call cannot be written in its form.
     """
     types: dict[str, TensorType] = {item.value.name: item.value.type for item in graph.inputs}
     nodes: list[Node] = []
@@ -48,7 +60,9 @@ def retyped(graph: Graph) -> Graph:
     for index, name in enumerate(graph.outputs):
         if name not in types:
             raise Invalid(f"outputs[{index}]: no value is called {name!r}")
-    return replace(graph, nodes=tuple(nodes))
+    fresh = replace(graph, nodes=tuple(nodes))
+    _check_forms(fresh, types)
+    return fresh
 
 
 def _infer(node: Node, types: dict[str, TensorType]) -> tuple[Value, ...]:
@@ -57,24 +71,59 @@ def _infer(node: Node, types: dict[str, TensorType]) -> tuple[Value, ...]:
     for name in node.args:
         if name not in types:
             raise Invalid(f"operand {name!r} is not defined before its use")
-    inferred = TABLE[node.op].results(tuple(types[name] for name in node.args), node.attrs)
+    inferred = TABLE[node.op].results(tuple([types[name] for name in node.args]), node.attrs)
     if len(inferred) != len(node.results):
         raise Invalid(f"has {len(inferred)} results, not {len(node.results)}")
-    results = tuple(Value(value.name, type) for value, type in zip(node.results, inferred, strict=True))
-    taken = dict(types)
+    results = tuple([Value(value.name, type) for value, type in zip(node.results, inferred, strict=True)])
+    taken: set[str] = set()
     for value in results:
-        _check_value(value, taken)
-        taken[value.name] = value.type
+        if value.name in taken:
+            raise Invalid(f"{value.name!r} is defined twice")
+        _check_value(value, types)
+        taken.add(value.name)
     return results
 
 
-def _check_value(value: Value, taken: dict[str, TensorType]) -> None:
+def _check_value(value: Value, taken: Mapping[str, TensorType]) -> None:
     if not NAME.fullmatch(value.name):
         raise Invalid(f"{value.name!r} is no name; expected lower-case letters, then digits")
     if value.name in taken:
         raise Invalid(f"{value.name!r} is defined twice")
     if value.type.rank > MAX_RANK or value.type.numel > MAX_NUMEL:
         raise Invalid(f"{value.name}: {value.type} is larger than rank {MAX_RANK} or {MAX_NUMEL} elements")
+    if min(value.type.sizes, default=0) < 0:
+        raise Invalid(f"{value.name}: {value.type} has a negative size")
+
+
+def _check_forms(graph: Graph, types: Mapping[str, TensorType]) -> None:
+    """Each call can be written as it says: layers own their parameters, and nobody sees what is changed in place."""
+    owned = {item.value.name for item in graph.inputs if item.role.is_owned}
+    for index, node in enumerate(graph.nodes):
+        if node.form is Form.PLAIN:
+            continue
+        op = TABLE[node.op]
+        place = f"nodes[{index}] ({node.op})"
+        if not op.says(node.form, tuple([types[name] for name in node.args]), node.attrs):
+            raise Invalid(f"{place}: has no {node.form} form for these operands and attributes")
+        layer = op.forms[node.form]
+        if isinstance(layer, Layer) and not owned.issuperset(node.args[layer.inputs :]):
+            raise Invalid(f"{place}: a layer's parameters must belong to the model")
+        if node.form is Form.INPLACE and (why := _visible(graph, index, types)):
+            raise Invalid(f"{place}: cannot work in place: {why}")
+
+
+def _visible(graph: Graph, index: int, types: Mapping[str, TensorType]) -> str | None:
+    """Why a node's first operand must not be changed, or None."""
+    node = graph.nodes[index]
+    name = node.args[0]
+    makers = [n for n in graph.nodes if any(value.name == name for value in n.results)]
+    if not makers or TABLE[makers[0].op].view:
+        return f"{name} may be part of an input"
+    if name in graph.outputs or sum(n.args.count(name) for n in graph.nodes) > 1:
+        return f"{name} is read elsewhere"
+    if len(node.results) != 1 or node.results[0].type != types[name]:
+        return f"{name} has another type than the result"
+    return None
 
 
 def _check_inputs(graph: Graph) -> None:
@@ -88,14 +137,25 @@ def _check_inputs(graph: Graph) -> None:
 
 
 def _check_symbols(case: Case) -> None:
-    used = {dim.name for value in case.graph.values() for dim in value.type.shape if isinstance(dim, Sym)}
-    if missing := used - set(case.sizes):
-        raise Invalid(f"sizes: nothing binds {', '.join(sorted(missing))}")
-    for name, size in case.sizes.items():
-        if name not in used:
-            raise Invalid(f"sizes.{name}: no dimension is called so")
-        if size < 0:
-            raise Invalid(f"sizes.{name}: {size} is negative")
+    known = {symbol.name: symbol for symbol in case.graph.symbols}
+    for name, symbol in known.items():
+        if not SYMBOL.fullmatch(name) or not 0 <= symbol.low <= symbol.high:
+            raise Invalid(f"symbols: {name!r} from {symbol.low} to {symbol.high} is no dimension")
+    if len(known) < len(case.graph.symbols):
+        raise Invalid("symbols: one is declared twice")
+    used = {name for value in case.graph.values() for name in value.type.symbols}
+    if missing := used - set(known):
+        raise Invalid(f"symbols: {', '.join(sorted(missing))} is not declared")
+    if len(case.also) > MAX_BINDINGS:
+        raise Invalid(f"also: more than {MAX_BINDINGS} bindings")
+    for place, sizes in (("sizes", case.sizes), *((f"also[{i}]", sizes) for i, sizes in enumerate(case.also))):
+        if set(sizes) != set(known):
+            raise Invalid(f"{place}: expected {sorted(known)}, found {sorted(sizes)}")
+        for name, size in sizes.items():
+            if not known[name].low <= size <= known[name].high:
+                raise Invalid(f"{place}.{name}: {size} is not within {known[name].low} to {known[name].high}")
+            if size > case.sizes[name]:
+                raise Invalid(f"{place}.{name}: {size} is larger than the tensors' {case.sizes[name]}")
 
 
 def _check_tensors(case: Case, bound: Graph) -> None:
@@ -106,3 +166,17 @@ def _check_tensors(case: Case, bound: Graph) -> None:
         array, type = case.tensors[item.value.name], item.value.type
         if array.dtype != type.dtype.numpy or array.shape != type.sizes:
             raise Invalid(f"tensors: {item.value.name} is {array.dtype}{list(array.shape)}, declared as {type}")
+        _check_layout(item, array)
+
+
+def _check_layout(item: Input, array: np.ndarray) -> None:  # type: ignore[type-arg]
+    if item.layout is Layout.CONTIGUOUS:
+        return
+    if item.role.is_owned or item.value.type.rank < 2:
+        raise Invalid(f"tensors: {item.value.name} cannot be {item.layout}: that is for inputs of rank 2 and more")
+    if item.layout is Layout.EXPANDED and array.size and array.tobytes() != _expanded(array).tobytes():
+        raise Invalid(f"tensors: {item.value.name} is expanded, but its slices differ")
+
+
+def _expanded(array: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    return np.ascontiguousarray(np.broadcast_to(array[:1], array.shape))

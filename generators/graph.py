@@ -4,8 +4,10 @@ A `Graph` is an immutable, typed dataflow graph. Its invariants, which `generato
 every builder keeps by construction:
 
 - values are named once, each by an input or by a node, before they are used (nodes stand in a valid order);
-- each value carries its type, and a node's result types are what its operator infers from its operand types;
-- there is at least one output, and each output names a value.
+- each value carries its type, and a node's result types are what its operator infers from its operand types, for
+  every size that the case binds its symbols to;
+- a node that works in place changes a value that a node made, that nobody else reads, and that is no view of another;
+- there is at least one output, and each output names a value. An input may be an output, and a value may be it twice.
 
 A `Case` is a graph together with the arrays of its inputs and the concrete sizes of its symbolic dimensions; it
 determines a model and its result completely.
@@ -18,105 +20,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from generators.domain import ANY as ANY
+from generators.domain import Domain as Domain
+from generators.symbolic import SYMBOL as SYMBOL
+from generators.symbolic import Expr as Expr
+from generators.types import DTYPE_NAMES as DTYPE_NAMES
+from generators.types import FLOATS as FLOATS
+from generators.types import INTEGERS as INTEGERS
+from generators.types import Array as Array
+from generators.types import Dim as Dim
+from generators.types import DType as DType
+from generators.types import Invalid as Invalid
+from generators.types import TensorType as TensorType
+from generators.types import holds_floats as holds_floats
 
-Array = npt.NDArray[Any]
 Scalar = None | bool | int | float | str
 Attr = Scalar | tuple[Scalar, ...]
 Attrs = Mapping[str, Attr]
 
-SYMBOL = re.compile(r"[a-z][a-z0-9_]{0,31}")
 NAME = re.compile(r"[a-z]{1,8}[0-9]{1,6}")
 """Of values: letters, then digits. So a name is never a Python keyword, and hides nothing that the source uses."""
-
-
-class Invalid(ValueError):
-    """A graph, case or file that breaks a rule; the message says which rule, where, in one line."""
-
-
-class DType(StrEnum):
-    FLOAT32 = "float32"
-    FLOAT64 = "float64"
-    INT64 = "int64"
-    BOOL = "bool"
-
-    @property
-    def is_float(self) -> bool:
-        return self in FLOATS
-
-    @property
-    def numpy(self) -> np.dtype[Any]:
-        return np.dtype(self.value)
-
-
-FLOATS = (DType.FLOAT32, DType.FLOAT64)
-DTYPE_NAMES = frozenset(dtype.value for dtype in DType)
-
-
-@dataclass(frozen=True, slots=True)
-class Sym:
-    """A dimension known by name only; a case binds it to a size."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
-
-
-Dim = int | Sym
-
-
-@dataclass(frozen=True, slots=True)
-class TensorType:
-    """dtype and shape, written `float32[2,3,n]`; `float32[]` is a 0-d tensor."""
-
-    dtype: DType
-    shape: tuple[Dim, ...]
-
-    def __str__(self) -> str:
-        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
-
-    @staticmethod
-    def parse(text: str) -> TensorType:
-        match = re.fullmatch(r"([a-z0-9]+)\[([a-z0-9_,]*)\]", text)
-        if not match or match[1] not in DTYPE_NAMES:
-            raise Invalid(f"{text!r} is no tensor type; expected e.g. float32[2,3] with one of {', '.join(DType)}")
-        return TensorType(DType(match[1]), tuple(_parse_dim(d) for d in match[2].split(",")) if match[2] else ())
-
-    @property
-    def rank(self) -> int:
-        return len(self.shape)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The shape of a type without symbols."""
-        if any(isinstance(dim, Sym) for dim in self.shape):
-            raise Invalid(f"{self} has symbolic dimensions: bind the graph to sizes first")
-        return tuple(dim for dim in self.shape if isinstance(dim, int))
-
-    @property
-    def numel(self) -> int:
-        return int(np.prod(self.sizes, dtype=object))
-
-    def bind(self, sizes: Mapping[str, int]) -> TensorType:
-        return TensorType(self.dtype, tuple(sizes.get(d.name, d) if isinstance(d, Sym) else d for d in self.shape))
-
-    def with_shape(self, *shape: Dim) -> TensorType:
-        return TensorType(self.dtype, shape)
-
-    def with_dtype(self, dtype: DType) -> TensorType:
-        return TensorType(dtype, self.shape)
-
-
-def _parse_dim(text: str) -> Dim:
-    if re.fullmatch(r"0|[1-9][0-9]{0,9}", text):
-        return int(text)
-    if SYMBOL.fullmatch(text):
-        return Sym(text)
-    raise Invalid(f"{text!r} is no dimension: expected a size or a symbol")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,22 +51,41 @@ class Value:
 
 class Role(StrEnum):
     INPUT = "input"
-    PARAM = "param"
+    PARAM = "param"  # a torch.nn.Parameter of the module (a buffer, where it is no float)
+    BUFFER = "buffer"
+
+    @property
+    def is_owned(self) -> bool:
+        """Whether the value belongs to the module."""
+        return self is not Role.INPUT
 
 
-class Domain(StrEnum):
-    """What an input's elements may be, so that operators stay where they are defined."""
+class Layout(StrEnum):
+    """How an input's elements lie in memory."""
 
-    ANY = "any"
-    POSITIVE = "positive"
-    NONZERO = "nonzero"
+    CONTIGUOUS = "contiguous"
+    TRANSPOSED = "transposed"  # the first dimension is the fastest
+    STRIDED = "strided"  # every other element along the last dimension of a larger tensor
+    EXPANDED = "expanded"  # the first dimension has stride 0: all its slices are one
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
     value: Value
     role: Role = Role.INPUT
-    domain: Domain = Domain.ANY
+    domain: Domain = ANY
+    layout: Layout = Layout.CONTIGUOUS
+
+
+class Form(StrEnum):
+    """How a call is written. Every operator has its plain form; the others are where people write it otherwise."""
+
+    PLAIN = "plain"
+    FUNCTION = "function"  # torch.add(x, y)
+    METHOD = "method"  # x.add(y)
+    OPERATOR = "operator"  # x + y
+    INPLACE = "inplace"  # x.add_(y), x += y
+    MODULE = "module"  # a layer of torch.nn, made in the constructor
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +96,19 @@ class Node:
     args: tuple[str, ...]
     attrs: Attrs
     results: tuple[Value, ...]
+    form: Form = Form.PLAIN
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attrs", MappingProxyType(dict(self.attrs)))
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A dimension known by name only, and the sizes that it may have (both ends included)."""
+
+    name: str
+    low: int
+    high: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +117,7 @@ class Graph:
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
     dialect: str = "torch"
+    symbols: tuple[Symbol, ...] = ()
 
     def values(self) -> Iterator[Value]:
         for item in self.inputs:
@@ -198,24 +152,52 @@ class Graph:
             self,
             inputs=tuple(replace(item, value=bound(item.value)) for item in self.inputs),
             nodes=tuple(replace(node, results=tuple(map(bound, node.results))) for node in self.nodes),
+            symbols=(),
         )
+
+
+class Profile(StrEnum):
+    """What numbers a case holds."""
+
+    NORMAL = "normal"  # negative numbers and zeros always among them, within what operators are defined for
+    EDGE = "edge"  # ties, large offsets with small spread, denormals, exact halves, ends of integer ranges
+    SPECIAL = "special"  # NaN, infinities, zeros of both signs: anywhere, whatever the operators like
+    EXTREME = "extreme"  # smallest and largest integers: arithmetic on them wraps around
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """A graph, the array of each input, the size of each symbolic dimension, and where it came from.
 
-    `origin` is for people ("seed 1 test 17"); it never takes part in reproducing the case.
+    sizes   binds the symbols to the shapes of `tensors`
+    also    other sizes that the graph holds for, each at most those of `sizes`; their tensors are the leading part
+    origin  is for people ("seed 1 test 17"); it never takes part in reproducing the case
     """
 
     graph: Graph
     tensors: Mapping[str, Array]
     sizes: Mapping[str, int] = field(default_factory=dict)
+    also: tuple[Mapping[str, int], ...] = ()
+    profile: Profile = Profile.NORMAL
     origin: str = ""
 
     @property
     def bound(self) -> Graph:
-        return self.graph.bind(self.sizes) if self.sizes else self.graph
+        return self.graph.bind(self.sizes) if self.graph.symbols else self.graph
 
-    def arrays(self, role: Role) -> dict[str, Array]:
-        return {i.value.name: self.tensors[i.value.name] for i in self.graph.inputs if i.role is role}
+    @property
+    def inputs(self) -> dict[str, Array]:
+        """What the model's forward takes, in order."""
+        return {i.value.name: self.tensors[i.value.name] for i in self.graph.inputs if not i.role.is_owned}
+
+    @property
+    def owned(self) -> dict[str, Array]:
+        """Parameters and buffers: what the model's constructor takes, in order."""
+        return {i.value.name: self.tensors[i.value.name] for i in self.graph.inputs if i.role.is_owned}
+
+    def at(self, sizes: Mapping[str, int]) -> Case:
+        """The static case for one of the bindings."""
+        graph = self.graph.bind(sizes)
+        shapes = {item.value.name: item.value.type.sizes for item in graph.inputs}
+        cropped = {name: array[tuple(map(slice, shapes[name]))].copy() for name, array in self.tensors.items()}
+        return Case(graph, cropped, {}, (), self.profile, self.origin)

@@ -1,37 +1,74 @@
-"""The random generator: choices in, a checked case out."""
+"""The random generator: choices in, a case out, valid by construction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from generators.builder import Builder, Limits
-from generators.check import check
 from generators.choice import ChoiceSource
-from generators.graph import Case, Graph, Invalid
+from generators.graph import Array, Case, Graph, Invalid, Profile, Symbol
 from generators.ops import OPS, Op
-from generators.values import draw
+from generators.values import draw, draw_profile
 
 ATTEMPTS_PER_NODE = 30
 CONNECTED_PERCENT = 85
+SYMBOLIC_PERCENT = 8
+LARGEST = 7
+"""Of a symbolic dimension: the size that the tensors have."""
 
 
-def generate(source: ChoiceSource, limits: Limits = Limits(), ops: Sequence[Op] = OPS, origin: str = "") -> Case:
+def generate(
+    source: ChoiceSource,
+    limits: Limits = Limits(),
+    ops: Sequence[Op] = OPS,
+    origin: str = "",
+    profile: Profile | None = None,
+    symbolic: bool | None = None,
+) -> Case:
     """A case of 1 to `limits.max_nodes` calls of `ops` (guards that keep an operator in its domain come on top).
 
-    Raises `Invalid` where none of `ops` can stand in a graph of these limits.
+    Profile, and whether there are symbolic dimensions, are drawn where not given. Raises `Invalid` where none of `ops`
+    can stand in a graph of these limits.
     """
-    builder = Builder(source, limits)
-    wanted = source.integer(1, limits.max_nodes)
-    for _ in range(wanted * ATTEMPTS_PER_NODE):
-        if len(builder.nodes) >= wanted:
-            break
-        builder.grow(source.choice(ops), connected=bool(builder.nodes) and source.chance(CONNECTED_PERCENT))
+    profile = draw_profile(source) if profile is None else profile
+    symbolic = source.chance(SYMBOLIC_PERCENT) if symbolic is None else symbolic
+    builder = _symbolic_builder(source, limits, profile) if symbolic else Builder(source, limits, profile)
+    grow(builder, source.integer(1, limits.max_nodes), ops)
     if not builder.nodes:
         raise Invalid(f"none of {', '.join(op.name for op in ops)} fits a graph of {limits}")
-    return with_values(source, builder.graph(), origin)
+    return with_values(builder, origin)
 
 
-def with_values(source: ChoiceSource, graph: Graph, origin: str) -> Case:
-    case = Case(graph, {item.value.name: draw(source, item) for item in graph.inputs}, {}, origin)
-    check(case)
-    return case
+def grow(builder: Builder, count: int, ops: Sequence[Op]) -> None:
+    """Add calls until the graph has `count`, or none of many attempts fits."""
+    source = builder.source
+    for _ in range(count * ATTEMPTS_PER_NODE):
+        if len(builder.nodes) >= count:
+            return
+        builder.grow(source.choice(ops), connected=bool(builder.nodes) and source.chance(CONNECTED_PERCENT))
+
+
+def _symbolic_builder(source: ChoiceSource, limits: Limits, profile: Profile) -> Builder:
+    """One or two symbols, bound to their largest size, to 1, and to up to two sizes between."""
+    names = ("n", "m")[: source.integer(1, 2)]
+    symbols = [Symbol(name, 1, source.integer(3, LARGEST)) for name in names]
+    sizes = {symbol.name: symbol.high for symbol in symbols}
+    between = [{s.name: source.integer(1, s.high) for s in symbols} for _ in range(source.integer(0, 2))]
+    also = [{s.name: 1 for s in symbols}, *between]
+    return Builder(source, limits, profile, symbols, sizes, [b for i, b in enumerate(also) if b not in also[:i]])
+
+
+def with_values(builder: Builder, origin: str = "") -> Case:
+    """The builder's graph as a case, with values drawn for its inputs."""
+    source, graph = builder.source, builder.graph()
+    used = {symbol.name for symbol in graph.symbols}
+    sizes = {name: size for name, size in builder.sizes.items() if name in used}
+    also = [{name: size for name, size in binding.items() if name in used} for binding in builder.also]
+    bindings = [b for i, b in enumerate(also) if b and b != sizes and b not in also[:i]]
+    tensors = _tensors(source, graph.bind(sizes) if sizes else graph, builder.profile)
+    return Case(graph, tensors, sizes, tuple(bindings), builder.profile, origin)
+
+
+def _tensors(source: ChoiceSource, graph: Graph, profile: Profile) -> dict[str, Array]:
+    rng = source.rng()
+    return {item.value.name: draw(source, item, profile, rng) for item in graph.inputs}

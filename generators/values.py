@@ -1,48 +1,182 @@
-"""The numbers that go into a case.
+"""The numbers that go into a case, by profile (`generators.graph.Profile`).
 
-The normal profile always has negative numbers and zeros in it, and differs from tensor to tensor: bugs hide from
-inputs that all look alike.
+A domain comes before a profile: what only takes indices or positive numbers gets such in each of them. Tensors differ
+from each other: bugs hide from inputs that all look alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import ml_dtypes
 import numpy as np
 
 from generators.choice import ChoiceSource
-from generators.graph import Array, Domain, DType, Input, Role
+from generators.domain import Bounds, Domain
+from generators.graph import Array, DType, Input, Layout, Profile, Role
+
+Rng = np.random.Generator
+
+WEIGHTS = ((Profile.NORMAL, 82), (Profile.EDGE, 10), (Profile.SPECIAL, 5), (Profile.EXTREME, 3))
+"""How often each profile is drawn, in percent."""
 
 
-def draw(source: ChoiceSource, item: Input) -> Array:
-    """An array for an input of a bound graph, within its domain."""
-    dtype, shape, rng = item.value.type.dtype, item.value.type.sizes, source.rng()
-    if dtype is DType.BOOL:
-        return np.asarray(rng.random(shape) < 0.5)
-    if dtype is DType.INT64:
-        return np.asarray(_in_domain(rng.integers(-9, 10, shape), item.domain, 1), np.int64)
-    style = source.choice(("gauss", "integers", "wide"))
-    if style == "integers":
-        array = rng.integers(-4, 5, shape).astype(np.float64)
-    elif style == "gauss":
-        array = rng.normal(0.0, 0.5 if item.role is Role.PARAM else 1.0, shape)
+def draw_profile(source: ChoiceSource) -> Profile:
+    number = source.integer(1, 100)
+    for profile, weight in WEIGHTS:
+        number -= weight
+        if number <= 0:
+            return profile
+    raise AssertionError("the weights add up to 100")
+
+
+def draw(source: ChoiceSource, item: Input, profile: Profile = Profile.NORMAL, rng: Rng | None = None) -> Array:
+    """An array for an input of a bound graph: of its type, within its domain, and as its layout can hold it."""
+    rng = source.rng() if rng is None else rng
+    dtype, shape = item.value.type.dtype, item.value.type.sizes
+    if item.layout is Layout.EXPANDED:
+        shape = (min(1, shape[0]), *shape[1:])
+    if item.domain.bounds in (Bounds.WITHIN, Bounds.DISTINCT):
+        array = _between(rng, item.domain, dtype, shape)
+    elif dtype is DType.BOOL:
+        array = rng.random(shape) < 0.5
+    elif dtype.is_float:
+        array = _floats(source, rng, item, profile, shape)
     else:
-        array = rng.uniform(-10.0, 10.0, shape)
-    array = np.where(rng.random(shape) < 0.08, 0.0, array)
-    return np.asarray(_in_domain(array, item.domain, 0.5), dtype.numpy)
+        array = _integers(rng, item.domain, dtype, profile, shape)
+    if item.layout is Layout.EXPANDED:
+        array = np.broadcast_to(array, item.value.type.sizes)
+    with np.errstate(over="ignore"):
+        return np.array(array, dtype.numpy)
 
 
 def plain(item: Input) -> Array:
-    """The plainest array of an input's domain: zeros where it may, else ones."""
-    type = item.value.type
-    make = np.zeros if item.domain is Domain.ANY else np.ones
-    return make(type.sizes, type.dtype.numpy)
+    """The plainest array of an input's domain: zeros where it may, else ones, else the numbers in their order."""
+    type, domain = item.value.type, item.domain
+    match domain.bounds:
+        case Bounds.ANY:
+            return np.zeros(type.sizes, type.dtype.numpy)
+        case Bounds.POSITIVE | Bounds.NONZERO:
+            return np.ones(type.sizes, type.dtype.numpy)
+        case Bounds.WITHIN:
+            return np.full(type.sizes, min(max(domain.low, 0), domain.high), type.dtype.numpy)
+        case Bounds.DISTINCT:
+            along = [1] * type.rank
+            along[domain.axis] = type.sizes[domain.axis]
+            counted = np.arange(along[domain.axis]).reshape(along) + max(domain.low, 0)
+            return np.array(np.broadcast_to(counted, type.sizes), type.dtype.numpy)
 
 
-def _in_domain(array: Array, domain: Domain, least: float) -> Array:
+def holds(array: Array, domain: Domain) -> bool:
+    """Whether every number is in the domain. NaN is in none but `any`."""
+    match domain.bounds:
+        case Bounds.ANY:
+            return True
+        case Bounds.POSITIVE:
+            return bool(np.all(array > 0))
+        case Bounds.NONZERO:
+            return bool(np.all((array > 0) | (array < 0)))
+        case Bounds.WITHIN:
+            return bool(np.all((array >= domain.low) & (array <= domain.high)))
+        case Bounds.DISTINCT:
+            inside = np.all((array >= domain.low) & (array <= domain.high))
+            return bool(inside) and bool(np.all(np.diff(np.sort(array, domain.axis), axis=domain.axis) > 0))
+
+
+def _between(rng: Rng, domain: Domain, dtype: DType, shape: tuple[int, ...]) -> Array:
+    low, high = domain.low, domain.high
+    if domain.bounds is Bounds.DISTINCT:
+        longer = list(shape)
+        longer[domain.axis] = high - low + 1
+        order = rng.random(longer).argsort(domain.axis)
+        return low + order[tuple(map(slice, shape))]
+    return rng.uniform(low, high, shape) if dtype.is_float else rng.integers(low, high + 1, shape)
+
+
+# --- floats
+
+
+def _floats(source: ChoiceSource, rng: Rng, item: Input, profile: Profile, shape: tuple[int, ...]) -> Array:
+    if profile is Profile.EDGE:
+        array = source.choice(_EDGES)(rng, item.value.type.dtype, shape)
+    else:
+        array = np.asarray(source.choice(_STYLES)(rng, item.role, shape))
+        array[rng.random(shape) < 0.08] = 0.0
+        if item.domain.bounds is Bounds.ANY:
+            _mix(rng, array)
+    array = _moved(array, item.domain, 0.5)
+    if profile is Profile.SPECIAL and item.domain.bounds is Bounds.ANY:
+        specials = rng.choice(np.array([np.nan, np.inf, -np.inf, -0.0]), shape)
+        array = np.where(rng.random(shape) < 0.12, specials, array)
+    return array
+
+
+def _mix(rng: Rng, array: Array) -> None:
+    """A zero and a negative number in every tensor that has room for them."""
+    if array.size > 2:
+        flat = array.reshape(-1)
+        first, second = (int(i) for i in rng.integers(0, array.size, 2))
+        flat[first] = 0.0
+        flat[second if second != first else first - 1] = -1.0
+
+
+def _gauss(rng: Rng, role: Role, shape: tuple[int, ...]) -> Array:
+    return rng.standard_normal(shape) * (0.5 if role is Role.PARAM else 1.0)
+
+
+def _whole(rng: Rng, role: Role, shape: tuple[int, ...]) -> Array:
+    return rng.integers(-4, 5, shape).astype(np.float64)
+
+
+def _wide(rng: Rng, role: Role, shape: tuple[int, ...]) -> Array:
+    return rng.uniform(-10.0, 10.0, shape)
+
+
+_STYLES: tuple[Callable[[Rng, Role, tuple[int, ...]], Array], ...] = (_gauss, _whole, _wide)
+
+
+def _ties(rng: Rng, dtype: DType, shape: tuple[int, ...]) -> Array:
+    return rng.integers(-1, 2, shape).astype(np.float64)
+
+
+def _halves(rng: Rng, dtype: DType, shape: tuple[int, ...]) -> Array:
+    """What rounding to even decides."""
+    return rng.integers(-6, 6, shape) + 0.5
+
+
+def _offset(rng: Rng, dtype: DType, shape: tuple[int, ...]) -> Array:
+    """A mean that is large against the spread: variances cancel."""
+    return 512.0 + rng.integers(-3, 4, shape)
+
+
+def _denormal(rng: Rng, dtype: DType, shape: tuple[int, ...]) -> Array:
+    tiny = float(ml_dtypes.finfo(dtype.numpy).smallest_normal)
+    return np.where(rng.random(shape) < 0.5, rng.integers(-3, 4, shape) * tiny / 4, rng.standard_normal(shape))
+
+
+_EDGES: tuple[Callable[[Rng, DType, tuple[int, ...]], Array], ...] = (_ties, _halves, _offset, _denormal)
+
+
+# --- integers
+
+
+def _integers(rng: Rng, domain: Domain, dtype: DType, profile: Profile, shape: tuple[int, ...]) -> Array:
+    low, high = dtype.range
+    array = rng.integers(max(low, -9), 10, shape)
+    if profile is Profile.EDGE:
+        array = rng.integers(max(low, -1), 2, shape)
+    if domain.bounds is Bounds.ANY and profile is Profile.EXTREME:
+        ends = np.array([low, low + 1, high - 1, high], np.int64)
+        array = np.where(rng.random(shape) < 0.5, rng.choice(ends, shape), array)
+    return _moved(array, domain, 1)
+
+
+def _moved(array: Array, domain: Domain, least: float) -> Array:
     """Numbers moved away from zero by `least` where the domain asks for it."""
-    match domain:
-        case Domain.ANY:
-            return array
-        case Domain.POSITIVE:
+    match domain.bounds:
+        case Bounds.POSITIVE:
             return np.abs(array) + least
-        case Domain.NONZERO:
+        case Bounds.NONZERO:
             return np.where(array < 0, array - least, array + least)
+        case _:
+            return array

@@ -8,10 +8,11 @@ exact. Ill-conditioned elements are not compared. NaN and infinities must stand 
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from generators.graph import Array
+from generators.graph import Array, holds_floats
 from oracles.finding import Mismatch, Worst
 from oracles.reference import Expected
 
@@ -28,9 +29,9 @@ ULPS = 4.0
 
 def tolerance(right: Expected) -> npt.NDArray[np.float64]:
     """Per element, in the output's own units; infinite where PyTorch itself overflowed."""
-    if not np.issubdtype(right.eager.dtype, np.floating):
+    if not holds_floats(right.eager):
         return np.zeros(right.eager.shape)
-    info = np.finfo(right.eager.dtype)
+    info = ml_dtypes.finfo(right.eager.dtype)
     truth, eager = right.truth.astype(np.float64), right.eager.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         own = np.where(np.isfinite(eager) & np.isfinite(truth), np.abs(eager - truth), np.inf)
@@ -39,7 +40,7 @@ def tolerance(right: Expected) -> npt.NDArray[np.float64]:
 
 def mismatch(output: int, actual: Array, right: Expected) -> Mismatch | None:
     """The verdict on one output of the right shape and dtype; None where it is within tolerance."""
-    if np.issubdtype(right.eager.dtype, np.floating):
+    if holds_floats(right.eager):
         excess, tol = _float_excess(actual, right), tolerance(right)
     else:
         excess = (actual != right.eager).astype(np.float64)

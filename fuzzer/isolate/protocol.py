@@ -14,16 +14,17 @@ import numpy as np
 from multiprocess.connection import Connection
 
 from generators import case_file
-from generators.graph import Array, Case
+from generators.graph import Array, Case, DType
 from oracles.lane import LaneSpec
 from oracles.outcome import Frame, Stage
 
 VERSION = 1
 MAX_FRAME = 1 << 30
 MAX_RANK = 32
-DTYPES = frozenset(
-    ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
-)
+DTYPES = {
+    **{dtype.value: dtype.numpy for dtype in DType},
+    **{name: np.dtype(name) for name in ("uint16", "uint32", "uint64")},  # what a broken lane may give
+}
 
 
 class ProtocolError(Exception):
@@ -125,9 +126,9 @@ def unpack(docs: Sequence[ArrayDoc], payload: memoryview) -> tuple[tuple[Array, 
         ):
             raise ProtocolError(f"no array: {doc.dtype}{list(doc.shape)}")
         count = int(np.prod(doc.shape, dtype=object))
-        size = count * np.dtype(doc.dtype).itemsize
+        size = count * DTYPES[doc.dtype].itemsize
         if size > len(payload):
             raise ProtocolError(f"{doc.dtype}{list(doc.shape)} needs {size} bytes, {len(payload)} are left")
-        arrays.append(np.frombuffer(payload[:size], doc.dtype).reshape(doc.shape).copy())
+        arrays.append(np.frombuffer(payload[:size], DTYPES[doc.dtype]).reshape(doc.shape).copy())
         payload = payload[size:]
     return tuple(arrays), payload

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from generators.graph import Array, Case, Role
+from generators.graph import Array, Case, DType, Layout
 from generators.torch_source import render
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
@@ -52,13 +52,13 @@ class Bench:
     @cached_property
     def inputs(self) -> dict[str, Array]:
         """The model's inputs in the order of its forward."""
-        return self.case.arrays(Role.INPUT)
+        return self.case.inputs
 
     @property
     def model(self) -> torch.nn.Module:
         """The case's PyTorch module, in eval mode, on its own precision. A new one at each call."""
         self.step(Stage.RENDER)
-        return build_model(render(self.case.bound), self.case.arrays(Role.PARAM))
+        return build_model(render(self.case.bound), self.case.owned)
 
     @property
     def exported(self) -> torch.export.ExportedProgram:
@@ -73,7 +73,9 @@ class Bench:
         return onnx.load_from_string(self._once("_onnx", self._export_onnx))
 
     def torch_inputs(self) -> tuple[torch.Tensor, ...]:
-        return tuple(to_torch(array) for array in self.inputs.values())
+        """New tensors, laid out in memory as the case says."""
+        items = [item for item in self.case.graph.inputs if not item.role.is_owned]
+        return tuple(laid_out(to_torch(self.case.tensors[item.value.name]), item.layout) for item in items)
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
         if name in self._failed:
@@ -123,7 +125,33 @@ def build_model(source: str, params: Mapping[str, Array]) -> torch.nn.Module:
 
 
 def to_torch(array: Array) -> torch.Tensor:
-    """A tensor with memory of its own."""
+    """A contiguous tensor with memory of its own."""
     import torch
 
+    if array.dtype == DType.BFLOAT16.numpy:  # torch does not know numpy's extension types
+        return torch.from_numpy(np.array(array.view(np.int16))).view(torch.bfloat16)
     return torch.from_numpy(np.array(array))
+
+
+def from_torch(tensor: torch.Tensor) -> Array:
+    import torch
+
+    tensor = tensor.detach().contiguous()
+    if tensor.dtype is torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(DType.BFLOAT16.numpy)
+    array: Array = tensor.numpy()
+    return array
+
+
+def laid_out(tensor: torch.Tensor, layout: Layout) -> torch.Tensor:
+    """The same numbers with other strides (`generators.graph.Layout`)."""
+    match layout:
+        case Layout.CONTIGUOUS:
+            return tensor
+        case Layout.TRANSPOSED:
+            order = tuple(reversed(range(tensor.dim())))
+            return tensor.permute(order).contiguous().permute(order)
+        case Layout.STRIDED:
+            return tensor.repeat_interleave(2, -1)[..., ::2]
+        case Layout.EXPANDED:
+            return tensor[:1].expand(tensor.shape)

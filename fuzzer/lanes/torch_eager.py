@@ -9,11 +9,11 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-from fuzzer.lanes.base import Bench, Step, build_model, to_torch
+from fuzzer.lanes.base import Bench, Step, build_model, from_torch, laid_out, to_torch
 from fuzzer.lanes.one_pass import ONE_PASS
-from generators.graph import FLOATS, Array, Case, DType, Node, Role
+from generators.graph import FLOATS, Array, Case, DType, Form, Node, TensorType, holds_floats
 from generators.ops import TABLE
-from generators.torch_source import call, render
+from generators.torch_source import constructor, render, statements
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
@@ -45,11 +45,11 @@ class TorchLane:
 
 
 def _numpy(outputs: tuple[torch.Tensor, ...]) -> tuple[Array, ...]:
-    return tuple(output.detach().contiguous().numpy() for output in outputs)
+    return tuple(map(from_torch, outputs))
 
 
 def _double(array: Array) -> Array:
-    return array.astype(np.float64) if np.issubdtype(array.dtype, np.floating) else array
+    return array.astype(np.float64) if holds_floats(array) else array
 
 
 @contextmanager
@@ -65,11 +65,13 @@ def _double_precision() -> Iterator[None]:
 
 def _truth(bench: Bench, step: Step) -> tuple[torch.Tensor, ...]:
     step(Stage.RENDER)
-    params = {name: _double(array) for name, array in bench.case.arrays(Role.PARAM).items()}
-    model = build_model(render(bench.case.bound, float64=True), params)
-    step(Stage.RUN)
+    params = {name: _double(array) for name, array in bench.case.owned.items()}
     with _double_precision():
-        outputs: tuple[torch.Tensor, ...] = model(*(to_torch(_double(array)) for array in bench.inputs.values()))
+        model = build_model(render(bench.case.bound, float64=True), params)
+        step(Stage.RUN)
+        items = [item for item in bench.case.graph.inputs if not item.role.is_owned]
+        inputs = [laid_out(to_torch(_double(bench.case.tensors[i.value.name])), i.layout) for i in items]
+        outputs: tuple[torch.Tensor, ...] = model(*inputs)
     return outputs
 
 
@@ -104,7 +106,7 @@ def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
     noise = torch.Generator().manual_seed(sample + 1)
 
     def perturb(value: torch.Tensor, dtype: DType, growth: float, scale: float = 0.0) -> torch.Tensor:
-        size = growth * ULPS * float(np.finfo(dtype.numpy).eps)
+        size = growth * ULPS * dtype.eps
         if sample == ONE_PASS_SAMPLE:
             return value
         if sample < 2:
@@ -132,15 +134,22 @@ def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
                 ONE_PASS[node.op]([a.to(own) for a in args], node.attrs).to(torch.float64),
             )
         else:
-            made = _apply(node, args)
+            made = _apply(node, args, tuple(types[name] for name in node.args))
         for result, value in zip(node.results, made, strict=True):
             rounded = op.terms is not None and result.type.dtype in FLOATS
             values[result.name] = perturb(value, result.type.dtype, growth, op.scale) if rounded else value
     return [values[name].contiguous() for name in graph.outputs]
 
 
-def _apply(node: Node, args: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+def _apply(node: Node, args: list[torch.Tensor], types: tuple[TensorType, ...]) -> tuple[torch.Tensor, ...]:
+    """The node alone, on these operands, in double precision."""
     names = tuple(f"a{i}" for i in range(len(args)))
+    if node.form is Form.INPLACE:  # the operand belongs to the caller
+        args = [args[0].clone(), *args[1:]]
     scope = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, args, strict=True))}
-    out = eval(call(node, names, float64=True), scope)
-    return tuple(out) if isinstance(out, tuple | list) else (out,)
+    given = [f"torch.nn.Parameter({name})" if arg.is_floating_point() else name for name, arg in zip(names, args, strict=True)]
+    lines = constructor(node, tuple(given), types, "layer", float64=True)
+    if lines:
+        lines.append("layer.eval()")
+    exec("\n".join([*lines, *statements(node, names, "layer", float64=True)]), scope)
+    return tuple(scope[value.name] for value in node.results)

@@ -14,7 +14,7 @@ import numpy as np
 
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import readable
-from generators.graph import Array, Case, Role
+from generators.graph import Array, Case, DType, Input, Layout
 from generators.torch_source import HEADER, render
 from oracles.finding import Finding, Kind, Mismatch, Worst
 from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Importer, LaneSpec
@@ -42,17 +42,39 @@ def script(found: Confirmed, slug: str) -> str:
 
 def _data(case: Case) -> str:
     """Model, inputs, and what eager PyTorch makes of them."""
-    params, inputs = (
-        "\n".join(f"    {name}={literal(array)}," for name, array in case.arrays(role).items())
-        for role in (Role.PARAM, Role.INPUT)
-    )
+    params = "\n".join(f"    {name}={literal(array)}," for name, array in case.owned.items())
+    items = [item for item in case.graph.inputs if not item.role.is_owned]
+    inputs = "\n".join(f"    {item.value.name}={_laid_out(item, case.tensors[item.value.name])}," for item in items)
     make = f"Model(\n{params}\n)" if params else "Model()"
+    half = any(type.dtype is DType.BFLOAT16 for type in case.bound.output_types)
     return (
         "torch.set_grad_enabled(False)\n"
         f"model = {make}.eval()\n"
         f"inputs = dict(\n{inputs}\n)\n"
-        "expected = [output.numpy() for output in model(*inputs.values())]"
+        + (_BFLOAT16 if half else "expected = [output.numpy() for output in model(*inputs.values())]")
     )
+
+
+_BFLOAT16 = """expected = [
+    output.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    if output.dtype == torch.bfloat16
+    else output.numpy()
+    for output in model(*inputs.values())
+]"""
+
+
+def _laid_out(item: Input, array: Array) -> str:
+    """As `fuzzer.lanes.base.laid_out` does it."""
+    match item.layout:
+        case Layout.CONTIGUOUS:
+            return literal(array)
+        case Layout.TRANSPOSED:
+            order = tuple(reversed(range(array.ndim)))
+            return f"{literal(array)}.permute({order}).contiguous().permute({order})"
+        case Layout.STRIDED:
+            return f"{literal(array)}.repeat_interleave(2, -1)[..., ::2]"
+        case Layout.EXPANDED:
+            return f"{literal(array[:1])}.expand({array.shape})"
 
 
 def headline(finding: Finding) -> str:
@@ -101,6 +123,7 @@ _IMPORTS = (
     ("import tempfile", r"\btempfile\."),
     ("import zlib", r"\bzlib\."),
     ("", ""),
+    ("import ml_dtypes", r"\bml_dtypes\."),
     ("import numpy as np", r"\bnp\."),
     ("import onnx", r"\bonnx\.load"),
     ("import onnxruntime", r"\bonnxruntime\."),

@@ -120,7 +120,7 @@ def renumbered(case: Case) -> Case:
     """Values called x0, x1, ... w0, ... v0, ... in order: equal reductions of one bug become equal texts."""
     graph = case.graph
     names: dict[str, str] = {}
-    for role, letter in ((Role.INPUT, "x"), (Role.PARAM, "w")):
+    for role, letter in ((Role.INPUT, "x"), (Role.PARAM, "w"), (Role.BUFFER, "b")):
         for index, item in enumerate(i for i in graph.inputs if i.role is role):
             names[item.value.name] = f"{letter}{index}"
     for index, value in enumerate(value for node in graph.nodes for value in node.results):
@@ -129,10 +129,10 @@ def renumbered(case: Case) -> Case:
     def named(value: Value) -> Value:
         return Value(names[value.name], value.type)
 
-    inputs = tuple(Input(named(item.value), item.role, item.domain) for item in graph.inputs)
+    inputs = tuple(replace(item, value=named(item.value)) for item in graph.inputs)
     nodes = tuple(
-        Node(node.op, tuple(names[arg] for arg in node.args), node.attrs, tuple(map(named, node.results)))
+        replace(node, args=tuple(names[arg] for arg in node.args), results=tuple(map(named, node.results)))
         for node in graph.nodes
     )
-    renamed = Graph(inputs, nodes, tuple(names[name] for name in graph.outputs), graph.dialect)
+    renamed = replace(graph, inputs=inputs, nodes=nodes, outputs=tuple(names[name] for name in graph.outputs))
     return replace(case, graph=renamed, tensors={names[name]: array for name, array in case.tensors.items()})

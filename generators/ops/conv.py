@@ -129,7 +129,7 @@ _CALL = "stride={stride}, padding={padding}, dilation={dilation}, groups={groups
 
 def _conv_row(nd: int) -> Op:
     call = f"F.conv{nd}d({{args}}, {_CALL})"
-    return Op(f"conv{nd}d", _operands(nd, False), _conv(nd), call, _conv_attrs(nd), _CONV, (2, 3), _terms)
+    return Op(f"conv{nd}d", _operands(nd, False), _conv(nd), call, _conv_attrs(nd), _CONV, arity=(2, 3), terms=_terms)
 
 
 def _conv_transpose_row(nd: int) -> Op:
@@ -140,8 +140,8 @@ def _conv_transpose_row(nd: int) -> Op:
         f"F.conv_transpose{nd}d({{args}}, output_padding={{output_padding}}, {_CALL})",
         _conv_transpose_attrs(nd),
         {**_CONV, "output_padding": INTS},
-        (2, 3),
-        _transposed_terms,
+        arity=(2, 3),
+        terms=_transposed_terms,
     )
 
 

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import FLOATS, Attrs, Domain, DType, TensorType, Value
+from generators.domain import NONZERO, POSITIVE
+from generators.graph import FLOATS, Attrs, DType, TensorType, Value
 from generators.ops.base import DTYPE, NUMBER, Op, Terms, Types, dtype_of, one_term, require
+from generators.ops.guard import clamped
 from generators.ops.operands import broadcasting, one, partner
 from generators.ops.rules import ALL, NUMERIC, broadcast, floating, promote, require_dtype, same_type
 
@@ -31,13 +33,6 @@ def _cast(types: Types, attrs: Attrs) -> TensorType:
     return types[0].with_dtype(dtype_of(attrs))
 
 
-def _clamp(types: Types, attrs: Attrs) -> TensorType:
-    """Integer tensors with float bounds promote; the rows draw bounds of the tensor's own category."""
-    require_dtype(types, *NUMERIC)
-    floats = any(isinstance(attrs[key], float) for key in ("min", "max"))
-    return types[0].with_dtype(floating(types[0].dtype) if floats else types[0].dtype)
-
-
 def _with_scalar(types: Types, attrs: Attrs) -> TensorType:
     """Tensor and Python number: a float number makes an integer tensor float32."""
     require_dtype(types, *NUMERIC)
@@ -54,8 +49,8 @@ def _guarded(low: float, high: float) -> Callable[[Builder], tuple[Value, ...]]:
     def operands(b: Builder) -> tuple[Value, ...]:
         value = b.tensor(FLOATS)
         if low > 0 and b.source.chance(30):
-            return (b.fresh_input(value.type, domain=Domain.POSITIVE),)
-        return b.emit(CLAMP, (value,), {"min": low, "max": high})
+            return (b.fresh_input(value.type, domain=POSITIVE),)
+        return (clamped(b, value, low, high),)
 
     return operands
 
@@ -63,19 +58,18 @@ def _guarded(low: float, high: float) -> Callable[[Builder], tuple[Value, ...]]:
 def _divisor(b: Builder) -> tuple[Value, ...]:
     first = b.tensor(FLOATS)
     shape = partner(b, first.type, FLOATS).type if b.source.chance(50) else first.type
-    return first, b.fresh_input(shape, domain=Domain.NONZERO)
+    return first, b.fresh_input(shape, domain=NONZERO)
 
 
 def _base_and_exponent(b: Builder) -> tuple[Value, ...]:
     (base,) = _guarded(0.25, 4.0)(b)
-    (exponent,) = b.emit(CLAMP, (partner(b, base.type, FLOATS),), {"min": -3.0, "max": 3.0})
-    return base, exponent
+    return base, clamped(b, partner(b, base.type, FLOATS), -3.0, 3.0)
 
 
 def _cast_operand(b: Builder) -> tuple[Value, ...]:
     """Floats are clamped first: what a cast to int64 does out of range is undefined."""
     value = b.tensor()
-    return b.emit(CLAMP, (value,), {"min": -1000.0, "max": 1000.0}) if value.type.dtype.is_float else (value,)
+    return (clamped(b, value, -100.0, 100.0) if value.type.dtype.is_float else value,)
 
 
 def _condition_and_branches(b: Builder) -> tuple[Value, ...]:
@@ -84,11 +78,6 @@ def _condition_and_branches(b: Builder) -> tuple[Value, ...]:
 
 
 # --- attributes
-
-
-def _bounds(source: ChoiceSource, types: Types) -> Attrs:
-    low, high = sorted((source.integer(-8, 8), source.integer(-8, 8)))
-    return {"min": low / 2, "max": high / 2} if types[0].dtype.is_float else {"min": low, "max": high}
 
 
 def _number(source: ChoiceSource, types: Types) -> Attrs:
@@ -141,18 +130,8 @@ def _true_division(types: Types) -> DType:
     return floating(promote(types))
 
 
-CLAMP = Op(
-    "clamp",
-    one(NUMERIC),
-    _clamp,
-    "torch.clamp({0}, min={min}, max={max})",
-    _bounds,
-    {"min": NUMBER, "max": NUMBER},
-)
-
 OPS = (
     # exact
-    CLAMP,
     _unary("abs", *NUMERIC, exact=True),
     _unary("neg", *NUMERIC, exact=True),
     _unary("sign", *NUMERIC, exact=True),

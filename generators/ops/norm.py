@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import FLOATS, Attrs, Domain, TensorType, Value
+from generators.domain import POSITIVE
+from generators.graph import FLOATS, Attrs, TensorType, Value
 from generators.ops.base import INT, SIZES, Op, Types, int_of, ints_of, require
 from generators.ops.operands import one, product
 from generators.ops.rules import axis_of, require_dtype, require_same_dtype, size_along
@@ -26,7 +27,7 @@ def _batch_norm(types: Types, attrs: Attrs) -> TensorType:
 def _batch_norm_operands(b: Builder) -> tuple[Value, ...]:
     x = b.tensor(FLOATS, ranks=(2, 5))
     dtype, channels = x.type.dtype, x.type.sizes[1]
-    mean, var = b.param(dtype, channels), b.param(dtype, channels, domain=Domain.POSITIVE)
+    mean, var = b.param(dtype, channels), b.param(dtype, channels, domain=POSITIVE)
     return (x, mean, var, b.param(dtype, channels), b.param(dtype, channels)) if b.source.chance(70) else (x, mean, var)
 
 
@@ -110,8 +111,8 @@ OPS = (
         _layer_norm_source,
         _layer_norm_attrs,
         {"normalized_shape": SIZES},
-        (1, 3),
-        lambda types, attrs: product(ints_of(attrs, "normalized_shape")),
+        arity=(1, 3),
+        terms=lambda types, attrs: product(ints_of(attrs, "normalized_shape")),
     ),
     Op(
         "group_norm",
@@ -120,8 +121,8 @@ OPS = (
         _group_norm_source,
         _group_norm_attrs,
         {"num_groups": INT},
-        (1, 3),
-        lambda types, attrs: product(types[0].sizes[1:]) // int_of(attrs, "num_groups"),
+        arity=(1, 3),
+        terms=lambda types, attrs: product(types[0].sizes[1:]) // int_of(attrs, "num_groups"),
     ),
     Op(
         "softmax",

@@ -4,33 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from generators.graph import Attrs, DType, TensorType
+from generators.graph import FLOATS, INTEGERS, Attrs, DType, TensorType
 from generators.ops.base import Types, require
 
 ALL = tuple(DType)
-NUMERIC = (DType.FLOAT32, DType.FLOAT64, DType.INT64)
-_ORDER = (DType.BOOL, DType.INT64, DType.FLOAT32, DType.FLOAT64)
-_CATEGORY = {DType.BOOL: 0, DType.INT64: 1, DType.FLOAT32: 2, DType.FLOAT64: 2}
+NUMERIC = (*FLOATS, *INTEGERS)
+DEFAULT_FLOAT = DType.FLOAT32
+HALVES = (DType.FLOAT16, DType.BFLOAT16)
+SINGLE_AND_DOUBLE = (DType.FLOAT32, DType.FLOAT64)
+
+Number = bool | int | float
 
 
-def promote(types: Iterable[TensorType]) -> DType:
-    """torch.result_type: 0-d tensors count only where their category (bool < integer < float) is higher."""
-    types = tuple(types)
-    dims = [t.dtype for t in types if t.rank]
-    zeros = [t.dtype for t in types if not t.rank]
-    best_dim = max(dims, key=_ORDER.index, default=None)
-    best_zero = max(zeros, key=_ORDER.index, default=None)
-    if best_dim is None:
-        assert best_zero is not None
-        return best_zero
-    if best_zero is None or _CATEGORY[best_zero] <= _CATEGORY[best_dim]:
-        return best_dim
-    return max(best_dim, best_zero, key=_ORDER.index)
+def category(dtype: DType) -> int:
+    """0 bool, 1 integer, 2 float: what decides whether a 0-d tensor or a Python number counts in a promotion."""
+    return 0 if dtype is DType.BOOL else 2 if dtype.is_float else 1
+
+
+def join(a: DType, b: DType) -> DType:
+    """The smallest dtype that holds both, as torch.promote_types defines it."""
+    if a == b:
+        return a
+    if category(a) != category(b):
+        return a if category(a) > category(b) else b
+    if a.is_float:
+        return DType.FLOAT32 if a.bits == b.bits else a if a.bits > b.bits else b
+    if DType.UINT8 in (a, b):  # the only unsigned one
+        signed = b if a is DType.UINT8 else a
+        return DType.INT16 if signed is DType.INT8 else signed
+    return a if a.bits > b.bits else b
+
+
+def promote(types: Iterable[TensorType], *numbers: Number) -> DType:
+    """torch.result_type: tensors with dimensions decide; 0-d tensors, and after them Python numbers, count only where
+    their category (bool < integer < float) is higher than all before."""
+    dims = zeros = None
+    for t in types:
+        if t.shape:
+            dims = t.dtype if dims is None else join(dims, t.dtype)
+        else:
+            zeros = t.dtype if zeros is None else join(zeros, t.dtype)
+    result = dims if dims is not None else zeros
+    if dims is not None and zeros is not None and category(zeros) > category(dims):
+        result = zeros
+    for number in numbers:
+        of = DType.BOOL if isinstance(number, bool) else DType.INT64 if isinstance(number, int) else DEFAULT_FLOAT
+        if result is None or category(of) > category(result):
+            result = of
+    assert result is not None, "something to promote"
+    return result
 
 
 def floating(dtype: DType) -> DType:
     """What true division and float functions make of integers: the default dtype, float32."""
-    return dtype if dtype.is_float else DType.FLOAT32
+    return dtype if dtype.is_float else DEFAULT_FLOAT
+
+
+def summed(dtype: DType) -> DType:
+    """What sums and products of integers and booleans are."""
+    return dtype if dtype.is_float else DType.INT64
 
 
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -291,7 +291,7 @@ OPS = (
         lambda source, types: {key: any_dim(source, types[0].rank) for key in ("dim0", "dim1")},
         {"dim0": INT, "dim1": INT},
     ),
-    Op("cat", _cat_operands, _cat, "torch.cat(({args},), dim={dim})", _cat_attrs, {"dim": INT}, (1, 8)),
+    Op("cat", _cat_operands, _cat, "torch.cat(({args},), dim={dim})", _cat_attrs, {"dim": INT}, arity=(1, 8)),
     Op(
         "stack",
         alike(1, 3, (0, 4)),
@@ -299,7 +299,7 @@ OPS = (
         "torch.stack(({args},), dim={dim})",
         lambda source, types: {"dim": any_dim(source, types[0].rank + 1)},
         {"dim": INT},
-        (1, 8),
+        arity=(1, 8),
     ),
     Op(
         "slice",

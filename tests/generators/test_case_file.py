@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from generators.case_file import JSON_NAME, TENSORS_NAME, decode, digest, encode, read
 from generators.check import check
-from generators.graph import Array, Attrs, Case, Domain, Graph, Input, Invalid, Node, Role, TensorType, Value
+from generators.domain import ANY, POSITIVE
+from generators.graph import Array, Attrs, Case, Graph, Input, Invalid, Node, Role, TensorType, Value
 from generators.strategies import cases
 
 
@@ -22,7 +23,7 @@ def value(name: str, type: str) -> Value:
 
 INPUTS = (
     Input(value("x0", "bool[]")),
-    Input(value("w0", "float32[2,n]"), Role.PARAM, Domain.POSITIVE),
+    Input(value("w0", "float32[2,n]"), Role.PARAM, POSITIVE),
     Input(value("x1", "int64[]")),
 )
 NODES = (
@@ -120,7 +121,7 @@ def test_digest_sees_attributes(attrs: Attrs) -> None:
 def test_digest_sees_outputs_domains_and_sizes() -> None:
     others = (
         replace(CASE, graph=replace(CASE.graph, outputs=("v1", "v2"))),
-        replace(CASE, graph=replace(CASE.graph, inputs=tuple(replace(i, domain=Domain.ANY) for i in INPUTS))),
+        replace(CASE, graph=replace(CASE.graph, inputs=tuple(replace(i, domain=ANY) for i in INPUTS))),
         replace(CASE, sizes={"n": 4}),
     )
     assert len({digest(case) for case in (CASE, *others)}) == 4

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generators.choice import NumpySource
+from generators.domain import ANY, NONZERO, POSITIVE
 from generators.graph import FLOATS, Array, Domain, DType, Input, Role, TensorType, Value
 from generators.values import draw, plain
 
@@ -14,7 +15,7 @@ EACH_FLOAT = pytest.mark.parametrize("dtype", FLOATS)
 ROLES = pytest.mark.parametrize("role", Role)
 
 
-def item(dtype: DType, *shape: int, role: Role = Role.INPUT, domain: Domain = Domain.ANY) -> Input:
+def item(dtype: DType, *shape: int, role: Role = Role.INPUT, domain: Domain = ANY) -> Input:
     return Input(Value("x0", TensorType(dtype, shape)), role, domain)
 
 
@@ -76,7 +77,7 @@ def test_styles_differ_in_magnitude() -> None:
 @EACH_FLOAT
 @ROLES
 def test_positive_domain(dtype: DType, role: Role) -> None:
-    for array in draws(item(dtype, 64, role=role, domain=Domain.POSITIVE)):
+    for array in draws(item(dtype, 64, role=role, domain=POSITIVE)):
         assert array.dtype == dtype.numpy
         assert array.min() >= 0.5
 
@@ -84,21 +85,21 @@ def test_positive_domain(dtype: DType, role: Role) -> None:
 @EACH_FLOAT
 @ROLES
 def test_nonzero_domain_keeps_both_signs(dtype: DType, role: Role) -> None:
-    for array in draws(item(dtype, 64, role=role, domain=Domain.NONZERO)):
+    for array in draws(item(dtype, 64, role=role, domain=NONZERO)):
         assert array.dtype == dtype.numpy
         assert np.abs(array).min() >= 0.5
         assert array.min() < 0 < array.max()
 
 
-@pytest.mark.parametrize("domain", [Domain.POSITIVE, Domain.NONZERO])
+@pytest.mark.parametrize("domain", [POSITIVE, NONZERO])
 def test_domains_of_integers(domain: Domain) -> None:
     for array in draws(item(DType.INT64, 64, domain=domain)):
-        assert (array > 0).all() if domain is Domain.POSITIVE else (array != 0).all()
+        assert (array > 0).all() if domain is POSITIVE else (array != 0).all()
 
 
 @pytest.mark.parametrize(
     "wanted",
-    [item(DType.BOOL), item(DType.FLOAT32, domain=Domain.POSITIVE)],
+    [item(DType.BOOL), item(DType.FLOAT32, domain=POSITIVE)],
     ids=["bool", "positive"],
 )
 def test_0d_values_are_arrays(wanted: Input) -> None:
@@ -110,4 +111,4 @@ def test_0d_values_are_arrays(wanted: Input) -> None:
 def test_plain_values(dtype: DType, domain: Domain) -> None:
     array = plain(item(dtype, 2, 3, domain=domain))
     assert (array.dtype, array.shape) == (dtype.numpy, (2, 3))
-    assert (array == (0 if domain is Domain.ANY else 1)).all()
+    assert (array == (0 if domain is ANY else 1)).all()

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from generators.graph import Array, Case, Domain, Graph, Input, Value
+from generators.domain import ANY, NONZERO, POSITIVE
+from generators.graph import Array, Case, Graph, Input, Value
 from oracles.lane import LaneSpec
 
 
@@ -72,7 +73,7 @@ def cut(subject: Subject, names: frozenset[str]) -> Subject | None:
 
 def as_input(value: Value, array: Array) -> Input:
     """An input in place of a computed value; its domain is what the numbers say, so that later passes keep to it."""
-    domain = Domain.ANY
+    domain = ANY
     if value.type.dtype.is_float and array.size:
-        domain = Domain.POSITIVE if np.all(array > 0) else Domain.NONZERO if np.all(array != 0) else Domain.ANY
+        domain = POSITIVE if np.all(array > 0) else NONZERO if np.all(array != 0) else ANY
     return Input(value, domain=domain)

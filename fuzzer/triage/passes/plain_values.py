@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from fuzzer.triage.passes.base import Subject
-from generators.graph import Array, Domain, Input
+from generators.domain import POSITIVE
+from generators.graph import Array, Input
 from generators.values import plain
 
 
@@ -25,7 +26,7 @@ def plain_values(subject: Subject) -> Iterator[Subject]:
 def _counted(item: Input, array: Array) -> Array:
     """1, 2, 3, ... in order; every other one negative where the domain allows."""
     numbers = np.arange(1, array.size + 1).reshape(array.shape)
-    if item.domain is not Domain.POSITIVE and array.dtype != np.bool_:
+    if item.domain is not POSITIVE and array.dtype != np.bool_:
         numbers = np.where(numbers % 2 == 0, -numbers, numbers)
     return (numbers % 2 == 1 if array.dtype == np.bool_ else numbers).astype(array.dtype)
 

@@ -73,9 +73,9 @@ def evaluated(case: Case) -> tuple[Array, ...]:
     import torch
 
     torch.set_num_threads(1)
-    model = build_model(render(case.bound), case.arrays(Role.PARAM))
+    model = build_model(render(case.bound), case.owned)
     with torch.no_grad():
-        outputs = model(*(to_torch(array) for array in case.arrays(Role.INPUT).values()))
+        outputs = model(*(to_torch(array) for array in case.inputs.values()))
     return tuple(output.contiguous().numpy() for output in outputs)
 
 

@@ -20,6 +20,7 @@ from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.passes.plain_types import plain_types
 from fuzzer.triage.passes.plain_values import complexity, plain_values
 from fuzzer.triage.passes.shrink_dims import shrink_dims
+from generators.domain import ANY, NONZERO, POSITIVE
 from generators.graph import Domain, DType, Role, TensorType, Value
 
 CHAIN = subject_of(
@@ -197,14 +198,14 @@ def test_what_cannot_be_cut(names: set[str]) -> None:
 @pytest.mark.parametrize(
     ("dtype", "numbers", "domain"),
     [
-        (DType.FLOAT32, [1.0, 0.5], Domain.POSITIVE),
-        (DType.FLOAT64, [1e-300], Domain.POSITIVE),
-        (DType.FLOAT32, [-1.0, 2.0], Domain.NONZERO),
-        (DType.FLOAT32, [-1.0, 0.0], Domain.ANY),
-        (DType.FLOAT32, [0.0, 1.0], Domain.ANY),
-        (DType.FLOAT32, [], Domain.ANY),
-        (DType.INT64, [1, 2], Domain.ANY),
-        (DType.BOOL, [True], Domain.ANY),
+        (DType.FLOAT32, [1.0, 0.5], POSITIVE),
+        (DType.FLOAT64, [1e-300], POSITIVE),
+        (DType.FLOAT32, [-1.0, 2.0], NONZERO),
+        (DType.FLOAT32, [-1.0, 0.0], ANY),
+        (DType.FLOAT32, [0.0, 1.0], ANY),
+        (DType.FLOAT32, [], ANY),
+        (DType.INT64, [1, 2], ANY),
+        (DType.BOOL, [True], ANY),
     ],
 )
 def test_the_domain_of_a_cut_input_is_what_its_numbers_say(dtype: DType, numbers: list[Any], domain: Domain) -> None:
@@ -216,7 +217,7 @@ def test_the_domain_of_a_cut_input_is_what_its_numbers_say(dtype: DType, numbers
 def test_cut_infers_domains() -> None:
     smaller = cut(CHAIN, frozenset({"v0"}))
     assert smaller is not None
-    assert domains(smaller) == {"x0": Domain.ANY, "v0": Domain.POSITIVE}  # v0 was tapped as 100, 101, ...
+    assert domains(smaller) == {"x0": ANY, "v0": POSITIVE}  # v0 was tapped as 100, 101, ...
 
 
 def test_pruned_keeps_what_the_outputs_need() -> None:
@@ -320,9 +321,9 @@ NEG = subject_of({"x0": "float32[3]"}, [("v0", "neg", "x0")], "v0")
 @pytest.mark.parametrize(
     ("domain", "before", "plain", "counted", "whole"),
     [
-        (Domain.ANY, [0.25, -0.25, 0.0], [0.0] * 3, [1.0, -2.0, 3.0], [1.0, -1.0, 0.0]),
-        (Domain.NONZERO, [0.25, -0.25, 7.0], [1.0] * 3, [1.0, -2.0, 3.0], [1.0, -1.0, 7.0]),
-        (Domain.POSITIVE, [0.25, 1.5, 7.0], [1.0] * 3, [1.0, 2.0, 3.0], [1.0, 2.0, 7.0]),
+        (ANY, [0.25, -0.25, 0.0], [0.0] * 3, [1.0, -2.0, 3.0], [1.0, -1.0, 0.0]),
+        (NONZERO, [0.25, -0.25, 7.0], [1.0] * 3, [1.0, -2.0, 3.0], [1.0, -1.0, 7.0]),
+        (POSITIVE, [0.25, 1.5, 7.0], [1.0] * 3, [1.0, 2.0, 3.0], [1.0, 2.0, 7.0]),
     ],
 )
 def test_plain_values_stay_in_the_domain(
@@ -334,7 +335,7 @@ def test_plain_values_stay_in_the_domain(
 def test_plain_values_all_inputs_then_each() -> None:
     both = subject_of({"x0": "int64[2]", "x1": "bool[2]"}, [("v0", "where", "x1 x0 x0")], "v0")
     x, c = [8, 9], [False, False]
-    assert values(with_values(both, Domain.ANY, x0=x, x1=c)) == [
+    assert values(with_values(both, ANY, x0=x, x1=c)) == [
         *([[0, 0], [False, False]], [[0, 0], c], [x, [False, False]]),
         *([[1, -2], [True, False]], [[1, -2], c], [x, [True, False]]),
         *([x, c], [x, c], [x, c]),

@@ -1,0 +1,118 @@
+"""Do generated graphs run in eager PyTorch, give the types that were inferred, and stay finite?
+
+    python benchmarks/validity.py --count 20000             random graphs
+    python benchmarks/validity.py --rows --ops 'conv*'      each row by itself: how often its draws fit, and the same
+
+Runs in this process, without isolation: a crash of PyTorch ends it (and the last line printed says where).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+from fnmatch import fnmatchcase
+
+import numpy as np
+import torch
+
+from fuzzer.lanes.base import build_model, from_torch, laid_out, to_torch
+from generators.builder import Builder, Limits
+from generators.check import check
+from generators.choice import NumpySource
+from generators.graph import Case, Invalid, Profile, holds_floats
+from generators.ops import OPS, TABLE
+from generators.random_graph import generate, with_values
+from generators.torch_source import render
+
+warnings.simplefilter("ignore")
+torch.set_num_threads(1)
+torch.set_grad_enabled(False)
+
+
+def verdict(case: Case) -> str:
+    """`ok`, `not finite`, or what is wrong."""
+    bound = case.bound
+    try:
+        check(case)
+        model = build_model(render(bound), case.owned)
+        items = [item for item in bound.inputs if not item.role.is_owned]
+        outputs = model(*(laid_out(to_torch(case.tensors[i.value.name]), i.layout) for i in items))
+    except Exception as error:
+        return f"INVALID {type(error).__name__}: {' '.join(str(error).split())[:160]}"
+    found = [f"{str(out.dtype).removeprefix('torch.')}[{','.join(map(str, out.shape))}]" for out in outputs]
+    expected = [str(type) for type in bound.output_types]
+    if found != expected:
+        return f"WRONG TYPE {found} instead of {expected}"
+    arrays = [from_torch(output) for output in outputs]
+    good = all(np.all(np.isfinite(array.astype(np.float64))) for array in arrays if holds_floats(array))
+    return "ok" if good else "not finite"
+
+
+def graphs(args: argparse.Namespace) -> int:
+    seen: Counter[str] = Counter()
+    examples: dict[str, int] = {}
+    since, profile = time.process_time(), Profile(args.profile) if args.profile else None
+    chosen = [op for op in OPS if fnmatchcase(op.name, args.ops)]
+    for index in range(args.count):
+        case = generate(NumpySource(args.seed, index), Limits(args.nodes), chosen, profile=profile)
+        for each in [case, *(case.at(sizes) for sizes in case.also)]:
+            told = verdict(each)
+            seen[told] += 1
+            if told not in ("ok", "not finite") and told not in examples:
+                examples[told] = index
+                print(f"seed {args.seed} index {index} {case.graph.ops}: {told}\n{render(each.bound)}", flush=True)
+    total, bad = sum(seen.values()), sum(n for told, n in seen.items() if told not in ("ok", "not finite"))
+    print(f"{args.count} graphs ({total} with their bindings) in {time.process_time() - since:.0f} CPU s")
+    print(f"valid {100 * (1 - bad / total):.3f} %, finite {100 * seen['ok'] / max(1, total - bad):.2f} %")
+    return 1 if bad else 0
+
+
+def rows(args: argparse.Namespace) -> int:
+    bad = 0
+    for op in TABLE.values():
+        if not fnmatchcase(op.name, args.ops):
+            continue
+        seen: Counter[str] = Counter()
+        forms: Counter[str] = Counter()
+        for index in range(args.count):
+            profile = Profile(args.profile or "normal")
+            builder = Builder(NumpySource(args.seed, index), Limits(max_numel=1024), profile)
+            if not builder.grow(op):
+                seen["refused"] += 1
+                continue
+            case = with_values(builder)
+            forms[builder.nodes[-1].form] += 1
+            told = verdict(case)
+            if told not in ("ok", "not finite") and told not in seen:
+                print(f"{op.name} seed {args.seed} index {index}: {told}\n{render(case.bound)}", flush=True)
+            seen[told] += 1
+        wrong = args.count - seen["ok"] - seen["not finite"] - seen["refused"]
+        bad += wrong
+        fits = 100 * (args.count - seen["refused"]) / args.count
+        finite = 100 * seen["ok"] / max(1, seen["ok"] + seen["not finite"])
+        told = " ".join(f"{form}:{count}" for form, count in forms.items())
+        flag = "BAD" if wrong or fits < 40 or finite < 99 else "ok"
+        print(f"{flag:4}{op.name:28} fits {fits:4.0f} %  wrong {wrong:3}  finite {finite:5.1f} %  {told}", flush=True)
+    return 1 if bad else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--nodes", type=int, default=8)
+    parser.add_argument("--ops", default="*")
+    parser.add_argument("--rows", action="store_true")
+    parser.add_argument("--profile", choices=list(Profile))
+    args = parser.parse_args()
+    try:
+        return rows(args) if args.rows else graphs(args)
+    except Invalid as error:
+        sys.exit(f"validity: {error}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

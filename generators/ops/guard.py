@@ -1,0 +1,99 @@
+"""Guards: nodes that rows put before themselves, so that a computed value is what they are defined for.
+
+They are ordinary operators of the table (clamp, nan_to_num): what keeps a case valid stands in its graph.
+"""
+
+from __future__ import annotations
+
+from generators.builder import Builder
+from generators.choice import ChoiceSource
+from generators.domain import index
+from generators.graph import INTEGERS, Attrs, DType, Form, Profile, TensorType, Value
+from generators.ops.base import NUMBER, Op, Types, optional, require
+from generators.ops.operands import one
+from generators.ops.rules import NUMERIC, promote, require_dtype
+
+LARGEST = {DType.FLOAT16: 60000.0}
+"""What a guard lets through where it means 'no bound'; a million for the other dtypes."""
+
+
+def clamped(b: Builder, value: Value, low: float, high: float) -> Value:
+    """The value, held within [low, high] by a clamp in the graph (NaN made 0 before where the profile has it)."""
+    if b.profile is Profile.SPECIAL and value.type.dtype.is_float:
+        (value,) = b.emit(NAN_TO_NUM, (value,), {"nan": 0.0})
+    if value.type.dtype.is_float:
+        most = LARGEST.get(value.type.dtype, 1e6)
+        bounds: Attrs = {"min": max(float(low), -most), "max": min(float(high), most)}
+    else:
+        least, most = value.type.dtype.range
+        bounds = {"min": max(int(low), least), "max": min(int(high), int(most))}
+    return b.emit(CLAMP, (value,), bounds)[0]
+
+
+def positions(b: Builder, size: int, shape: tuple[int, ...], dtype: DType = DType.INT64) -> Value:
+    """Indices into a dimension of `size` > 0, from either end: a fresh input of such numbers, or, now and then, what
+    the graph computed, clamped."""
+    wanted = TensorType(dtype, shape)
+    if b.source.chance(25):
+        computed = [v for v in b.results() if v.type == wanted]
+        if computed:
+            return clamped(b, b.source.choice(computed), -size, size - 1)
+    return b.fresh_input(wanted, domain=index(int(size)))
+
+
+def _clamp(types: Types, attrs: Attrs) -> TensorType:
+    """Bounds count in the promotion like any Python number."""
+    require_dtype(types, *NUMERIC)
+    bounds = [b for b in (attrs["min"], attrs["max"]) if isinstance(b, int | float)]
+    require(len(bounds) > 0, "clamp takes at least one bound")
+    dtype = promote(types, *bounds)
+    for bound in bounds:
+        if isinstance(bound, int) and dtype in INTEGERS:
+            low, high = dtype.range
+            require(low <= bound <= high, f"clamp: {bound} is no {dtype}")
+    return types[0].with_dtype(dtype)
+
+
+def _bounds(source: ChoiceSource, types: Types) -> Attrs:
+    """Either bound may be missing, and min above max (everything becomes max)."""
+    low, high = source.integer(-8, 8), source.integer(-8, 8)
+    if low > high and source.chance(80):
+        low, high = high, low
+    dtype = types[0].dtype
+    if dtype is DType.UINT8:
+        low, high = abs(low), abs(high)
+    halves = dtype.is_float or source.chance(15)
+    bounds: dict[str, int | float | None] = {"min": low / 2 if halves else low, "max": high / 2 if halves else high}
+    if source.chance(25):
+        bounds[source.choice(("min", "max"))] = None
+    return bounds
+
+
+def _nan_to_num(types: Types, attrs: Attrs) -> TensorType:
+    require_dtype(types, *NUMERIC, DType.BOOL)
+    return types[0]
+
+
+CLAMP = Op(
+    "clamp",
+    one(NUMERIC),
+    _clamp,
+    "torch.clamp({0}{more})",
+    _bounds,
+    {"min": optional(NUMBER), "max": optional(NUMBER)},
+    {"min": None, "max": None},
+    forms={Form.METHOD: "{0}.clamp({min}, {max})", Form.INPLACE: "{0}.clamp_({min}, {max})"},
+)
+
+NAN_TO_NUM = Op(
+    "nan_to_num",
+    one(NUMERIC),
+    _nan_to_num,
+    "torch.nan_to_num({0}{more})",
+    lambda source, types: {"nan": source.choice((None, 0.0, 1.5, -2.0))},
+    {"nan": optional(NUMBER)},
+    {"nan": None},
+    forms={Form.INPLACE: "{0}.nan_to_num_({nan})"},
+)
+
+OPS = (CLAMP, NAN_TO_NUM)

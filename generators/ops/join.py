@@ -1,0 +1,7 @@
+"""Joining tensors, and taking them apart."""
+
+from __future__ import annotations
+
+from generators.ops.base import Op
+
+OPS: tuple[Op, ...] = ()

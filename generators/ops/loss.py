@@ -1,0 +1,7 @@
+"""Losses, embeddings and dropout."""
+
+from __future__ import annotations
+
+from generators.ops.base import Op
+
+OPS: tuple[Op, ...] = ()

@@ -1,0 +1,7 @@
+"""Recurrent layers."""
+
+from __future__ import annotations
+
+from generators.ops.base import Op
+
+OPS: tuple[Op, ...] = ()

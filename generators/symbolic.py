@@ -1,0 +1,216 @@
+"""Sizes known by name: polynomials over symbols and floor divisions, and integers that remember how they came about.
+
+The builder infers types with plain integer arithmetic. Given `Size`s, the same arithmetic leaves the formula of each
+result behind: an operator row needs no second, symbolic, inference. Comparisons see the number only; whether a formula
+holds for other sizes too is checked there (`Builder.emit`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import total_ordering
+
+SYMBOL = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_TOKEN = re.compile(r"\s*(//|[0-9]+|[a-z][a-z0-9_]{0,31}|[-+*()])")
+
+
+class NoExpression(ValueError):
+    """Text that is no formula of sizes."""
+
+
+@total_ordering
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A symbol, or the floor of a formula divided by a number: `n`, `(n+1)//2`."""
+
+    name: str
+    inner: Expr | None = None
+    divisor: int = 1
+
+    def __str__(self) -> str:
+        return self.name if self.inner is None else f"({self.inner})//{self.divisor}"
+
+    def __lt__(self, other: Atom) -> bool:
+        return str(self) < str(other)
+
+    def at(self, sizes: Mapping[str, int]) -> int:
+        return sizes[self.name] if self.inner is None else self.inner.at(sizes) // self.divisor
+
+
+Term = tuple[tuple[Atom, ...], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """A sum of products of atoms, in one canonical order; written `2*n+1`."""
+
+    terms: tuple[Term, ...]
+
+    @staticmethod
+    def of(terms: Iterable[Term]) -> Expr:
+        total: dict[tuple[Atom, ...], int] = {}
+        for atoms, factor in terms:
+            total[atoms] = total.get(atoms, 0) + factor
+        kept = [(atoms, factor) for atoms, factor in total.items() if factor]
+        return Expr(tuple(sorted(kept, key=lambda term: (-len(term[0]), tuple(map(str, term[0]))))))
+
+    @staticmethod
+    def number(value: int) -> Expr:
+        return Expr.of([((), value)])
+
+    @staticmethod
+    def symbol(name: str) -> Expr:
+        return Expr((((Atom(name),), 1),))
+
+    @staticmethod
+    def parse(text: str) -> Expr:
+        return _Parser(text).whole()
+
+    def __str__(self) -> str:
+        parts = [_written(atoms, factor) for atoms, factor in self.terms]
+        return "+".join(parts).replace("+-", "-") or "0"
+
+    def __add__(self, other: Expr) -> Expr:
+        return Expr.of((*self.terms, *other.terms))
+
+    def __mul__(self, other: Expr) -> Expr:
+        return Expr.of(
+            (tuple(sorted((*a, *b))), factor * times) for a, factor in self.terms for b, times in other.terms
+        )
+
+    def __floordiv__(self, divisor: int) -> Expr:
+        if all(factor % divisor == 0 for _, factor in self.terms):
+            return Expr.of((atoms, factor // divisor) for atoms, factor in self.terms)
+        return Expr((((Atom("", self, divisor),), 1),))
+
+    @property
+    def constant(self) -> int | None:
+        """The number, where no symbol is in it."""
+        if not self.terms:
+            return 0
+        return self.terms[0][1] if len(self.terms) == 1 and not self.terms[0][0] else None
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        found: set[str] = set()
+        for atoms, _ in self.terms:
+            for atom in atoms:
+                found |= {atom.name} if atom.inner is None else atom.inner.symbols
+        return frozenset(found)
+
+    def at(self, sizes: Mapping[str, int]) -> int:
+        total = 0
+        for atoms, factor in self.terms:
+            for atom in atoms:
+                factor *= atom.at(sizes)
+            total += factor
+        return total
+
+
+def _written(atoms: tuple[Atom, ...], factor: int) -> str:
+    names = "*".join(map(str, atoms))
+    if not atoms:
+        return str(factor)
+    return names if factor == 1 else f"-{names}" if factor == -1 else f"{factor}*{names}"
+
+
+class _Parser:
+    """sum := product (('+'|'-') product)*; product := unit (('*' unit) | ('//' number))*; unit := number | name | (sum)"""
+
+    def __init__(self, text: str) -> None:
+        self._tokens: list[str] = []
+        position = 0
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            if not match or len(self._tokens) > 200:
+                raise NoExpression(f"{text!r} is no size")
+            self._tokens.append(match[1])
+            position = match.end()
+        self._text = text
+
+    def whole(self) -> Expr:
+        found = self._sum()
+        if self._tokens:
+            raise NoExpression(f"{self._text!r} is no size")
+        return found
+
+    def _next(self, *wanted: str) -> str | None:
+        return self._tokens.pop(0) if self._tokens and self._tokens[0] in wanted else None
+
+    def _sum(self) -> Expr:
+        sign = -1 if self._next("-") else 1
+        total = self._product() * Expr.number(sign)
+        while operator := self._next("+", "-"):
+            total += self._product() * Expr.number(1 if operator == "+" else -1)
+        return total
+
+    def _product(self) -> Expr:
+        value = self._unit()
+        while operator := self._next("*", "//"):
+            other = self._unit()
+            if operator == "*":
+                value *= other
+            elif not other.constant or other.constant < 0:
+                raise NoExpression(f"{self._text!r} divides by something else than a positive number")
+            else:
+                value //= other.constant
+        return value
+
+    def _unit(self) -> Expr:
+        if not self._tokens:
+            raise NoExpression(f"{self._text!r} is no size")
+        token = self._tokens.pop(0)
+        if token == "(":
+            inner = self._sum()
+            if not self._next(")"):
+                raise NoExpression(f"{self._text!r} lacks a )")
+            return inner
+        if token.isdigit():
+            return Expr.number(int(token))
+        if SYMBOL.fullmatch(token):
+            return Expr.symbol(token)
+        raise NoExpression(f"{self._text!r} is no size")
+
+
+class Size(int):
+    """A size with its formula. Sums, differences, products and quotients by numbers keep it."""
+
+    expr: Expr
+
+    def __new__(cls, value: int, expr: Expr) -> Size:
+        made = super().__new__(cls, value)
+        made.expr = expr
+        return made
+
+    @staticmethod
+    def symbol(name: str, value: int) -> Size:
+        return Size(value, Expr.symbol(name))
+
+    def __add__(self, other: int) -> Size:
+        return Size(int(self) + int(other), self.expr + formula(other))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Size:
+        return self * -1
+
+    def __sub__(self, other: int) -> Size:
+        return self + -other
+
+    def __rsub__(self, other: int) -> Size:
+        return -self + other
+
+    def __mul__(self, other: int) -> Size:
+        return Size(int(self) * int(other), self.expr * formula(other))
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: int) -> int:  # type: ignore[override]
+        value = int(self) // int(other)
+        return value if isinstance(other, Size) or other <= 0 else Size(value, self.expr // other)
+
+
+def formula(size: int) -> Expr:
+    return size.expr if isinstance(size, Size) else Expr.number(size)

@@ -1,0 +1,153 @@
+"""What a value is: its dtype, and a shape whose dimensions are numbers or formulas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from generators.symbolic import Expr, NoExpression, Size
+
+Array = npt.NDArray[Any]
+
+
+class Invalid(ValueError):
+    """A graph, case or file that breaks a rule; the message says which rule, where, in one line."""
+
+
+class DType(StrEnum):
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+    FLOAT16 = "float16"
+    BFLOAT16 = "bfloat16"
+    INT64 = "int64"
+    INT32 = "int32"
+    INT16 = "int16"
+    INT8 = "int8"
+    UINT8 = "uint8"
+    BOOL = "bool"
+
+    @property
+    def is_float(self) -> bool:
+        return self in FLOATS
+
+    @property
+    def is_integer(self) -> bool:
+        """Integers proper: bool is a category of its own."""
+        return self in INTEGERS
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        return NUMPY[self]
+
+    @property
+    def bits(self) -> int:
+        return NUMPY[self].itemsize * 8
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """Smallest and largest number of an integer dtype; 0 and 1 of bool."""
+        if self is DType.BOOL:
+            return 0, 1
+        info = np.iinfo(self.numpy)
+        return int(info.min), int(info.max)
+
+    @property
+    def eps(self) -> float:
+        """Distance from 1 to the next number of a float dtype."""
+        return float(ml_dtypes.finfo(self.numpy).eps)
+
+
+FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)
+INTEGERS = (DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8)
+DTYPE_NAMES = frozenset(dtype.value for dtype in DType)
+NUMPY: dict[DType, np.dtype[Any]] = {d: np.dtype(d.value if d is not DType.BFLOAT16 else ml_dtypes.bfloat16) for d in DType}
+
+_FLOAT_ARRAYS = frozenset(NUMPY[dtype] for dtype in FLOATS)
+
+
+def holds_floats(array: Array) -> bool:
+    """Whether an array is of a float dtype; numpy alone does not count bfloat16 among them."""
+    return array.dtype in _FLOAT_ARRAYS
+
+
+Dim = int | Expr
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """dtype and shape, written `float32[2,3,2*n]`; `float32[]` is a 0-d tensor."""
+
+    dtype: DType
+    shape: tuple[Dim, ...]
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+    @staticmethod
+    def parse(text: str) -> TensorType:
+        match = re.fullmatch(r"([a-z0-9]+)\[([a-z0-9_,+*/()-]*)\]", text)
+        if not match or match[1] not in DTYPE_NAMES:
+            raise Invalid(f"{text!r} is no tensor type; expected e.g. float32[2,3] with one of {', '.join(DType)}")
+        return TensorType(DType(match[1]), tuple(_parse_dim(d) for d in match[2].split(",")) if match[2] else ())
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The shape of a type without symbols."""
+        for dim in self.shape:
+            if not isinstance(dim, int):
+                raise Invalid(f"{self} has symbolic dimensions: bind the graph to sizes first")
+        return self.shape  # type: ignore[return-value]
+
+    @property
+    def numel(self) -> int:
+        count = 1
+        for size in self.sizes:
+            count *= size
+        return int(count)
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        return frozenset(name for dim in self.shape if isinstance(dim, Expr) for name in dim.symbols)
+
+    def bind(self, sizes: Mapping[str, int]) -> TensorType:
+        return TensorType(self.dtype, tuple(d.at(sizes) if isinstance(d, Expr) else d for d in self.shape))
+
+    def with_shape(self, *shape: Dim) -> TensorType:
+        return TensorType(self.dtype, shape)
+
+    def with_dtype(self, dtype: DType) -> TensorType:
+        return TensorType(dtype, self.shape)
+
+    def formal(self) -> TensorType:
+        """The type with formulas in place of the sizes that remember one."""
+        return TensorType(self.dtype, tuple(_formal(dim) for dim in self.shape))
+
+
+def _formal(dim: Dim) -> Dim:
+    if not isinstance(dim, Size):
+        return dim
+    constant = dim.expr.constant
+    return dim.expr if constant is None else constant
+
+
+def _parse_dim(text: str) -> Dim:
+    if re.fullmatch(r"0|[1-9][0-9]{0,9}", text):
+        return int(text)
+    try:
+        found = Expr.parse(text)
+    except NoExpression:
+        raise Invalid(f"{text!r} is no dimension: expected a size, a symbol or a formula of them") from None
+    if found.constant is not None or str(found) != text:
+        raise Invalid(f"{text!r} is no dimension: write it {found}")
+    return found
