@@ -11,44 +11,23 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-import warnings
 from collections import Counter
 from fnmatch import fnmatchcase
 
-import numpy as np
-import torch
-
-from fuzzer.lanes.base import build_model, from_torch, laid_out, to_torch
+from fuzzer.lanes.validity import NOT_FINITE, OK, prepare
+from fuzzer.lanes.validity import verdict as judge
 from generators.builder import Builder, Limits
-from generators.check import check
 from generators.choice import NumpySource
-from generators.graph import Case, Invalid, Profile, holds_floats
+from generators.graph import Case, Invalid, Profile
 from generators.ops import OPS, TABLE
 from generators.random_graph import generate, with_values
 from generators.torch_source import render
 
-warnings.simplefilter("ignore")
-torch.set_num_threads(1)
-torch.set_grad_enabled(False)
-
 
 def verdict(case: Case) -> str:
     """`ok`, `not finite`, or what is wrong."""
-    bound = case.bound
-    try:
-        check(case)
-        model = build_model(render(bound), case.owned)
-        items = [item for item in bound.inputs if not item.role.is_owned]
-        outputs = model(*(laid_out(to_torch(case.tensors[i.value.name]), i.layout) for i in items))
-    except Exception as error:
-        return f"INVALID {type(error).__name__}: {' '.join(str(error).split())[:160]}"
-    found = [f"{str(out.dtype).removeprefix('torch.')}[{','.join(map(str, out.shape))}]" for out in outputs]
-    expected = [str(type) for type in bound.output_types]
-    if found != expected:
-        return f"WRONG TYPE {found} instead of {expected}"
-    arrays = [from_torch(output) for output in outputs]
-    good = all(np.all(np.isfinite(array.astype(np.float64))) for array in arrays if holds_floats(array))
-    return "ok" if good else "not finite"
+    word, told = judge(case)
+    return word if word in (OK, NOT_FINITE) else f"{word.upper()} {told}"
 
 
 def graphs(args: argparse.Namespace) -> int:
@@ -58,7 +37,7 @@ def graphs(args: argparse.Namespace) -> int:
     chosen = [op for op in OPS if fnmatchcase(op.name, args.ops)]
     for index in range(args.count):
         case = generate(NumpySource(args.seed, index), Limits(args.nodes), chosen, profile=profile)
-        for each in [case, *(case.at(sizes) for sizes in case.also)]:
+        for each in case.instances():
             told = verdict(each)
             seen[told] += 1
             if told not in ("ok", "not finite") and told not in examples:
@@ -108,6 +87,7 @@ def main() -> int:
     parser.add_argument("--rows", action="store_true")
     parser.add_argument("--profile", choices=list(Profile))
     args = parser.parse_args()
+    prepare()
     try:
         return rows(args) if args.rows else graphs(args)
     except Invalid as error:

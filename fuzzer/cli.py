@@ -14,12 +14,18 @@ from typing import Annotated
 import msgspec
 import typer
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 
 from fuzzer import replay as replaying
+from fuzzer import sweep as sweeping
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.screen import Screen, found_line
 from fuzzer.campaign.store import Busy, Store
+from fuzzer.coverage import measure as coverage_of
+from fuzzer.coverage import report as coverage_report
+from fuzzer.gen import Order
+from fuzzer.gen import run as generate_cases
 from fuzzer.isolate.executor import EnvironmentMissing, Executor
 from fuzzer.lanes import LANES, TVM_LANES, select
 from fuzzer.replay import Exit
@@ -27,7 +33,8 @@ from fuzzer.report import finding_file
 from fuzzer.selftest import self_test
 from fuzzer.settings import Settings
 from fuzzer.triage.related import causes
-from generators.graph import Invalid
+from generators.builder import Limits
+from generators.graph import Invalid, Profile
 from generators.ops import OPS, Op
 from generators.ops.base import no_attrs
 from oracles.finding import Component
@@ -193,8 +200,25 @@ def list_lanes(json: JsonFlag = False) -> None:
 
 
 @app.command("ops")
-def list_ops(json: JsonFlag = False) -> None:
+def list_ops(
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Say which of TVM's converters they reach, and why not the rest.")
+    ] = False,
+    ops: Annotated[str, typer.Option(metavar="GLOB", help="With --coverage: only these.")] = "*",
+    count: Annotated[int, typer.Option(min=1, help="With --coverage: programs of each.")] = 12,
+    seed: Annotated[int, typer.Option(min=0, help="With --coverage: where they come from.")] = 0,
+    dynamo: Annotated[bool, typer.Option(help="With --coverage: the slow exporter to ONNX too.")] = True,
+    workers: Annotated[int, typer.Option(min=1, help="With --coverage: at a time.")] = max(1, os.cpu_count() or 1),
+    json: JsonFlag = False,
+) -> None:
     """List the operators."""
+    if coverage:
+        measured = _measured(coverage_of.Order(_ops(ops), count, seed, dynamo, workers))
+        if json:
+            print_json(coverage_report.document(measured))
+        else:
+            print(*coverage_report.text(measured), sep="\n")
+        return
     if json:
         print_json([{"name": op.name, "arity": op.arity, "attrs": sorted(op.schema)} for op in OPS])
         return
@@ -206,6 +230,71 @@ def list_ops(json: JsonFlag = False) -> None:
         attrs = ", ".join(f"{key}: {kind.says}" for key, kind in op.schema.items()) if op.attrs is not no_attrs else ""
         table.add_row(op.name, str(low) if low == high else f"{low} to {high}", attrs)
     Console().print(table)
+
+
+@app.command()
+def gen(
+    count: Annotated[int, typer.Option(min=1, help="How many cases.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Where the cases come from.")] = 0,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write each case to a folder in DIR.")] = None,
+    ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
+    nodes: Annotated[int, typer.Option(min=1, help="The most operators of a graph.")] = Limits().max_nodes,
+    profile: Annotated[Profile | None, typer.Option(help="Values of this profile only.")] = None,
+    stats: Annotated[
+        bool, typer.Option("--stats", help="Ask PyTorch whether they are valid; say what they cover.")
+    ] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Generate cases without any compiler."""
+    order = Order(count, seed, out, _ops(ops), Limits(nodes), profile)
+    report = generate_cases(order, ask_pytorch=stats)
+    for line in report.invalid:
+        say(line)
+    summary = report.summary()
+    if json:
+        print(msgspec.json.encode(summary).decode())
+        return
+    for key, value in summary.items() if stats else ():
+        print(f"{key:22} {value}")
+    where = f" in {out}" if out else ""
+    print(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; next: {program()} run --seconds 120")
+
+
+def _measured(order: coverage_of.Order) -> coverage_of.Coverage:
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task("looking at programs", total=coverage_of.number_of_trials(order))
+        return coverage_of.measure(order, lambda seen: progress.update(task, completed=seen.trials))
+
+
+@app.command()
+def sweep(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The sweep's folder: started there, or continued.")],
+    ops: Annotated[str, typer.Option(metavar="GLOB", help="PyTorch's operators (OpInfo names), globs.")] = "*",
+    samples: Annotated[int, typer.Option(min=1, help="Samples of each operator and dtype.")] = 2,
+    lanes: LanesGlob = "*",
+    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),
+    json: JsonFlag = False,
+) -> None:
+    """Take PyTorch's own samples of every operator through the lanes; DIR/sweep.html is the table."""
+    chosen = _lanes(lanes)
+    say("taking PyTorch's samples (a minute for all operators) ...")
+    task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
+    with Store(out, None) as store, Executor(store.scratch) as executor:
+        settings = Settings(out, store.state.seed, chosen, seconds, None, workers, json=json)
+        _prove_that_failures_are_seen(executor)
+        campaign = Campaign(settings, store, executor, task.case, task.watch)
+        _stop_on_signals(campaign)
+        with Screen(campaign):
+            campaign.run()
+        table = task.write_table()
+    if json:
+        print_json({"samples": table.samples, "done": table.done, "totals": table.totals})
+        return
+    for lane, counts in table.totals.items():
+        print(f"{lane:20} " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
+    again = f"{program()} sweep --out {out}" if table.done < table.samples else f"{program()} triage --campaign {out}"
+    print(f"{table.done} of {table.samples} samples; table: {out / 'sweep.html'}; next: {again}")
 
 
 def _lanes(globs: str) -> tuple[LaneSpec, ...]:
@@ -252,7 +341,7 @@ def routed(arguments: list[str]) -> list[str]:
     return arguments if arguments and not arguments[0].startswith("-") else ["run", *arguments]
 
 
-COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops"}
+COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep"}
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from generators.choice import ChoiceSource
-from generators.domain import ANY, Domain
+from generators.domain import ANY, Bounds, Domain
 from generators.graph import (
     Attr,
     Attrs,
@@ -75,6 +75,7 @@ class Builder:
         self._made: dict[str, int] = {}  # value -> number of the node that made it
         self._reads: dict[str, int] = {}  # value -> how many operands it is
         self._gone: set[str] = set()  # changed in place by their only reader
+        self._dropped: set[str] = set()
         self._counts = {Role.INPUT: 0, Role.PARAM: 0, Role.BUFFER: 0}
         self._results = 0
         self._bytes = self._work = 0
@@ -158,15 +159,28 @@ class Builder:
         self._counts[role] += 1
         self._types[value.name] = type
         self._reads[value.name] = 0
-        self.inputs.append(Input(value, role, domain, self._layout(type) if role is Role.INPUT else Layout.CONTIGUOUS))
+        layout = self._layout(type, domain) if role is Role.INPUT else Layout.CONTIGUOUS
+        self.inputs.append(Input(value, role, domain, layout))
         if role is Role.INPUT and domain == ANY:  # others belong to the operator that asked for them
             self._values.append(value)
         return value
 
-    def _layout(self, type: TensorType) -> Layout:
+    def _layout(self, type: TensorType, domain: Domain) -> Layout:
         if len(type.shape) > 1 and self.source.chance(15):
-            return self.source.choice((Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED))
+            layout = self.source.choice((Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED))
+            if layout is not Layout.EXPANDED or domain.bounds is not Bounds.DISTINCT:  # equal slices are not distinct
+                return layout
         return Layout.CONTIGUOUS
+
+    def adopt(self, item: Input) -> Value:
+        """An input of another graph, under a name of this one."""
+        value = self.fresh_input(item.value.type, item.role, item.domain)
+        self.inputs[-1] = replace(item, value=value)
+        return value
+
+    def values(self) -> list[Value]:
+        """What may be picked."""
+        return [value for value in self._values if value.name not in self._gone]
 
     def results(self) -> list[Value]:
         """What earlier nodes computed, the latest first: some of it."""
@@ -208,11 +222,17 @@ class Builder:
             self._gone.add(args[0].name)
         return results
 
-    def _check_bindings(self, op: Op, types: Sequence[TensorType], attrs: Attrs, inferred: Sequence[TensorType]) -> None:
+    def _check_bindings(
+        self, op: Op, types: Sequence[TensorType], attrs: Attrs, inferred: Sequence[TensorType]
+    ) -> None:
         for sizes in (self.sizes, *self.also):
             found = op.results(tuple(t.formal().bind(sizes) for t in types), attrs)
             if found != tuple(t.formal().bind(sizes) for t in inferred):
                 raise Invalid(f"{op.name} gives another formula at {sizes}")
+
+    def drop(self, value: Value) -> None:
+        """Let a value that nobody reads be no output."""
+        self._dropped.add(value.name)
 
     # What generators call
 
@@ -221,16 +241,34 @@ class Builder:
 
         `connected` asks for an operand that an earlier node computed: graphs whose operators never meet find less.
         """
-        mark = len(self.inputs), len(self.nodes), len(self._values), self._bytes, self._work
+        since = len(self.nodes)
+
+        def grown() -> bool:
+            if not self._grown(op):
+                return False
+            return not connected or any(
+                self._made.get(name, since) < since for node in self.nodes[since:] for name in node.args
+            )
+
+        return self.attempt(grown)
+
+    def attempt(self, add: Callable[[], bool | None]) -> bool:
+        """Run what adds to the graph; where it says False, raises `Invalid` or breaks the limits, nothing is added.
+
+        Rows may draw what does not fit: their inference is the judge.
+        """
+        inputs, nodes, values = len(self.inputs), len(self.nodes), len(self._values)
+        cost = self._bytes, self._work
         try:
-            if self._grown(op, *mark[:2]) and (not connected or self._reads_a_result(mark[1])):
+            if add() is not False and self._affordable(inputs, nodes):
                 return True
-        except Invalid:  # the row's inference is the judge of what the row has drawn
+        except Invalid:
             pass
-        self._undo(*mark)
+        self._undo(inputs, nodes, values)
+        self._bytes, self._work = cost
         return False
 
-    def _grown(self, op: Op, inputs: int, nodes: int) -> bool:
+    def _grown(self, op: Op) -> bool:
         args = op.operands(self)
         if args is None:
             return False
@@ -239,7 +277,7 @@ class Builder:
         if attrs is None:
             return False
         self.emit(op, args, attrs, self._form(op, args, types, attrs))
-        return self._affordable(inputs, nodes)
+        return True
 
     def _form(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> Form:
         if not op.forms or self.source.chance(40):
@@ -282,7 +320,7 @@ class Builder:
                 return False
         return True
 
-    def _undo(self, inputs: int, nodes: int, values: int, size: int, work: int) -> None:
+    def _undo(self, inputs: int, nodes: int, values: int) -> None:
         for node in self.nodes[nodes:]:
             for name in node.args:
                 self._reads[name] -= 1
@@ -290,23 +328,21 @@ class Builder:
                 self._gone.remove(node.args[0])
         for node in self.nodes[nodes:]:
             self._results -= len(node.results)
+            self._dropped.difference_update([value.name for value in node.results])
             for value in node.results:
                 del self._made[value.name], self._types[value.name], self._reads[value.name]
         for item in self.inputs[inputs:]:
             self._counts[item.role] -= 1
             del self._types[item.value.name], self._reads[item.value.name]
         del self.inputs[inputs:], self.nodes[nodes:], self._ops[nodes:], self._values[values:]
-        self._bytes, self._work = size, work
-
-    def _reads_a_result(self, since: int) -> bool:
-        return any(self._made.get(name, since) < since for node in self.nodes[since:] for name in node.args)
 
     def graph(self) -> Graph:
         """What no node reads is an output. Now and then one of those is dropped, or there is an output more: a value
         that others read too, an input, the same value twice. Inputs that are of no use are left out."""
         source = self.source
         made = [v.name for node in self.nodes for v in node.results if v.name not in self._gone]
-        outputs = [name for name in made if not self._reads[name]]
+        free = [name for name in made if not self._reads[name]]
+        outputs = [name for name in free if name not in self._dropped] or free
         if len(outputs) > 1 and source.chance(15):
             outputs.remove(source.choice(outputs))
         if source.chance(12):

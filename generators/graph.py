@@ -101,6 +101,12 @@ class Node:
     def __post_init__(self) -> None:
         object.__setattr__(self, "attrs", MappingProxyType(dict(self.attrs)))
 
+    @property
+    def title(self) -> str:
+        """The operator's name; of the row that calls functions by name, the function's."""
+        called = self.attrs.get("call")
+        return called.partition("(")[0] if isinstance(called, str) else self.op
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
@@ -131,7 +137,8 @@ class Graph:
 
     @property
     def ops(self) -> tuple[str, ...]:
-        return tuple(node.op for node in self.nodes)
+        """What people call the nodes, in order."""
+        return tuple(node.title for node in self.nodes)
 
     def arg_types(self, node: Node) -> tuple[TensorType, ...]:
         types = self.types
@@ -201,3 +208,7 @@ class Case:
         shapes = {item.value.name: item.value.type.sizes for item in graph.inputs}
         cropped = {name: array[tuple(map(slice, shapes[name]))].copy() for name, array in self.tensors.items()}
         return Case(graph, cropped, {}, (), self.profile, self.origin)
+
+    def instances(self) -> list[Case]:
+        """The static cases, one for each binding; the case itself where nothing is symbolic."""
+        return [self.at(sizes) for sizes in (self.sizes, *self.also)] if self.graph.symbols else [self]

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource
 from generators.graph import Array, Case, Graph, Invalid, Profile, Symbol
+from generators.motifs import MOTIFS
 from generators.ops import OPS, Op
 from generators.values import draw, draw_profile
 
 ATTEMPTS_PER_NODE = 30
 CONNECTED_PERCENT = 85
 SYMBOLIC_PERCENT = 8
+MOTIF_PERCENT = 20
+MOTIF_NODES = 5
+"""Graphs that may be smaller than this are made of single operators."""
 LARGEST = 7
 """Of a symbolic dimension: the size that the tensors have."""
 
@@ -24,8 +28,9 @@ def generate(
     origin: str = "",
     profile: Profile | None = None,
     symbolic: bool | None = None,
+    at_least: int = 1,
 ) -> Case:
-    """A case of 1 to `limits.max_nodes` calls of `ops` (guards that keep an operator in its domain come on top).
+    """A case of `at_least` to `limits.max_nodes` calls of `ops` (guards of domains come on top).
 
     Profile, and whether there are symbolic dimensions, are drawn where not given. Raises `Invalid` where none of `ops`
     can stand in a graph of these limits.
@@ -33,7 +38,9 @@ def generate(
     profile = draw_profile(source) if profile is None else profile
     symbolic = source.chance(SYMBOLIC_PERCENT) if symbolic is None else symbolic
     builder = _symbolic_builder(source, limits, profile) if symbolic else Builder(source, limits, profile)
-    grow(builder, source.integer(1, limits.max_nodes), ops)
+    if limits.max_nodes >= MOTIF_NODES and ops is OPS and source.chance(MOTIF_PERCENT):
+        source.choice(MOTIFS).grow(builder)
+    grow(builder, source.integer(at_least, limits.max_nodes), ops)
     if not builder.nodes:
         raise Invalid(f"none of {', '.join(op.name for op in ops)} fits a graph of {limits}")
     return with_values(builder, origin)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from generators.graph import DTYPE_NAMES, DType, Form, Graph, Input, Node, Role, TensorType
+from generators.graph import Form, Graph, Input, Node, Role, TensorType
 from generators.ops import TABLE
-from generators.ops.base import DTYPE, OPTIONAL_DTYPE, Layer
+from generators.ops.base import Layer
 
 HEADER = "import torch\nimport torch.nn.functional as F\n"
 Types = tuple[TensorType, ...]
@@ -99,10 +99,5 @@ def _needs_comma(node: Node, text: str) -> bool:
 
 def _in_double(node: Node) -> Node:
     """The node with float64 for each other float dtype among its attributes."""
-    kinds = TABLE[node.op].schema
-    floats = {
-        key: DType.FLOAT64.value
-        for key, value in node.attrs.items()
-        if kinds[key] in (DTYPE, OPTIONAL_DTYPE) and value in DTYPE_NAMES and DType(str(value)).is_float
-    }
-    return replace(node, attrs={**node.attrs, **floats}) if floats else node
+    schema = TABLE[node.op].schema
+    return replace(node, attrs={key: schema[key].in_double(value) for key, value in node.attrs.items()})

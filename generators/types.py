@@ -67,7 +67,9 @@ class DType(StrEnum):
 FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)
 INTEGERS = (DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8)
 DTYPE_NAMES = frozenset(dtype.value for dtype in DType)
-NUMPY: dict[DType, np.dtype[Any]] = {d: np.dtype(d.value if d is not DType.BFLOAT16 else ml_dtypes.bfloat16) for d in DType}
+NUMPY: dict[DType, np.dtype[Any]] = {
+    d: np.dtype(d.value if d is not DType.BFLOAT16 else ml_dtypes.bfloat16) for d in DType
+}
 
 _FLOAT_ARRAYS = frozenset(NUMPY[dtype] for dtype in FLOATS)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 
@@ -20,6 +20,7 @@ from generators.choice import NumpySource
 from generators.graph import Case
 from generators.random_graph import generate
 from oracles import judge_all
+from oracles.finding import Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
 
@@ -30,11 +31,37 @@ class Stopping(Exception):
     """The campaign ends before a test is through: the next run repeats it."""
 
 
+Cases = Callable[[int], Case | None]
+"""The case of a test, by its number; None where there are no more."""
+
+Watch = Callable[[int, Case, Result, Sequence[Finding]], None]
+"""Told of each test that is through: its number, case, result and what the oracles found."""
+
+
+def random_cases(settings: Settings, seed: int) -> Cases:
+    """Endlessly many, each decided by the seed and its number alone."""
+
+    def case(index: int) -> Case:
+        source = NumpySource(seed, index)
+        made = generate(source, settings.limits, settings.ops, f"seed {seed} test {index}")
+        return source.choice(made.instances())  # no lane runs symbolic modules yet: one of the sizes
+
+    return case
+
+
+def _nobody(index: int, case: Case, result: Result, findings: Sequence[Finding]) -> None:
+    return None
+
+
 class Campaign:
     """One run of a campaign, over a pool of threads that each wait for children."""
 
-    def __init__(self, settings: Settings, store: Store, executor: Executor) -> None:
+    def __init__(
+        self, settings: Settings, store: Store, executor: Executor, cases: Cases | None = None, watch: Watch = _nobody
+    ) -> None:
         self.settings, self.store, self.executor = settings, store, executor
+        self._cases = cases or random_cases(settings, store.state.seed)
+        self._watch = watch
         self.new: list[FindingDoc] = []
         self.began = time.monotonic()
         tally = store.state.tally
@@ -81,7 +108,10 @@ class Campaign:
     def _work(self) -> None:
         with suppress(Stopping):
             while (index := self._take()) is not None:
-                self._test(index)
+                case = self._cases(index)
+                if case is None:
+                    return
+                self._test(index, case)
                 self._finish(index)
 
     def _take(self) -> int | None:
@@ -94,10 +124,7 @@ class Campaign:
             self._next += 1
             return self._next - 1
 
-    def _test(self, index: int) -> None:
-        seed = self.store.state.seed
-        origin = f"seed {seed} test {index}"
-        case = generate(NumpySource(seed, index), self.settings.limits, self.settings.ops, origin)
+    def _test(self, index: int, case: Case) -> None:
         result = self.executor.run(case, self._lanes)
         with self._lock:
             tally = self.store.state.tally
@@ -105,12 +132,14 @@ class Campaign:
             tally.invalid += not is_valid(result.outcomes)
             tally.add(result)
             self.tests += 1
-        for sighting in sightings(judge_all(case, result.outcomes)):
+        findings = list(judge_all(case, result.outcomes))
+        for sighting in sightings(findings):
             if self.store.claim(case, sighting):
                 found = investigate(self._run_for_triage, case, sighting)
                 doc = self.store.save(found, sighting, self.executor.versions)
                 if doc is not None:
                     self.new.append(doc)
+        self._watch(index, case, result, findings)
 
     def _run_for_triage(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         if self._stop.is_set():

@@ -105,8 +105,8 @@ def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
     random. ONE_PASS_SAMPLE pushes nothing, and computes variances in one pass, in their own precision."""
     noise = torch.Generator().manual_seed(sample + 1)
 
-    def perturb(value: torch.Tensor, dtype: DType, growth: float, scale: float = 0.0) -> torch.Tensor:
-        size = growth * ULPS * dtype.eps
+    def perturb(value: torch.Tensor, eps: float, growth: float, scale: float = 0.0) -> torch.Tensor:
+        size = growth * ULPS * eps
         if sample == ONE_PASS_SAMPLE:
             return value
         if sample < 2:
@@ -123,9 +123,10 @@ def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
         count = op.terms(tuple(types[name] for name in node.args), node.attrs) if op.terms else 0
         growth = math.sqrt(max(count, 1))
         args = [values[name] for name in node.args]
-        if count > 1:
+        if count > 1:  # a sum may run in its operands' precision or, where that is coarser, in its result's
+            coarsest = max([_eps(result.type.dtype) for result in node.results])
             args = [
-                perturb(arg, types[name].dtype, growth) if types[name].dtype in FLOATS else arg
+                perturb(arg, max(types[name].dtype.eps, coarsest), growth) if types[name].dtype in FLOATS else arg
                 for name, arg in zip(node.args, args, strict=True)
             ]
         if sample == ONE_PASS_SAMPLE and node.op in ONE_PASS:
@@ -137,8 +138,12 @@ def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
             made = _apply(node, args, tuple(types[name] for name in node.args))
         for result, value in zip(node.results, made, strict=True):
             rounded = op.terms is not None and result.type.dtype in FLOATS
-            values[result.name] = perturb(value, result.type.dtype, growth, op.scale) if rounded else value
+            values[result.name] = perturb(value, result.type.dtype.eps, growth, op.scale) if rounded else value
     return [values[name].contiguous() for name in graph.outputs]
+
+
+def _eps(dtype: DType) -> float:
+    return dtype.eps if dtype.is_float else 0.0
 
 
 def _apply(node: Node, args: list[torch.Tensor], types: tuple[TensorType, ...]) -> tuple[torch.Tensor, ...]:
@@ -147,7 +152,10 @@ def _apply(node: Node, args: list[torch.Tensor], types: tuple[TensorType, ...]) 
     if node.form is Form.INPLACE:  # the operand belongs to the caller
         args = [args[0].clone(), *args[1:]]
     scope = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, args, strict=True))}
-    given = [f"torch.nn.Parameter({name})" if arg.is_floating_point() else name for name, arg in zip(names, args, strict=True)]
+    given = [
+        f"torch.nn.Parameter({name})" if arg.is_floating_point() else name
+        for name, arg in zip(names, args, strict=True)
+    ]
     lines = constructor(node, tuple(given), types, "layer", float64=True)
     if lines:
         lines.append("layer.eval()")

@@ -11,8 +11,8 @@ from typing import Any
 
 from generators.builder import Builder
 from generators.choice import NumpySource
-from generators.graph import Attrs, Case, DType, TensorType, Value
-from generators.ops import TABLE
+from generators.graph import Case, DType, TensorType
+from generators.motifs import call
 from generators.random_graph import with_values
 from oracles.outcome import Stage
 
@@ -29,7 +29,7 @@ def warm_up() -> dict[str, str]:
     from fuzzer.lanes.base import Bench
     from fuzzer.lanes.runners import runner_of
 
-    _remember_decompositions()
+    remember_decompositions()
     bench = Bench(_case(), _ignore)
     for spec in LANES:
         try:
@@ -48,34 +48,21 @@ def _ignore(stage: Stage) -> None:
 
 def _case() -> Case:
     """A small network that works everywhere: what it makes torch and TVM load and cache, no child does again."""
-    builder = Builder(NumpySource(0))
-    x = builder.fresh_input(TensorType(DType.FLOAT32, (1, 2, 6, 6)))
-    weight = builder.param(DType.FLOAT32, 3, 2, 3, 3)
-    window: Attrs = {"stride": (1, 1), "padding": (1, 1), "dilation": (1, 1), "groups": 1}
-    steps: tuple[tuple[str, Attrs, tuple[Value, ...]], ...] = (
-        ("pad_constant", {"pad": (1, -1), "value": 0.5}, ()),
-        ("conv2d", window, (weight,)),
-        ("relu", {}, ()),
-        (
-            "max_pool2d",
-            {"kernel_size": (2, 2), "stride": (2, 2), "padding": (0, 0), "dilation": (1, 1), "ceil_mode": False},
-            (),
-        ),
-        ("flatten", {"start_dim": 1, "end_dim": -1}, ()),
-        ("linear", {}, (builder.param(DType.FLOAT32, 4, 27), builder.param(DType.FLOAT32, 4))),
-        ("softmax", {"dim": -1}, ()),
-        ("unsqueeze", {"dim": 0}, ()),
-        ("squeeze", {"dim": 0}, ()),
-        ("slice", {"dim": 1, "start": 1, "end": None, "step": 1}, ()),
-        ("mean", {"dim": (1,), "keepdim": True}, ()),
-        ("add_scalar", {"other": 1.5}, ()),
-    )
-    for name, attrs, more in steps:
-        (x,) = builder.emit(TABLE[name], (x, *more), attrs)
-    return with_values(NumpySource(0), builder.graph(), "warm-up")
+    b = Builder(NumpySource(0))
+    x = b.fresh_input(TensorType(DType.FLOAT32, (1, 2, 6, 6)))
+    x = call(b, "pad_constant", x, pad=(1, -1), value=0.5)
+    x = call(b, "conv2d", x, b.param(DType.FLOAT32, 3, 2, 3, 3), padding=(1, 1))
+    x = call(b, "max_pool2d", call(b, "relu", x), kernel_size=(2, 2))
+    x = call(b, "flatten", x, start_dim=1)
+    x = call(b, "linear", x, b.param(DType.FLOAT32, 4, 27), b.param(DType.FLOAT32, 4))
+    x = call(b, "softmax", x, dim=-1)
+    x = call(b, "squeeze", call(b, "unsqueeze", x, dim=0), dim=0)
+    x = call(b, "slice", x, dim=1, start=1, end=None, step=1)
+    call(b, "add_scalar", call(b, "mean", x, dim=(1,), keepdim=True), other=1.5)
+    return with_values(b, "warm-up")
 
 
-def _remember_decompositions() -> None:
+def remember_decompositions() -> None:
     """torch.export collects the same set of operators anew at each decomposition, half of its time (measured: 129 to
     82 ms); remembering it changes no result."""
     utils = importlib.import_module("torch._export.utils")

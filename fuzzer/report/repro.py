@@ -47,11 +47,8 @@ def _data(case: Case) -> str:
     inputs = "\n".join(f"    {item.value.name}={_laid_out(item, case.tensors[item.value.name])}," for item in items)
     make = f"Model(\n{params}\n)" if params else "Model()"
     half = any(type.dtype is DType.BFLOAT16 for type in case.bound.output_types)
-    return (
-        "torch.set_grad_enabled(False)\n"
-        f"model = {make}.eval()\n"
-        f"inputs = dict(\n{inputs}\n)\n"
-        + (_BFLOAT16 if half else "expected = [output.numpy() for output in model(*inputs.values())]")
+    return f"torch.set_grad_enabled(False)\nmodel = {make}.eval()\ninputs = dict(\n{inputs}\n)\n" + (
+        _BFLOAT16 if half else "expected = [output.numpy() for output in model(*inputs.values())]"
     )
 
 

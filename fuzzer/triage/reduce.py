@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fuzzer.triage.passes import PASSES, Pass, Subject
+from fuzzer.triage.passes.plain_types import odd_types
 from fuzzer.triage.passes.plain_values import complexity
+from fuzzer.triage.passes.plain_writing import frills
 from generators import case_file
 from generators.check import check, retyped
-from generators.graph import Array, Case, DType, Graph, Input, Invalid, Node, Role, Value
+from generators.graph import Array, Case, Invalid, Role, Value
 from oracles.lane import LaneSpec
 
 Predicate = Callable[[Case, LaneSpec], bool]
@@ -92,13 +94,15 @@ class _Search:
 
 
 def size_of(case: Case) -> tuple[int, ...]:
-    """The total order: operators, outputs, inputs, doubles, elements, and last how plain the numbers are."""
+    """The total order: operators, outputs, inputs, frills of writing, odd dtypes, elements, and last how plain the
+    numbers are."""
     graph = case.graph
     return (
         len(graph.nodes),
         len(graph.outputs),
         len(graph.inputs),
-        sum(item.value.type.dtype is DType.FLOAT64 for item in graph.inputs),
+        frills(graph),
+        odd_types(graph),
         sum(item.value.type.numel for item in graph.inputs),
         sum(complexity(array) for array in case.tensors.values()),
     )

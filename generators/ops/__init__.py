@@ -1,4 +1,4 @@
-"""The operator table: one row per operator, by family. `OPS` is all of them, `TABLE` finds one by name."""
+"""The operator table: one row per operator, by family. `OPS` is what is drawn, `TABLE` finds one by name."""
 
 from generators.ops import (
     activation,
@@ -24,6 +24,7 @@ from generators.ops import (
     vision,
 )
 from generators.ops.base import Op
+from generators.ops.sample import SAMPLE
 
 OPS: tuple[Op, ...] = (
     *guard.OPS,
@@ -49,7 +50,7 @@ OPS: tuple[Op, ...] = (
     *control.OPS,
 )
 
-TABLE: dict[str, Op] = {op.name: op for op in OPS}
-assert len(TABLE) == len(OPS), f"two rows share a name: {sorted(op.name for op in OPS if TABLE[op.name] is not op)}"
+TABLE: dict[str, Op] = {op.name: op for op in (*OPS, SAMPLE)}
+assert len(TABLE) == len(OPS) + 1, f"two rows share a name: {sorted(op.name for op in OPS if TABLE[op.name] is not op)}"
 
 __all__ = ["OPS", "TABLE", "Op"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import DTYPE_NAMES, Attr, Attrs, DType, Form, Invalid, TensorType, Value
+from generators.graph import DTYPE_NAMES, FLOATS, Attr, Attrs, DType, Form, Invalid, TensorType, Value
 
 Types = tuple[TensorType, ...]
 Operands = Callable[[Builder], tuple[Value, ...] | None]
@@ -29,6 +29,8 @@ class Kind:
     says: str
     accepts: Callable[[Attr], bool]
     render: Callable[[Attr], str] = repr
+    in_double: Callable[[Attr], Attr] = lambda value: value
+    """What stands in its place where the graph is evaluated in double precision."""
 
 
 def _is_int(value: Attr) -> bool:
@@ -59,10 +61,19 @@ INTS = Kind("a list of integers", _is_ints)
 SIZES = Kind("a list of sizes, or -1", _is_sizes)
 BOOL = Kind("true or false", lambda v: isinstance(v, bool))
 NUMBER = Kind("a finite number", _is_number)
-DTYPE = Kind("a dtype", lambda v: isinstance(v, str) and v in DTYPE_NAMES, lambda v: f"torch.{v}")
-OPTIONAL_DTYPE = Kind("a dtype or null", lambda v: v is None or DTYPE.accepts(v), lambda v: "None" if v is None else f"torch.{v}")
 
 
+def _double(value: Attr) -> Attr:
+    return DType.FLOAT64.value if value in _FLOAT_NAMES else value
+
+
+def _dtype_text(value: Attr) -> str:
+    return "None" if value is None else f"torch.{value}"
+
+
+_FLOAT_NAMES = tuple(dtype.value for dtype in FLOATS)
+DTYPE = Kind("a dtype", lambda v: isinstance(v, str) and v in DTYPE_NAMES, _dtype_text, _double)
+OPTIONAL_DTYPE = Kind("a dtype or null", lambda v: v is None or DTYPE.accepts(v), _dtype_text, _double)
 SCALAR = Kind("a finite number, true or false", lambda v: isinstance(v, bool) or _is_number(v))
 NUMBERS = Kind("a list of finite numbers", lambda v: isinstance(v, tuple) and all(map(_is_number, v)))
 
@@ -76,6 +87,7 @@ def optional(kind: Kind) -> Kind:
         f"{kind.says} or null",
         lambda v: v is None or kind.accepts(v),
         lambda v: "None" if v is None else kind.render(v),
+        kind.in_double,
     )
 
 
@@ -105,7 +117,7 @@ class Layer:
     """The call as a layer of torch.nn.
 
     make    its construction: a template like `Op.source` (no operands), or a function of types and attributes
-    params  what the operands from `inputs` on are called in the layer: parameters and buffers, which must be the model's
+    params  what the operands from `inputs` on are called in the layer; they must belong to the model
     inputs  how many operands the layer is called with
     call    how it is called; {self} is the layer
     when    for which operands and attributes the layer says the same as the row
@@ -185,7 +197,8 @@ class Op:
         if callable(template) or "{more}" in template:
             return True
         return all(
-            f"{{{key}}}" in template or (key in self.defaults and attrs[key] == self.defaults[key]) for key in self.schema
+            f"{{{key}}}" in template or (key in self.defaults and attrs[key] == self.defaults[key])
+            for key in self.schema
         )
 
     def render(self, args: tuple[str, ...], attrs: Attrs, form: Form = Form.PLAIN) -> str:

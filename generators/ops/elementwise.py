@@ -1,198 +1,308 @@
-"""Elementwise operators, with broadcasting, and casts."""
+"""Functions of one tensor, element by element, and casts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.domain import NONZERO, POSITIVE
-from generators.graph import FLOATS, Attrs, DType, TensorType, Value
-from generators.ops.base import DTYPE, NUMBER, Op, Terms, Types, dtype_of, one_term, require
+from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
+from generators.ops.base import (
+    BOOL,
+    DTYPE,
+    INT,
+    NUMBER,
+    Infer,
+    Layer,
+    Op,
+    Operands,
+    Spelling,
+    Types,
+    dtype_of,
+    int_of,
+    number_of,
+    one_term,
+    optional,
+    require,
+)
 from generators.ops.guard import clamped
-from generators.ops.operands import broadcasting, one, partner
-from generators.ops.rules import ALL, NUMERIC, broadcast, floating, promote, require_dtype, same_type
+from generators.ops.operands import one
+from generators.ops.pairs import WHOLE, held, nonzero, require_fits
+from generators.ops.rules import ALL, NUMERIC, floating, require_dtype, same_type
 
-# --- inference
+
+def _within(low: float, high: float, dtypes: Sequence[DType] = ALL) -> Operands:
+    return lambda b: (held(b, b.tensor(dtypes), low, high),)
 
 
-def _broadcast(dtype: Callable[[Types], DType], *allowed: DType) -> Callable[[Types, Attrs], TensorType]:
+def _nonzero(b: Builder) -> tuple[Value, ...]:
+    return (nonzero(b, b.tensor()),)
+
+
+# --- rows
+
+
+def unary_forms(name: str, *, inplace: bool = True, alias: str = "", sign: str = "") -> dict[Form, str]:
+    """How PyTorch lets a function be written; `alias` is its other name, `sign` its operator."""
+    forms = {Form.METHOD: f"{{0}}.{name}()"}
+    if inplace:
+        forms[Form.INPLACE] = f"{{0}}.{name}_()"
+    if alias:
+        forms[Form.FUNCTION] = f"torch.{alias}({{0}})"
+    if sign:
+        forms[Form.OPERATOR] = sign
+    return forms
+
+
+def _exact(name: str, *dtypes: DType, alias: str = "", sign: str = "") -> Op:
+    """A result of the operand's type, and nothing rounded."""
+    forms = unary_forms(name, alias=alias, sign=sign)
+    return Op(name, one(dtypes), same_type(*dtypes), f"torch.{name}({{0}})", forms=forms)
+
+
+def _test(name: str, *, inplace: bool = False) -> Op:
+    """A question about each element."""
+    forms = unary_forms(name, inplace=inplace)
+    return Op(name, one(ALL), _as(lambda dtype: DType.BOOL), f"torch.{name}({{0}})", forms=forms)
+
+
+def float_function(name: str, operands: Operands = one(ALL), *, scale: float = 0.0, alias: str = "") -> Op:
+    """Rounded once; integers and booleans give float32."""
+    forms = unary_forms(name, alias=alias)
+    return Op(name, operands, _as(floating), f"torch.{name}({{0}})", terms=one_term, scale=scale, forms=forms)
+
+
+def _as(dtype: Callable[[DType], DType], *allowed: DType) -> Infer:
     def infer(types: Types, attrs: Attrs) -> TensorType:
-        require_dtype(types, *allowed)
-        return TensorType(dtype(types), broadcast(*(t.sizes for t in types)))
+        require_dtype(types, *(allowed or ALL))
+        return types[0].with_dtype(dtype(types[0].dtype))
 
     return infer
 
 
-def _where(types: Types, attrs: Attrs) -> TensorType:
-    require(types[0].dtype is DType.BOOL, f"the condition must be bool, not {types[0].dtype}")
-    return TensorType(promote(types[1:]), broadcast(*(t.sizes for t in types)))
+# --- round, logit
+
+
+def _round(types: Types, attrs: Attrs) -> TensorType:
+    require_dtype(types, *NUMERIC)
+    require(attrs["decimals"] == 0 or types[0].dtype.is_float, "integers are not rounded to decimals")
+    return types[0]
+
+
+def _decimals(source: ChoiceSource, types: Types) -> Attrs:
+    return {"decimals": source.choice((0, 0, 1, 2, -1)) if types[0].dtype.is_float else 0}
+
+
+def _rounded_by(method: str) -> Spelling:
+    """Integers refuse even `decimals=0`."""
+
+    def source(args: tuple[str, ...], attrs: Attrs) -> str:
+        return f"{args[0]}.{method}({f'decimals={decimals}' if (decimals := attrs['decimals']) else ''})"
+
+    return Spelling(source)
+
+
+def _round_terms(types: Types, attrs: Attrs) -> int:
+    """With decimals there is a product before the step, whose rounding may lead to either side."""
+    return 2 if int_of(attrs, "decimals") else 1
+
+
+def _logit(types: Types, attrs: Attrs) -> TensorType:
+    result = types[0].with_dtype(floating(types[0].dtype))
+    if attrs["eps"] is not None:
+        require_fits(number_of(attrs, "eps"), result.dtype)
+    return result
+
+
+# --- casts
 
 
 def _cast(types: Types, attrs: Attrs) -> TensorType:
-    return types[0].with_dtype(dtype_of(attrs))
+    """What a negative float is as uint8 is undefined: that has a row of its own."""
+    dtype = dtype_of(attrs)
+    require(dtype is not DType.UINT8 or not types[0].dtype.is_float, "floats become uint8 in to_uint8")
+    return types[0].with_dtype(dtype)
 
 
-def _with_scalar(types: Types, attrs: Attrs) -> TensorType:
-    """Tensor and Python number: a float number makes an integer tensor float32."""
-    require_dtype(types, *NUMERIC)
-    floats = isinstance(attrs["other"], float)
-    return types[0].with_dtype(floating(types[0].dtype) if floats else types[0].dtype)
-
-
-# --- operands that keep an operator inside its domain
-
-
-def _guarded(low: float, high: float) -> Callable[[Builder], tuple[Value, ...]]:
-    """A float value within [low, high]: clamped by the graph itself, or an input whose domain is positive numbers."""
+def _castable(low: float, high: float) -> Operands:
+    """Floats are clamped first: what a cast to integers does out of range is undefined."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
-        value = b.tensor(FLOATS)
-        if low > 0 and b.source.chance(30):
-            return (b.fresh_input(value.type, domain=POSITIVE),)
-        return (clamped(b, value, low, high),)
+        value = b.tensor()
+        return (clamped(b, value, low, high) if value.type.dtype.is_float else value,)
 
     return operands
 
 
-def _divisor(b: Builder) -> tuple[Value, ...]:
-    first = b.tensor(FLOATS)
-    shape = partner(b, first.type, FLOATS).type if b.source.chance(50) else first.type
-    return first, b.fresh_input(shape, domain=NONZERO)
+def _cast_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    dtypes = [d for d in ALL if d is not DType.UINT8 or not types[0].dtype.is_float]
+    return {"dtype": source.choice(dtypes).value, "non_blocking": source.chance(20), "copy": source.chance(30)}
 
 
-def _base_and_exponent(b: Builder) -> tuple[Value, ...]:
-    (base,) = _guarded(0.25, 4.0)(b)
-    return base, clamped(b, partner(b, base.type, FLOATS), -3.0, 3.0)
+_CASTS = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "half",
+    "bfloat16": "bfloat16",
+    "int64": "long",
+    "int32": "int",
+    "int16": "short",
+    "int8": "char",
+    "uint8": "byte",
+    "bool": "bool",
+}
 
 
-def _cast_operand(b: Builder) -> tuple[Value, ...]:
-    """Floats are clamped first: what a cast to int64 does out of range is undefined."""
-    value = b.tensor()
-    return (clamped(b, value, -100.0, 100.0) if value.type.dtype.is_float else value,)
+def _by_name(args: tuple[str, ...], attrs: Attrs) -> str:
+    return f"{args[0]}.{_CASTS[str(attrs['dtype'])]}()"
 
 
-def _condition_and_branches(b: Builder) -> tuple[Value, ...]:
-    condition = b.tensor((DType.BOOL,))
-    return condition, partner(b, condition.type), partner(b, condition.type)
+def _plain_cast(types: Types, attrs: Attrs) -> bool:
+    return not attrs["non_blocking"] and not attrs["copy"]
 
 
-# --- attributes
-
-
-def _number(source: ChoiceSource, types: Types) -> Attrs:
-    number = source.integer(-6, 6)
-    return {"other": number / 2 if types[0].dtype.is_float or source.chance(30) else number}
-
-
-# --- row makers
-
-
-def _unary(
-    name: str, *dtypes: DType, exact: bool = False, operands: object = None, source: str = "", scale: float = 0.0
-) -> Op:
-    return Op(
-        name,
-        operands if callable(operands) else one(dtypes),
-        same_type(*dtypes),
-        source or f"torch.{name}({{0}})",
-        terms=None if exact else one_term,
-        scale=scale,
-    )
-
-
-def _binary(
-    name: str,
-    dtype: Callable[[Types], DType],
-    *allowed: DType,
-    terms: Terms | None = one_term,
-    operands: Callable[[Builder], tuple[Value, ...]] | None = None,
-) -> Op:
-    return Op(
-        name,
-        operands or broadcasting(2, allowed),
-        _broadcast(dtype, *allowed),
-        f"torch.{name}({{0}}, {{1}})",
-        arity=(2, 2),
-        terms=terms,
-    )
-
-
-def _scalar(name: str, source: str) -> Op:
-    return Op(name, one(NUMERIC), _with_scalar, source, _number, {"other": NUMBER}, terms=one_term)
-
-
-def _bool(types: Types) -> DType:
-    return DType.BOOL
-
-
-def _true_division(types: Types) -> DType:
-    return floating(promote(types))
+def _value_and_model(b: Builder) -> tuple[Value, ...]:
+    value, model = b.tensor(), b.tensor()
+    if value.type.dtype.is_float:
+        value = clamped(b, value, 0.0 if model.type.dtype is DType.UINT8 else -100.0, 100.0)
+    return value, model
 
 
 OPS = (
     # exact
-    _unary("abs", *NUMERIC, exact=True),
-    _unary("neg", *NUMERIC, exact=True),
-    _unary("sign", *NUMERIC, exact=True),
-    _unary("floor", *FLOATS, exact=True),
-    _unary("ceil", *FLOATS, exact=True),
-    _unary("round", *FLOATS, exact=True),
-    _unary("trunc", *FLOATS, exact=True),
-    _unary("relu", *NUMERIC, exact=True),
-    _unary("logical_not", DType.BOOL, exact=True),
-    # rounded once
-    _unary("sin", *FLOATS),
-    _unary("cos", *FLOATS),
-    _unary("tanh", *FLOATS),
-    _unary("erf", *FLOATS),
-    _unary("sigmoid", *FLOATS, scale=1.0),
-    _unary("square", *FLOATS),
-    _unary("gelu", *FLOATS, source="F.gelu({0})", scale=1.0),
-    _unary("silu", *FLOATS, source="F.silu({0})", scale=1.0),
-    _unary("elu", *FLOATS, source="F.elu({0})", scale=1.0),
-    _unary("softplus", *FLOATS, source="F.softplus({0})", scale=1.0),
-    _unary("leaky_relu", *FLOATS, source="F.leaky_relu({0}, 0.125)"),
-    _unary("hardswish", *FLOATS, source="F.hardswish({0})"),
-    # rounded once, on part of the numbers only
-    _unary("exp", *FLOATS, operands=_guarded(-8.0, 8.0)),
-    _unary("log", *FLOATS, operands=_guarded(0.125, 1e6)),
-    _unary("sqrt", *FLOATS, operands=_guarded(0.0, 1e6)),
-    _unary("rsqrt", *FLOATS, operands=_guarded(0.125, 1e6)),
-    _unary("reciprocal", *FLOATS, operands=_guarded(0.125, 1e6)),
-    # two operands
-    _binary("add", promote, *NUMERIC),
-    _binary("sub", promote, *NUMERIC),
-    _binary("mul", promote, *NUMERIC),
-    _binary("div", _true_division, *FLOATS, operands=_divisor),
-    _binary("pow", promote, *FLOATS, operands=_base_and_exponent),
-    _binary("maximum", promote, *NUMERIC, terms=None),
-    _binary("minimum", promote, *NUMERIC, terms=None),
-    _binary("eq", _bool, *ALL, terms=None),
-    _binary("ne", _bool, *ALL, terms=None),
-    _binary("lt", _bool, *ALL, terms=None),
-    _binary("ge", _bool, *ALL, terms=None),
-    _binary("logical_and", _bool, *ALL, terms=None),
-    _binary("logical_or", _bool, *ALL, terms=None),
-    # a Python number
-    _scalar("add_scalar", "{0} + {other}"),
-    _scalar("mul_scalar", "{0} * {other}"),
-    _scalar("rsub_scalar", "{other} - {0}"),
-    # others
+    _exact("abs", *NUMERIC, alias="absolute", sign="abs({0})"),
+    _exact("neg", *NUMERIC, alias="negative", sign="-{0}"),
     Op(
-        "where",
-        _condition_and_branches,
-        _where,
-        "torch.where({0}, {1}, {2})",
-        arity=(3, 3),
+        "positive",
+        one(NUMERIC),
+        same_type(*NUMERIC),
+        "torch.positive({0})",
+        forms={Form.METHOD: "{0}.positive()", Form.OPERATOR: "+{0}"},
+        view=True,
     ),
+    _exact("sign", *ALL),
+    _exact("sgn", *ALL),
+    _exact("floor", *NUMERIC),
+    _exact("ceil", *NUMERIC),
+    _exact("trunc", *NUMERIC, alias="fix"),
+    _exact("frac", *FLOATS),
+    _exact("bitwise_not", *WHOLE, sign="~{0}"),
+    _test("isfinite"),
+    _test("isinf"),
+    _test("isnan"),
+    _test("isneginf"),
+    _test("isposinf"),
+    _test("signbit"),
+    _test("logical_not", inplace=True),
+    # rounded once, on all numbers
+    float_function("sin"),
+    float_function("cos"),
+    float_function("tan"),
+    float_function("asinh", scale=1.0, alias="arcsinh"),
+    float_function("atan", alias="arctan"),
+    float_function("sinc", scale=1.0, alias="special.sinc"),
+    float_function("erf", alias="special.erf"),
+    float_function("erfc", scale=1.0, alias="special.erfc"),
+    float_function("deg2rad"),
+    float_function("rad2deg"),
+    # rounded once, on part of the numbers only
+    float_function("exp", _within(-8.0, 8.0)),
+    float_function("exp2", _within(-12.0, 12.0), alias="special.exp2"),
+    float_function("expm1", _within(-8.0, 8.0), scale=1.0, alias="special.expm1"),
+    float_function("sinh", _within(-8.0, 8.0), scale=1.0),
+    float_function("cosh", _within(-8.0, 8.0)),
+    float_function("i0", _within(-8.0, 8.0), alias="special.i0"),
+    float_function("log", _within(0.125, 1e6)),
+    float_function("log2", _within(0.125, 1e6)),
+    float_function("log10", _within(0.125, 1e6)),
+    float_function("log1p", _within(-0.875, 1e6), scale=1.0, alias="special.log1p"),
+    float_function("sqrt", _within(0.0, 1e6)),
+    float_function("rsqrt", _within(0.125, 1e6)),
+    float_function("reciprocal", _nonzero),
+    float_function("acos", _within(-1.0, 1.0), scale=1.0, alias="arccos"),
+    float_function("asin", _within(-1.0, 1.0), alias="arcsin"),
+    float_function("acosh", _within(1.0, 1e6), scale=1.0, alias="arccosh"),
+    float_function("atanh", _within(-0.9375, 0.9375), scale=1.0, alias="arctanh"),
+    float_function("erfinv", _within(-0.9375, 0.9375), scale=1.0, alias="special.erfinv"),
+    float_function("lgamma", _within(0.125, 30.0), scale=1.0, alias="special.gammaln"),
+    float_function("digamma", _within(0.125, 100.0), scale=1.0, alias="special.digamma"),
+    # integers stay what they are
+    Op(
+        "square",
+        one(ALL),
+        _as(lambda dtype: DType.INT64 if dtype is DType.BOOL else dtype),
+        "torch.square({0})",
+        terms=one_term,
+        forms=unary_forms("square"),
+    ),
+    Op(
+        "round",
+        one(NUMERIC),
+        _round,
+        "torch.round({0}{more})",
+        _decimals,
+        {"decimals": INT},
+        {"decimals": 0},
+        terms=_round_terms,
+        forms={
+            Form.METHOD: _rounded_by("round"),
+            Form.INPLACE: _rounded_by("round_"),
+            Form.FUNCTION: Spelling("torch.special.round({0}{more})", lambda types, attrs: types[0].dtype.is_float),
+        },
+    ),
+    Op(
+        "logit",
+        _within(1 / 64, 63 / 64, FLOATS),
+        _logit,
+        "torch.logit({0}{more})",
+        lambda source, types: {"eps": source.choice((None, None, 0.25, 0.03125, 1e-6))},
+        {"eps": optional(NUMBER)},
+        {"eps": None},
+        terms=one_term,
+        scale=1.0,
+        forms={
+            Form.METHOD: "{0}.logit({eps})",
+            Form.INPLACE: "{0}.logit_({eps})",
+            Form.FUNCTION: "torch.special.logit({0}{more})",
+        },
+    ),
+    # casts
     Op(
         "to",
-        _cast_operand,
+        _castable(-100.0, 100.0),
         _cast,
-        "{0}.to({dtype})",
-        lambda source, types: {"dtype": source.choice(ALL).value},
-        {"dtype": DTYPE},
+        "{0}.to({dtype}{more})",
+        _cast_attrs,
+        {"dtype": DTYPE, "non_blocking": BOOL, "copy": BOOL},
+        {"non_blocking": False, "copy": False},
         terms=one_term,
+        forms={
+            Form.METHOD: Spelling(_by_name, _plain_cast),
+            Form.FUNCTION: Spelling("{0}.type({dtype})", _plain_cast),
+        },
+        view=True,
     ),
+    Op(
+        "to_uint8",
+        _castable(0.0, 255.0),
+        _as(lambda dtype: DType.UINT8),
+        "{0}.to(torch.uint8)",
+        forms={Form.METHOD: "{0}.byte()"},
+        view=True,
+    ),
+    Op(
+        "type_as",
+        _value_and_model,
+        lambda types, attrs: types[0].with_dtype(types[1].dtype),
+        "{0}.type_as({1})",
+        arity=(2, 2),
+        terms=one_term,
+        forms={Form.METHOD: "{0}.to({1})"},
+        view=True,
+    ),
+    # the same numbers again
+    Op("clone", one(), same_type(*ALL), "torch.clone({0})", forms={Form.METHOD: "{0}.clone()"}),
+    Op("contiguous", one(), same_type(*ALL), "{0}.contiguous()", view=True),
+    Op("detach", one(), same_type(*ALL), "{0}.detach()", forms={Form.FUNCTION: "torch.detach({0})"}, view=True),
+    Op("identity", one(), same_type(*ALL), "{0}", forms={Form.MODULE: Layer("torch.nn.Identity()")}, view=True),
 )

@@ -20,7 +20,7 @@ LARGEST = {DType.FLOAT16: 60000.0}
 def clamped(b: Builder, value: Value, low: float, high: float) -> Value:
     """The value, held within [low, high] by a clamp in the graph (NaN made 0 before where the profile has it)."""
     if b.profile is Profile.SPECIAL and value.type.dtype.is_float:
-        (value,) = b.emit(NAN_TO_NUM, (value,), {"nan": 0.0})
+        (value,) = b.emit(NAN_TO_NUM, (value,), {**NAN_TO_NUM.defaults, "nan": 0.0})
     if value.type.dtype.is_float:
         most = LARGEST.get(value.type.dtype, 1e6)
         bounds: Attrs = {"min": max(float(low), -most), "max": min(float(high), most)}
@@ -74,6 +74,11 @@ def _nan_to_num(types: Types, attrs: Attrs) -> TensorType:
     return types[0]
 
 
+def _replacements(source: ChoiceSource, types: Types) -> Attrs:
+    """Numbers that every float dtype holds."""
+    return {key: source.choice((None, None, 0.0, 1.5, -2.0)) for key in ("nan", "posinf", "neginf")}
+
+
 CLAMP = Op(
     "clamp",
     one(NUMERIC),
@@ -90,10 +95,13 @@ NAN_TO_NUM = Op(
     one(NUMERIC),
     _nan_to_num,
     "torch.nan_to_num({0}{more})",
-    lambda source, types: {"nan": source.choice((None, 0.0, 1.5, -2.0))},
-    {"nan": optional(NUMBER)},
-    {"nan": None},
-    forms={Form.INPLACE: "{0}.nan_to_num_({nan})"},
+    _replacements,
+    {"nan": optional(NUMBER), "posinf": optional(NUMBER), "neginf": optional(NUMBER)},
+    {"nan": None, "posinf": None, "neginf": None},
+    forms={
+        Form.METHOD: "{0}.nan_to_num({nan}, {posinf}, {neginf})",
+        Form.INPLACE: "{0}.nan_to_num_({nan}, {posinf}, {neginf})",
+    },
 )
 
 OPS = (CLAMP, NAN_TO_NUM)

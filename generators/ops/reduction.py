@@ -1,127 +1,325 @@
-"""Reductions and cumulative sums."""
+"""Reductions: sums, products, extremes, logic and counts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import FLOATS, Attrs, DType, TensorType
-from generators.ops.base import BOOL, INT, INTS, Op, Terms, Types, int_of, ints_of, optional, require
-from generators.ops.operands import one, product
-from generators.ops.rules import ALL, NUMERIC, axes_of, axis_of, require_dtype, size_along
+from generators.domain import NONZERO
+from generators.graph import FLOATS, Attr, Attrs, DType, Form, TensorType, Value
+from generators.ops.axes import (
+    DIMS,
+    count,
+    draw_axis,
+    draw_dims,
+    draw_ranked_axis,
+    draw_some_dims,
+    left,
+    reduced,
+    require_elements,
+    terms,
+    without_ties,
+)
+from generators.ops.base import (
+    BOOL,
+    INT,
+    OPTIONAL_DTYPE,
+    Infer,
+    Kind,
+    Op,
+    Operands,
+    Spelling,
+    Types,
+    dtype_of,
+    optional,
+    require,
+)
+from generators.ops.guard import clamped
+from generators.ops.operands import one
+from generators.ops.rules import ALL, NUMERIC, require_dtype, summed
+
+# --- sums and products
 
 
-def _axes(x: TensorType, attrs: Attrs) -> tuple[int, ...]:
-    """The reduced axes: `dim` is null (all of them), a number, or several."""
-    dim = attrs["dim"]
-    if dim is None:
-        return tuple(range(x.rank))
-    require(dim != (), "an empty list of dims means all of them to some operators: write null")
-    return axes_of(ints_of(attrs, "dim") if isinstance(dim, tuple) else (int_of(attrs, "dim"),), x.rank)
+def cast(x: TensorType, attrs: Attrs, otherwise: DType) -> DType:
+    """The dtype to which the operand is cast before it is summed.
 
-
-def _reduce(result: Callable[[DType], DType], *dtypes: DType) -> Callable[[Types, Attrs], TensorType]:
-    def infer(types: Types, attrs: Attrs) -> TensorType:
-        require_dtype(types, *dtypes)
-        (x,), axes = types, _axes(types[0], attrs)
-        if attrs["keepdim"]:
-            shape = tuple(1 if axis in axes else size for axis, size in enumerate(x.sizes))
-        else:
-            shape = tuple(size for axis, size in enumerate(x.sizes) if axis not in axes)
-        return TensorType(result(x.dtype), shape)
-
-    return infer
-
-
-def _dims(source: ChoiceSource, types: Types) -> Attrs:
-    rank = types[0].rank
-    axes = source.shuffled(range(rank))[: source.integer(1, rank)]
-    return {"dim": tuple(a - rank if source.chance(40) else a for a in axes), "keepdim": source.chance(40)}
-
-
-def _dims_or_all(source: ChoiceSource, types: Types) -> Attrs:
-    return {"dim": None, "keepdim": source.chance(20)} if source.chance(20) else _dims(source, types)
-
-
-def _dim(source: ChoiceSource, types: Types) -> Attrs:
-    return {"dim": source.integer(-types[0].rank, types[0].rank - 1), "keepdim": source.chance(40)}
-
-
-def _length(types: Types, attrs: Attrs) -> int:
-    return product([size_along(types[0], axis) for axis in _axes(types[0], attrs)])
-
-
-def _same(dtype: DType) -> DType:
+    Stricter than PyTorch: what floats become as integers is undefined out of range, and a sum cannot be guarded."""
+    if attrs["dtype"] is None:
+        return otherwise
+    dtype = dtype_of(attrs)
+    require(not (x.dtype.is_float and dtype.is_integer), f"a sum of {x.dtype} in {dtype} is undefined out of range")
     return dtype
 
 
-def _summed(dtype: DType) -> DType:
-    return DType.INT64 if dtype is DType.BOOL else dtype
+def draw_dtype(source: ChoiceSource, types: Types) -> Attr:
+    if source.chance(60):
+        return None
+    return source.choice((*FLOATS, DType.BOOL) if types[0].dtype.is_float else ALL).value
 
 
-def _row(
-    name: str,
-    attrs: Callable[[ChoiceSource, Types], Attrs],
-    result: Callable[[DType], DType],
-    *dtypes: DType,
-    terms: Terms | None = None,
-    source: str = "",
-) -> Op:
+def _sum(types: Types, attrs: Attrs) -> TensorType:
+    (x,) = types
+    shape = left(x, reduced(x, attrs["dim"]), attrs["keepdim"])
+    return TensorType(cast(x, attrs, summed(x.dtype)), shape)
+
+
+def _mean(types: Types, attrs: Attrs) -> TensorType:
+    (x,) = types
+    dtype = dtype_of(attrs) if attrs["dtype"] is not None else x.dtype
+    require(dtype.is_float, f"there is no mean in {dtype}")
+    return TensorType(dtype, left(x, reduced(x, attrs["dim"]), attrs["keepdim"]))
+
+
+def _require_dims(attrs: Attrs) -> None:
+    """Stricter than PyTorch, to which no dims are all of them when it runs, and none when it traces."""
+    require(attrs["dim"] != (), "takes an empty list of dims for all of them, or for none")
+
+
+def _nansum(types: Types, attrs: Attrs) -> TensorType:
+    _require_dims(attrs)
+    return _sum(types, attrs)
+
+
+def _nanmean(types: Types, attrs: Attrs) -> TensorType:
+    _require_dims(attrs)
+    require_dtype(types, *FLOATS)
+    return _mean(types, attrs)
+
+
+def _prod(types: Types, attrs: Attrs) -> TensorType:
+    require(attrs["dim"] is not None or not attrs["keepdim"], "a product of everything takes no keepdim")
+    return _sum(types, attrs)
+
+
+def _sum_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    return {**_dims_attrs(source, types), "dtype": draw_dtype(source, types)}
+
+
+def _mean_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
+    """Means of nothing are not a number: few of them."""
+    attrs = _dims_attrs(source, types)
+    if not count(types[0], reduced(types[0], attrs["dim"])) and source.chance(80):
+        return None
+    plain = types[0].dtype.is_float and source.chance(60)
+    return {**attrs, "dtype": None if plain else source.choice(FLOATS).value}
+
+
+def _prod_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    dtype = draw_dtype(source, types)
+    if source.chance(35):
+        return {"dim": None, "keepdim": False, "dtype": dtype}
+    return {"dim": draw_axis(source, types), "keepdim": source.chance(40), "dtype": dtype}
+
+
+def factors(b: Builder) -> tuple[Value, ...]:
+    """A value whose product stays small in every dtype: clamped, the more the longer it is; often without zeros."""
+    value = b.tensor()
+    if value.type.dtype is DType.BOOL:
+        return (value,)
+    if b.source.chance(50):
+        value = b.fresh_input(value.type, domain=NONZERO)
+    length = min(value.type.numel, 99)
+    bound = next((bound for bound in (8.0, 3.0, 1.5) if bound**length < 10000), 1.0)
+    return (clamped(b, value, -bound, bound),)
+
+
+# --- extremes
+
+
+def _amax(types: Types, attrs: Attrs) -> TensorType:
+    (x,) = types
+    axes = reduced(x, attrs["dim"])
+    require_elements(x, axes)
+    return x.with_shape(*left(x, axes, attrs["keepdim"]))
+
+
+def _aminmax(types: Types, attrs: Attrs) -> Types:
+    return (_amax(types, attrs),) * 2
+
+
+def _max_all(types: Types, attrs: Attrs) -> TensorType:
+    require_elements(types[0], range(types[0].rank))
+    return types[0].with_shape()
+
+
+def _max_dim(types: Types, attrs: Attrs) -> Types:
+    values = _amax(types, attrs)
+    return values, values.with_dtype(DType.INT64)
+
+
+def _argmax(types: Types, attrs: Attrs) -> TensorType:
+    require_dtype(types, *NUMERIC)
+    return _amax(types, attrs).with_dtype(DType.INT64)
+
+
+def _mostly_without_ties(dtypes: tuple[DType, ...]) -> Operands:
+    """PyTorch promises the first of equals: now and then there are such."""
+
+    def operands(b: Builder) -> tuple[Value, ...]:
+        numeric = tuple(dtype for dtype in dtypes if dtype is not DType.BOOL)
+        return (without_ties(b, numeric) if b.source.chance(60) else b.tensor(dtypes),)
+
+    return operands
+
+
+def _amax_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    dim = () if source.chance(40) else draw_some_dims(source, types)
+    return {"dim": dim, "keepdim": source.chance(40)}
+
+
+def _aminmax_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    return {"dim": None if source.chance(40) else draw_axis(source, types), "keepdim": source.chance(40)}
+
+
+def _ranked_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    dim = draw_ranked_axis(source, types) if source.chance(75) else draw_axis(source, types)
+    return {"dim": dim, "keepdim": source.chance(40)}
+
+
+def _argmax_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    return {**_ranked_attrs(source, types), **({"dim": None} if source.chance(30) else {})}
+
+
+# --- logic and counts
+
+
+def _any(types: Types, attrs: Attrs) -> TensorType:
+    """An empty list of dims reduces nothing here."""
+    (x,) = types
+    shape = left(x, reduced(x, attrs["dim"], all_if_empty=False), attrs["keepdim"])
+    return TensorType(DType.UINT8 if x.dtype is DType.UINT8 else DType.BOOL, shape)
+
+
+def _count_nonzero(types: Types, attrs: Attrs) -> TensorType:
+    (x,) = types
+    return TensorType(DType.INT64, left(x, reduced(x, attrs["dim"]), keepdim=False))
+
+
+# --- rows
+
+_KEEP = {"dim": DIMS, "keepdim": BOOL}
+_ALL_OF_IT: Attrs = {"dim": None, "keepdim": False}
+
+
+def _dims_attrs(source: ChoiceSource, types: Types) -> dict[str, Attr]:
+    return {"dim": draw_dims(source, types), "keepdim": source.chance(40)}
+
+
+def _summing(name: str, infer: Infer, attrs: Callable[[ChoiceSource, Types], Attrs | None], *dtypes: DType) -> Op:
+    """Called with dim=None, PyTorch's sum is another overload than without: the function form leaves it out."""
     return Op(
         name,
-        one(dtypes, ranks=(1, 5)),
-        _reduce(result, *dtypes),
-        source or f"torch.{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
+        one(dtypes),
+        infer,
+        f"torch.{name}({{0}}, dim={{dim}}{{more}})",
         attrs,
-        {"dim": INT if attrs is _dim else optional(INTS) if attrs is _dims_or_all else INTS, "keepdim": BOOL},
+        {**_KEEP, "dtype": OPTIONAL_DTYPE},
+        {**_ALL_OF_IT, "dtype": None},
         terms=terms,
+        forms={
+            Form.FUNCTION: Spelling(
+                f"torch.{name}({{0}}{{more}})", lambda types, attrs: attrs["dim"] is not None or not attrs["keepdim"]
+            ),
+            Form.METHOD: f"{{0}}.{name}({{dim}}, {{keepdim}}, dtype={{dtype}})",
+        },
     )
 
 
-def _cumulative(types: Types, attrs: Attrs) -> TensorType:
-    require_dtype(types, *ALL)
-    axis_of(int_of(attrs, "dim"), types[0].rank)
-    return types[0].with_dtype(_summed(types[0].dtype))
+def _reducing(
+    name: str,
+    infer: Infer,
+    attrs: Callable[[ChoiceSource, Types], Attrs | None],
+    *dtypes: DType,
+    dim: Kind = DIMS,
+    default: Attr = None,
+    operands: Operands | None = None,
+) -> Op:
+    return Op(
+        name,
+        operands or one(dtypes),
+        infer,
+        f"torch.{name}({{0}}{{more}})",
+        attrs,
+        {"dim": dim, "keepdim": BOOL},
+        {"dim": default, "keepdim": False},
+        forms={Form.METHOD: f"{{0}}.{name}({{dim}}, {{keepdim}})"},
+    )
 
 
-def _var(types: Types, attrs: Attrs) -> TensorType:
-    """The unbiased variance of one number is 0/0: never asked for."""
-    require(_length(types, attrs) > int_of(attrs, "correction") >= 0, "var needs more numbers than its correction")
-    return _reduce(_same, *FLOATS)(types, attrs)
-
-
-def _var_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
-    attrs = {**_dims(source, types), "correction": source.integer(0, 1)}
-    return attrs if _length(types, attrs) > 1 else None
+def _extreme(name: str) -> tuple[Op, ...]:
+    """max or min in all that it is: of everything, along a dim with indices, along several, and where it is."""
+    return (
+        Op(f"{name}_all", one(ALL), _max_all, f"torch.{name}({{0}})", forms={Form.METHOD: f"{{0}}.{name}()"}),
+        Op(
+            f"{name}_dim",
+            _mostly_without_ties(ALL),
+            _max_dim,
+            f"torch.{name}({{0}}, dim={{dim}}{{more}})",
+            _ranked_attrs,
+            {"dim": INT, "keepdim": BOOL},
+            {"keepdim": False},
+            forms={
+                Form.FUNCTION: f"torch.{name}({{0}}, {{dim}}, {{keepdim}})",
+                Form.METHOD: f"{{0}}.{name}({{dim}}, keepdim={{keepdim}})",
+            },
+        ),
+        _reducing(f"a{name}", _amax, _amax_attrs, *ALL, default=()),
+        _reducing(
+            f"arg{name}",
+            _argmax,
+            _argmax_attrs,
+            *NUMERIC,
+            dim=optional(INT),
+            operands=_mostly_without_ties(NUMERIC),
+        ),
+    )
 
 
 OPS = (
-    _row("sum", _dims_or_all, _summed, *ALL, terms=_length),
-    _row("mean", _dims_or_all, _same, *FLOATS, terms=_length),
-    _row("prod", _dim, _summed, *ALL, terms=_length),
-    _row("amax", _dims, _same, *NUMERIC),
-    _row("amin", _dims, _same, *NUMERIC),
-    _row("argmax", _dim, lambda dtype: DType.INT64, *NUMERIC),
-    _row("argmin", _dim, lambda dtype: DType.INT64, *NUMERIC),
-    _row("any", _dim, lambda dtype: DType.BOOL, *ALL),
-    _row("all", _dim, lambda dtype: DType.BOOL, *ALL),
-    _row("logsumexp", _dims, _same, *FLOATS, terms=_length),
+    _summing("sum", _sum, _sum_attrs, *ALL),
+    _summing("nansum", _nansum, _sum_attrs, *ALL),
+    _summing("mean", _mean, _mean_attrs, *ALL),
+    _summing("nanmean", _nanmean, _mean_attrs, *FLOATS),
     Op(
-        "var",
-        one(FLOATS, ranks=(1, 5)),
-        _var,
-        "torch.var({0}, dim={dim}, correction={correction}, keepdim={keepdim})",
-        _var_attrs,
-        {"dim": INTS, "correction": INT, "keepdim": BOOL},
-        terms=_length,
+        "prod",
+        factors,
+        _prod,
+        "torch.prod({0}{more})",
+        _prod_attrs,
+        {"dim": optional(INT), "keepdim": BOOL, "dtype": OPTIONAL_DTYPE},
+        {**_ALL_OF_IT, "dtype": None},
+        terms=terms,
+        forms={
+            Form.METHOD: Spelling(
+                "{0}.prod({dim}, {keepdim}, dtype={dtype})", lambda types, attrs: attrs["dim"] is not None
+            ),
+            Form.FUNCTION: Spelling("torch.prod({0}, dtype={dtype})", lambda types, attrs: attrs["dim"] is None),
+        },
     ),
+    *_extreme("max"),
+    *_extreme("min"),
     Op(
-        "cumsum",
-        one(ranks=(1, 5)),
-        _cumulative,
-        "torch.cumsum({0}, dim={dim})",
-        lambda source, types: {"dim": source.integer(-types[0].rank, types[0].rank - 1)},
-        {"dim": INT},
-        terms=lambda types, attrs: size_along(types[0], int_of(attrs, "dim")),
+        "aminmax",
+        one(ALL),
+        _aminmax,
+        "torch.aminmax({0}{more})",
+        _aminmax_attrs,
+        {"dim": optional(INT), "keepdim": BOOL},
+        _ALL_OF_IT,
+        forms={Form.METHOD: "{0}.aminmax(dim={dim}, keepdim={keepdim})"},
+    ),
+    _reducing("any", _any, _dims_attrs, *ALL),
+    _reducing("all", _any, _dims_attrs, *ALL),
+    Op(
+        "count_nonzero",
+        one(ALL),
+        _count_nonzero,
+        "torch.count_nonzero({0}{more})",
+        lambda source, types: {"dim": draw_dims(source, types)},
+        {"dim": DIMS},
+        {"dim": None},
+        forms={Form.METHOD: "{0}.count_nonzero({dim})"},
     ),
 )

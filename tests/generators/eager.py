@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 
-from generators.graph import Case, Graph, Input, Role, TensorType
-from generators.torch_source import render
+from fuzzer.lanes.base import laid_out, to_torch
+from generators.graph import Attrs, Case, DType, Form, Graph, Input, Node, TensorType, Value
+from generators.ops import TABLE
+from generators.ops.base import Types
+from generators.torch_source import constructor, render, statements
 
 torch.set_num_threads(1)
 
@@ -19,19 +21,39 @@ def run(graph: Graph, tensor: Callable[[Input], torch.Tensor], *, float64: bool 
     double precision, as the truth is computed."""
     scope: dict[str, Any] = {}
     exec(compile(render(graph, float64=float64), "<rendered>", "exec"), scope)
-    params, inputs = ([tensor(item) for item in graph.inputs if item.role is role] for role in (Role.PARAM, Role.INPUT))
+    owned = [tensor(item) for item in graph.inputs if item.role.is_owned]
+    inputs = [tensor(item) for item in graph.inputs if not item.role.is_owned]
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64 if float64 else torch.float32)
     try:
         with torch.no_grad():
-            outputs: tuple[torch.Tensor, ...] = scope["Model"](*params).eval()(*inputs)
+            outputs: tuple[torch.Tensor, ...] = scope["Model"](*owned).eval()(*inputs)
     finally:
         torch.set_default_dtype(before)
     return outputs
 
 
+def types_of(text: str) -> Types:
+    return tuple(map(TensorType.parse, text.split()))
+
+
+def in_torch(op: str, types: Types, attrs: Attrs, form: Form = Form.PLAIN, count: int = 1) -> str:
+    """The types that eager PyTorch's `count` results have, on ones; raises what PyTorch raises."""
+    names = tuple(f"a{i}" for i in range(len(types)))
+    scope = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, map(ones, types), strict=True))}
+    node = Node(op, names, attrs, tuple(Value(f"v{i}", TensorType(DType.FLOAT32, ())) for i in range(count)), form)
+    exec("\n".join(constructor(node, names, types, "layer") + statements(node, names, "layer")), scope)
+    return " ".join(type_text(scope[value.name]) for value in node.results)
+
+
+def inferred(op: str, types: Types, attrs: Attrs) -> str:
+    """What the row infers, in the same words; raises `Invalid`."""
+    return " ".join(map(str, TABLE[op].results(types, attrs)))
+
+
 def run_case(case: Case) -> tuple[torch.Tensor, ...]:
-    return run(case.bound, lambda item: torch.from_numpy(np.array(case.tensors[item.value.name])))
+    """The case's outputs in eager PyTorch, its inputs laid out as it says."""
+    return run(case.bound, lambda item: laid_out(to_torch(case.tensors[item.value.name]), item.layout))
 
 
 def empty(item: Input, device: str = "meta") -> torch.Tensor:

@@ -8,11 +8,11 @@ from eager import empty, run, type_text
 
 from generators.check import check
 from generators.choice import NumpySource
-from generators.graph import Attr, Attrs, Case, Graph, Input, Invalid, Node, Role, TensorType, Value
+from generators.graph import Attr, Attrs, Case, Form, Graph, Input, Invalid, Node, Role, TensorType, Value
 from generators.ops import OPS, Op
 from generators.ops.base import DTYPE
 from generators.random_graph import generate
-from generators.torch_source import call, render
+from generators.torch_source import constructor, render, statements
 
 
 def value(name: str, type: str) -> Value:

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from generators.domain import ANY, NONZERO, POSITIVE
 from generators.graph import Array, Case, Graph, Input, Value
+from generators.values import holds
 from oracles.lane import LaneSpec
 
 
@@ -75,5 +74,5 @@ def as_input(value: Value, array: Array) -> Input:
     """An input in place of a computed value; its domain is what the numbers say, so that later passes keep to it."""
     domain = ANY
     if value.type.dtype.is_float and array.size:
-        domain = POSITIVE if np.all(array > 0) else NONZERO if np.all(array != 0) else ANY
+        domain = next(d for d in (POSITIVE, NONZERO, ANY) if holds(array, d))
     return Input(value, domain=domain)

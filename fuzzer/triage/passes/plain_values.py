@@ -7,28 +7,36 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from fuzzer.triage.passes.base import Subject
-from generators.domain import POSITIVE
 from generators.graph import Array, Input
-from generators.values import plain
+from generators.values import holds, plain
+
+Maker = Callable[[Input, Array], Array]
 
 
 def plain_values(subject: Subject) -> Iterator[Subject]:
     inputs = subject.graph.inputs
     tensors = subject.case.tensors
     for make in MAKERS:
-        changed = {item.value.name: make(item, tensors[item.value.name]) for item in inputs}
+        changed = {item.value.name: _made(make, item, tensors[item.value.name]) for item in inputs}
         if len(inputs) > 1:
             yield subject.with_graph(subject.graph, changed)
         for name, array in changed.items():
             yield subject.with_graph(subject.graph, {**tensors, name: array})
 
 
+def _made(make: Maker, item: Input, array: Array) -> Array:
+    """The plainer array, as far as the input's domain has it."""
+    plainer = make(item, array)
+    return plainer if holds(plainer, item.domain) else array
+
+
 def _counted(item: Input, array: Array) -> Array:
     """1, 2, 3, ... in order; every other one negative where the domain allows."""
     numbers = np.arange(1, array.size + 1).reshape(array.shape)
-    if item.domain is not POSITIVE and array.dtype != np.bool_:
-        numbers = np.where(numbers % 2 == 0, -numbers, numbers)
-    return (numbers % 2 == 1 if array.dtype == np.bool_ else numbers).astype(array.dtype)
+    if array.dtype == np.bool_:
+        return numbers % 2 == 1
+    signed = np.where(numbers % 2 == 0, -numbers, numbers).astype(array.dtype)
+    return signed if holds(signed, item.domain) else numbers.astype(array.dtype)
 
 
 def _whole(item: Input, array: Array) -> Array:
@@ -38,7 +46,7 @@ def _whole(item: Input, array: Array) -> Array:
     return np.where(array < 0, np.floor(array), np.ceil(array)).astype(array.dtype)
 
 
-MAKERS: tuple[Callable[[Input, Array], Array], ...] = (lambda item, array: plain(item), _counted, _whole)
+MAKERS: tuple[Maker, ...] = (lambda item, array: plain(item), _counted, _whole)
 
 
 def complexity(array: Array) -> int:

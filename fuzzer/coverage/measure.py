@@ -1,0 +1,189 @@
+"""Small programs of every operator, in every form, by every way to an importer: which keys they reach."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from fuzzer.coverage.question import Answer, Question, Table, Way
+from fuzzer.coverage.worker import Worker
+from generators.builder import Builder, Limits
+from generators.choice import ChoiceSource, NumpySource
+from generators.graph import Case, Form, Invalid
+from generators.ops import OPS, TABLE, Op
+from generators.random_graph import generate, with_values
+
+TORCHSCRIPT_OPSETS = range(11, 21)
+DYNAMO_OPSETS = range(18, 24)
+ATTEMPTS = 40
+DECOMPOSED = (0, 5, 7, 9)
+"""Of twelve cases: decomposing takes ten times what exporting takes, and adds little that depends on the case."""
+SYMBOLIC = 4
+"""Of an operator's cases, the last of so many parts has sizes known by name only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to look at. With `dynamo`, an operator's first and last case take the dear exporter too."""
+
+    ops: tuple[Op, ...] = OPS
+    count: int = 12
+    seed: int = 0
+    dynamo: bool = True
+    workers: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A case of the operator `op`; what it is asked. `place` orders trials."""
+
+    place: int
+    op: str
+    case: Case
+    questions: list[Question]
+
+
+@dataclass(slots=True)
+class Failure:
+    """How often cases of `op` did not get to the end of a way, and what was said the first time."""
+
+    op: str
+    way: Way
+    died: bool
+    told: str
+    count: int = 0
+
+
+@dataclass(slots=True)
+class Coverage:
+    """What was seen. For each key of each table, the operator that reached it first."""
+
+    tables: dict[Table, frozenset[str]]
+    reached: dict[Table, dict[str, str]] = field(default_factory=lambda: {table: {} for table in Table})
+    failures: dict[tuple[str, Way, bool], Failure] = field(default_factory=dict)
+    unfit: dict[str, str] = field(default_factory=dict)
+    trials: int = 0
+    _places: dict[tuple[Table, str], int] = field(default_factory=dict)
+
+    def add(self, trial: Trial, question: Question, answer: Answer | str) -> None:
+        """Keys that no table has are forgotten: importers refuse what they do not know."""
+        died = isinstance(answer, str)
+        told = answer if isinstance(answer, str) else answer.error
+        if told:
+            place = trial.op, question.way, died
+            self.failures.setdefault(place, Failure(*place, told)).count += 1
+        table = question.way.table
+        for key in () if isinstance(answer, str) else answer.keys:
+            if key in self.tables[table] and trial.place < self._places.get((table, key), 1 << 62):
+                self._places[table, key] = trial.place
+                self.reached[table][key] = trial.op
+
+    def unreached(self, table: Table) -> list[str]:
+        return sorted(self.tables[table] - self.reached[table].keys())
+
+
+def measure(order: Order, said: Callable[[Coverage], None]) -> Coverage:
+    """`said` hears of each case that is done. An interrupt ends it with what is known by then."""
+    lock, stopped = threading.Lock(), threading.Event()
+    coverage = Coverage({})
+    trials = _trials(order, coverage.unfit)
+
+    def work() -> None:
+        with Worker() as worker:
+            coverage.tables = worker.tables
+            while True:
+                with lock:
+                    trial = None if stopped.is_set() else next(trials, None)
+                if trial is None:
+                    return
+                answers = [worker.ask(question, trial.case) for question in trial.questions]
+                with lock:
+                    for question, answer in zip(trial.questions, answers, strict=True):
+                        coverage.add(trial, question, answer)
+                    coverage.trials += 1
+                    said(coverage)
+
+    with ThreadPoolExecutor(order.workers) as pool:
+        working = [pool.submit(work) for _ in range(order.workers)]
+        try:
+            for each in working:
+                each.result()
+        except BaseException as error:
+            stopped.set()
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+    return coverage
+
+
+def number_of_trials(order: Order) -> int:
+    """Fewer, where an operator does not fit into a small graph."""
+    return len(order.ops) * order.count + _graphs(order)
+
+
+def _graphs(order: Order) -> int:
+    return -(-len(order.ops) // 4)
+
+
+def _trials(order: Order, unfit: dict[str, str]) -> Iterator[Trial]:
+    """The cases of each operator, then random graphs of all of them. What has no case goes to `unfit`."""
+    for row, op in enumerate(order.ops):
+        for number in range(order.count):
+            case = _case(order, op, number, unfit)
+            if case is not None:
+                decomposed, dynamo = number % 12 in DECOMPOSED, order.dynamo and number in (0, order.count - 1)
+                questions = _questions(number + row, decomposed=decomposed, dynamo=dynamo)
+                yield Trial(row * order.count + number, op.name, case, questions)
+    for number in range(_graphs(order)):
+        with suppress(Exception):  # said above already
+            case = generate(NumpySource(order.seed, number), ops=order.ops)
+            yield Trial((1 << 32) + number, "a random graph", case, _questions(number, decomposed=True, dynamo=False))
+
+
+def _case(order: Order, op: Op, number: int, unfit: dict[str, str]) -> Case | None:
+    source = NumpySource(order.seed, zlib.crc32(f"{op.name} {number}".encode()))
+    symbolic = number >= order.count - order.count // SYMBOLIC
+    try:
+        case = (_symbolic_case(op, source) if symbolic else None) or _small_case(op, source, number)
+    except Exception as error:  # a row that is wrong is one thing to know, the other rows' keys are another
+        unfit[op.name] = f"{type(error).__name__}: {error}"
+        return None
+    if case is None:
+        unfit.setdefault(op.name, "fits no small graph")
+    return case
+
+
+def _questions(turn: int, *, decomposed: bool, dynamo: bool) -> list[Question]:
+    """Opsets take turns."""
+    opset = TORCHSCRIPT_OPSETS[turn % len(TORCHSCRIPT_OPSETS)]
+    asked = [Question(Way.EXPORT, 0), Question(Way.FX, 0), Question(Way.ONNX, opset)]
+    if decomposed:
+        asked.append(Question(Way.DECOMPOSED, 0))
+    if dynamo:
+        asked.append(Question(Way.DYNAMO, DYNAMO_OPSETS[turn % len(DYNAMO_OPSETS)]))
+    return asked
+
+
+def _small_case(op: Op, source: ChoiceSource, number: int) -> Case | None:
+    """A call of `op` and what it needs. Forms take turns."""
+    forms = (Form.PLAIN, *op.forms)
+    wanted = forms[number % len(forms)]
+    best = None
+    for _ in range(ATTEMPTS):
+        builder = Builder(source)
+        if wanted is Form.INPLACE:  # changes what a node made: let there be one
+            builder.grow(source.choice((op, TABLE["neg"])))
+        if builder.grow(op, connected=bool(builder.nodes)):
+            best = builder
+            if builder.nodes[-1].form is wanted:
+                break
+    return with_values(best) if best else None
+
+
+def _symbolic_case(op: Op, source: ChoiceSource) -> Case | None:
+    with suppress(Invalid):
+        return generate(source, Limits(max_nodes=1), (op,), symbolic=True)
+    return None

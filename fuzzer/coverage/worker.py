@@ -1,0 +1,108 @@
+"""A child that looks at programs: asked one question at a time, ended where it takes too long, started anew where it
+died. Exporters segfault and abort; that costs the one answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import ExitStack
+
+import msgspec
+from multiprocess.connection import Connection
+
+from fuzzer.coverage.question import Answer, Question, Table, Tables
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.processes import kill_group, resident_bytes
+from fuzzer.isolate.toolchain import HOST
+from generators import case_file
+from generators.graph import Case
+
+MODULE = "fuzzer.lanes.coverage"
+START_SECONDS = 180.0
+ANSWER_SECONDS = 60.0
+MEMORY_BYTES = 6 << 30
+POLL_SECONDS = 0.5
+LOG_BYTES = 2_000
+
+
+class _TooMuch(Exception):
+    """The child had to be ended; the message says why."""
+
+
+class Worker:
+    """To be used by the thread that made it: the child ends together with that thread."""
+
+    def __init__(self, seconds: float = ANSWER_SECONDS, module: str = MODULE) -> None:
+        self._seconds = seconds
+        self._module = module
+        self._opened = ExitStack()
+
+    def __enter__(self) -> Worker:
+        self._log = self._opened.enter_context(tempfile.TemporaryFile())
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._opened:
+            self._end()
+
+    def ask(self, question: Question, case: Case) -> Answer | str:
+        """The answer, or how the child ended over it."""
+        try:
+            for part in (msgspec.json.encode(question), *case_file.encode(case)):
+                self._connection.send_bytes(part)
+            return msgspec.json.decode(self._receive(self._seconds), type=Answer)
+        except (_TooMuch, msgspec.DecodeError) as error:
+            self._end()
+            end = str(error)
+        except (OSError, EOFError):
+            end = self._end()
+        self._start()
+        return end
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [HOST.python, "-m", self._module, str(theirs.fileno()), str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                env={**os.environ, "OMP_NUM_THREADS": "1", "TVM_NUM_THREADS": "1"},
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._connection = Connection(ours.detach())
+        try:
+            first = msgspec.json.decode(self._receive(START_SECONDS), type=Tables)
+        except (_TooMuch, OSError, EOFError, msgspec.DecodeError) as error:
+            raise EnvironmentMissing(f"{self._module}: {error}, {self._end()}\n{self._told()}") from None
+        self.tables: dict[Table, frozenset[str]] = {table: frozenset(keys) for table, keys in first.tables.items()}
+
+    def _receive(self, seconds: float) -> bytes:
+        began = time.monotonic()
+        while not self._connection.poll(POLL_SECONDS):
+            if time.monotonic() - began > seconds:
+                raise _TooMuch(f"no answer in {seconds:g} s")
+            if resident_bytes(self._process.pid) > MEMORY_BYTES:
+                raise _TooMuch(f"more than {MEMORY_BYTES >> 20} MiB")
+        message: bytes = self._connection.recv_bytes()
+        return message
+
+    def _end(self) -> str:
+        """End it, and whatever it started, where it has not ended by itself; how it went."""
+        self._connection.close()
+        try:
+            code = self._process.wait(1.0)  # a child that dies hangs up a moment before it is gone
+        except subprocess.TimeoutExpired:
+            kill_group(self._process.pid)
+            code = self._process.wait()
+        return signal.Signals(-code).name if code < 0 else f"exit {code}"
+
+    def _told(self) -> str:
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LOG_BYTES))
+        return self._log.read().decode(errors="replace")

@@ -1,0 +1,188 @@
+"""PyTorch's own samples (OpInfo, torch.testing._internal) as cases. A child process: `python -m fuzzer.lanes.samples`.
+
+Writes a folder per case below the directory given, and prints one line of JSON per operator, dtype and sample: its
+key, and either the folder or why there is no case.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import warnings
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fuzzer.lanes.base import from_torch
+from generators import case_file
+from generators.check import check
+from generators.graph import Array, Case, DType, Graph, Input, Invalid, Node, TensorType, Value
+from generators.ops.functions import FUNCTIONS
+
+MAX_NUMEL = 1 << 16
+DTYPES = {getattr(torch, dtype.value): dtype for dtype in DType}
+
+
+class NotACase(Exception):
+    """Why a sample has no case; for people."""
+
+
+def samples(ops: str, per_dtype: int) -> Iterator[tuple[str, Case | str]]:
+    """(operator/dtype/number, the case or why there is none)."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    for op in sorted(op_db, key=lambda op: str(op.formatted_name)):
+        name = str(op.formatted_name)
+        if not any(fnmatchcase(op.name, glob.strip()) for glob in ops.split(",")):
+            continue
+        supported = op.supported_dtypes("cpu")
+        for dtype in (dtype for dtype in DTYPES if dtype in supported):
+            yield from _of_dtype(op, name, dtype, per_dtype)
+
+
+def _of_dtype(op: Any, name: str, dtype: torch.dtype, wanted: int) -> Iterator[tuple[str, Case | str]]:
+    """The first `wanted` samples that make a case; where none does, why the first one does not."""
+    found, reasons = 0, []
+    key = f"{name}/{DTYPES[dtype].value}"
+    try:
+        for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
+            if found == wanted or len(reasons) == 20:
+                break
+            try:
+                yield f"{key}/{found}", case_of(op, sample)
+                found += 1
+            except NotACase as why:
+                reasons.append(str(why))
+    except Exception as error:  # the samples' own code
+        reasons.append(f"no samples: {type(error).__name__}")
+    if not found:
+        yield f"{key}/0", reasons[0] if reasons else "no samples"
+
+
+def case_of(op: Any, sample: Any) -> Case:
+    """One call on its sample's tensors. Raises `NotACase`."""
+    function, result = _function(op, sample)
+    arrays: list[Array] = []
+    parts = [_text(arg, arrays) for arg in (sample.input, *sample.args)]
+    parts += [f"{key}={_text(value, arrays)}" for key, value in sample.kwargs.items()]
+    if isinstance(result, tuple | list) and len(result) < 2:
+        raise NotACase("gives a list of fewer than two")
+    outputs = result if isinstance(result, tuple | list) else (result,)
+    types = tuple(str(_type(output)) for output in outputs)
+    inputs = tuple(Input(Value(f"x{i}", _type_of_array(array))) for i, array in enumerate(arrays))
+    results = tuple(Value(f"v{i}", TensorType.parse(text)) for i, text in enumerate(types))
+    attrs = {"call": f"{function}({', '.join(parts)})", "types": types}
+    node = Node("torch_call", tuple(item.value.name for item in inputs), attrs, results)
+    graph = Graph(inputs, (node,), tuple(value.name for value in results))
+    case = Case(graph, {item.value.name: array for item, array in zip(inputs, arrays, strict=True)})
+    try:
+        check(case)
+    except Invalid as error:
+        raise NotACase(str(error)) from None
+    return case
+
+
+def _function(op: Any, sample: Any) -> tuple[str, Any]:
+    """A public name that computes what the sample's own function does, the same twice, and the result."""
+    if "empty" in op.name:
+        raise NotACase("gives memory that nobody wrote")
+    right = _result(op.op, sample)
+    names = [name for name in (f"torch.{op.name}", f"torch.Tensor.{op.name}") if name in FUNCTIONS]
+    for name in names:
+        function: Any = torch
+        for part in name.split(".")[1:]:
+            function = getattr(function, part, None)
+        try:
+            result, again = (_result(function, sample) for _ in range(2))
+        except NotACase:
+            continue
+        if _equal(result, right) and _equal(result, again):
+            return name, result
+    raise NotACase("no public function computes it, or it is random" if names else "no public function of this name")
+
+
+def _result(function: Any, sample: Any) -> Any:
+    args = [_cloned(arg) for arg in (sample.input, *sample.args)]
+    try:
+        return function(*args, **{key: _cloned(value) for key, value in sample.kwargs.items()})
+    except Exception as error:
+        raise NotACase(f"{type(error).__name__} in PyTorch") from None
+
+
+def _cloned(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    return type(value)(map(_cloned, value)) if type(value) in (list, tuple) else value
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return a.dtype == b.dtype and a.shape == b.shape and bool(torch.equal(a.nan_to_num(), b.nan_to_num()))
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return False
+
+
+def _text(value: Any, arrays: list[Array]) -> str:
+    """An argument as the call writes it; tensors go to `arrays`."""
+    match value:
+        case torch.Tensor():
+            _type(value)
+            arrays.append(from_torch(value.resolve_conj().resolve_neg()))
+            return f"a{len(arrays) - 1}"
+        case None | bool() | int() | str():
+            return repr(value)
+        case float():
+            return repr(value) if math.isfinite(value) else f'float("{value}")'
+        case torch.dtype() if value in DTYPES:
+            return f"torch.{DTYPES[value].value}"
+        case tuple():
+            return f"({', '.join(_text(item, arrays) for item in value)}{',' * (len(value) == 1)})"
+        case list():
+            return f"[{', '.join(_text(item, arrays) for item in value)}]"
+        case _:
+            raise NotACase(f"takes a {type(value).__name__}")
+
+
+def _type(output: Any) -> TensorType:
+    if not isinstance(output, torch.Tensor) or output.layout is not torch.strided or output.dtype not in DTYPES:
+        what = output.dtype if isinstance(output, torch.Tensor) else type(output).__name__
+        raise NotACase(f"a value is {what}: not among our types")
+    if output.numel() > MAX_NUMEL:
+        raise NotACase("larger than a sweep takes")
+    return TensorType(DTYPES[output.dtype], tuple(output.shape))
+
+
+def _type_of_array(array: Array) -> TensorType:
+    return TensorType(DType(str(array.dtype)), array.shape)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--ops", default="*")
+    parser.add_argument("--samples", type=int, default=2)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+    for key, case in samples(args.ops, args.samples):
+        if isinstance(case, str):
+            print(json.dumps({"key": key, "why": case}))
+            continue
+        folder = args.folder / key.replace("/", "-")
+        folder.mkdir(parents=True, exist_ok=True)
+        text, tensors = case_file.encode(case)
+        (folder / case_file.JSON_NAME).write_bytes(text)
+        (folder / case_file.TENSORS_NAME).write_bytes(tensors)
+        print(json.dumps({"key": key}))
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

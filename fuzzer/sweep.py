@@ -1,0 +1,194 @@
+"""`fuzz sweep`: PyTorch's own samples of every operator and dtype, through the lanes, and a table of what works.
+
+A sweep is a campaign whose cases are the samples: it resumes, confirms, reduces and saves findings like any other.
+Beside a campaign's files its folder holds
+
+    samples.jsonl   the samples: a key, and why there is no case where there is none
+    samples/        their cases
+    sweep.jsonl     per test and lane what came out, appended as the sweep goes
+    sweep.json, sweep.html   the table
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import assert_never
+
+import jinja2
+import msgspec
+
+from fuzzer.files import write_atomically
+from generators import case_file
+from generators.graph import Case, Invalid
+from oracles.finding import Finding
+from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Died, Outcome, Raised, Ran, Result, Skipped, TimedOut, Unsupported
+
+
+class Status(StrEnum):
+    """What a lane makes of a sample, the best first."""
+
+    SUPPORTED = "supported"
+    UNJUDGED = "unjudged"  # it ran, or failed, but no reference says what would be right
+    UNSUPPORTED = "unsupported"
+    FAILED = "failed"  # rejected, an internal error, a crash, no end
+    WRONG = "wrong"  # another result than PyTorch's
+
+
+class Sample(msgspec.Struct):
+    """`key` is operator/dtype/number; `why` says why there is no case."""
+
+    key: str
+    why: str = ""
+
+
+class Line(msgspec.Struct):
+    """One line of sweep.jsonl: a sample's status and reason by lane."""
+
+    key: str
+    lanes: dict[str, tuple[Status, str]]
+
+
+class Sweep:
+    """The samples as a campaign's cases, and the record of what came out."""
+
+    def __init__(self, folder: Path, samples: Sequence[Sample]) -> None:
+        self.folder = folder
+        self.samples = samples
+        self.cases = [sample.key for sample in samples if not sample.why]
+        self._lock = threading.Lock()
+
+    def case(self, index: int) -> Case | None:
+        return _read_case(self.folder, self.cases[index]) if index < len(self.cases) else None
+
+    def watch(self, index: int, case: Case, result: Result, findings: Sequence[Finding]) -> None:
+        found = {finding.lane: finding for finding in findings}
+        lanes = {lane.name: _status(outcome, found.get(lane)) for lane, outcome in _judged(result)}
+        with self._lock, (self.folder / "sweep.jsonl").open("ab") as file:
+            file.write(msgspec.json.encode(Line(self.cases[index], lanes)) + b"\n")
+
+    def lines(self) -> dict[str, Line]:
+        """What is known so far, by key; a line that a crash tore is left out, the test is repeated."""
+        path = self.folder / "sweep.jsonl"
+        known: dict[str, Line] = {}
+        for text in path.read_bytes().splitlines() if path.exists() else ():
+            try:
+                line = msgspec.json.decode(text, type=Line)
+            except msgspec.DecodeError:
+                continue
+            known[line.key] = line
+        return known
+
+    def write_table(self) -> Table:
+        table = table_of(self.samples, self.lines().values())
+        write_atomically(self.folder / "sweep.json", msgspec.json.format(msgspec.json.encode(table)) + b"\n")
+        write_atomically(self.folder / "sweep.html", page(table).encode())
+        return table
+
+
+def _judged(result: Result) -> list[tuple[LaneSpec, Outcome]]:
+    return [(lane, out) for lane, out in result.outcomes.items() if lane.engine in (Engine.TVM, Engine.ONNXRUNTIME)]
+
+
+def _status(outcome: Outcome, finding: Finding | None) -> tuple[Status, str]:
+    match outcome:
+        case Ran():
+            if finding is None:
+                return Status.SUPPORTED, ""
+            return Status.WRONG, str(finding.kind)
+        case Unsupported(reason=reason) | Skipped(reason=reason):
+            return Status.UNSUPPORTED, reason
+        case Raised() | Died() | TimedOut():
+            if finding is None:
+                return Status.UNJUDGED, "no reference ran, or the exporter refuses"
+            return Status.FAILED, str(finding.kind)
+        case _:
+            assert_never(outcome)
+
+
+def _read_case(folder: Path, key: str) -> Case:
+    case = case_file.read(folder / "samples" / key.replace("/", "-"))
+    return Case(case.graph, case.tensors, origin=f"sample {key}")
+
+
+def gather(folder: Path, ops: str, per_dtype: int) -> list[Sample]:
+    """The samples of a sweep: taken in a child the first time, read afterwards. Raises `Invalid`."""
+    index = folder / "samples.jsonl"
+    if not index.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "fuzzer.lanes.samples", str(folder / "samples")]
+        done = subprocess.run([*command, "--ops", ops, "--samples", str(per_dtype)], stdout=subprocess.PIPE)
+        if done.returncode:
+            raise Invalid(f"PyTorch's samples could not be taken (status {done.returncode}); its message stands above")
+        write_atomically(index, done.stdout)
+    samples = msgspec.json.Decoder(Sample).decode_lines(index.read_bytes())
+    if not samples:
+        index.unlink()
+        raise Invalid(f"no operator of PyTorch's samples matches {ops!r}")
+    return samples
+
+
+# --- the table
+
+
+class Row(msgspec.Struct):
+    """One operator: samples by lane and status, and the commonest reason that is not `supported`."""
+
+    operator: str
+    samples: int
+    lanes: dict[str, dict[Status, int]]
+    reasons: dict[str, str]
+    no_case: dict[str, int]
+
+
+class Table(msgspec.Struct):
+    rows: list[Row]
+    lanes: list[str]
+    totals: dict[str, dict[Status, int]]
+    samples: int
+    done: int
+
+
+def table_of(samples: Sequence[Sample], lines: Iterable[Line]) -> Table:
+    by_operator: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        by_operator[_operator(line.key)].append(line)
+    without: dict[str, Counter[str]] = defaultdict(Counter)
+    for sample in samples:
+        without[_operator(sample.key)].update([sample.why] if sample.why else [])
+    lanes = sorted({lane for group in by_operator.values() for line in group for lane in line.lanes})
+    rows = [_row(name, by_operator[name], lanes, without[name]) for name in sorted(without)]
+    totals: dict[str, Counter[Status]] = {lane: Counter() for lane in lanes}
+    for row in rows:
+        for lane, counts in row.lanes.items():
+            totals[lane].update(counts)
+    cases = sum(not sample.why for sample in samples)
+    return Table(rows, lanes, {lane: dict(t) for lane, t in totals.items()}, cases, sum(map(len, by_operator.values())))
+
+
+def _operator(key: str) -> str:
+    return key.rsplit("/", 2)[0]
+
+
+def _row(name: str, lines: Sequence[Line], lanes: Sequence[str], without: Mapping[str, int]) -> Row:
+    counts: dict[str, dict[Status, int]] = {}
+    reasons: dict[str, str] = {}
+    for lane in lanes:
+        seen = [line.lanes[lane] for line in lines if lane in line.lanes]
+        counts[lane] = dict(Counter(status for status, _ in seen))
+        told = Counter(reason for status, reason in seen if status is not Status.SUPPORTED and reason)
+        if told:
+            reasons[lane] = told.most_common(1)[0][0]
+    return Row(name, len(lines), counts, reasons, dict(without))
+
+
+def page(table: Table) -> str:
+    """One self-contained page."""
+    environment = jinja2.Environment(autoescape=True, loader=jinja2.PackageLoader("fuzzer", "templates"))
+    return environment.get_template("sweep.html").render(table=table, statuses=list(Status))

@@ -1,0 +1,47 @@
+"""The plain way to write it: calls in their plain form, inputs contiguous, attributes at PyTorch's defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fuzzer.triage.passes.base import Subject
+from generators.graph import Form, Graph, Input, Layout, Node
+from generators.ops import TABLE
+
+
+def plain_writing(subject: Subject) -> Iterator[Subject]:
+    """Everything at once, then one thing at a time."""
+    graph = subject.graph
+    plainest = replace(graph, nodes=tuple(map(_plain, graph.nodes)), inputs=tuple(map(_contiguous, graph.inputs)))
+    for smaller in (plainest, *_one_by_one(graph)):
+        if smaller != graph:
+            yield subject.with_graph(smaller)
+
+
+def _one_by_one(graph: Graph) -> Iterator[Graph]:
+    for index, node in enumerate(graph.nodes):
+        defaults = TABLE[node.op].defaults
+        changes = [replace(node, form=Form.PLAIN)]
+        changes += [replace(node, attrs={**node.attrs, key: value}) for key, value in defaults.items()]
+        for changed in changes:
+            yield replace(graph, nodes=(*graph.nodes[:index], changed, *graph.nodes[index + 1 :]))
+    for index, item in enumerate(graph.inputs):
+        yield replace(graph, inputs=(*graph.inputs[:index], _contiguous(item), *graph.inputs[index + 1 :]))
+
+
+def _plain(node: Node) -> Node:
+    return replace(node, form=Form.PLAIN, attrs={**node.attrs, **TABLE[node.op].defaults})
+
+
+def _contiguous(item: Input) -> Input:
+    return replace(item, layout=Layout.CONTIGUOUS)
+
+
+def frills(graph: Graph) -> int:
+    """How much of a graph is not written plainly."""
+    count = sum(item.layout is not Layout.CONTIGUOUS for item in graph.inputs)
+    for node in graph.nodes:
+        count += node.form is not Form.PLAIN
+        count += sum(node.attrs.get(key) != value for key, value in TABLE[node.op].defaults.items())
+    return count

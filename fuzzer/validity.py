@@ -1,0 +1,67 @@
+"""Ask eager PyTorch, in a process of its own, whether cases are valid: no compiler takes part."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+
+from generators import case_file
+from generators.graph import Case
+
+
+class Verdict(StrEnum):
+    OK = "ok"
+    NOT_FINITE = "not finite"
+    INVALID = "invalid"  # PyTorch refuses it
+    WRONG_TYPE = "wrong type"  # PyTorch gives another type than was inferred
+    DIED = "died"  # PyTorch's process went away
+
+    @property
+    def is_valid(self) -> bool:
+        return self in (Verdict.OK, Verdict.NOT_FINITE)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    verdict: Verdict
+    told: str
+
+
+class Validity:
+    """One PyTorch process, started afresh where a case kills it."""
+
+    def __enter__(self) -> Validity:
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.kill()
+        self._child.wait()
+
+    def _start(self) -> None:
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "fuzzer.lanes.validity"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def __call__(self, case: Case) -> Answer:
+        """The verdict on a static case."""
+        text, tensors = case_file.encode(case)
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        try:
+            self._child.stdin.write(b"".join(len(part).to_bytes(8, "little") for part in (text, tensors)))
+            self._child.stdin.write(text)
+            self._child.stdin.write(tensors)
+            self._child.stdin.flush()
+            line = self._child.stdout.readline()
+        except BrokenPipeError:
+            line = b""
+        if not line:
+            code = self._child.wait()
+            self._start()
+            return Answer(Verdict.DIED, f"the process ended with status {code}")
+        verdict, told = json.loads(line)
+        return Answer(Verdict(verdict), told)

@@ -1,0 +1,43 @@
+"""Dropout of a model that is not trained: its input."""
+
+from __future__ import annotations
+
+from generators.graph import Attrs, Form, TensorType
+from generators.ops.base import NUMBER, Layer, Op, Types, number_of, require
+from generators.ops.operands import one
+from generators.ops.rules import ALL
+
+
+def _row(name: str, layer: str = "", ranks: tuple[int, int] = (0, 5)) -> Op:
+    torch = f"torch.{name}({{0}}, {{p}}, False)"
+
+    def infer(types: Types, attrs: Attrs) -> TensorType:
+        require(0 <= number_of(attrs, "p") <= 1, "p must be a probability")
+        require(name != "dropout1d" or types[0].rank in ranks, f"takes rank 2 or 3, not {types[0]}")
+        return types[0]
+
+    forms: dict[Form, str | Layer] = {Form.MODULE: Layer(f"torch.nn.{layer}(p={{p}})")} if layer else {}
+    if layer and name.endswith("dropout"):
+        forms[Form.FUNCTION] = torch
+    return Op(
+        name,
+        one(ALL, ranks),
+        infer,
+        f"F.{name}({{0}}, training=False{{more}})" if layer else torch,
+        lambda source, types: {"p": source.choice((0.5, 0.5, 0.1, 0.0, 1.0, 1))},
+        {"p": NUMBER},
+        {"p": 0.5} if layer else {},
+        forms=forms,
+        view=True,
+    )
+
+
+OPS = (
+    _row("dropout", "Dropout"),
+    _row("dropout1d", "Dropout1d", (2, 3)),
+    _row("dropout2d", "Dropout2d", (3, 4)),
+    _row("dropout3d", "Dropout3d", (4, 5)),
+    _row("alpha_dropout", "AlphaDropout"),
+    _row("feature_alpha_dropout", "FeatureAlphaDropout"),
+    _row("feature_dropout"),  # which is in torch only
+)

@@ -1,0 +1,67 @@
+"""Max poolings that also tell where the largest elements stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from generators.builder import Builder
+from generators.domain import distinct
+from generators.graph import Attrs, DType, Form, TensorType, Value
+from generators.ops.base import Layer, Op, Types
+from generators.ops.operands import product
+from generators.ops.rules import require_dtype
+from generators.ops.shape import OPS as SHAPES
+
+RESHAPE = next(op for op in SHAPES if op.name == "reshape")
+
+Pooled = Callable[[Types, Attrs], TensorType]
+
+
+def of(dtypes: Sequence[DType], pooled: Pooled) -> Pooled:
+    def infer(types: Types, attrs: Attrs) -> TensorType:
+        require_dtype(types, *dtypes)
+        return pooled(types, attrs)
+
+    return infer
+
+
+def with_indices(row: Op, nd: int, pooled: Pooled, dtypes: Sequence[DType], says: str, layer: str) -> Op:
+    """A max pooling that also tells where in its plane each largest element stands."""
+
+    def infer(types: Types, attrs: Attrs) -> Types:
+        require_dtype(types, *dtypes)
+        values = pooled(types, attrs)
+        return values, values.with_dtype(DType.INT64)
+
+    def operands(b: Builder) -> tuple[Value, ...] | None:
+        x = without_ties(b, nd, dtypes)
+        return None if x is None else (x,)
+
+    return replace(
+        row,
+        name=f"{row.name}_with_indices",
+        operands=operands,
+        infer=infer,
+        source=f"F.{row.name}({{0}}, {says}, return_indices=True)",
+        forms={
+            Form.FUNCTION: f"F.{row.name}_with_indices({{0}}, {says})",
+            Form.MODULE: Layer(f"torch.nn.{layer}({says}, return_indices=True)"),
+        },
+    )
+
+
+def without_ties(b: Builder, nd: int, dtypes: Sequence[DType], even: bool = False) -> Value | None:
+    """A tensor whose elements differ over its last `nd` dimensions: which of two equal ones is the largest is not
+    documented. Numbers count along one dimension, which a reshape makes several of. `even` sizes are small ones too."""
+    shape = b.shape(b.source.integer(nd + 1, nd + 2))
+    lead, plane = shape[:-nd], shape[-nd:]
+    if even:
+        plane = tuple(2 * min(size, 8 >> nd) for size in plane)
+    count, dtype = product(plane), b.dtype(dtypes)
+    if not 0 < count <= 256:  # what 8 bits tell apart, in int8 as in bfloat16
+        return None
+    low = 0 if dtype is DType.UINT8 else -(int(count) // 2)
+    domain = distinct(low, low + int(count) - 1, len(lead))
+    x = b.fresh_input(TensorType(dtype, (*lead, count)), domain=domain)
+    return x if nd == 1 else b.emit(RESHAPE, (x,), {"shape": (*lead, *plane)})[0]

@@ -1,0 +1,148 @@
+"""What operators of several operands that broadcast, and of Python numbers, have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import ml_dtypes
+
+from generators.builder import SIZES, Builder
+from generators.choice import ChoiceSource
+from generators.domain import NONZERO, POSITIVE, within
+from generators.graph import INTEGERS, Attrs, DType, Profile, TensorType, Value
+from generators.ops.base import Types, one_of, optional, require
+from generators.ops.guard import clamped
+from generators.ops.operands import partner
+from generators.ops.rules import ALL, NUMERIC, Number, broadcast, floating, promote
+
+WHOLE = (*INTEGERS, DType.BOOL)
+
+# --- inference: what the operands promote to decides whether PyTorch has a kernel, and what the result is
+
+
+def promoted(
+    *computed: DType, result: Callable[[DType], DType] = lambda dtype: dtype
+) -> Callable[[Types, Attrs], TensorType]:
+    """The shape that all operands broadcast to, where there is a kernel for what they promote to."""
+
+    def infer(types: Types, attrs: Attrs) -> TensorType:
+        dtype = promote(types)
+        require(dtype in computed, f"is not defined for {dtype}")
+        return TensorType(result(dtype), broadcast(*(t.sizes for t in types)))
+
+    return infer
+
+
+ANY_DTYPE = promoted(*ALL)
+NUMBERS_ONLY = promoted(*NUMERIC)
+YES_OR_NO = promoted(*ALL, result=lambda dtype: DType.BOOL)
+FLOAT_OF_ALL = promoted(*ALL, result=floating)
+
+
+def require_fits(number: Number, dtype: DType) -> None:
+    """The number must be one of the dtype: others PyTorch refuses, wraps around or makes infinite."""
+    if dtype.is_float:
+        require(abs(number) <= float(ml_dtypes.finfo(dtype.numpy).max), f"{number} is too large for {dtype}")
+    elif isinstance(number, int):
+        low, high = dtype.range
+        require(low <= number <= high, f"{number} is no {dtype}")
+
+
+# --- operands
+
+
+def another(b: Builder, value: Value, dtypes: Sequence[DType] = ALL) -> Value:
+    """A value that broadcasts with this one, mostly of its dtype; now and then it is larger where this one has 1."""
+    dtypes = (value.type.dtype,) if b.source.chance(70) else dtypes
+    if b.source.chance(15):
+        shape = (
+            b.source.choice(SIZES) if size == 1 else 1 if b.source.chance(40) else size for size in value.type.sizes
+        )
+        return b.fresh_input(TensorType(b.source.choice(dtypes), tuple(shape)))
+    return partner(b, value.type, dtypes)
+
+
+def pair(dtypes: Sequence[DType] = ALL, others: Sequence[DType] = ()) -> Callable[[Builder], tuple[Value, Value]]:
+    """Two values that broadcast, in either order; `others` is what one of them may also be."""
+
+    def operands(b: Builder) -> tuple[Value, Value]:
+        first = b.tensor(dtypes)
+        second = another(b, first, others or dtypes)
+        return (second, first) if b.source.chance(25) else (first, second)
+
+    return operands
+
+
+ANY_PAIR = pair()
+
+
+def alike(b: Builder, count: int, dtypes: Sequence[DType] = ALL) -> tuple[Value, ...]:
+    """`count` values of one dtype that broadcast with the first."""
+    first = b.tensor(dtypes)
+    return (first, *(another(b, first, (first.type.dtype,)) for _ in range(count - 1)))
+
+
+def held(b: Builder, value: Value, low: float, high: float) -> Value:
+    """The value clamped into [low, high] by the graph, or an input of its type that lies there. Raises `Invalid` where
+    an integer dtype has no number there. Floats of the special profile stay: what functions make of NaN, infinities
+    and zero is defined."""
+    dtype = value.type.dtype
+    if dtype.is_float and b.profile is Profile.SPECIAL:
+        return value
+    first, last = math.ceil(low), math.floor(high)
+    if dtype.is_float:
+        if first < last and b.source.chance(30):
+            half_line = 0 < low <= 0.5 and last > 16
+            return b.fresh_input(value.type, domain=POSITIVE if half_line else within(first, min(last, first + 16)))
+        return clamped(b, value, low, high)
+    first, last = max(first, dtype.range[0]), min(last, dtype.range[1])
+    require(first <= last, f"{dtype} has nothing between {low} and {high}")
+    if (first, last) == dtype.range:
+        return value
+    if dtype is DType.BOOL or b.source.chance(50):
+        return b.fresh_input(value.type, domain=within(first, min(last, first + 30)))
+    return clamped(b, value, first, last)
+
+
+def nonzero(b: Builder, value: Value, dividend: Value | None = None) -> Value:
+    """Something to divide by in the value's place. Never -1 where the dividend may be the smallest integer: that
+    quotient is no number of the dtype, and ends the process."""
+    type = value.type
+    if type.dtype.is_float and b.profile is Profile.SPECIAL:
+        return value
+    if type.dtype is DType.BOOL:
+        return b.fresh_input(type, domain=within(1, 1))
+    if value.name.startswith("v") and b.source.chance(50):
+        return clamped(b, value, 0.5 if type.dtype.is_float else 1, 8)
+    unknown = dividend is not None and (b.profile is Profile.EXTREME or dividend.name.startswith("v"))
+    whole = dividend is not None and not (type.dtype.is_float or dividend.type.dtype.is_float)
+    return b.fresh_input(type, domain=POSITIVE if unknown and whole else NONZERO)
+
+
+# --- attributes and terms
+
+ROUNDING = optional(one_of("trunc", "floor"))
+
+
+def rounding_mode(source: ChoiceSource, types: Types) -> Attrs:
+    return {"rounding_mode": source.choice((None, None, "trunc", "floor"))}
+
+
+def factor(source: ChoiceSource, dtype: DType) -> Number:
+    """What a term of a sum is multiplied by: 1, or another number that the dtype holds."""
+    if source.chance(50):
+        return 1
+    options: tuple[Number, ...] = (2, 3, 0) if dtype is DType.UINT8 else (2, -1, -3, 0)
+    if dtype is DType.BOOL:
+        options = (True, False, 0)
+    return source.choice((0.5, -2.5, 0.1, *options) if dtype.is_float else options)
+
+
+def two_terms(types: Types, attrs: Attrs) -> int:
+    """A rounded part that may cancel with another, or lead to either side of a step."""
+    return 2
+
+
+def division_terms(types: Types, attrs: Attrs) -> int:
+    return 1 if attrs["rounding_mode"] is None else 2

@@ -1,0 +1,141 @@
+"""What losses have in common: an element for each number or sample, and what `reduction` makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from generators.builder import Builder
+from generators.choice import ChoiceSource
+from generators.domain import POSITIVE, Domain, within
+from generators.graph import Attrs, DType, Form, TensorType, Value
+from generators.ops.base import DrawAttrs, Kind, Layer, Op, Operands, Terms, Types, no_attrs, one_of, one_term, require
+from generators.ops.guard import clamped
+from generators.ops.keywords import more
+from generators.ops.rules import summed
+from generators.symbolic import formula
+
+Element = Callable[[Types, Attrs], TensorType]
+
+
+def loss_row(
+    name: str,
+    operands: Operands,
+    element: Element,
+    layer: str = "",
+    draw: DrawAttrs = no_attrs,
+    schema: Mapping[str, Kind] | None = None,
+    defaults: Attrs | None = None,
+    *,
+    inputs: int = 2,
+    given: tuple[str, ...] = (),
+    needs: int = 0,
+    in_layer: bool = True,
+    each: Terms = one_term,
+    terms: Terms | None = None,
+    scale: float = 0.0,
+    function: str = "",
+    fixed: str = "",
+    ways: tuple[str, ...] = ("none", "mean", "sum"),
+) -> Op:
+    """A loss.
+
+    element   the type of the losses before they are reduced
+    inputs    how many tensors it takes by position; those in `given` follow by name, `needs` of which must be there
+    in_layer  whether the layer knows them as well
+    each      terms of one loss; `terms` those of the result, where it is not simply their sum
+    fixed     said in each call
+    """
+    kinds = {**(schema or {}), "reduction": one_of(*ways)}
+    standard = {**(defaults or {}), "reduction": "mean"}
+
+    def source(args: tuple[str, ...], attrs: Attrs) -> str:
+        named = [f"{key}={arg}" for key, arg in zip(given, args[inputs:], strict=False)]
+        return f"F.{function or name}({', '.join([*args[:inputs], *named])}{fixed}{more(attrs, kinds, standard)})"
+
+    def make(types: Types, attrs: Attrs) -> str:
+        return f"torch.nn.{layer}({(fixed + more(attrs, kinds, standard)).removeprefix(', ')})"
+
+    def summing(types: Types, attrs: Attrs) -> int:
+        return max(1, each(types, attrs) * (1 if attrs["reduction"] == "none" else element(types, attrs).numel))
+
+    call = f"{{self}}({', '.join(f'{{{i}}}' for i in range(inputs))})"
+    made = Layer(make, given if in_layer else (), inputs, call)
+    return Op(
+        name,
+        operands,
+        _reduced(element),
+        source,
+        _drawn(element, draw, ways),
+        kinds,
+        standard,
+        arity=(inputs + needs, inputs + len(given)),
+        terms=terms or summing,
+        scale=scale,
+        forms={Form.MODULE: made} if layer else {},
+    )
+
+
+def _reduced(element: Element) -> Element:
+    def infer(types: Types, attrs: Attrs) -> TensorType:
+        loss = element(types, attrs)
+        if attrs["reduction"] == "none":
+            return loss
+        require(attrs["reduction"] == "sum" or loss.dtype.is_float, f"there is no mean of {loss.dtype}")
+        return TensorType(summed(loss.dtype), ())
+
+    return infer
+
+
+def _drawn(element: Element, draw: DrawAttrs, ways: tuple[str, ...]) -> DrawAttrs:
+    """The mean of nothing is NaN, and a long sum more than float16 holds."""
+
+    def attrs(source: ChoiceSource, types: Types) -> Attrs | None:
+        drawn = draw(source, types)
+        if drawn is None:
+            return None
+        loss = element(types, drawn)
+        means = bool(loss.numel and types[0].numel and loss.dtype.is_float)
+        sums = loss.dtype is not DType.FLOAT16 or loss.numel <= 64
+        fitting = {"none": True, "mean": means, "sum": sums, "batchmean": means and sums}
+        return {**drawn, "reduction": source.choice([way for way in (*ways, "mean") if fitting[way]])}
+
+    return attrs
+
+
+# --- operands
+
+
+def held(b: Builder, dtypes: Sequence[DType], low: int, high: int, ranks: tuple[int, int] = (0, 5)) -> Value:
+    """Numbers in a range: a fresh input, or what the graph computed, clamped."""
+    computed = [v for v in b.results() if v.type.dtype in dtypes and ranks[0] <= v.type.rank <= ranks[1]]
+    if computed and b.source.chance(60):
+        return clamped(b, b.source.choice(computed), low, high)
+    return b.fresh_input(TensorType(b.dtype(dtypes), b.shape(b.source.integer(*ranks))), domain=within(low, high))
+
+
+def held_as(b: Builder, type: TensorType, low: int, high: int) -> Value:
+    """Likewise, of one type."""
+    computed = [value for value in b.results() if value.type == type]
+    if computed and b.source.chance(40):
+        return clamped(b, b.source.choice(computed), low, high)
+    return b.fresh_input(type, domain=within(low, high))
+
+
+def least(b: Builder, size: int) -> int:
+    """The smallest that a size is, of all bindings of its symbols: what indices must keep to."""
+    return min(formula(size).at(sizes) for sizes in (b.sizes, *b.also))
+
+
+def same(b: Builder, x: Value) -> Value:
+    return b.pick(lambda t: t == x.type, lambda: x.type)
+
+
+def weight(
+    b: Builder, percent: int, dtype: DType, shape: tuple[int, ...], domain: Domain = POSITIVE
+) -> tuple[Value, ...]:
+    """Perhaps one, the model's own mostly. Where a mean divides by the weights' sum, they must be positive."""
+    if not b.source.chance(percent):
+        return ()
+    if b.source.chance(80):
+        return (b.buffer(dtype, *shape, domain=domain),)
+    return (b.fresh_input(TensorType(dtype, shape), domain=domain),)

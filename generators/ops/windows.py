@@ -1,0 +1,46 @@
+"""What rows over sliding windows share: numbers given once for all dimensions, or one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from generators.choice import ChoiceSource
+from generators.graph import Attr, Attrs
+from generators.ops.base import INT, INTS, Kind, int_of, ints_of, optional, require
+
+EACH = Kind("a number, or one for each dimension", lambda v: INT.accepts(v) or (INTS.accepts(v) and v != ()))
+OPTIONAL_EACH = optional(EACH)
+
+
+def each(attrs: Attrs, key: str, nd: int, *, single: bool = True) -> tuple[int, ...]:
+    """The numbers of the `nd` dimensions. Most of PyTorch's functions repeat a `single` one also where it is listed."""
+    value = attrs[key]
+    if not isinstance(value, tuple):
+        return (int_of(attrs, key),) * nd
+    require(len(value) == nd or (single and len(value) == 1), f"{key} takes {nd} numbers, not {len(value)}")
+    values = ints_of(attrs, key)
+    return values if len(values) == nd else values * nd
+
+
+def either(source: ChoiceSource, values: Sequence[int], *, single: bool = True) -> Attr:
+    """Equal numbers are mostly written as one, which now and then stands in a list."""
+    if len(set(values)) > 1 or source.chance(30):
+        return tuple(values)
+    return (values[0],) if single and source.chance(10) else values[0]
+
+
+def steps(source: ChoiceSource, nd: int, most: Sequence[int] = (3, 3, 3)) -> list[int]:
+    """Strides or dilations, half of the time all 1."""
+    return [1] * nd if source.chance(50) else [source.choice([s for s in (1, 2, 2, 3) if s <= m]) for m in most[:nd]]
+
+
+def window(size: int, kernel: int, stride: int, padding: int, dilation: int = 1, ceil: bool = False) -> int:
+    """Output size of a sliding window (torch.nn.MaxPool2d, Conv2d). With `ceil`, windows may end behind the right
+    padding, even a single one, but those that would start there are dropped."""
+    require(kernel > 0 and stride > 0 and dilation > 0 and padding >= 0, "kernel, stride, dilation must be positive")
+    span = size + 2 * padding - dilation * (kernel - 1) - 1
+    out = (-(-span // stride) if ceil else span // stride) + 1
+    if ceil and (out - 1) * stride >= size + padding:
+        out -= 1
+    require(out > 0, f"window of {kernel} (dilation {dilation}) is larger than {size} padded by {padding}")
+    return out

@@ -1,0 +1,92 @@
+"""What rows share that write along a dimension at positions in a tensor: scatter, index_add and their like.
+
+Where indices repeat, who writes last is not said: rows that neither add nor otherwise reduce get distinct ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from generators.builder import Builder
+from generators.choice import ChoiceSource
+from generators.domain import within
+from generators.graph import Attrs, DType, Form, TensorType, Value
+from generators.ops.base import (
+    INT,
+    DrawAttrs,
+    Infer,
+    Kind,
+    Op,
+    Operands,
+    Terms,
+    Types,
+    int_of,
+)
+from generators.ops.guard import clamped
+from generators.ops.indexing import (
+    agreed_dim,
+)
+from generators.ops.rules import size_along
+
+SRC = "{dim}, {1}, {2}"
+SELF: Attrs = {"include_self": True}
+
+
+def like(b: Builder, type: TensorType) -> Value:
+    return b.pick(lambda t: t == type, lambda: type)
+
+
+def small(b: Builder, type: TensorType) -> Value:
+    """Numbers of which products stay finite."""
+    if type.dtype is DType.BOOL:
+        return like(b, type)
+    low = 0 if type.dtype is DType.UINT8 else -2
+    return clamped(b, like(b, type), low, 2) if b.source.chance(50) else b.fresh_input(type, domain=within(low, 2))
+
+
+def count(types: Types, attrs: Attrs) -> int:
+    """How many indices there are along the dim."""
+    return max(size_along(types[1], int_of(attrs, "dim") if types[1].rank == types[0].rank else 0), 1)
+
+
+def summed(types: Types, attrs: Attrs) -> int:
+    """Moves and extremes round nothing; terms are a positive number for all that."""
+    exact = attrs.get("reduce", "add") in (None, "amax", "amin")
+    return 1 if exact else count(types, attrs) + 1
+
+
+def reduce_attrs(*reduces: str) -> DrawAttrs:
+    def attrs(source: ChoiceSource, types: Types) -> Attrs:
+        drawn = {**agreed_dim(source, types), "include_self": source.chance(50)}
+        return {**drawn, "reduce": source.choice(reduces)} if reduces else drawn
+
+    return attrs
+
+
+def row(
+    name: str,
+    operands: Operands,
+    infer: Infer,
+    tail: str,
+    attrs: DrawAttrs = agreed_dim,
+    schema: Mapping[str, Kind] | None = None,
+    defaults: Attrs | None = None,
+    *,
+    function: str = "",
+    arity: int = 3,
+    terms: Terms | None = summed,
+) -> Op:
+    """torch.NAME(x, TAIL): a method, too, and one that works in place."""
+    function = function or name
+    return Op(
+        name,
+        operands,
+        infer,
+        f"torch.{function}({{0}}, {tail})",
+        attrs,
+        schema or {"dim": INT},
+        defaults or {},
+        arity=(arity, arity),
+        terms=terms,
+        forms={Form.METHOD: f"{{0}}.{function}({tail})", Form.INPLACE: f"{{0}}.{function}_({tail})"},
+    )

@@ -1,0 +1,64 @@
+"""What a set of cases covers: operators, their dtypes, and the classes of values that their attributes take."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from generators.graph import Attr, Case, Node
+
+
+@dataclass(slots=True)
+class Coverage:
+    """Filled case by case."""
+
+    operators: set[str] = field(default_factory=set)
+    operator_dtype_pairs: set[tuple[str, str]] = field(default_factory=set)
+    attribute_classes: set[tuple[str, str, str]] = field(default_factory=set)
+    forms: set[tuple[str, str]] = field(default_factory=set)
+    profiles: dict[str, int] = field(default_factory=dict)
+    nodes: list[int] = field(default_factory=list)
+    symbolic: int = 0
+
+    def add(self, case: Case) -> None:
+        graph, types = case.graph, case.graph.types
+        self.nodes.append(len(graph.nodes))
+        self.symbolic += bool(graph.symbols)
+        name = case.profile.value
+        self.profiles[name] = self.profiles.get(name, 0) + 1
+        for node in graph.nodes:
+            self.operators.add(node.op)
+            self.forms.add((node.op, node.form.value))
+            first = types[node.args[0]] if node.args else node.results[0].type
+            self.operator_dtype_pairs.add((node.op, first.dtype.value))
+            self.attribute_classes.update(classes_of(node))
+
+    def summary(self) -> dict[str, object]:
+        return {
+            "graphs": len(self.nodes),
+            "operators": len(self.operators),
+            "operator_dtype_pairs": len(self.operator_dtype_pairs),
+            "attribute_classes": len(self.attribute_classes),
+            "operator_forms": len(self.forms),
+            "nodes_median": statistics.median(self.nodes) if self.nodes else 0,
+            "symbolic": self.symbolic,
+            "profiles": dict(sorted(self.profiles.items())),
+        }
+
+
+def classes_of(node: Node) -> Iterator[tuple[str, str, str]]:
+    """(operator, attribute, class of its value)."""
+    for key, value in node.attrs.items():
+        yield node.op, key, value_class(value)
+
+
+def value_class(value: Attr) -> str:
+    """Texts and booleans are classes of their own; numbers go by kind and sign, lists by length and signs."""
+    if isinstance(value, tuple):
+        signs = sorted({value_class(item) for item in value})
+        return f"{min(len(value), 4)} of {'|'.join(signs)}"
+    if value is None or isinstance(value, bool | str):
+        return str(value)
+    sign = "negative" if value < 0 else "zero" if value == 0 else "one" if value == 1 else "positive"
+    return f"{type(value).__name__} {sign}"

@@ -1,0 +1,60 @@
+"""Every form of a call gives the same numbers: bit for bit, for it is the same operator."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import torch
+from eager import run_case
+
+from generators.builder import Builder, Limits
+from generators.choice import NumpySource
+from generators.graph import Form, Node, TensorType
+from generators.ops import Op
+from generators.random_graph import with_values
+from generators.torch_source import constructor, statements
+
+Tensors = tuple[torch.Tensor, ...]
+
+
+def disagreements(op: Op, count: int) -> tuple[Counter[Form], list[str]]:
+    """How often each form was compared with the plain one on drawn calls, and which of them gave something else."""
+    compared: Counter[Form] = Counter()
+    wrong = []
+    for index in range(count):
+        builder = Builder(NumpySource(9, index), Limits(max_numel=256))
+        if not builder.grow(op):
+            continue
+        case, node = with_values(builder), builder.nodes[-1]
+        graph = replace(case.graph, nodes=case.graph.nodes[:-1], outputs=node.args)
+        operands, types = run_case(replace(case, graph=graph)), case.graph.arg_types(node)
+        plain = computed(node, Form.PLAIN, operands, types)
+        for form in op.forms:
+            if not op.says(form, types, node.attrs) or (
+                form is Form.INPLACE and [result.type for result in node.results] != [types[0]]
+            ):
+                continue
+            compared[form] += 1
+            if not all(map(identical, computed(node, form, operands, types), plain)):
+                wrong.append(f"{form} of {types} {dict(node.attrs)}")
+    return compared, wrong
+
+
+def computed(node: Node, form: Form, operands: Tensors, types: tuple[TensorType, ...]) -> Tensors:
+    names = tuple(f"a{i}" for i in range(len(operands)))
+    scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
+    scope |= {name: operand.clone() for name, operand in zip(names, operands, strict=True)}
+    node = replace(node, form=form)
+    given = tuple(f"torch.nn.Parameter({n})" if scope[n].is_floating_point() else n for n in names)
+    lines = constructor(node, given, types, "layer")
+    if lines:
+        lines.append("layer.eval()")
+    with torch.no_grad():
+        exec("\n".join([*lines, *statements(node, names, "layer")]), scope)
+    return tuple(scope[value.name] for value in node.results)
+
+
+def identical(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and torch.equal(a.nan_to_num(), b.nan_to_num())

@@ -1,0 +1,176 @@
+"""Functions of one tensor, and casts."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from agree import disagreements
+from eager import in_torch, inferred, types_of
+from nonsense import REFUSALS, verdicts
+
+from generators.builder import Builder, Limits
+from generators.choice import NumpySource
+from generators.graph import Attrs, DType, Form, Invalid, Node, Profile, TensorType, Value
+from generators.ops import TABLE, Op, elementwise
+from generators.ops.pairs import held, nonzero
+from generators.torch_source import statements
+
+EACH_ROW = pytest.mark.parametrize("op", elementwise.OPS, ids=lambda op: op.name)
+CAST: Attrs = {"dtype": "int8", "non_blocking": False, "copy": False}
+
+
+@EACH_ROW
+def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
+    stricter = {"stricter"} if op.name == "to" else set()  # floats to uint8
+    assert verdicts(op, 100).keys() <= {"accepted", "refused", *stricter}
+
+
+@EACH_ROW
+def test_every_form_gives_the_same_numbers(op: Op) -> None:
+    compared, wrong = disagreements(op, 40)
+    assert not wrong
+    assert compared.keys() == op.forms.keys()
+
+
+@pytest.mark.parametrize(
+    ("op", "types", "attrs", "message"),
+    [
+        ("neg", "bool[2]", {}, "is not defined for bool"),
+        ("floor", "bool[2]", {}, "is not defined for bool"),
+        ("frac", "int64[2]", {}, "is not defined for int64"),
+        ("bitwise_not", "float32[2]", {}, "is not defined for float32"),
+        ("round", "int32[2]", {"decimals": 1}, "integers are not rounded to decimals"),
+        ("round", "bool[2]", {"decimals": 0}, "is not defined for bool"),
+        ("logit", "float16[2]", {"eps": 1e6}, "too large for float16"),
+    ],
+)
+def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message: str) -> None:
+    with pytest.raises(REFUSALS):
+        in_torch(op, types_of(types), attrs)
+    with pytest.raises(Invalid, match=message):
+        inferred(op, types_of(types), attrs)
+
+
+def test_a_negative_float_is_no_uint8() -> None:
+    """Only the row that clamps to 0 before may be asked."""
+    with pytest.raises(Invalid, match="floats become uint8 in to_uint8"):
+        inferred("to", types_of("float32[2]"), {**CAST, "dtype": "uint8"})
+    assert inferred("to_uint8", types_of("float32[2]"), {}) == "uint8[2]"
+
+
+@pytest.mark.parametrize(
+    ("op", "types", "result"),
+    [
+        ("sin", "int64[2]", "float32[2]"),
+        ("sin", "bool[]", "float32[]"),
+        ("sin", "bfloat16[0]", "bfloat16[0]"),
+        ("square", "bool[2]", "int64[2]"),
+        ("square", "int8[2]", "int8[2]"),
+        ("sgn", "bool[2]", "bool[2]"),
+        ("isnan", "uint8[2]", "bool[2]"),
+        ("type_as", "int64[2,3] float16[]", "float16[2,3]"),
+    ],
+)
+def test_corners(op: str, types: str, result: str) -> None:
+    assert inferred(op, types_of(types), {}) == result == in_torch(op, types_of(types), {})
+
+
+@pytest.mark.parametrize(
+    ("op", "type", "attrs", "form", "line"),
+    [
+        ("neg", "float32[2]", {}, Form.OPERATOR, "v0 = -x0"),
+        ("abs", "float32[2]", {}, Form.OPERATOR, "v0 = abs(x0)"),
+        ("bitwise_not", "int8[2]", {}, Form.OPERATOR, "v0 = ~x0"),
+        ("exp", "float32[2]", {}, Form.INPLACE, "v0 = x0.exp_()"),
+        ("acos", "float32[2]", {}, Form.FUNCTION, "v0 = torch.arccos(x0)"),
+        ("round", "int32[2]", {"decimals": 0}, Form.METHOD, "v0 = x0.round()"),
+        ("round", "float32[2]", {"decimals": -1}, Form.PLAIN, "v0 = torch.round(x0, decimals=-1)"),
+        ("round", "float32[2]", {"decimals": -1}, Form.INPLACE, "v0 = x0.round_(decimals=-1)"),
+        ("logit", "float32[2]", {"eps": None}, Form.METHOD, "v0 = x0.logit(None)"),
+        ("to", "float32[2]", CAST, Form.METHOD, "v0 = x0.char()"),
+        ("to", "float32[2]", CAST, Form.FUNCTION, "v0 = x0.type(torch.int8)"),
+        ("to", "float32[2]", {**CAST, "copy": True}, Form.PLAIN, "v0 = x0.to(torch.int8, copy=True)"),
+        ("identity", "float32[2]", {}, Form.MODULE, "v0 = layer(x0)"),
+    ],
+)
+def test_renderings(op: str, type: str, attrs: Attrs, form: Form, line: str) -> None:
+    node = Node(op, ("x0",), attrs, (Value("v0", TensorType.parse("float32[]")),), form)
+    assert statements(node, ("x0",), "layer") == [line]
+    assert TABLE[op].says(form, types_of(type), attrs)
+
+
+def test_methods_cannot_say_copy() -> None:
+    assert not TABLE["to"].says(Form.METHOD, types_of("float32[2]"), {**CAST, "copy": True})
+
+
+def test_casts_to_other_floats_are_casts_to_float64_in_the_reference() -> None:
+    node = Node("to", ("x0",), {**CAST, "dtype": "float16"}, (Value("v0", TensorType.parse("float16[]")),), Form.METHOD)
+    assert statements(node, ("x0",), float64=True) == ["v0 = x0.double()"]
+
+
+def guarded(index: int, type: str, low: float, high: float, profile: Profile = Profile.NORMAL) -> tuple[Builder, Value]:
+    b = Builder(NumpySource(4, index), Limits(), profile)
+    return b, held(b, b.fresh_input(TensorType.parse(type)), low, high)
+
+
+@pytest.mark.parametrize("type", ["float32[3]", "int64[3]", "uint8[3]", "bool[3]"])
+def test_a_value_is_held_by_a_clamp_or_by_its_domain(type: str) -> None:
+    for index in range(20):
+        b, value = guarded(index, type, 0.5, 4.0)
+        clamps = [(node.op, node.attrs["min"], node.attrs["max"]) for node in b.nodes]
+        low = 0.5 if type == "float32[3]" else 1
+        assert clamps in ([], [("clamp", low, 4)])
+        if not clamps:
+            domain = b.inputs[-1].domain
+            assert (value.name, domain.low, domain.high) == ("x1", 1, 1 if type == "bool[3]" else 4)
+
+
+def test_what_no_integer_lies_in_is_refused() -> None:
+    with pytest.raises(Invalid, match="int64 has nothing between 0.25 and 0.75"):
+        guarded(0, "int64[2]", 0.25, 0.75)
+
+
+def test_floats_of_the_special_profile_stay() -> None:
+    b, value = guarded(0, "float32[2]", -1.0, 1.0, Profile.SPECIAL)
+    assert (value.name, b.nodes) == ("x0", [])
+    b, value = guarded(0, "int64[2]", -1.0, 1.0, Profile.SPECIAL)
+    assert value.name != "x0"
+
+
+@pytest.mark.parametrize("profile", Profile)
+def test_the_smallest_integer_is_never_divided_by_minus_one(profile: Profile) -> None:
+    """Neither an input of the extreme profile, nor what the graph computed."""
+    for index in range(200):
+        b = Builder(NumpySource(6, index), Limits(max_numel=64), profile)
+        b.grow(TABLE["neg"])
+        if not b.grow(TABLE[b.source.choice(("div", "floor_divide", "remainder", "fmod"))], connected=True):
+            continue
+        dividend, divisor = b.nodes[-1].args
+        types = {item.value.name: item for item in b.inputs}
+        if divisor in types and not any(t.dtype.is_float for t in b.graph().arg_types(b.nodes[-1])):
+            may_be_smallest = profile is Profile.EXTREME or dividend not in types
+            assert str(types[divisor].domain) in (
+                ["positive", "within 1 1"] if may_be_smallest else ["nonzero", "within 1 1"]
+            )
+
+
+def test_the_divisor_of_a_float_may_be_negative() -> None:
+    b = Builder(NumpySource(1, 0))
+    x = b.fresh_input(TensorType(DType.FLOAT32, (2,)))
+    nonzero(b, x, x)
+    assert str(b.inputs[-1].domain) == "nonzero"
+
+
+def test_rounding_to_decimals_counts_as_a_step() -> None:
+    types = types_of("float32[2]")
+    terms = TABLE["round"].terms
+    assert terms is not None
+    assert (terms(types, {"decimals": 0}), terms(types, {"decimals": 1})) == (1, 2)
+
+
+def test_casts_by_name_give_the_dtype() -> None:
+    for dtype in DType:
+        if dtype is not DType.UINT8:
+            attrs = {**CAST, "dtype": dtype.value}
+            assert in_torch("to", types_of("float32[2]"), attrs, Form.METHOD) == f"{dtype}[2]"
+    assert torch.ones(2).byte().dtype is torch.uint8

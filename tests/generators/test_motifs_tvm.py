@@ -1,0 +1,108 @@
+"""Each motif wakes the passes that it names: the pass, alone, changes the module that TVM imports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from fuzzer.lanes.base import Bench
+from generators.builder import Builder
+from generators.choice import NumpySource
+from generators.motifs import MOTIFS, Motif
+from generators.random_graph import with_values
+
+pytestmark = pytest.mark.tvm
+
+PAIRS = [pytest.param(motif, name, id=f"{motif.name}-{name}") for motif in MOTIFS for name in motif.wakes]
+PARAMS_AS_INPUTS = ("LiftTransformParams", "CombineParallelMatmul")
+"""Passes that want parameters as inputs. CombineParallelMatmul raises a TypeError where they are constants (0.27)."""
+
+DRAWS = 6
+"""Some draws of a motif may be too small for a pass: one of these must wake it."""
+
+
+def imported(motif: Motif, seed: int, *, params_as_inputs: bool) -> Any:
+    from tvm import relax
+    from tvm.relax.frontend.torch import from_exported_program
+
+    builder = Builder(NumpySource(seed))
+    assert motif.grow(builder)
+    bench = Bench(with_values(builder), lambda stage: None)
+    with torch.no_grad():
+        module = from_exported_program(
+            bench.exported, run_ep_decomposition=False, keep_params_as_input=params_as_inputs
+        )
+    if params_as_inputs:
+        module, _ = relax.frontend.detach_params(module)
+    return module
+
+
+def passes() -> dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]:
+    """What a pass needs before it, and the pass."""
+    import tvm
+    from tvm import relax
+    from tvm.s_tir import dlight
+
+    t = relax.transform
+    gpu = tvm.target.Target("nvidia/geforce-rtx-3090")
+
+    def in_order(*steps: Any) -> Callable[[Any], Any]:
+        return tvm.transform.Sequential(steps)
+
+    def scheduled(rule: Any) -> Callable[[Any], Any]:
+        def run(module: Any) -> Any:
+            with gpu:
+                return dlight.ApplyDefaultSchedule(rule)(module)
+
+        return run
+
+    nothing = in_order()
+    lowered = t.LegalizeOps()
+    annotated = in_order(lowered, t.AnnotateTIROpPattern())
+    planned = in_order(
+        lowered, t.RewriteDataflowReshape(), t.ToNonDataflow(), t.RemovePurityChecking(), t.CallTIRRewrite()
+    )
+    on_operators = (
+        "AdjustMatmulOrder",
+        "CombineParallelMatmul",
+        "DataflowUseInplaceCalls",
+        "DeadCodeElimination",
+        "DecomposeOpsForInference",
+        "EliminateCommonSubexpr",
+        "ExpandMatmulOfSum",
+        "FastMathTransform",
+        "FoldBatchnormToConv2D",
+        "FoldConstant",
+        "FuseTransposeMatmul",
+        "LambdaLift",
+        "LegalizeOps",
+        "LiftTransformParams",
+        "RemoveRedundantReshape",
+        "ReorderPermuteDimsAfterConcat",
+        "ReorderTakeAfterMatmul",
+    )
+    return {
+        **{name: (nothing, getattr(t, name)()) for name in on_operators},
+        "ConvertLayout": (nothing, t.ConvertLayout({"relax.nn.conv2d": ["NHWC", "OHWI"]})),
+        "ToMixedPrecision": (nothing, t.ToMixedPrecision(out_dtype="float16")),
+        "FuseOps": (annotated, t.FuseOps()),
+        "FuseTIR": (in_order(annotated, t.FuseOps()), t.FuseTIR()),
+        "RewriteDataflowReshape": (lowered, t.RewriteDataflowReshape()),
+        "StaticPlanBlockMemory": (planned, t.StaticPlanBlockMemory()),
+        **{f"dlight.{rule}": (lowered, scheduled(getattr(dlight.gpu, rule)())) for rule in
+           ("Fallback", "GEMV", "GeneralReduction", "LowBatchGEMV", "Matmul", "RMSNorm", "Reduction", "Transpose")},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("motif", "name"), PAIRS)
+def test_the_pass_changes_the_module(motif: Motif, name: str) -> None:
+    before, run = passes()[name]
+    for seed in range(DRAWS):
+        module = before(imported(motif, seed, params_as_inputs=name in PARAMS_AS_INPUTS))
+        text = module.script()  # now: some passes change the module that they are given
+        if run(module).script() != text:
+            return
+    pytest.fail(f"{name} left {DRAWS} draws of {motif.name} as they were")
