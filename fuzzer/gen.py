@@ -93,10 +93,13 @@ def _write(folder: Path, case: Case) -> None:
     """A folder that is there already is not touched unless it holds this very case."""
     text, tensors = case_file.encode(case)
     path = folder / case_file.JSON_NAME
-    if path.exists():
-        if path.read_bytes() != text:
-            raise Invalid(f"{folder} holds another case: choose another directory or seed")
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / case_file.TENSORS_NAME).write_bytes(tensors)
-    path.write_bytes(text)
+    try:
+        if path.exists():
+            if path.read_bytes() != text:
+                raise Invalid(f"{folder} holds another case: choose another directory or seed")
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / case_file.TENSORS_NAME).write_bytes(tensors)
+        path.write_bytes(text)
+    except OSError as error:
+        raise Invalid(f"{error.filename}: {error.strerror}") from None

@@ -24,6 +24,7 @@ import jinja2
 import msgspec
 
 from fuzzer.files import write_atomically
+from fuzzer.isolate.executor import EnvironmentMissing
 from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.finding import Finding
@@ -121,11 +122,16 @@ def gather(folder: Path, ops: str, per_dtype: int) -> list[Sample]:
     """The samples of a sweep: taken in a child the first time, read afterwards. Raises `Invalid`."""
     index = folder / "samples.jsonl"
     if not index.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Invalid(f"{folder}: {error.strerror}; a sweep needs a folder of its own") from None
         command = [sys.executable, "-m", "fuzzer.lanes.samples", str(folder / "samples")]
         done = subprocess.run([*command, "--ops", ops, "--samples", str(per_dtype)], stdout=subprocess.PIPE)
         if done.returncode:
-            raise Invalid(f"PyTorch's samples could not be taken (status {done.returncode}); its message stands above")
+            raise EnvironmentMissing(
+                f"PyTorch's samples could not be taken (status {done.returncode}); its message stands above"
+            )
         write_atomically(index, done.stdout)
     samples = msgspec.json.Decoder(Sample).decode_lines(index.read_bytes())
     if not samples:

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fuzzer.isolate.executor import EnvironmentMissing
 from generators import case_file
 from generators.graph import Case
 
@@ -31,7 +32,7 @@ class Answer:
 
 
 class Validity:
-    """One PyTorch process, started afresh where a case kills it."""
+    """One PyTorch process, started afresh where a case kills it. Raises `EnvironmentMissing` where none starts."""
 
     def __enter__(self) -> Validity:
         self._start()
@@ -45,6 +46,9 @@ class Validity:
         self._child = subprocess.Popen(
             [sys.executable, "-m", "fuzzer.lanes.validity"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+        assert self._child.stdout is not None
+        if self._child.stdout.readline() != b"ready\n":
+            raise EnvironmentMissing(f"PyTorch does not start (status {self._child.wait()}); its message stands above")
 
     def __call__(self, case: Case) -> Answer:
         """The verdict on a static case."""

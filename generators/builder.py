@@ -366,13 +366,9 @@ class Builder:
 
         nodes = tuple(replace(node, results=tuple(map(formal, node.results))) for node in graph.nodes)
         inputs = tuple(replace(item, value=formal(item.value)) for item in graph.inputs)
-        used = {name for value in (*inputs, *nodes) for name in _symbols(value)}
+        values = [*(item.value for item in inputs), *(value for node in nodes for value in node.results)]
+        used = {name for value in values for name in value.type.symbols}
         return Graph(inputs, nodes, graph.outputs, symbols=tuple(s for s in self.symbols if s.name in used))
-
-
-def _symbols(part: Input | Node) -> frozenset[str]:
-    values = (part.value,) if isinstance(part, Input) else part.results
-    return frozenset(name for value in values for name in value.type.symbols)
 
 
 def _plain(attr: Attr) -> Attr:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from generators.graph import NAME, SYMBOL, Case, Form, Graph, Input, Invalid, Layout, Node, TensorType, Value
+from generators.graph import NAME, SYMBOL, Array, Case, Form, Graph, Input, Invalid, Layout, Node, TensorType, Value
 from generators.ops import TABLE
 from generators.ops.base import Layer
 
@@ -169,7 +169,7 @@ def _check_tensors(case: Case, bound: Graph) -> None:
         _check_layout(item, array)
 
 
-def _check_layout(item: Input, array: np.ndarray) -> None:  # type: ignore[type-arg]
+def _check_layout(item: Input, array: Array) -> None:
     if item.layout is Layout.CONTIGUOUS:
         return
     if item.role.is_owned or item.value.type.rank < 2:
@@ -178,5 +178,5 @@ def _check_layout(item: Input, array: np.ndarray) -> None:  # type: ignore[type-
         raise Invalid(f"tensors: {item.value.name} is expanded, but its slices differ")
 
 
-def _expanded(array: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _expanded(array: Array) -> Array:
     return np.ascontiguousarray(np.broadcast_to(array[:1], array.shape))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from generators.builder import Builder
 from generators.domain import POSITIVE, within
-from generators.graph import Attr, DType, Invalid, TensorType, Value
+from generators.graph import Attr, DType, TensorType, Value
 from generators.ops import TABLE
 
 F32 = DType.FLOAT32
@@ -281,8 +281,8 @@ def _fast_math(b: Builder) -> None:
 
 def _branches(b: Builder) -> None:
     """Two functions, of which one runs."""
-    if not b.grow(TABLE["cond"]):
-        raise Invalid("cond does not fit")
+    predicate = b.fresh_input(TensorType(DType.BOOL, ()))
+    call(b, "cond", predicate, matrix(b), predicate="value", then="tanh", other="sin")
 
 
 FUSION = ("FuseOps", "FuseTIR")
@@ -315,5 +315,5 @@ MOTIFS: tuple[Motif, ...] = (
     Motif("constant_subgraph", _constant_subgraph, ("FoldConstant", "LiftTransformParams")),
     Motif("inplace_chain", _inplace_chain, ("DataflowUseInplaceCalls", "StaticPlanBlockMemory")),
     Motif("fast_math", _fast_math, ("FastMathTransform",)),
-    Motif("branches", _branches, ("LambdaLift",)),
+    Motif("branches", _branches, ("ConvertToDataflow", "LegalizeOps")),
 )

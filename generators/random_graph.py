@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource
 from generators.graph import Array, Case, Graph, Invalid, Profile, Symbol
-from generators.motifs import MOTIFS
+from generators.motifs import MOTIFS, Motif
 from generators.ops import OPS, Op
 from generators.values import draw, draw_profile
 
@@ -29,17 +29,20 @@ def generate(
     profile: Profile | None = None,
     symbolic: bool | None = None,
     at_least: int = 1,
+    motifs: Sequence[Motif] | None = None,
 ) -> Case:
     """A case of `at_least` to `limits.max_nodes` calls of `ops` (guards of domains come on top).
 
-    Profile, and whether there are symbolic dimensions, are drawn where not given. Raises `Invalid` where none of `ops`
-    can stand in a graph of these limits.
+    Profile, and whether there are symbolic dimensions, are drawn where not given. One graph in five begins with one of
+    `motifs` (all of them, where `ops` is the whole table). Raises `Invalid` where none of `ops` can stand in a graph of
+    these limits.
     """
     profile = draw_profile(source) if profile is None else profile
     symbolic = source.chance(SYMBOLIC_PERCENT) if symbolic is None else symbolic
     builder = _symbolic_builder(source, limits, profile) if symbolic else Builder(source, limits, profile)
-    if limits.max_nodes >= MOTIF_NODES and ops is OPS and source.chance(MOTIF_PERCENT):
-        source.choice(MOTIFS).grow(builder)
+    motifs = (MOTIFS if ops is OPS else ()) if motifs is None else motifs
+    if motifs and limits.max_nodes >= MOTIF_NODES and source.chance(MOTIF_PERCENT):
+        source.choice(motifs).grow(builder)
     grow(builder, source.integer(at_least, limits.max_nodes), ops)
     if not builder.nodes:
         raise Invalid(f"none of {', '.join(op.name for op in ops)} fits a graph of {limits}")

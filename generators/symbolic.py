@@ -117,7 +117,9 @@ def _written(atoms: tuple[Atom, ...], factor: int) -> str:
 
 
 class _Parser:
-    """sum := product (('+'|'-') product)*; product := unit (('*' unit) | ('//' number))*; unit := number | name | (sum)"""
+    """sum := product (('+'|'-') product)*
+    product := unit (('*' unit) | ('//' number))*
+    unit := number | name | '(' sum ')'"""
 
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = []
@@ -207,7 +209,7 @@ class Size(int):
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: int) -> int:  # type: ignore[override]
+    def __floordiv__(self, other: int) -> int:
         value = int(self) // int(other)
         return value if isinstance(other, Size) or other <= 0 else Size(value, self.expr // other)
 

@@ -14,10 +14,13 @@ from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import REFERENCES
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
+from fuzzer.support import FAVOURED
 from fuzzer.triage.investigate import investigate, sightings
 from fuzzer.triage.reproduce import is_valid
 from generators.choice import NumpySource
 from generators.graph import Case
+from generators.motifs import MOTIFS
+from generators.ops import OPS
 from generators.random_graph import generate
 from oracles import judge_all
 from oracles.finding import Finding
@@ -41,9 +44,11 @@ Watch = Callable[[int, Case, Result, Sequence[Finding]], None]
 def random_cases(settings: Settings, seed: int) -> Cases:
     """Endlessly many, each decided by the seed and its number alone."""
 
+    ops, motifs = (FAVOURED, MOTIFS) if settings.ops is OPS else (settings.ops, ())
+
     def case(index: int) -> Case:
         source = NumpySource(seed, index)
-        made = generate(source, settings.limits, settings.ops, f"seed {seed} test {index}")
+        made = generate(source, settings.limits, ops, f"seed {seed} test {index}", motifs=motifs)
         return source.choice(made.instances())  # no lane runs symbolic modules yet: one of the sizes
 
     return case

@@ -1,6 +1,10 @@
 """Why a key of a converter table is not reached: reviewed by people, printed by `fuzz ops --coverage`.
 
 A key without a reason that is not reached is a gap. A reason for a key that is reached, or that no table has, is stale.
+
+What is said of PyTorch here was tried with PyTorch 2.13: by exporting the samples of its own operator tests
+(torch.testing's `op_db`), and programs written for the key. `torch.onnx.ops.symbolic` writes any ONNX node whatever,
+but computes nothing in PyTorch: it does not count.
 """
 
 from __future__ import annotations
@@ -33,7 +37,46 @@ def _out(table: Table, text: str, keys: str) -> Reason:
     return Reason(table, Kind.LEFT_OUT, text, tuple(keys.split()))
 
 
-REASONS: tuple[Reason, ...] = ()
+REASONS: tuple[Reason, ...] = (
+    _no(
+        Table.EXPORT,
+        "PyTorch has no operator of this name",
+        "_adaptive_avg_pool1d.default empty.default softsign.default",
+    ),
+    _no(Table.EXPORT, "torch.export takes it out of every graph", "sym_constrain_range_for_size.default"),
+    _out(Table.EXPORT, "an operator of torchvision, without which difftvm works", "roi_align.default"),
+    _no(Table.FX, "NumPy's name: a tensor has no such method", "astype"),
+    _out(
+        Table.FX,
+        "symbolic_trace records y += x as add, and runs torch.tensor at once; torch.compile's graphs have it",
+        "iadd tensor",
+    ),
+    _out(
+        Table.FX,
+        "only where a program calls torch.ops.aten itself, or aten's own graph is imported by from_fx",
+        "expand_as.default sym_size.int",
+    ),
+    _out(Table.FX, "an operator of torchvision, without which difftvm works", "stochastic_depth"),
+    _no(
+        Table.ONNX,
+        "an operator of onnxruntime's, or of other tools': neither exporter writes it",
+        "AllClassNMS BiasGelu EmbedLayerNormalization FastGelu MatMulInteger16 SkipLayerNormalization",
+    ),
+    _no(
+        Table.ONNX,
+        "neither exporter writes it: PyTorch's counterpart, if there is one, becomes several other operators",
+        "DynamicQuantizeLinear GlobalLpPool Hardmax LRN LpPool MatMulInteger MaxUnpool Mean MeanVarianceNormalization "
+        "Optional ReduceLogSum ReduceSumSquare Shrink Softsign SpaceToDepth Sum ThresholdedRelu",
+    ),
+    _no(Table.ONNX, "not written from opset 11 on", "Scatter Upsample"),
+    _out(Table.ONNX, "operators of torchvision, without which difftvm works", "MaxRoiPool NonMaxSuppression RoiAlign"),
+    _out(
+        Table.ONNX,
+        "only modules of torch.jit.script have it: tracing sees no optional values, and no list that changes",
+        "OptionalGetElement OptionalHasElement SequenceErase SequenceLength",
+    ),
+    _out(Table.ONNX, "the dynamo exporter writes Cast in its place, unless it is told not to optimize", "CastLike"),
+)
 
 
 def of(table: Table, key: str) -> Reason | None:

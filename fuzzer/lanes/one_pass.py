@@ -29,7 +29,7 @@ def _moments(x: Tensor, dims: Sequence[int]) -> tuple[Tensor, Tensor]:
 def _normalised(x: Tensor, dims: Sequence[int], attrs: Attrs) -> Tensor:
     mean, variance = _moments(x, dims)
     scale = torch.rsqrt(variance + float(str(attrs["eps"])))
-    shift = (mean * scale).double() * (1 + torch.finfo(x.dtype).eps / 2)  # as far off as rounding may leave it
+    shift = (mean * scale).double() * (1 + torch.finfo(x.dtype).eps)  # as far off as rounding leaves it
     return (x.double() * scale.double() - shift).to(x.dtype)
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import onnxruntime as ort
 
 from fuzzer.lanes.base import Bench, Step
-from generators.graph import Case
+from generators.graph import Case, DType
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
 
 class OnnxRuntimeLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
-        return None
+        types = [item.value.type for item in case.graph.inputs if not item.role.is_owned]
+        half = any(type.dtype is DType.BFLOAT16 for type in (*types, *case.graph.output_types))
+        return "onnxruntime neither takes nor gives numpy arrays of bfloat16" if half else None
 
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
         model = bench.onnx_model

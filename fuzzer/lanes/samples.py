@@ -21,7 +21,7 @@ import torch
 from fuzzer.lanes.base import from_torch
 from generators import case_file
 from generators.check import check
-from generators.graph import Array, Case, DType, Graph, Input, Invalid, Node, TensorType, Value
+from generators.graph import Array, Attrs, Case, DType, Graph, Input, Invalid, Node, TensorType, Value
 from generators.ops.functions import FUNCTIONS
 
 MAX_NUMEL = 1 << 16
@@ -36,7 +36,8 @@ def samples(ops: str, per_dtype: int) -> Iterator[tuple[str, Case | str]]:
     """(operator/dtype/number, the case or why there is none)."""
     from torch.testing._internal.common_methods_invocations import op_db
 
-    for op in sorted(op_db, key=lambda op: str(op.formatted_name)):
+    database: list[Any] = op_db
+    for op in sorted(database, key=lambda op: str(op.formatted_name)):
         name = str(op.formatted_name)
         if not any(fnmatchcase(op.name, glob.strip()) for glob in ops.split(",")):
             continue
@@ -47,7 +48,8 @@ def samples(ops: str, per_dtype: int) -> Iterator[tuple[str, Case | str]]:
 
 def _of_dtype(op: Any, name: str, dtype: torch.dtype, wanted: int) -> Iterator[tuple[str, Case | str]]:
     """The first `wanted` samples that make a case; where none does, why the first one does not."""
-    found, reasons = 0, []
+    found = 0
+    reasons: list[str] = []
     key = f"{name}/{DTYPES[dtype].value}"
     try:
         for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
@@ -76,7 +78,7 @@ def case_of(op: Any, sample: Any) -> Case:
     types = tuple(str(_type(output)) for output in outputs)
     inputs = tuple(Input(Value(f"x{i}", _type_of_array(array))) for i, array in enumerate(arrays))
     results = tuple(Value(f"v{i}", TensorType.parse(text)) for i, text in enumerate(types))
-    attrs = {"call": f"{function}({', '.join(parts)})", "types": types}
+    attrs: Attrs = {"call": f"{function}({', '.join(parts)})", "types": types}
     node = Node("torch_call", tuple(item.value.name for item in inputs), attrs, results)
     graph = Graph(inputs, (node,), tuple(value.name for value in results))
     case = Case(graph, {item.value.name: array for item, array in zip(inputs, arrays, strict=True)})

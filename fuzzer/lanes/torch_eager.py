@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
@@ -151,7 +152,7 @@ def _apply(node: Node, args: list[torch.Tensor], types: tuple[TensorType, ...]) 
     names = tuple(f"a{i}" for i in range(len(args)))
     if node.form is Form.INPLACE:  # the operand belongs to the caller
         args = [args[0].clone(), *args[1:]]
-    scope = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, args, strict=True))}
+    scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, args, strict=True))}
     given = [
         f"torch.nn.Parameter({name})" if arg.is_floating_point() else name
         for name, arg in zip(names, args, strict=True)
@@ -160,4 +161,5 @@ def _apply(node: Node, args: list[torch.Tensor], types: tuple[TensorType, ...]) 
     if lines:
         lines.append("layer.eval()")
     exec("\n".join([*lines, *statements(node, names, "layer", float64=True)]), scope)
-    return tuple(scope[value.name] for value in node.results)
+    made: list[torch.Tensor] = [scope[value.name] for value in node.results]
+    return tuple(made)

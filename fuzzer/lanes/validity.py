@@ -1,7 +1,7 @@
 """Does a case run in eager PyTorch, give the types that were inferred, and stay finite? A child process of its own.
 
 Started by `fuzzer.validity` as `python -m fuzzer.lanes.validity`: reads cases from stdin (two lengths of 8 bytes, then
-case.json and the tensors), answers each with one line of JSON on the real stdout.
+case.json and the tensors), answers each with one line of JSON on the real stdout. Its first line is `ready`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch
 from fuzzer.lanes.base import build_model, from_torch, laid_out, to_torch
 from generators import case_file
 from generators.check import check
-from generators.graph import Case, holds_floats
+from generators.graph import Case, Invalid, holds_floats
 from generators.torch_source import render
 
 OK, NOT_FINITE, INVALID, WRONG_TYPE = "ok", "not finite", "invalid", "wrong type"
@@ -48,20 +48,29 @@ def prepare() -> None:
     torch.set_num_threads(1)
 
 
-def _read(stream: BinaryIO) -> Case | None:
+def _read(stream: BinaryIO) -> tuple[bytes, bytes] | None:
     lengths = stream.read(16)
     if len(lengths) < 16:
         return None
     text, tensors = (int.from_bytes(part, "little") for part in (lengths[:8], lengths[8:]))
-    return case_file.decode(stream.read(text), stream.read(tensors))
+    return stream.read(text), stream.read(tensors)
+
+
+def _answer(text: bytes, tensors: bytes) -> tuple[str, str]:
+    try:
+        case = case_file.decode(text, tensors)
+    except Invalid as error:
+        return INVALID, str(error)
+    return verdict(case)
 
 
 def main() -> None:
     prepare()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print must not look like an answer
-    while (case := _read(sys.stdin.buffer)) is not None:
-        print(json.dumps(verdict(case)), file=answers, flush=True)
+    print("ready", file=answers, flush=True)
+    while (files := _read(sys.stdin.buffer)) is not None:
+        print(json.dumps(_answer(*files)), file=answers, flush=True)
 
 
 if __name__ == "__main__":

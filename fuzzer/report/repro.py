@@ -28,13 +28,19 @@ def script(found: Confirmed, slug: str) -> str:
     """The source. It prints expected and actual; exits 1 while the bug is there, 0 when gone, 2 if it cannot tell."""
     finding = found.finding
     told = textwrap.fill(headline(finding), 110, break_long_words=False)
+    graph = found.case.bound
+    seen = [item.value.type for item in graph.inputs if not item.role.is_owned] + list(graph.output_types)
+    half = any(type.dtype is DType.BFLOAT16 for type in seen)
     blocks = [
-        render(found.case.bound).removeprefix(HEADER),
+        render(graph).removeprefix(HEADER),
+        *([_AS_NUMPY] if half else []),
         _data(found.case),
         _lane_function(finding.lane),
         _verdict(finding),
     ]
     body = "\n\n".join(block.strip("\n") for block in blocks)
+    if half:
+        body = re.sub(r"\b(arg|output)\.numpy\(\)", r"as_numpy(\1)", body)
     body = re.sub(r"\n{2,}(?=def |class )|(?<=\S)\n\n(?=torch.set_grad|result|try|if )", "\n\n\n", body)
     exits = "Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell."
     return f'"""{slug}\n\n{told}\n{exits}\n"""\n\n{_imports(body)}\n\n\n{body.strip()}\n'
@@ -46,18 +52,18 @@ def _data(case: Case) -> str:
     items = [item for item in case.graph.inputs if not item.role.is_owned]
     inputs = "\n".join(f"    {item.value.name}={_laid_out(item, case.tensors[item.value.name])}," for item in items)
     make = f"Model(\n{params}\n)" if params else "Model()"
-    half = any(type.dtype is DType.BFLOAT16 for type in case.bound.output_types)
-    return f"torch.set_grad_enabled(False)\nmodel = {make}.eval()\ninputs = dict(\n{inputs}\n)\n" + (
-        _BFLOAT16 if half else "expected = [output.numpy() for output in model(*inputs.values())]"
+    return (
+        f"torch.set_grad_enabled(False)\nmodel = {make}.eval()\ninputs = dict(\n{inputs}\n)\n"
+        "expected = [output.numpy() for output in model(*inputs.values())]"
     )
 
 
-_BFLOAT16 = """expected = [
-    output.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-    if output.dtype == torch.bfloat16
-    else output.numpy()
-    for output in model(*inputs.values())
-]"""
+_AS_NUMPY = """
+def as_numpy(tensor):
+    if tensor.dtype == torch.bfloat16:
+        return tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return tensor.numpy()
+"""
 
 
 def _laid_out(item: Input, array: Array) -> str:
@@ -235,7 +241,7 @@ def _comparison(finding: Finding, worst: Worst | None) -> str:
                 f"wrong = not abs(float(got{at}) - float(want{at})) <= {worst.tolerance!r}"
             )
         case _:
-            return 'wrong = not np.array_equal(got, want, equal_nan=want.dtype.kind == "f")'
+            return "wrong = not np.array_equal(got, want, equal_nan=True)"
 
 
 _VERDICT_RAISED = """

@@ -110,7 +110,7 @@ UNMASK_FIRST = Op(
     "unmask_first",
     one((DType.BOOL,), ranks=(1, 5)),
     _mask_type,
-    "{0} | (torch.arange({0}.shape[-1]) == 0)",
+    "{0} | (torch.arange({0}.shape[-1], device={0}.device) == 0)",
 )
 """A guard: a mask of which each row allows something."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
@@ -30,13 +30,19 @@ def width(b: Builder, times: int) -> int:
     return b.source.choice([w for w in WIDTHS if w * times <= b.limits.max_numel] or [1])
 
 
+def further(b: Builder, fits: Callable[[TensorType], bool], otherwise: Callable[[], TensorType]) -> Value:
+    """One more operand. Nothing reads the first one yet, so that `pick` alone would mostly take it again."""
+    return b.fresh_input(otherwise()) if b.source.chance(40) else b.pick(fits, otherwise)
+
+
 def exactly(b: Builder, type: TensorType) -> Value:
-    return b.pick(lambda t: t == type, lambda: type)
+    return further(b, lambda t: t == type, lambda: type)
 
 
 def alike(b: Builder, type: TensorType, dtypes: Sequence[DType]) -> Value:
     """A value of this shape."""
-    return b.pick(
+    return further(
+        b,
         lambda t: t.dtype in dtypes and t.shape == type.shape,
         lambda: type if b.source.chance(60) else type.with_dtype(b.dtype(dtypes)),
     )
@@ -79,7 +85,7 @@ def _inner_operands(b: Builder) -> tuple[Value, ...]:
         rows = (width(b, x.numel // max(1, inner)),) if b.source.chance(70) else ()
         return x.with_shape(*rows, inner)
 
-    return first, b.pick(lambda y: y.dtype == x.dtype and 0 < y.rank < 4 and y.sizes[-1] == inner, otherwise)
+    return first, further(b, lambda y: y.dtype == x.dtype and 0 < y.rank < 4 and y.sizes[-1] == inner, otherwise)
 
 
 def _inner_terms(types: Types, attrs: Attrs) -> int:
@@ -113,7 +119,7 @@ def _pairs(ranks: tuple[int, int]) -> Operands:
                 shape += (width(b, x.type.numel * max(1, product(shape))),)
             return TensorType(b.dtype(ALL), shape)
 
-        return x, b.pick(lambda t: ranks[0] <= t.rank <= ranks[1] and t.numel <= most, small)
+        return x, further(b, lambda t: ranks[0] <= t.rank <= ranks[1] and t.numel <= most, small)
 
     return operands
 
@@ -151,7 +157,7 @@ def _cross_operands(b: Builder) -> tuple[Value, ...]:
         )
 
     thinned = (1 if size != 3 and b.source.chance(25) else size for size in x.type.sizes)
-    return x, b.pick(fits, lambda: x.type.with_shape(*thinned))
+    return x, further(b, fits, lambda: x.type.with_shape(*thinned))
 
 
 def _cross_row(name: str, call: str, default: int | None, kind: Kind) -> Op:

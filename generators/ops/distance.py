@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isinf
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attr, Attrs, DType, Form, TensorType, Value
 from generators.ops.base import BOOL, INT, NUMBER, Layer, Op, Types, int_of, number_of, one_of, require
-from generators.ops.keywords import ORDER
+from generators.ops.keywords import order_of
+from generators.ops.magnitude import ORDER
 from generators.ops.operands import partner, product
 from generators.ops.rules import (
     NUMERIC,
@@ -16,6 +18,7 @@ from generators.ops.rules import (
     axis_of,
     broadcast,
     floating,
+    join,
     promote,
     require_dtype,
     require_same_dtype,
@@ -29,20 +32,20 @@ def order(source: ChoiceSource, dtype: DType) -> Attr:
     return source.choice(_ORDERS if dtype is DType.FLOAT16 else (*_ORDERS, 0.5, 0))
 
 
-def distances(x: TensorType, y: TensorType, p: Attr) -> TensorType:
+def distances(x: TensorType, y: TensorType, attrs: Attrs) -> TensorType:
     """From each vector of `x` to that of `y`."""
     require_dtype((x, y), *NUMERIC)
     shape = broadcast(x.sizes, y.sizes)
-    require(p != "inf" or 0 not in shape[-1:], f"there is no largest difference between {x} and {y}")
+    require(not isinf(order_of(attrs)) or 0 not in shape[-1:], f"there is no largest difference between {x} and {y}")
     return TensorType(floating(promote((x, y))), shape)
 
 
-def _two(dtypes: tuple[DType, ...]) -> Callable[[Builder], tuple[Value, ...]]:
-    """Tensors that broadcast, the first of floats."""
+def _two(*dtypes: DType) -> Callable[[Builder], tuple[Value, ...]]:
+    """Tensors that broadcast: of one float dtype mostly, or the second of `dtypes`."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         x = b.tensor(FLOATS)
-        others = dtypes if b.source.chance(20) else (x.type.dtype,)
+        others = dtypes if dtypes and b.source.chance(20) else (x.type.dtype,)
         if b.source.chance(30):
             return x, partner(b, x.type, others)
         wanted = x.type.with_dtype(b.source.choice(others))
@@ -52,7 +55,7 @@ def _two(dtypes: tuple[DType, ...]) -> Callable[[Builder], tuple[Value, ...]]:
 
 
 def _pairwise_distance(types: Types, attrs: Attrs) -> TensorType:
-    apart = distances(types[0], types[1], attrs["p"])
+    apart = distances(types[0], types[1], attrs)
     return apart.with_shape(*apart.sizes[:-1], *((1,) if attrs["keepdim"] and apart.rank else ()))
 
 
@@ -75,7 +78,7 @@ def _half(types: Types) -> bool:
 
 def _cosine_similarity(types: Types, attrs: Attrs) -> TensorType:
     """An eps that float16 rounds to 0 divides by 0 what is all zeros."""
-    dtype, shape = promote(types), broadcast(types[0].sizes, types[1].sizes)
+    dtype, shape = join(types[0].dtype, types[1].dtype), broadcast(types[0].sizes, types[1].sizes)
     require(dtype.is_float, f"is not defined for {dtype}")
     least = 2**-14 if _half(types) else 0
     require(number_of(attrs, "eps") >= least, f"eps must not be below {least}")
@@ -108,7 +111,7 @@ def _cdist(types: Types, attrs: Attrs) -> TensorType:
     require(x.rank >= 2 and y.rank >= 2, f"cdist takes matrices, not {x} and {y}")
     require(x.sizes[-1] == y.sizes[-1], f"rows of {x} and {y} differ in length")
     rows = x.sizes[-2], y.sizes[-2]
-    few = attrs["compute_mode"] == "donot_use_mm_for_euclid_dist" or attrs["p"] != 2
+    few = order_of(attrs) != 2 or attrs["compute_mode"] == "donot_use_mm_for_euclid_dist"
     require(few or max(rows) <= _FEW, f"{rows} are too many rows for {attrs['compute_mode']}")
     return x.with_shape(*broadcast(x.sizes[:-2], y.sizes[:-2]), *rows)
 
@@ -162,7 +165,7 @@ def _bilinear_layer(types: Types, attrs: Attrs) -> str:
 OPS = (
     Op(
         "cosine_similarity",
-        _two(FLOATS),
+        _two(),  # of two dtypes, PyTorch finds each norm in its own: no envelope of the result knows
         _cosine_similarity,
         "F.cosine_similarity({0}, {1}{more})",
         _cosine_attrs,
@@ -177,7 +180,7 @@ OPS = (
     ),
     Op(
         "pairwise_distance",
-        _two(NUMERIC),
+        _two(*NUMERIC),
         _pairwise_distance,
         "F.pairwise_distance({0}, {1}{more})",
         _pairwise_attrs,

@@ -179,7 +179,7 @@ def _operand(b: Builder, labels: tuple[Label, ...], sizes: dict[Label, int], dty
             dtype if dtype is not None and kept else b.dtype(ALL), tuple([own[label] for label in labels])
         )
 
-    return b.pick(fits, otherwise)
+    return b.fresh_input(otherwise()) if sizes and b.source.chance(40) else b.pick(fits, otherwise)
 
 
 def _attrs(source: ChoiceSource, types: Types) -> Attrs:

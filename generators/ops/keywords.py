@@ -1,11 +1,11 @@
-"""How attributes are written: for rows whose source text is a function, and numbers that have no literal."""
+"""Attributes of rows whose source text is a function, and orders of norms."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from generators.graph import Attr, Attrs
-from generators.ops.base import NUMBER, Kind
+from generators.graph import Attrs
+from generators.ops.base import Kind, require
 
 
 def more(attrs: Attrs, schema: Mapping[str, Kind], defaults: Attrs, *said: str) -> str:
@@ -15,13 +15,9 @@ def more(attrs: Attrs, schema: Mapping[str, Kind], defaults: Attrs, *said: str) 
     return "".join(f", {key}={schema[key].render(attrs[key])}" for key in told)
 
 
-def _is_order(value: Attr) -> bool:
-    return value == "inf" or (NUMBER.accepts(value) and isinstance(value, int | float) and value >= 0)
-
-
-ORDER = Kind(
-    "the order of a norm: a number that is not negative, or inf",
-    _is_order,
-    lambda value: 'float("inf")' if value == "inf" else repr(value),
-)
-"""Files hold no infinities: `inf` is a text there."""
+def order_of(attrs: Attrs) -> float:
+    """The order `p` of a norm. With a negative one, PyTorch divides by what is 0."""
+    order = attrs["p"]
+    assert isinstance(order, int | float | str)
+    require(float(order) >= 0, "p must not be negative")
+    return float(order)

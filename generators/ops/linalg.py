@@ -10,7 +10,7 @@ from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.ops import contraction
 from generators.ops.base import INT, NUMBER, SCALAR, Layer, Op, Types, int_of, number_of, require
-from generators.ops.contraction import WIDTHS, alike, exactly, same_numeric, width
+from generators.ops.contraction import WIDTHS, alike, exactly, further, same_numeric, width
 from generators.ops.einsum import meet
 from generators.ops.guard import LARGEST
 from generators.ops.operands import partner, product
@@ -99,7 +99,7 @@ def _matmul_operands(b: Builder) -> tuple[Value, ...]:
             batch = source.choice(((2,), (3, 1), (0,)))
         return x.with_shape(*batch, inner, width(b, x.numel // max(1, inner) * max(1, product(batch))))
 
-    return first, b.pick(fits, otherwise)
+    return first, further(b, fits, otherwise)
 
 
 Ranks = tuple[int, int]
@@ -123,7 +123,7 @@ def _pair(b: Builder, ranks: Ranks) -> tuple[Value, Value]:
     def otherwise() -> TensorType:
         return x.type.with_shape(*known, *((width(b, x.type.numel // max(1, inner)),) if ranks[1] > 1 else ()))
 
-    return x, b.pick(fits, otherwise)
+    return x, further(b, fits, otherwise)
 
 
 def _product(name: str, ranks: Ranks) -> Op:

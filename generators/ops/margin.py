@@ -10,7 +10,7 @@ from generators.domain import ANY, within
 from generators.graph import FLOATS, INTEGERS, Attrs, DType, TensorType, Value
 from generators.ops.base import BOOL, INT, NUMBER, Op, Types, int_of, number_of, require
 from generators.ops.distance import distances, order
-from generators.ops.keywords import ORDER
+from generators.ops.magnitude import ORDER
 from generators.ops.reduced import held_as, least, loss_row, same, weight
 from generators.ops.rules import (
     NUMERIC,
@@ -41,7 +41,7 @@ def _by_index(types: Types, attrs: Attrs) -> TensorType:
     require_dtype((x,), *FLOATS)
     smoothing = number_of({"label_smoothing": 0, **attrs}, "label_smoothing")
     require(0 <= smoothing <= 1, "label_smoothing goes from 0 to 1")
-    byte = x.rank <= 2 and not smoothing
+    byte = x.rank <= 2 and not (smoothing and weights)
     require_dtype((target,), DType.INT64, *((DType.UINT8,) if byte else ()))
     require(target.sizes == _samples(x), f"the target of {x} must be {list(_samples(x))}, not {target}")
     require(_classes(x) > 0 or target.numel == 0, f"{x} has no class to choose")
@@ -55,7 +55,7 @@ def _by_index_operands(b: Builder) -> tuple[Value, ...] | None:
     last = least(b, classes) - 1
     if last < 0:
         return None
-    dtype = DType.UINT8 if last < 256 and x.type.rank <= 2 and b.source.chance(30) else DType.INT64
+    dtype = DType.UINT8 if last < 256 and x.type.rank <= 2 and b.source.chance(15) else DType.INT64
     target = held_as(b, TensorType(dtype, _samples(x.type)), 0, last)
     return x, target, *weight(b, 35, x.type.dtype, (classes,))
 
@@ -68,7 +68,7 @@ def _ignored(source: ChoiceSource, types: Types) -> int:
 
 
 def _cross_entropy_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    smooth = types[1].dtype is DType.INT64
+    smooth = types[1].dtype is DType.INT64 or len(types) == 2
     return {
         "ignore_index": _ignored(source, types),
         "label_smoothing": source.choice((0.0, 0.0, 0.1, 0.5, 1.0)) if smooth else 0.0,
@@ -102,10 +102,11 @@ def _by_probability_operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _some_classes(x: TensorType, target: TensorType) -> None:
-    """Of no samples PyTorch gives a sum that it did not compute: memory as it was."""
+    """Of no samples PyTorch gives a sum that it did not compute: memory as it was. Of one that is no batch, its eager
+    mode and its decomposition give other shapes."""
     require_dtype((x,), *SINGLE_AND_DOUBLE)
     require_dtype((target,), DType.INT64)
-    require(x.rank in (1, 2) and x.numel > 0, f"takes [classes] or [samples, classes], not {x}")
+    require(x.rank == 2 and x.numel > 0, f"takes [samples, classes], not {x}")
 
 
 def _multi_margin(types: Types, attrs: Attrs) -> TensorType:
@@ -119,7 +120,7 @@ def _multi_margin(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _multi_margin_operands(b: Builder) -> tuple[Value, ...] | None:
-    x = b.tensor(SINGLE_AND_DOUBLE, ranks=(1, 2))
+    x = b.tensor(SINGLE_AND_DOUBLE, ranks=(2, 2))
     classes = x.type.sizes[-1]
     last = least(b, classes) - 1
     if last < 0:
@@ -137,7 +138,7 @@ def _multilabel_margin(types: Types, attrs: Attrs) -> TensorType:
 
 def _multilabel_margin_operands(b: Builder) -> tuple[Value, ...] | None:
     """A list of classes ends before the first -1."""
-    x = b.tensor(SINGLE_AND_DOUBLE, ranks=(1, 2))
+    x = b.tensor(SINGLE_AND_DOUBLE, ranks=(2, 2))
     last = least(b, x.type.sizes[-1]) - 1
     return (x, held_as(b, x.type.with_dtype(DType.INT64), -1, last)) if last >= 0 else None
 
@@ -205,9 +206,9 @@ def _triplet(types: Types, attrs: Attrs) -> TensorType:
     require_dtype(types, *FLOATS)
     require(len({t.rank for t in types}) == 1, "takes tensors of one rank")
     require(number_of(attrs, "margin") > 0, "margin must be positive")
-    near, far = (distances(anchor, other, attrs["p"]) for other in (positive, negative))
+    near, far = (distances(anchor, other, attrs) for other in (positive, negative))
     if attrs["swap"]:
-        broadcast(distances(positive, negative, attrs["p"]).sizes[:-1], far.sizes[:-1])
+        broadcast(distances(positive, negative, attrs).sizes[:-1], far.sizes[:-1])
     return TensorType(promote(types), broadcast(near.sizes[:-1], far.sizes[:-1]))
 
 

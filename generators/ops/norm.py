@@ -131,7 +131,9 @@ def _over_channels(running: bool, instances: bool) -> Callable[[Types, Attrs], T
         batch, channels = x.sizes[:2]
         affine = len(types) > (3 if running else 1)
         require(not affine or channels * (batch if instances else 1) > 0, f"no weight fits {x}, which has no channels")
-        require(running or _length(instances)(types, attrs) != 1, f"takes more than 1 value per channel, not {x}")
+        if not running:
+            require(_length(instances)(types, attrs) != 1, f"takes more than 1 value per channel, not {x}")
+            require(number_of(attrs, "eps") > 0, "eps must be positive")
         return _checked(types, attrs, (channels,))
 
     return infer

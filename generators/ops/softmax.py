@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isinf
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
@@ -21,7 +22,9 @@ from generators.ops.base import (
     number_of,
     require,
 )
-from generators.ops.keywords import ORDER
+from generators.ops.keywords import order_of
+from generators.ops.literals import require_fits
+from generators.ops.magnitude import ORDER
 from generators.ops.operands import one, product
 from generators.ops.rules import ALL, NUMERIC, SINGLE_AND_DOUBLE, axes_of, axis_of, require_dtype, size_along
 
@@ -57,10 +60,11 @@ def _normalize(types: Types, attrs: Attrs) -> TensorType:
     """An eps that float16 rounds to 0 divides by 0 what is all zeros."""
     (x,) = types
     require_dtype(types, *FLOATS)
-    require(attrs["p"] != "inf" or product(_normalized(types, attrs)) > 0, f"there is no largest element in {x}")
-    require(
-        number_of(attrs, "eps") >= (2**-14 if x.dtype is DType.FLOAT16 else 0), "eps must not be negative or vanish"
-    )
+    length, infinite = product(_normalized(types, attrs)), isinf(order_of(attrs))
+    require(length > 0 or not infinite, f"there is no largest element in {x}")
+    least = 2**-14 if x.dtype is DType.FLOAT16 else 0
+    require(number_of(attrs, "eps") >= least, f"eps must not be below {least}")
+    require_fits(attrs["eps"], x.dtype)
     return x
 
 

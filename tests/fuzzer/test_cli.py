@@ -66,6 +66,9 @@ def refused(done: subprocess.CompletedProcess[str], *says: object) -> None:
         ("doctor", "doctor"),
         ("lanes --json", "lanes --json"),
         ("ops", "ops"),
+        ("gen --count 3 --seed 4", "gen --count 3 --seed 4"),
+        ("sweep --out s --ops add", "sweep --out s --ops add"),
+        ("--count 3", "run --count 3"),
         ("--help", "--help"),
         ("nonsense --tests 3", "nonsense --tests 3"),
     ],
@@ -99,6 +102,43 @@ def test_routed(arguments: str, expected: str) -> None:
 )
 def test_bad_options(fuzz: Fuzz, arguments: str, says: str) -> None:
     refused(fuzz(*arguments.split()), says)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("gen --bogus", "--bogus"),
+        ("gen surplus", "surplus"),
+        ("gen --count 0", "--count"),
+        ("gen --count x", "--count"),
+        ("gen --seed -1", "--seed"),
+        ("gen --nodes 0", "--nodes"),
+        ("gen --profile odd", "'odd' is not one of 'normal', 'edge', 'special', 'extreme'"),
+        ("gen --ops nosuch", "no operator matches 'nosuch'; `fuzz ops` lists them"),
+        ("gen --out", "--out"),
+        ("gen --count 1 --out file", "file/seed0-000000: Not a directory"),
+        ("sweep", "Missing option '--out'"),
+        ("sweep --out", "--out"),
+        ("sweep --out new --bogus", "--bogus"),
+        ("sweep --out new surplus", "surplus"),
+        ("sweep --out new --samples 0", "--samples"),
+        ("sweep --out new --seconds -1", "--seconds"),
+        ("sweep --out new --workers 0", "--workers"),
+        ("sweep --out new --lanes nosuch", "no lane matches 'nosuch'; `fuzz lanes` lists them"),
+    ],
+)
+def test_bad_options_of_gen_and_sweep(fuzz: Fuzz, tmp_path: Path, arguments: str, says: str) -> None:
+    (tmp_path / "file").touch()
+    before = set(tmp_path.iterdir())
+    refused(fuzz(*arguments.split()), says)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_sweep_into_a_file(fuzz: Fuzz, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = fuzz("sweep", "--out", "file")
+    assert (done.returncode, done.stdout) == (BAD_INPUT, "")
+    assert done.stderr.splitlines()[1:] == ["fuzz: file: File exists; a sweep needs a folder of its own"]
 
 
 @pytest.mark.parametrize("option", ["--lanes", "--ops"])
@@ -169,7 +209,16 @@ def test_replay_of_a_foreign_case(fuzz: Fuzz, saved: Path, make: Callable[..., t
         ('"v0"', '"v0;import os"', "is no name"),
         ("float32[2,3]", "float32[3,2]", "tensors: x0"),
         ('"dialect": "torch"', '"dialect": "relax"', "dialect 'relax' is not known"),
-        ('"format": 1', '"format": 2', "format 2 is not known"),
+        ('"format": 2', '"format": 1', "format 1 is not known; this version reads 2"),
+        ('"format": 2', '"format": 3', "format 3 is not known; this version reads 2"),
+        ('"role": "input"', '"role": "output"', "Invalid enum value 'output'"),
+        ('"role": "input"', '"role": "input", "layout": "diagonal"', "Invalid enum value 'diagonal'"),
+        ('"role": "input"', '"role": "buffer", "layout": "strided"', "x0 cannot be strided"),
+        ('"role": "input"', '"role": "input", "domain": "odd"', "'odd' is no domain"),
+        ('"attrs": {}', '"attrs": {}, "form": "operator"', "has no operator form"),
+        ('"attrs": {}', '"attrs": {}, "form": "inplace"', "cannot work in place: x0 may be part of an input"),
+        ("float32[2,3]", "float32[n,3]", "symbols: n is not declared"),
+        ("float32[2,3]", "complex64[2,3]", "is no tensor type"),
         ('"outputs"', '"more": 1, "outputs"', "more"),
     ],
 )
@@ -212,6 +261,20 @@ def test_without_torch(fuzz: Fuzz, saved: Path, command: str) -> None:
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("gen --count 1 --stats", "PyTorch does not start (status 1)"),
+        ("sweep --out new", "PyTorch's samples could not be taken (status 1)"),
+    ],
+)
+def test_gen_and_sweep_without_torch(fuzz: Fuzz, arguments: str, says: str) -> None:
+    done = fuzz(*arguments.split())
+    assert (done.returncode, done.stdout) == (ENVIRONMENT, "")
+    assert done.stderr.splitlines()[-1] == f"fuzz: {says}; its message stands above"
+    assert done.stderr.count("ModuleNotFoundError: no torch here\n") == 1
+
+
 # --- what needs no compiler
 
 
@@ -244,7 +307,22 @@ def test_ops(fuzz: Fuzz) -> None:
     assert (done.returncode, done.stderr) == (DONE, "")
     assert [(op["name"], tuple(op["arity"])) for op in json.loads(done.stdout)] == [(op.name, op.arity) for op in OPS]
     shown = fuzz("ops").stdout
-    assert all(op.name in shown for op in OPS)
+    listed = [line.split()[0] for line in shown.splitlines()[1:] if line[1] != " "]
+    assert listed == [op.name for op in OPS]
+    assert "\N{HORIZONTAL ELLIPSIS}" not in shown
+    assert "-2, 1:-1:2, None, ...," in shown
+
+
+def test_gen_needs_no_compiler(fuzz: Fuzz, tmp_path: Path) -> None:
+    done = fuzz("gen", "--count", 3, "--seed", 5, "--out", "cases")
+    assert (done.returncode, done.stderr) == (DONE, "")
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("3 cases in cases, ")
+    assert line.endswith(" CPU s of generation; next: python -m fuzzer.cli run --seconds 120")
+    names = [f"seed5-{index:06d}" for index in range(3)]
+    assert sorted(path.name for path in (tmp_path / "cases").iterdir()) == names
+    for index, name in enumerate(names):
+        assert case_file.read(tmp_path / "cases" / name).origin == f"seed 5 test {index}"
 
 
 def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:

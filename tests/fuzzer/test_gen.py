@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fuzzer.gen import Order, run
-from fuzzer.validity import Validity, Verdict
+from fuzzer.validity import Answer, Validity, Verdict
 from generators import case_file
 from generators.builder import Limits
 from generators.choice import NumpySource
-from generators.graph import Case, Graph, Input, Invalid, Node, Profile, TensorType, Value
+from generators.graph import Case, Graph, Input, Invalid, Layout, Node, Profile, TensorType, Value
 from generators.random_graph import generate
 from generators.statistics import value_class
 
@@ -81,12 +84,89 @@ def one_node(op: str, operand: str, result: str, **attrs: object) -> Case:
     return Case(graph, {"x0": np.ones(type.sizes, type.dtype.numpy)})
 
 
-def test_verdicts() -> None:
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Validity]:
+    with Validity() as started:
+        yield started
+
+
+def test_valid(judge: Validity) -> None:
+    assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+    assert judge(one_node("neg", "int8[0]", "int8[0]")) == Answer(Verdict.OK, "")
+    assert judge(one_node("neg", "bfloat16[]", "bfloat16[]")) == Answer(Verdict.OK, "")
+
+
+def test_valid_and_not_finite(judge: Validity) -> None:
+    case = one_node("neg", "bfloat16[2]", "bfloat16[2]")
+    case.tensors["x0"][1] = np.inf
+    assert judge(case) == Answer(Verdict.NOT_FINITE, "")
+    assert Verdict.NOT_FINITE.is_valid
+
+
+def test_what_the_table_refuses_is_invalid(judge: Validity) -> None:
+    told = "case/case.json: nodes[0] (neg): declared as float32[3], but gives float32[2]"
+    assert judge(one_node("neg", "float32[2]", "float32[3]")) == Answer(Verdict.INVALID, told)
+    assert not Verdict.INVALID.is_valid
+
+
+def test_what_pytorch_refuses_is_invalid(judge: Validity) -> None:
+    call = {"call": "torch.bmm(a0, a0)", "types": ("float32[2]",)}
+    answer = judge(one_node("torch_call", "float32[2]", "float32[2]", **call))
+    assert answer.verdict is Verdict.INVALID
+    assert answer.told.startswith("RuntimeError: batch1 must be a 3D tensor")
+
+
+def test_a_type_that_pytorch_does_not_give(judge: Validity) -> None:
+    lying = {"call": "torch.neg(a0)", "types": ("float32[7]",)}
+    answer = judge(one_node("torch_call", "float32[1]", "float32[7]", **lying))
+    assert answer == Answer(Verdict.WRONG_TYPE, "['float32[1]'] instead of ['float32[7]']")
+    assert not Verdict.WRONG_TYPE.is_valid
+
+
+def test_layouts_are_what_pytorch_sees(judge: Validity) -> None:
+    """A transposed tensor has no view of this shape; a contiguous one has."""
+    type = value("x0", "float32[2,3]").type
+    call = {"call": "torch.Tensor.view(a0, (6,))", "types": ("float32[6]",)}
+    plain = one_node("torch_call", "float32[2,3]", "float32[6]", **call)
+    turned = replace(plain, graph=replace(plain.graph, inputs=(Input(Value("x0", type), layout=Layout.TRANSPOSED),)))
+    assert judge(plain).verdict is Verdict.OK
+    assert judge(turned).verdict is Verdict.INVALID
+
+
+def test_a_process_that_dies_costs_one_answer() -> None:
     with Validity() as judge:
-        assert judge(one_node("neg", "float32[2]", "float32[2]")).verdict is Verdict.OK
-        assert judge(one_node("neg", "float32[2]", "float32[3]")).verdict is Verdict.INVALID
-        lying = {"call": "torch.neg(a0)", "types": ("float32[7]",)}
-        assert judge(one_node("torch_call", "float32[1]", "float32[7]", **lying)).verdict is Verdict.WRONG_TYPE
+        judge._child.kill()
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(
+            Verdict.DIED, f"the process ended with status {-signal.SIGKILL}"
+        )
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+
+
+def test_rates_are_of_what_pytorch_was_asked(tmp_path: Path) -> None:
+    """Symbolic cases are asked about once per size; only cases of the normal profile are meant to stay finite."""
+    asked: list[Case] = []
+
+    class Judge:
+        def __enter__(self) -> Judge:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            return
+
+        def __call__(self, case: Case) -> Answer:
+            asked.append(case)
+            return Answer(Verdict.INVALID, "no") if len(asked) == 2 else Answer(Verdict.NOT_FINITE, "")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fuzzer.gen.Validity", Judge)
+        report = run(Order(40, 2), ask_pytorch=True)
+    drawn = [generate(NumpySource(2, index)) for index in range(40)]
+    assert report.coverage.symbolic == sum(bool(case.graph.symbols) for case in drawn) > 0
+    assert [case_file.digest(case) for case in asked] == [
+        case_file.digest(i) for case in drawn for i in case.instances()
+    ]
+    assert report.valid_rate == (len(asked) - 1) / len(asked)
+    assert (report.finite_rate, report.invalid) == (0.0, (f"{asked[1].origin}: invalid: no",))
 
 
 @pytest.mark.parametrize(

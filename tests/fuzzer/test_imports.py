@@ -55,7 +55,7 @@ def test_there_is_something_to_read() -> None:
 
 
 def test_generators_import_numpy_and_themselves() -> None:
-    allowed = {"generators", "numpy", "msgspec", "safetensors", *sys.stdlib_module_names}
+    allowed = {"generators", "numpy", "ml_dtypes", "msgspec", "safetensors", *sys.stdlib_module_names}
     strangers = {source: tops(source) - allowed for source in sources("generators")}
     assert {source: names for source, names in strangers.items() if names} == {
         "generators/strategies.py": {"hypothesis"}
@@ -63,7 +63,7 @@ def test_generators_import_numpy_and_themselves() -> None:
 
 
 def test_oracles_import_generators_and_numpy() -> None:
-    allowed = {"oracles", "generators", "numpy", *sys.stdlib_module_names}
+    allowed = {"oracles", "generators", "numpy", "ml_dtypes", *sys.stdlib_module_names}
     assert not {source: names for source in sources("oracles") if (names := tops(source) - allowed)}
 
 

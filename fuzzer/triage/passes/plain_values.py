@@ -34,9 +34,9 @@ def _counted(item: Input, array: Array) -> Array:
     """1, 2, 3, ... in order; every other one negative where the domain allows."""
     numbers = np.arange(1, array.size + 1).reshape(array.shape)
     if array.dtype == np.bool_:
-        return numbers % 2 == 1
-    signed = np.where(numbers % 2 == 0, -numbers, numbers).astype(array.dtype)
-    return signed if holds(signed, item.domain) else numbers.astype(array.dtype)
+        return np.asarray(numbers % 2 == 1)
+    signed: Array = np.where(numbers % 2 == 0, -numbers, numbers).astype(array.dtype)
+    return signed if holds(signed, item.domain) else np.asarray(numbers, array.dtype)
 
 
 def _whole(item: Input, array: Array) -> Array:

@@ -3,18 +3,38 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from fuzzer.lanes import ONNXRUNTIME, TVM_LANES
+from fuzzer.lanes.base import Bench, from_torch
 from fuzzer.report import repro
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import Signature
 from generators.builder import Builder
+from generators.check import check, retyped
 from generators.choice import NumpySource
-from generators.graph import Array, Attrs, Case, DType, TensorType
+from generators.domain import POSITIVE
+from generators.graph import (
+    Array,
+    Attr,
+    Attrs,
+    Case,
+    DType,
+    Form,
+    Graph,
+    Input,
+    Layout,
+    Node,
+    Role,
+    Symbol,
+    TensorType,
+    Value,
+    holds_floats,
+)
 from generators.ops import TABLE
 from generators.random_graph import with_values
 from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, Worst
@@ -24,12 +44,14 @@ from oracles.outcome import Cause, Died, Frame, Raised, Stage, TimedOut
 LLVM, ONNX, C = TVM_LANES
 OTHER = replace(LLVM, name="other", passes=("FoldConstant",), pipeline="zero", llvm_opt=0, opt_level=3, asserts=False)
 WORST = Worst((0, 1), 1.0, 2.0, 1e-6, 1e-8)
+BFLOAT16 = DType.BFLOAT16.numpy
+SYMBOL = Symbol("n", 1, 7)
 
 
 def one_op(op: str, attrs: Attrs, *shape: int, dtype: DType = DType.FLOAT32) -> Case:
     builder = Builder(NumpySource(0))
     builder.emit(TABLE[op], (builder.fresh_input(TensorType(dtype, shape)),), attrs)
-    return with_values(NumpySource(0), builder.graph(), "test")
+    return with_values(builder, "test")
 
 
 def confirmed(case: Case, kind: Kind, lane: LaneSpec, evidence: Evidence) -> Confirmed:
@@ -75,6 +97,215 @@ def test_every_kind_of_finding_on_every_lane_gives_a_whole_script(
     assert len(script.splitlines()) <= 60
 
 
+# --- the model and its inputs, as the lanes have them
+
+
+def value(name: str, type: str = "bool[]") -> Value:
+    return Value(name, TensorType.parse(type))
+
+
+def call(op: str, args: str, results: str, form: Form = Form.PLAIN, **attrs: Attr) -> Node:
+    given = {**TABLE[op].defaults, **attrs}
+    return Node(op, tuple(args.split()), given, tuple(value(name) for name in results.split()), form)
+
+
+def case_of(inputs: tuple[Input, ...], nodes: tuple[Node, ...], outputs: str) -> Case:
+    """Each input counts in quarters from one."""
+    tensors = {}
+    for item in inputs:
+        type = item.value.type
+        numbers = 1 + np.arange(type.numel).reshape(type.sizes) / 4
+        if item.layout is Layout.EXPANDED:
+            numbers = np.broadcast_to(numbers[:1], type.sizes)
+        tensors[item.value.name] = np.array(numbers, type.dtype.numpy)
+    case = Case(retyped(Graph(inputs, nodes, tuple(outputs.split()))), tensors)
+    check(case)
+    return case
+
+
+def wrong_value(case: Case, lane: LaneSpec = LLVM) -> str:
+    return repro.script(confirmed(case, Kind.WRONG_VALUE, lane, Mismatch(0, "1.0", "2.0", WORST)), "slug")
+
+
+def before_the_lane(script: str) -> dict[str, Any]:
+    """What the script defines before it calls the lane; TVM is not loaded."""
+    head = script.partition("def run_lane")[0]
+    scope: dict[str, Any] = {}
+    with torch.no_grad():
+        exec("\n".join(line for line in head.splitlines() if "tvm" not in line), scope)
+    torch.set_grad_enabled(True)
+    return scope
+
+
+def lines(script: str, start: str, end: str) -> list[str]:
+    found = script.splitlines()
+    first = found.index(start)
+    return found[first + 1 : found.index(end, first)]
+
+
+def assert_the_same_inputs_and_results(case: Case, script: str) -> None:
+    scope = before_the_lane(script)
+    bench = Bench(case, lambda stage: None)
+    given = bench.torch_inputs()
+    assert list(scope["inputs"]) == list(case.inputs)
+    for made, right in zip(scope["inputs"].values(), given, strict=True):
+        assert (made.dtype, made.shape, made.stride()) == (right.dtype, right.shape, right.stride())
+        assert torch.equal(made, right)
+    with torch.no_grad():
+        outputs = bench.model(*given)
+    for got, want in zip(scope["expected"], map(from_torch, outputs), strict=True):
+        assert (got.dtype, got.shape, got.tobytes()) == (want.dtype, want.shape, want.tobytes())
+
+
+ROWS = "[[1.0, 1.25, 1.5], [1.75, 2.0, 2.25]]"
+
+
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        (Layout.CONTIGUOUS, f"torch.tensor({ROWS}, dtype=torch.float32)"),
+        (
+            Layout.TRANSPOSED,
+            f"torch.tensor({ROWS}, dtype=torch.float32).permute((1, 0)).contiguous().permute((1, 0))",
+        ),
+        (Layout.STRIDED, f"torch.tensor({ROWS}, dtype=torch.float32).repeat_interleave(2, -1)[..., ::2]"),
+        (Layout.EXPANDED, "torch.tensor([[1.0, 1.25, 1.5]], dtype=torch.float32).expand((2, 3))"),
+    ],
+)
+def test_inputs_lie_in_memory_as_they_did(layout: Layout, text: str) -> None:
+    case = case_of((Input(value("x0", "float32[2,3]"), layout=layout),), (call("sin", "x0", "v0"),), "v0")
+    script = wrong_value(case)
+    assert lines(script, "inputs = dict(", ")") == [f"    x0={text},"]
+    assert_the_same_inputs_and_results(case, script)
+
+
+@pytest.mark.parametrize("layout", Layout)
+@pytest.mark.parametrize("type", ["bfloat16[2,3,2]", "float16[1,3]", "bool[4,1]", "int8[0,3]", "uint8[3,0,2]"])
+def test_inputs_of_any_dtype_and_layout(layout: Layout, type: str) -> None:
+    case = case_of((Input(value("x0", type), layout=layout),), (call("flip", "x0", "v0", dims=(-1,)),), "v0")
+    assert_the_same_inputs_and_results(case, wrong_value(case))
+
+
+LAYERS = case_of(
+    (
+        Input(value("x0", "float32[2,3]")),
+        Input(value("b0", "float32[3]"), Role.BUFFER),
+        Input(value("b1", "float32[3]"), Role.BUFFER, POSITIVE),
+        Input(value("b2", "int64[2]"), Role.BUFFER),
+        Input(value("w0", "float32[3]"), Role.PARAM),
+        Input(value("w1", "float32[3]"), Role.PARAM),
+        Input(value("w2", "int32[3]"), Role.PARAM),
+    ),
+    (
+        call("neg", "x0", "v0", Form.METHOD),
+        call("add", "v0 w0", "v1", Form.INPLACE),
+        call("batch_norm", "v1 b0 b1 w0 w1", "v2", Form.MODULE),
+        call("mul", "v2 w2", "v3", Form.OPERATOR),
+    ),
+    "v3 b2",
+)
+
+
+def test_buffers_parameters_layers_and_forms() -> None:
+    """w0 is shared, so it is the model's own; b0, b1 and w1 belong to the layer alone."""
+    script = wrong_value(LAYERS)
+    assert lines(script, "class Model(torch.nn.Module):", "torch.set_grad_enabled(False)") == [
+        "    def __init__(self, b0, b1, b2, w0, w1, w2):",
+        "        super().__init__()",
+        '        self.register_buffer("b2", b2)',
+        "        self.w0 = torch.nn.Parameter(w0)",
+        '        self.register_buffer("w2", w2)',
+        "        self.m2 = torch.nn.BatchNorm1d(3, affine=True, track_running_stats=True)",
+        "        self.m2.running_mean = b0",
+        "        self.m2.running_var = b1",
+        "        self.m2.weight = self.w0",
+        "        self.m2.bias = torch.nn.Parameter(w1)",
+        "",
+        "    def forward(self, x0):",
+        "        v0 = x0.neg()  # float32[2,3]",
+        "        v1 = v0",
+        "        v1 += self.w0  # float32[2,3]",
+        "        v2 = self.m2(v1)  # float32[2,3]",
+        "        v3 = v2 * self.w2  # float32[2,3]",
+        "        return v3, self.b2",
+        "",
+        "",
+    ]
+    assert lines(script, "model = Model(", ").eval()") == [
+        "    b0=torch.tensor([1.0, 1.25, 1.5], dtype=torch.float32),",
+        "    b1=torch.tensor([1.0, 1.25, 1.5], dtype=torch.float32),",
+        "    b2=torch.ones((2,), dtype=torch.int64),",
+        "    w0=torch.tensor([1.0, 1.25, 1.5], dtype=torch.float32),",
+        "    w1=torch.tensor([1.0, 1.25, 1.5], dtype=torch.float32),",
+        "    w2=torch.ones((3,), dtype=torch.int32),",
+    ]
+    assert_the_same_inputs_and_results(LAYERS, script)
+
+
+AS_NUMPY = [
+    "    if tensor.dtype == torch.bfloat16:",
+    "        return tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)",
+    "    return tensor.numpy()",
+    "",
+    "",
+]
+TO_BFLOAT16 = case_of(
+    (Input(value("x0", "float32[3,2]"), layout=Layout.TRANSPOSED),),
+    (call("to", "x0", "v0", dtype="bfloat16"), call("neg", "x0", "v1")),
+    "v0 v1",
+)
+FROM_BFLOAT16 = case_of((Input(value("x0", "bfloat16[3,2]")),), (call("to", "x0", "v0", dtype="float32"),), "v0")
+
+
+@pytest.mark.parametrize("case", [TO_BFLOAT16, FROM_BFLOAT16], ids=["outputs", "inputs"])
+@pytest.mark.parametrize("lane", [LLVM, ONNX, C, OTHER], ids=str)
+def test_bfloat16_passes_between_torch_numpy_and_tvm(case: Case, lane: LaneSpec) -> None:
+    """Neither numpy nor torch's `numpy()` knows it."""
+    script = wrong_value(case, lane)
+    assert lines(script, "def as_numpy(tensor):", "torch.set_grad_enabled(False)") == AS_NUMPY
+    assert "\nexpected = [as_numpy(output) for output in model(*inputs.values())]\n" in script
+    assert '    out = vm["main"](*(tvm.runtime.tensor(as_numpy(arg)) for arg in args))\n' in script
+    assert script.count("\nimport ml_dtypes\n") == 1
+    assert_the_same_inputs_and_results(case, script)
+
+
+def test_other_scripts_do_without_ml_dtypes() -> None:
+    inside = case_of(
+        (Input(value("x0", "float32[3]")),),
+        (call("to", "x0", "v0", dtype="bfloat16"), call("to", "v0", "v1", dtype="float32")),
+        "v1",
+    )
+    for case in (inside, LAYERS):
+        assert "ml_dtypes" not in wrong_value(case)
+
+
+def test_of_a_symbolic_case_the_largest_sizes_are_shown() -> None:
+    inputs = (Input(value("x0", "float32[n,2]")),)
+    graph = Graph(inputs, (Node("sin", ("x0",), {}, (value("v0", "float32[n,2]"),)),), ("v0",), symbols=(SYMBOL,))
+    case = Case(graph, {"x0": np.arange(6, dtype=np.float32).reshape(3, 2)}, {"n": 3}, ({"n": 1},))
+    check(case)
+    script = wrong_value(case)
+    assert "        v0 = torch.sin(x0)  # float32[3,2]\n" in script
+    assert lines(script, "inputs = dict(", ")") == [
+        "    x0=torch.tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], dtype=torch.float32),"
+    ]
+
+
+@pytest.mark.parametrize("dtype", DType)
+def test_nan_where_nan_belongs_is_no_bug(dtype: DType) -> None:
+    finding = Finding(Kind.WRONG_VALUE, Component.TVM, LLVM, Stage.RUN, Mismatch(0, "1", "2"))
+    scope: dict[str, Any] = {"np": np}
+    for number, wrong in ((1, False), (0, True)):
+        want, got = np.array([1, 1], dtype.numpy), np.array([1, number], dtype.numpy)
+        if dtype.is_float:
+            want[0] = got[0] = np.nan
+        exec(repro._comparison(finding, None), scope | (local := {"want": want, "got": got}), local)
+        assert local["wrong"] is wrong
+
+
+# --- literals
+
+
 @pytest.mark.parametrize(
     "array",
     [
@@ -86,6 +317,15 @@ def test_every_kind_of_finding_on_every_lane_gives_a_whole_script(
         np.float32(0.1) * np.arange(24, dtype=np.float32).reshape(2, 3, 4),
         np.random.default_rng(0).normal(size=(40, 50)),
         np.zeros((0, 3), np.float32),
+        np.array([[1.5, -0.0], [np.nan, np.inf]], BFLOAT16),
+        np.array(3e-39, BFLOAT16),
+        np.random.default_rng(0).normal(size=(40, 50)).astype(BFLOAT16),
+        np.array([65504, 6e-8, -0.1], np.float16),
+        np.array([-128, 127], np.int8),
+        np.array([0, 255], np.uint8),
+        np.array([-(2**15), 2**15 - 1], np.int16),
+        np.arange(6, dtype=np.float32).reshape(2, 3).T,
+        np.broadcast_to(np.arange(700.0), (2, 700)),
     ],
     ids=lambda array: f"{array.dtype}{list(array.shape)}",
 )
@@ -93,9 +333,10 @@ def test_literal_makes_exactly_this_array(array: Array) -> None:
     import base64
     import zlib
 
-    made = eval(repro.literal(array), {"torch": torch, "base64": base64, "zlib": zlib}).numpy()
-    assert made.dtype == array.dtype
-    assert made.shape == array.shape
+    made = from_torch(eval(repro.literal(array), {"torch": torch, "base64": base64, "zlib": zlib}))
+    assert (made.dtype, made.shape) == (array.dtype, array.shape)
+    if holds_floats(array):
+        assert np.array_equal(np.signbit(made), np.signbit(array))
     np.testing.assert_array_equal(made, array)
 
 

@@ -126,7 +126,7 @@ def test_a_value_is_held_by_a_clamp_or_by_its_domain(type: str) -> None:
 
 
 def test_what_no_integer_lies_in_is_refused() -> None:
-    with pytest.raises(Invalid, match="int64 has nothing between 0.25 and 0.75"):
+    with pytest.raises(Invalid, match="int64 has nothing between"):
         guarded(0, "int64[2]", 0.25, 0.75)
 
 
@@ -140,18 +140,19 @@ def test_floats_of_the_special_profile_stay() -> None:
 @pytest.mark.parametrize("profile", Profile)
 def test_the_smallest_integer_is_never_divided_by_minus_one(profile: Profile) -> None:
     """Neither an input of the extreme profile, nor what the graph computed."""
+    seen = set()
     for index in range(200):
         b = Builder(NumpySource(6, index), Limits(max_numel=64), profile)
         b.grow(TABLE["neg"])
-        if not b.grow(TABLE[b.source.choice(("div", "floor_divide", "remainder", "fmod"))], connected=True):
+        if not b.grow(TABLE[b.source.choice(("div", "floor_divide", "remainder", "fmod"))]):
             continue
         dividend, divisor = b.nodes[-1].args
-        types = {item.value.name: item for item in b.inputs}
-        if divisor in types and not any(t.dtype.is_float for t in b.graph().arg_types(b.nodes[-1])):
-            may_be_smallest = profile is Profile.EXTREME or dividend not in types
-            assert str(types[divisor].domain) in (
-                ["positive", "within 1 1"] if may_be_smallest else ["nonzero", "within 1 1"]
-            )
+        inputs = {item.value.name: item for item in b.inputs}
+        if divisor in inputs and not any(t.dtype.is_float for t in b.graph().arg_types(b.nodes[-1])):
+            may_be_smallest = profile is Profile.EXTREME or dividend not in inputs
+            seen.add((may_be_smallest, str(inputs[divisor].domain)))
+    seen -= {(True, "within 1 1"), (False, "within 1 1")}  # of bool
+    assert seen == {(True, "positive"), *([(False, "nonzero")] if profile is not Profile.EXTREME else [])}
 
 
 def test_the_divisor_of_a_float_may_be_negative() -> None:

@@ -1,0 +1,137 @@
+"""Control flow: what is refused, what is written, and what torch.export makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from eager import inferred, ones, run_case, types_of
+
+from fuzzer.lanes.base import build_model, laid_out, to_torch
+from generators.builder import Builder, Limits
+from generators.choice import NumpySource
+from generators.graph import Attrs, Case, Invalid, Symbol
+from generators.ops import TABLE, control
+from generators.ops.control import BODIES
+from generators.random_graph import with_values
+from generators.torch_source import render
+
+BRANCH: Attrs = {"dim": 0, "bound": 2, "then": "negative", "other": "add"}
+COND: Attrs = {"predicate": "any", "then": "negative", "other": "tanh"}
+PARTS: Attrs = {"dim": 0, "body": "sin", "collect": "sum"}
+
+
+@pytest.mark.parametrize(
+    ("op", "types", "attrs", "message"),
+    [
+        ("loop", "float32[3]", {"n": 0, "body": "sin"}, "takes 1 to 12 turns"),
+        ("loop", "float32[3]", {"n": 10**9, "body": "sin"}, "takes 1 to 12 turns"),
+        ("loop", "int64[3]", {"n": 1, "body": "sin"}, "sin is no body for int64[3]"),
+        ("loop", "float32[3]", {"n": 1, "body": "add"}, "add is no body for float32[3]"),
+        ("loop", "float32[3]", {"n": 1, "body": "x.data_ptr()"}, "body must be one of"),
+        ("loop", "bool[3]", {"n": 1, "body": "negative"}, "is not defined for bool"),
+        ("loop", "float32[3] float64[3]", {"n": 1, "body": "add"}, "must share one dtype"),
+        ("loop", "float32[1] float32[3]", {"n": 1, "body": "add"}, "does not expand to float32[1]"),
+        ("shape_branch", "float32[] float32[]", BRANCH, "ranks above 0"),
+        ("shape_branch", "float32[2] float32[]", {**BRANCH, "dim": 1}, "out of range"),
+        ("parts", "float32[0,3]", PARTS, "takes 1 to 12 parts, not 0"),
+        ("parts", "float32[13,3]", PARTS, "takes 1 to 12 parts, not 13"),
+        ("cond", "float32[] float32[3]", {**COND, "predicate": "sum"}, "sum is not exact for float32[]"),
+        ("cond", "int64[3] float32[3]", COND, "any is not exact for int64[3]"),
+        ("cond", "bool[1] float32[3]", {**COND, "predicate": "value"}, "takes a 0-d value"),
+        ("while_loop", "int32[] float32[3]", {"n": 1, "body": "sin"}, "counts in int64[]"),
+        ("while_loop", "int64[] float32[3]", {"n": 13, "body": "sin"}, "counts to 12 at most"),
+    ],
+)
+def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
+    with pytest.raises(Invalid) as error:
+        inferred(op, types_of(types), attrs)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64", "int64", "int8", "uint8"])
+def test_bodies_keep_the_type_and_give_something_new(body: str, dtype: str) -> None:
+    types = types_of(f"{dtype}[2,3] {dtype}[3]")
+    if body not in control._bodies(types):
+        assert dtype[0] in "iu"
+        return
+    x, y = map(ones, types)
+    made = eval(BODIES[body].format(x="x", y="y"), {"torch": torch, "F": torch.nn.functional, "x": x, "y": y})
+    assert (made.dtype, made.shape) == (x.dtype, x.shape)
+    assert made.data_ptr() not in (x.data_ptr(), y.data_ptr())
+
+
+def text(op: str, args: str, attrs: Attrs) -> list[str]:
+    return TABLE[op].render(tuple(args), attrs).split("\n")
+
+
+def test_what_is_written() -> None:
+    assert text("loop", "xy", {"n": 3, "body": "gated"}) == [
+        "{out} = x",
+        "for _ in range(3):",
+        "    {out} = {out} * torch.sigmoid(y)",
+    ]
+    assert text("shape_branch", "xy", BRANCH) == [
+        "if x.shape[0] > 2:",
+        "    {out} = -x",
+        "else:",
+        "    {out} = x + y",
+    ]
+    assert text("parts", "x", PARTS) == ["sum([torch.sin(part) for part in x.unbind(0)])"]
+    assert text("parts", "x", {**PARTS, "collect": "stack"}) == [
+        "torch.stack([torch.sin(part) for part in x.unbind(0)], 0)"
+    ]
+    dense = "clone(memory_format=torch.contiguous_format)"
+    assert text("cond", "px", COND) == [
+        f"torch.cond(p.any(), lambda x: -x, lambda x: torch.tanh(x), (x.{dense},))",
+    ]
+    assert text("while_loop", "ix", {"n": 3, "body": "sin"}) == [
+        "_, {out} = torch._higher_order_ops.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, torch.sin(x)), "
+        f"(i, x.{dense}))"
+    ]
+
+
+def cases(op: str, count: int) -> Iterator[Case]:
+    for index in range(count):
+        builder = Builder(NumpySource(3, index), Limits(max_numel=64))
+        if builder.grow(TABLE[op]) and any(not item.role.is_owned for item in builder.inputs):
+            yield with_values(builder)
+
+
+@pytest.mark.parametrize("op", ["loop", "shape_branch", "parts", "cond", "while_loop"])
+def test_exported_programs_compute_what_eager_pytorch_does(op: str) -> None:
+    compared = 0
+    for case in cases(op, 5):
+        items = [item for item in case.graph.inputs if not item.role.is_owned]
+        inputs = tuple(laid_out(to_torch(case.tensors[item.value.name]), item.layout) for item in items)
+        with torch.no_grad():
+            program = torch.export.export(build_model(render(case.bound), case.owned), inputs)
+            found = program.run_decompositions().module()(*inputs)
+        for out, expected in zip(found, run_case(case), strict=True):
+            assert torch.allclose(out, expected, equal_nan=True), render(case.bound)
+        compared += 1
+    assert compared >= 3
+
+
+def test_what_python_decides_does_not_hang_on_sizes_that_the_program_is_not_traced_with() -> None:
+    for name in ("shape_branch", "parts"):
+        for index in range(200):
+            symbols = [Symbol("n", 1, 5)]
+            builder = Builder(NumpySource(3, index), symbols=symbols, sizes={"n": 5}, also=[{"n": 1}])
+            if builder.grow(TABLE[name]):
+                graph = builder.graph()
+                node = graph.nodes[-1]
+                dim = node.attrs["dim"]
+                assert isinstance(dim, int)
+                assert isinstance(graph.arg_types(node)[0].shape[dim], int)
+
+
+def test_turns_are_counted_from_a_number_of_the_program() -> None:
+    turns = set()
+    for case in cases("while_loop", 40):
+        node = case.graph.nodes[-1]
+        start = case.tensors[node.args[0]].item() if node.args[0] in case.tensors else 0
+        turns.add(max(0, int(node.attrs["n"]) - start))  # type: ignore[arg-type]
+    assert turns >= {0, 1, 2, 3}
