@@ -76,6 +76,7 @@ class Builder:
         self._reads: dict[str, int] = {}  # value -> how many operands it is
         self._gone: set[str] = set()  # changed in place by their only reader
         self._dropped: set[str] = set()
+        self._taken: set[str] = set()  # operands that the call in the making has picked
         self._counts = {Role.INPUT: 0, Role.PARAM: 0, Role.BUFFER: 0}
         self._results = 0
         self._bytes = self._work = 0
@@ -90,12 +91,17 @@ class Builder:
             values = values[start : start + WINDOW]
         fitting = [v for v in values if fits(v.type) and v.name not in self._gone]
         if fitting:
-            unused = [v for v in fitting if not self._reads[v.name]]
+            unused = [v for v in fitting if not self._reads[v.name] and v.name not in self._taken]
             if unused and self.source.chance(80):
-                return self.source.choice(unused)
+                return self._take(self.source.choice(unused))
             if self.source.chance(70):
-                return self.source.choice(fitting)
+                return self._take(self.source.choice(fitting))
         return self.fresh_input(otherwise())
+
+    def _take(self, value: Value) -> Value:
+        """Remember an operand of the call in the making: x op x shall not be the rule."""
+        self._taken.add(value.name)
+        return value
 
     def tensor(self, dtypes: Sequence[DType] = tuple(DType), ranks: tuple[int, int] = (0, 5)) -> Value:
         """A value of one of the dtypes, with a rank in the range (both ends included)."""
@@ -269,6 +275,7 @@ class Builder:
         return False
 
     def _grown(self, op: Op) -> bool:
+        self._taken.clear()
         args = op.operands(self)
         if args is None:
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,8 +20,8 @@ from generators.random_graph import generate, with_values
 TORCHSCRIPT_OPSETS = range(11, 21)
 DYNAMO_OPSETS = range(18, 24)
 ATTEMPTS = 40
-DECOMPOSED = (0, 5, 7, 9)
-"""Of twelve cases: decomposing takes ten times what exporting takes, and adds little that depends on the case."""
+DECOMPOSED = 2
+"""Of an operator's cases, every so many: decomposing takes ten times what exporting takes."""
 SYMBOLIC = 4
 """Of an operator's cases, the last of so many parts has sizes known by name only."""
 
@@ -134,13 +134,20 @@ def _trials(order: Order, unfit: dict[str, str]) -> Iterator[Trial]:
         for number in range(order.count):
             case = _case(order, op, number, unfit)
             if case is not None:
-                decomposed, dynamo = number % 12 in DECOMPOSED, order.dynamo and number in (0, order.count - 1)
-                questions = _questions(number + row, decomposed=decomposed, dynamo=dynamo)
+                opsets = _dynamo_opsets(order, number)
+                questions = _questions(number + row, decomposed=number % DECOMPOSED == 0, dynamo=opsets)
                 yield Trial(row * order.count + number, op.name, case, questions)
     for number in range(_graphs(order)):
         with suppress(Exception):  # said above already
             case = generate(NumpySource(order.seed, number), ops=order.ops)
-            yield Trial((1 << 32) + number, "a random graph", case, _questions(number, decomposed=True, dynamo=False))
+            yield Trial((1 << 32) + number, "a random graph", case, _questions(number, decomposed=True))
+
+
+def _dynamo_opsets(order: Order, number: int) -> Sequence[int]:
+    """The first case goes to the newest opset, which has most operators; the last one, which is symbolic, to others."""
+    if not order.dynamo or number not in (0, order.count - 1):
+        return ()
+    return DYNAMO_OPSETS[-1:] if number == 0 else DYNAMO_OPSETS[:-1]
 
 
 def _case(order: Order, op: Op, number: int, unfit: dict[str, str]) -> Case | None:
@@ -156,14 +163,14 @@ def _case(order: Order, op: Op, number: int, unfit: dict[str, str]) -> Case | No
     return case
 
 
-def _questions(turn: int, *, decomposed: bool, dynamo: bool) -> list[Question]:
-    """Opsets take turns."""
+def _questions(turn: int, *, decomposed: bool, dynamo: Sequence[int] = ()) -> list[Question]:
+    """Opsets take turns; `dynamo` are those that the dynamo exporter may take."""
     opset = TORCHSCRIPT_OPSETS[turn % len(TORCHSCRIPT_OPSETS)]
     asked = [Question(Way.EXPORT, 0), Question(Way.FX, 0), Question(Way.ONNX, opset)]
     if decomposed:
         asked.append(Question(Way.DECOMPOSED, 0))
     if dynamo:
-        asked.append(Question(Way.DYNAMO, DYNAMO_OPSETS[turn % len(DYNAMO_OPSETS)]))
+        asked.append(Question(Way.DYNAMO, dynamo[turn % len(dynamo)]))
     return asked
 
 

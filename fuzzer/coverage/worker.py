@@ -79,8 +79,8 @@ class Worker:
         self._connection = Connection(ours.detach())
         try:
             first = msgspec.json.decode(self._receive(START_SECONDS), type=Tables)
-        except (_TooMuch, OSError, EOFError, msgspec.DecodeError) as error:
-            raise EnvironmentMissing(f"{self._module}: {error}, {self._end()}\n{self._told()}") from None
+        except (_TooMuch, OSError, EOFError, msgspec.DecodeError):
+            raise EnvironmentMissing(f"{self._module} does not start ({self._end()}): {self._told()}") from None
         self.tables: dict[Table, frozenset[str]] = {table: frozenset(keys) for table, keys in first.tables.items()}
 
     def _receive(self, seconds: float) -> bytes:
@@ -104,5 +104,6 @@ class Worker:
         return signal.Signals(-code).name if code < 0 else f"exit {code}"
 
     def _told(self) -> str:
+        """Its last line."""
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LOG_BYTES))
-        return self._log.read().decode(errors="replace")
+        return self._log.read().decode(errors="replace").rstrip().rpartition("\n")[2]

@@ -128,9 +128,10 @@ def to_torch(array: Array) -> torch.Tensor:
     """A contiguous tensor with memory of its own."""
     import torch
 
-    if array.dtype == DType.BFLOAT16.numpy:  # torch does not know numpy's extension types
-        return torch.from_numpy(np.array(array.view(np.int16))).view(torch.bfloat16)
-    return torch.from_numpy(np.array(array))
+    half = array.dtype == DType.BFLOAT16.numpy  # torch does not know numpy's extension types
+    tensor = torch.from_numpy(np.array(array.view(np.int16) if half else array))
+    tensor = tensor.clone(memory_format=torch.contiguous_format)  # numpy's strides of empty arrays are zero
+    return tensor.view(torch.bfloat16) if half else tensor
 
 
 def from_torch(tensor: torch.Tensor) -> Array:

@@ -114,7 +114,8 @@ def _perturbed_run(case: Case, sample: int) -> list[torch.Tensor]:
             push = torch.where(value < 0, -1.0, 1.0) * (1 - 2 * sample)
         else:
             push = 2 * torch.rand(value.shape, generator=noise, dtype=torch.float64) - 1
-        return value + push * size * torch.clamp(value.abs(), min=scale)
+        moved = value + push * size * torch.clamp(value.abs(), min=scale)
+        return torch.where(torch.isfinite(value), moved, value)  # an infinity pushed towards zero would be NaN
 
     graph = case.bound
     types = graph.types

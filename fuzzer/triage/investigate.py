@@ -9,7 +9,7 @@ from fuzzer.lanes import LANES, TORCH
 from fuzzer.triage.reduce import Effort, Reduction, reduce
 from fuzzer.triage.reproduce import Run, reproduces
 from fuzzer.triage.signature import Signature, signature_of
-from generators.graph import Array, Case
+from generators.graph import Array, Case, Form
 from oracles import judge_all
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import Engine, LaneSpec
@@ -111,9 +111,13 @@ def _where(lanes: Sequence[LaneSpec]) -> str:
 
 
 def tap(run: Run, case: Case) -> Mapping[str, Array]:
-    """What eager PyTorch computes for each value of the graph; empty where it fails."""
+    """What eager PyTorch computes for each value of the graph; empty where it fails.
+
+    What is changed in place cannot be an output: such calls are written plainly, which computes the same.
+    """
     names = tuple(value.name for node in case.graph.nodes for value in node.results)
-    whole = replace(case, graph=replace(case.graph, outputs=names))
+    nodes = tuple(replace(n, form=Form.PLAIN) if n.form is Form.INPLACE else n for n in case.graph.nodes)
+    whole = replace(case, graph=replace(case.graph, nodes=nodes, outputs=names))
     match run(whole, (TORCH,)).outcomes[TORCH]:
         case Ran(outputs=outputs):
             return dict(zip(names, outputs, strict=True))

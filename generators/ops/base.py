@@ -196,10 +196,12 @@ class Op:
     def _tells(self, template: Template | Callable[[Types, Attrs], str], attrs: Attrs) -> bool:
         if callable(template) or "{more}" in template:
             return True
-        return all(
-            f"{{{key}}}" in template or (key in self.defaults and attrs[key] == self.defaults[key])
-            for key in self.schema
-        )
+        return all(f"{{{key}}}" in template or self._at_default(key, attrs) for key in self.schema)
+
+    def _at_default(self, key: str, attrs: Attrs) -> bool:
+        """1, 1.0 and True are equal to Python, and three different things to PyTorch."""
+        value, default = attrs[key], self.defaults.get(key)
+        return key in self.defaults and value == default and type(value) is type(default)
 
     def render(self, args: tuple[str, ...], attrs: Attrs, form: Form = Form.PLAIN) -> str:
         """The call as Python text, a layer's apart: an expression, or statements with {out} still open."""
@@ -214,7 +216,7 @@ class Op:
         more = "".join(
             f", {key}={text}"
             for key, text in literals.items()
-            if f"{{{key}}}" not in template and not (key in self.defaults and attrs[key] == self.defaults[key])
+            if f"{{{key}}}" not in template and not self._at_default(key, attrs)
         )
         later = {key: f"{{{key}}}" for key in ("out", "self", *(f"out{i}" for i in range(8)))}
         return template.format(*args, args=", ".join(args), more=more, **literals, **later)

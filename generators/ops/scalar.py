@@ -72,6 +72,8 @@ def _divided(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _power(types: Types, attrs: Attrs) -> TensorType:
+    """Of bool to the power of a bool PyTorch's meta kernel says int64, the others bool."""
+    require(not isinstance(attrs["exponent"], bool), "the exponent is no boolean")
     result = _promoted(_same, *ALL, key="exponent")(types, attrs)
     require(result.dtype.is_float or number_of(attrs, "exponent") >= 0, "integers have no negative powers")
     return result

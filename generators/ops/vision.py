@@ -85,7 +85,8 @@ def _output_sizes(x: TensorType, attrs: Attrs) -> list[int]:
 
 
 def _interpolate(mode: str, ranks: Sequence[int]) -> Callable[[Types, Attrs], TensorType]:
-    """PyTorch takes uint8 in some linear modes, and rounds it differently from processor to processor."""
+    """PyTorch takes uint8 in some linear modes, and rounds it differently from processor to processor. An empty
+    batch it takes in eager mode, and fails to export for the nearest pixels of it."""
     nearest = mode.startswith("nearest")
     dtypes = (*FLOATS, DType.UINT8) if nearest else FLOATS
 
@@ -94,9 +95,9 @@ def _interpolate(mode: str, ranks: Sequence[int]) -> Callable[[Types, Attrs], Te
         require(x.rank in ranks, f"takes rank {' or '.join(map(str, ranks))}, not {x}")
         require_dtype(types, *(SINGLE_AND_DOUBLE if attrs.get("antialias") else dtypes))
         sizes = _output_sizes(x, attrs)
-        batchless = x.sizes[1 if mode != "area" or x.rank == 5 else 2 :]
+        filled = x.sizes[0 if nearest else 1 if mode != "area" or x.rank == 5 else 2 :]
         least = 0 if mode == "area" else 1
-        require(min(batchless) > 0 and min(sizes) >= least, f"nothing to make {sizes} of {x}")
+        require(min(filled) > 0 and min(sizes) >= least, f"nothing to make {sizes} of {x}")
         if nearest:
             fixed = attrs["recompute_scale_factor"] or attrs["scale_factor"] is None
             scales = [None] * len(sizes) if fixed else _each(attrs["scale_factor"], len(sizes))

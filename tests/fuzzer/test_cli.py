@@ -117,6 +117,8 @@ def test_bad_options(fuzz: Fuzz, arguments: str, says: str) -> None:
         ("gen --ops nosuch", "no operator matches 'nosuch'; `fuzz ops` lists them"),
         ("gen --out", "--out"),
         ("gen --count 1 --out file", "file/seed0-000000: Not a directory"),
+        ("ops --coverage --ops nosuch", "no operator matches 'nosuch'; `fuzz ops` lists them"),
+        ("ops --coverage --count 0", "--count"),
         ("sweep", "Missing option '--out'"),
         ("sweep --out", "--out"),
         ("sweep --out new --bogus", "--bogus"),
@@ -273,6 +275,13 @@ def test_gen_and_sweep_without_torch(fuzz: Fuzz, arguments: str, says: str) -> N
     assert (done.returncode, done.stdout) == (ENVIRONMENT, "")
     assert done.stderr.splitlines()[-1] == f"fuzz: {says}; its message stands above"
     assert done.stderr.count("ModuleNotFoundError: no torch here\n") == 1
+
+
+def test_coverage_without_torch(fuzz: Fuzz) -> None:
+    done = fuzz("ops", "--coverage", "--json")
+    assert (done.returncode, done.stdout) == (ENVIRONMENT, "")
+    last = done.stderr.splitlines()[-1]
+    assert last == "fuzz: fuzzer.lanes.coverage does not start (exit 1): ModuleNotFoundError: no torch here"
 
 
 # --- what needs no compiler

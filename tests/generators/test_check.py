@@ -2,25 +2,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
 
+from generators.builder import Builder, Limits
 from generators.check import check, retyped
-from generators.graph import Array, Attrs, Case, Graph, Input, Invalid, Node, Role, TensorType, Value
+from generators.choice import NumpySource
+from generators.graph import (
+    Array,
+    Attr,
+    Attrs,
+    Case,
+    DType,
+    Form,
+    Graph,
+    Input,
+    Invalid,
+    Layout,
+    Node,
+    Role,
+    Symbol,
+    TensorType,
+    Value,
+)
+from generators.ops import TABLE, Op
 
 
 def value(name: str, type: str) -> Value:
     return Value(name, TensorType.parse(type))
 
 
-def node(op: str, args: str, attrs: Attrs, *results: Value) -> Node:
-    return Node(op, tuple(args.split()), attrs, results)
+def node(op: str, args: str, attrs: Attrs, *results: Value, form: Form = Form.PLAIN) -> Node:
+    return Node(op, tuple(args.split()), attrs, results, form)
 
 
 X = value("x0", "float32[2,3]")
 RELU = node("relu", "x0", {}, value("v0", "float32[2,3]"))
-SUM = node("sum", "v0", {"dim": (1,), "keepdim": False}, value("v1", "float32[2]"))
+OVER_ROWS: Attrs = {"dim": (1,), "keepdim": False, "dtype": None}
+SUM = node("sum", "v0", OVER_ROWS, value("v1", "float32[2]"))
 GRAPH = Graph((Input(X),), (RELU, SUM), ("v1",))
 ZEROS = np.zeros((2, 3), np.float32)
 GOOD = Case(GRAPH, {"x0": ZEROS})
@@ -114,66 +135,285 @@ def test_wrong_tensors_are_refused(tensors: Mapping[str, Array], message: str) -
     assert refusal(replace(GOOD, tensors=tensors)) == message
 
 
+DIMS = "dim must be an integer, a list of integers or null"
+
+
 @pytest.mark.parametrize(
     ("attrs", "message"),
     [
-        ({}, "takes attributes ['dim', 'keepdim'], not []"),
-        ({"dim": (1,)}, "takes attributes ['dim', 'keepdim'], not ['dim']"),
+        ({}, "takes attributes ['dim', 'dtype', 'keepdim'], not []"),
+        ({"dim": (1,)}, "takes attributes ['dim', 'dtype', 'keepdim'], not ['dim']"),
         (
-            {"dim": (1,), "keepdim": False, "out": None},
-            "takes attributes ['dim', 'keepdim'], not ['dim', 'keepdim', 'out']",
+            {**OVER_ROWS, "out": None},
+            "takes attributes ['dim', 'dtype', 'keepdim'], not ['dim', 'dtype', 'keepdim', 'out']",
         ),
-        ({"dim": 1, "keepdim": False}, "dim must be a list of integers or null, not 1"),
-        ({"dim": (1.0,), "keepdim": False}, "dim must be a list of integers or null, not (1.0,)"),
-        ({"dim": (True,), "keepdim": False}, "dim must be a list of integers or null, not (True,)"),
-        ({"dim": "1", "keepdim": False}, "dim must be a list of integers or null, not '1'"),
-        ({"dim": (1,), "keepdim": 0}, "keepdim must be true or false, not 0"),
-        ({"dim": (1,), "keepdim": None}, "keepdim must be true or false, not None"),
+        ({**OVER_ROWS, "dim": 1.0}, f"{DIMS}, not 1.0"),
+        ({**OVER_ROWS, "dim": True}, f"{DIMS}, not True"),
+        ({**OVER_ROWS, "dim": "1"}, f"{DIMS}, not '1'"),
+        ({**OVER_ROWS, "dim": (1.0,)}, f"{DIMS}, not (1.0,)"),
+        ({**OVER_ROWS, "dim": (True,)}, f"{DIMS}, not (True,)"),
+        ({**OVER_ROWS, "dim": (None,)}, f"{DIMS}, not (None,)"),
+        ({**OVER_ROWS, "dim": ((1,),)}, f"{DIMS}, not ((1,),)"),
+        ({**OVER_ROWS, "dim": 2}, "dim 2 is out of range for rank 2"),
+        ({**OVER_ROWS, "dim": (0, -2)}, "dims (0, -2) repeat an axis"),
+        ({**OVER_ROWS, "keepdim": 0}, "keepdim must be true or false, not 0"),
+        ({**OVER_ROWS, "keepdim": None}, "keepdim must be true or false, not None"),
+        ({**OVER_ROWS, "dtype": "float"}, "dtype must be a dtype or null, not 'float'"),
+        ({**OVER_ROWS, "dtype": "load"}, "dtype must be a dtype or null, not 'load'"),
+        ({**OVER_ROWS, "dtype": ("float32",)}, "dtype must be a dtype or null, not ('float32',)"),
     ],
 )
 def test_attributes_must_be_those_of_the_operator(attrs: Attrs, message: str) -> None:
     assert refusal(nodes(RELU, replace(SUM, attrs=attrs))) == f"nodes[1] (sum): {message}"
 
 
+NUMBER = "a finite number"
+ITEMS = "index must be a list of items: -2, 1:-1:2, None, ..., [0, -1], or {1} for operand 1"
+SIDES = "padding must be a number, or one for each dimension, or 'same' or 'valid'"
+
+
 @pytest.mark.parametrize(
     ("op", "attrs", "message"),
     [
-        ("cumsum", {"dim": True}, "dim must be an integer, not True"),
-        ("cumsum", {"dim": 1.0}, "dim must be an integer, not 1.0"),
+        ("cumsum", {"dim": True, "dtype": None}, "dim must be an integer, not True"),
+        ("cumsum", {"dim": 1.0, "dtype": None}, "dim must be an integer, not 1.0"),
+        ("cumsum", {"dim": 2**63, "dtype": None}, f"dim must be an integer, not {2**63}"),
         ("reshape", {"shape": (-2, 3)}, "shape must be a list of sizes, or -1, not (-2, 3)"),
-        ("add_scalar", {"other": float("nan")}, "other must be a finite number, not nan"),
-        ("add_scalar", {"other": float("inf")}, "other must be a finite number, not inf"),
-        ("add_scalar", {"other": True}, "other must be a finite number, not True"),
-        ("to", {"dtype": "float16"}, "dtype must be a dtype, not 'float16'"),
-        ("to", {"dtype": "load"}, "dtype must be a dtype, not 'load'"),
+        ("permute", {"dims": 1}, "dims must be a list of integers, not 1"),
+        ("permute", {"dims": ("0",)}, "dims must be a list of integers, not ('0',)"),
+        ("add_scalar", {"other": float("nan")}, f"other must be {NUMBER}, true or false, not nan"),
+        ("add_scalar", {"other": float("inf")}, f"other must be {NUMBER}, true or false, not inf"),
+        ("add_scalar", {"other": None}, f"other must be {NUMBER}, true or false, not None"),
+        ("clamp", {"min": True, "max": None}, f"min must be {NUMBER} or null, not True"),
+        ("to", {"dtype": None, "non_blocking": False, "copy": False}, "dtype must be a dtype, not None"),
+        ("to", {"dtype": "load", "non_blocking": False, "copy": False}, "dtype must be a dtype, not 'load'"),
+        ("gelu", {"approximate": "Tanh"}, "approximate must be one of none, tanh, not 'Tanh'"),
+        ("gelu", {"approximate": None}, "approximate must be one of none, tanh, not None"),
         ("squeeze", {"dim": ((0,),)}, "dim must be null, an integer or a list of integers, not ((0,),)"),
+        ("einsum", {"equation": "ij->ji)"}, "equation must be an einsum equation, not 'ij->ji)'"),
+        ("getitem", {"index": "0"}, f"{ITEMS}, not '0'"),
+        ("getitem", {"index": ("0, 1",)}, f"{ITEMS}, not ('0, 1',)"),
+        ("getitem", {"index": ("x0",)}, f"{ITEMS}, not ('x0',)"),
+        (
+            "conv2d",
+            {"stride": 1, "dilation": 1, "groups": 1, "padding": "full"},
+            f"{SIDES}, not 'full'",
+        ),
     ],
 )
 def test_every_kind_of_attribute_is_checked(op: str, attrs: Attrs, message: str) -> None:
-    assert refusal(nodes(node(op, "x0", attrs, value("v0", "float32[2,3]")))) == f"nodes[0] ({op}): {message}"
+    args = "x0 x0" if op == "conv2d" else "x0"
+    assert refusal(nodes(node(op, args, attrs, value("v0", "float32[2,3]")))) == f"nodes[0] ({op}): {message}"
 
 
-def symbolic(sizes: Mapping[str, int]) -> Case:
+# --- symbols, sizes, and further sizes
+
+N = Symbol("n", 1, 4)
+
+
+def symbolic(**changes: object) -> Case:
     relu = node("relu", "x0", {}, value("v0", "float32[n,3]"))
-    total = node("sum", "v0", {"dim": (1,), "keepdim": False}, value("v1", "float32[n]"))
-    return Case(Graph((Input(value("x0", "float32[n,3]")),), (relu, total), ("v1",)), {"x0": ZEROS}, sizes)
+    total = node("sum", "v0", OVER_ROWS, value("v1", "float32[n]"))
+    graph = Graph((Input(value("x0", "float32[n,3]")),), (relu, total), ("v1",), symbols=(N,))
+    case = Case(graph, {"x0": ZEROS}, {"n": 2}, ({"n": 1},))
+    for key, changed in changes.items():
+        if key in ("symbols", "nodes", "outputs"):
+            case = replace(case, graph=replace(case.graph, **{key: changed}))  # type: ignore[arg-type]
+        else:
+            case = replace(case, **{key: changed})  # type: ignore[arg-type]
+    return case
 
 
-def test_a_symbolic_case_passes_when_bound() -> None:
-    check(symbolic({"n": 2}))
+def test_a_symbolic_case_passes_at_all_its_sizes() -> None:
+    check(symbolic())
+    for case in symbolic().instances():
+        check(case)
 
 
 @pytest.mark.parametrize(
-    ("sizes", "message"),
+    ("case", "message"),
     [
-        ({}, "sizes: nothing binds n"),
-        ({"m": 2}, "sizes: nothing binds n"),
-        ({"n": -1}, "sizes.n: -1 is negative"),
-        ({"n": 3}, "tensors: x0 is float32[2, 3], declared as float32[3,3]"),
+        (symbolic(symbols=()), "symbols: n is not declared"),
+        (symbolic(symbols=(Symbol("m", 1, 4),), sizes={"m": 1}, also=()), "symbols: n is not declared"),
+        (symbolic(symbols=(N, N)), "symbols: one is declared twice"),
+        (symbolic(symbols=(N, Symbol("N", 1, 4))), "symbols: 'N' from 1 to 4 is no dimension"),
+        (symbolic(symbols=(N, Symbol("m\n", 1, 4))), "symbols: 'm\\n' from 1 to 4 is no dimension"),
+        (symbolic(symbols=(Symbol("n", -1, 4),)), "symbols: 'n' from -1 to 4 is no dimension"),
+        (symbolic(symbols=(Symbol("n", 4, 1),)), "symbols: 'n' from 4 to 1 is no dimension"),
+        (symbolic(sizes={}), "sizes: expected ['n'], found []"),
+        (symbolic(sizes={"m": 2}), "sizes: expected ['n'], found ['m']"),
+        (symbolic(sizes={"n": 2, "m": 2}), "sizes: expected ['n'], found ['m', 'n']"),
+        (symbolic(sizes={"n": 0}), "sizes.n: 0 is not within 1 to 4"),
+        (symbolic(sizes={"n": 5}), "sizes.n: 5 is not within 1 to 4"),
+        (symbolic(sizes={"n": 3}), "tensors: x0 is float32[2, 3], declared as float32[3,3]"),
+        (symbolic(also=({"n": 1}, {})), "also[1]: expected ['n'], found []"),
+        (symbolic(also=({"n": 0},)), "also[0].n: 0 is not within 1 to 4"),
+        (symbolic(also=({"n": 1}, {"n": 3})), "also[1].n: 3 is larger than the tensors' 2"),
+        (symbolic(also=({"n": 1},) * 9), "also: more than 8 bindings"),
+        (replace(GOOD, sizes={"n": 2}), "sizes: expected [], found ['n']"),
+        (replace(GOOD, also=({"n": 2},)), "also[0]: expected [], found ['n']"),
     ],
 )
-def test_symbols_need_fitting_sizes(sizes: Mapping[str, int], message: str) -> None:
-    assert refusal(symbolic(sizes)) == message
+def test_symbols_need_fitting_sizes(case: Case, message: str) -> None:
+    assert refusal(case) == message
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        (
+            node("sum", "v0", OVER_ROWS, value("v1", "float32[2]")),
+            "(sum): declared as float32[2], but gives float32[1]",
+        ),
+        (
+            node("sum", "v0", OVER_ROWS, value("v1", "float32[2*n-2]")),
+            "(sum): declared as float32[0], but gives float32[1]",
+        ),
+        (
+            node("reshape", "v0", {"shape": (3, 2)}, value("v1", "float32[3,2]")),
+            "(reshape): [1, 3] cannot be reshaped to (3, 2)",
+        ),
+    ],
+)
+def test_a_graph_that_holds_for_one_size_only_is_refused(last: Node, message: str) -> None:
+    case = symbolic(nodes=(symbolic().graph.nodes[0], last))
+    check(replace(case, also=()))
+    assert refusal(case) == f"nodes[1] {message}"
+
+
+def test_a_formula_that_is_negative_for_some_size_is_refused() -> None:
+    x = Input(value("x0", "float32[n-2]"))
+    relu = node("relu", "x0", {}, value("v0", "float32[n-2]"))
+    graph = Graph((x,), (relu,), ("v0",), symbols=(N,))
+    case = Case(graph, {"x0": np.zeros(0, np.float32)}, {"n": 2}, ({"n": 1},))
+    check(replace(case, also=()))
+    assert refusal(case) == "inputs[0]: x0: float32[-1] has a negative size"
+
+
+# --- forms
+
+Y = value("x1", "float32[2,3]")
+NEG = node("neg", "x0", {}, value("v0", "float32[2,3]"))
+ADD = node("add", "v0 x1", {"alpha": 1}, value("v1", "float32[2,3]"), form=Form.INPLACE)
+MIXED = node("add", "v0 x1", {"alpha": 1}, value("v1", "float64[2,3]"), form=Form.INPLACE)
+TWO = {"x0": ZEROS, "x1": ZEROS}
+
+
+def in_place(*items: Node, outputs: str = "v1", second: str = "float32[2,3]") -> Case:
+    inputs = (Input(X), Input(value("x1", second)))
+    array = ZEROS.astype(inputs[1].value.type.dtype.numpy)
+    return Case(Graph(inputs, items, tuple(outputs.split())), {"x0": ZEROS, "x1": array})
+
+
+def test_a_fresh_result_that_nobody_else_reads_may_be_changed_in_place() -> None:
+    check(in_place(NEG, ADD))
+    check(in_place(NEG, ADD, node("neg", "v1", {}, value("v2", "float32[2,3]"), form=Form.INPLACE), outputs="v2"))
+
+
+READ = "v0 is read elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [
+        (in_place(NEG, ADD, outputs="v1 v0"), READ),
+        (in_place(NEG, replace(ADD, args=("v0", "v0"))), READ),
+        (in_place(NEG, ADD, node("abs", "v0", {}, value("v2", "float32[2,3]"))), READ),
+        (in_place(NEG, ADD, node("view_as", "v0 x1", {}, value("v2", "float32[2,3]"))), READ),
+        (in_place(NEG, MIXED, second="float64[2,3]"), "v0 has another type than the result"),
+        (
+            in_place(node("transpose", "x0", {"dim0": 0, "dim1": 0}, value("v0", "float32[2,3]")), ADD),
+            "v0 may be part of an input",
+        ),
+    ],
+)
+def test_what_others_see_is_not_changed_in_place(case: Case, why: str) -> None:
+    assert refusal(case) == f"nodes[1] (add): cannot work in place: {why}"
+
+
+@pytest.mark.parametrize("role", Role)
+def test_nothing_from_outside_is_changed_in_place(role: Role) -> None:
+    case = Case(Graph((Input(X, role), Input(Y)), (replace(ADD, args=("x0", "x1")),), ("v1",)), TWO)
+    assert refusal(case) == "nodes[0] (add): cannot work in place: x0 may be part of an input"
+
+
+@pytest.mark.parametrize(
+    ("item", "form"),
+    [
+        (node("reshape", "x0", {"shape": (6,)}, value("v0", "float32[6]")), Form.INPLACE),
+        (node("relu", "x0", {}, value("v0", "float32[2,3]")), Form.OPERATOR),
+        (node("add", "x0 x0", {"alpha": 2}, value("v0", "float32[2,3]")), Form.OPERATOR),
+        (node("add", "x0 x0", {"alpha": 1}, value("v0", "float32[2,3]")), Form.MODULE),
+        (node("softmax", "x0", {"dim": 0, "dtype": "float64"}, value("v0", "float64[2,3]")), Form.MODULE),
+    ],
+)
+def test_a_call_is_written_only_as_its_row_says(item: Node, form: Form) -> None:
+    check(nodes(item))
+    broken = nodes(replace(item, form=form))
+    assert refusal(broken) == f"nodes[0] ({item.op}): has no {form} form for these operands and attributes"
+
+
+def layer(weight: Role, bias: Role) -> Case:
+    inputs = (
+        Input(X),
+        Input(value("w0", "float32[4,3]"), weight),
+        Input(value("w1", "float32[4]"), bias),
+    )
+    linear = node("linear", "x0 w0 w1", {}, value("v0", "float32[2,4]"), form=Form.MODULE)
+    arrays = {"w0": np.zeros((4, 3), np.float32), "w1": np.zeros(4, np.float32)}
+    return Case(Graph(inputs, (linear,), ("v0",)), {"x0": ZEROS, **arrays})
+
+
+def test_a_layer_owns_its_parameters() -> None:
+    check(layer(Role.PARAM, Role.PARAM))
+    check(layer(Role.BUFFER, Role.PARAM))
+    for roles in ((Role.INPUT, Role.PARAM), (Role.PARAM, Role.INPUT)):
+        assert refusal(layer(*roles)) == "nodes[0] (linear): a layer's parameters must belong to the model"
+
+
+def test_a_layer_does_not_take_what_a_node_computed() -> None:
+    weight = node("neg", "w0", {}, value("v1", "float32[4,3]"))
+    case = layer(Role.PARAM, Role.PARAM)
+    linear = replace(case.graph.nodes[0], args=("x0", "v1", "w1"))
+    broken = replace(case, graph=replace(case.graph, nodes=(weight, linear)))
+    assert refusal(broken) == "nodes[1] (linear): a layer's parameters must belong to the model"
+
+
+# --- layouts
+
+
+def laid_out(layout: Layout, role: Role = Role.INPUT, type: str = "float32[2,3]", array: Array = ZEROS) -> Case:
+    x = value("x0", type)
+    relu = node("relu", "x0", {}, Value("v0", x.type))
+    return Case(Graph((Input(x, role, layout=layout),), (relu,), ("v0",)), {"x0": array})
+
+
+@pytest.mark.parametrize("layout", Layout)
+def test_inputs_of_two_dimensions_have_layouts(layout: Layout) -> None:
+    check(laid_out(layout))
+
+
+NO_LAYOUT = "that is for inputs of rank 2 and more"
+ROWS = np.array([[0, 1, 2], [0, 1, 2]], np.float32)
+SIGNS = np.array([[0, 1, 2], [-0.0, 1, 2]], np.float32)
+
+
+@pytest.mark.parametrize("layout", [layout for layout in Layout if layout is not Layout.CONTIGUOUS])
+def test_layouts_are_for_inputs_of_two_dimensions(layout: Layout) -> None:
+    line = laid_out(layout, type="float32[3]", array=ZEROS[0])
+    for case in (line, laid_out(layout, Role.PARAM), laid_out(layout, Role.BUFFER)):
+        assert refusal(case) == f"tensors: x0 cannot be {layout}: {NO_LAYOUT}"
+
+
+def test_the_slices_of_an_expanded_input_are_equal() -> None:
+    check(laid_out(Layout.EXPANDED, array=ROWS))
+    check(laid_out(Layout.EXPANDED, array=ROWS * np.float32("nan")))
+    check(laid_out(Layout.EXPANDED, type="float32[0,3]", array=ROWS[:0]))
+    for array in (ROWS.T.reshape(2, 3), SIGNS):
+        assert refusal(laid_out(Layout.EXPANDED, array=array)) == "tensors: x0 is expanded, but its slices differ"
+
+
+# --- retyped
 
 
 def test_retyped_infers_afresh_from_the_inputs() -> None:
@@ -207,21 +447,11 @@ def test_a_parameter_that_hides_a_method_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("op", "type", "attrs"),
     [
-        pytest.param(
-            "add_scalar",
-            "float32[2]",
-            {"other": 10**400},
-        ),
-        pytest.param(
-            "group_norm",
-            "float32[0,4]",
-            {"num_groups": 2},
-        ),
-        pytest.param(
-            "reshape",
-            "float32[1]",
-            {"shape": (True,)},
-        ),
+        ("add_scalar", "float32[2]", {"other": 10**400}),
+        ("group_norm", "float32[0,4]", {"num_groups": 0, "eps": 1e-5}),
+        ("reshape", "float32[1]", {"shape": (True,)}),
+        ("reshape", "float32[0]", {"shape": (-1, 0)}),
+        ("unsqueeze", "float32[2]", {"dim": 2**62}),
     ],
 )
 def test_odd_but_readable_attributes_give_invalid(op: str, type: str, attrs: Attrs) -> None:
@@ -229,3 +459,78 @@ def test_odd_but_readable_attributes_give_invalid(op: str, type: str, attrs: Att
     call = node(op, "x0", attrs, value("v0", type))
     array = np.zeros(x.type.sizes, x.type.dtype.numpy)
     assert refusal(Case(Graph((Input(x),), (call,), ("v0",)), {"x0": array})).startswith(f"nodes[0] ({op}): ")
+
+
+# --- whatever a file says, a row gives types or Invalid
+
+NUMBERS: tuple[Attr, ...] = (
+    0,
+    1,
+    -1,
+    2,
+    -2,
+    3,
+    7,
+    64,
+    2**31,
+    2**62,
+    2**63 - 1,
+    -(2**63),
+    0.0,
+    0.5,
+    -0.5,
+    1e308,
+    5e-324,
+)
+LISTS: tuple[Attr, ...] = (
+    *((), (0,), (1,), (-1,), (1, 1), (0, 1), (1, 0), (2, 2), (-1, -1), (0, 0), (1, 2, 3), (1, 1, 1, 1)),
+    *((2**62,), (2**62, 2), (-(2**63),), (0.5,), (0.5, 2.0), (None,), (None, 2), (True,)),
+    *(("0",), ("...",), ("{1}",), ("{1}", "{2}"), ("None", "0"), ("[0, -1]",), ("::2",), ("-9",)),
+)
+WORDS: tuple[Attr, ...] = (
+    *("", "->", "ab", "i,i->", "ij,jk->ik", "...i->...", "same", "valid", "none", "mean", "sum", "fro", "inf", "-inf"),
+    *(dtype.value for dtype in DType),
+)
+NONSENSE: tuple[Attr, ...] = (None, True, False, *NUMBERS, *LISTS, *WORDS)
+
+
+def call_of(op: Op) -> tuple[list[TensorType], dict[str, Attr]]:
+    builder = next(b for b in (Builder(NumpySource(5, i), Limits(max_numel=256)) for i in range(100)) if b.grow(op))
+    node = builder.nodes[-1]
+    return [builder.graph().types[name] for name in node.args], dict(node.attrs)
+
+
+def bent(types: list[TensorType], rng: Random) -> list[TensorType]:
+    """Operands, of which one has another type, or one more or one fewer."""
+    if not types or rng.random() < 0.1:
+        return types[:-1] if rng.random() < 0.5 else [*types, TensorType(DType.FLOAT32, (2,))]
+    place, shape = rng.randrange(len(types)), tuple(rng.choice((0, 1, 2, 3, 1 << 26)) for _ in range(rng.randint(0, 5)))
+    now = types[place]
+    other = rng.choice(
+        (now.with_dtype(rng.choice(tuple(DType))), now.with_shape(*now.shape[1:]), now.with_shape(*shape))
+    )
+    return [*types[:place], other, *types[place + 1 :]]
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_nonsense_gives_types_or_invalid(half: int) -> None:
+    rng, refused, accepted = Random(half), 0, 0
+    for op in list(TABLE.values())[half::2]:
+        if op.name == "torch_call":  # never drawn: tests/fuzzer/test_sweep.py
+            continue
+        types, attrs = call_of(op)
+        fitting = {key: [attrs[key], *filter(kind.accepts, NONSENSE)] for key, kind in op.schema.items()}
+        for _ in range(60):
+            changed = {key: rng.choice(fitting[key]) for key in op.schema if rng.random() < 0.4}
+            operands = tuple(bent(types, rng) if rng.random() < 0.5 else types)
+            try:
+                results = op.results(operands, {**attrs, **changed})
+            except Invalid:
+                refused += 1
+                continue
+            accepted += 1
+            assert all(size >= 0 for type in results for size in type.sizes), (op.name, operands, changed)
+            for form in op.forms:
+                op.says(form, operands, {**attrs, **changed})
+    assert refused > 3000
+    assert accepted > 3000

@@ -8,22 +8,30 @@ from eager import empty, run, type_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzzer.lanes.base import laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
-from generators.graph import Attrs, Graph, Node, TensorType
+from generators.graph import Attrs, Graph, Input, Node, TensorType
 from generators.ops import OPS, TABLE, Op
 from generators.strategies import calls
 from generators.torch_source import render
+from generators.values import draw
 
 EACH_ROW = pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 LIMITS = Limits(max_numel=256)
 
 
+def on_numbers(item: Input) -> torch.Tensor:
+    return laid_out(to_torch(draw(NumpySource(0), item)), item.layout)
+
+
 def outputs_in_torch(graph: Graph) -> tuple[torch.Tensor, ...]:
+    """On meta tensors; on numbers within the inputs' domains where there is no meta kernel, or where what the kernel
+    does depends on numbers."""
     try:
         return run(graph, empty)
-    except NotImplementedError:  # no meta kernel
-        return run(graph, lambda item: empty(item, "cpu").fill_(1))
+    except (NotImplementedError, RuntimeError):
+        return run(graph, on_numbers)
 
 
 def drawn(op: Op, index: int) -> Node | None:
@@ -34,7 +42,7 @@ def drawn(op: Op, index: int) -> Node | None:
 
 @EACH_ROW
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_types_are_what_pytorch_gives(op: Op, data: st.DataObject) -> None:
     graph = data.draw(calls(op))
     assert [type_text(t) for t in outputs_in_torch(graph)] == [str(t) for t in graph.output_types], render(graph)
@@ -42,16 +50,9 @@ def test_types_are_what_pytorch_gives(op: Op, data: st.DataObject) -> None:
 
 @EACH_ROW
 def test_the_campaign_draws_every_row(op: Op) -> None:
-    calls = [node for node in (drawn(op, index) for index in range(30)) if node]
-    assert len(calls) >= 5
+    calls = [node for node in (drawn(op, index) for index in range(40)) if node]
+    assert len(calls) >= 14
     assert {node.op for node in calls} == {op.name}
-
-
-@EACH_ROW
-def test_every_attribute_is_drawn_within_its_schema_and_varies(op: Op) -> None:
-    calls = [node for node in (drawn(op, index) for index in range(60)) if node]
-    for key in op.schema:
-        assert len({node.attrs[key] for node in calls}) > 1, key
 
 
 @EACH_ROW
@@ -63,19 +64,11 @@ def test_terms_are_a_positive_number_or_the_row_is_exact(op: Op) -> None:
             assert op.terms(graph.arg_types(graph.nodes[-1]), graph.nodes[-1].attrs) >= 1
 
 
-@pytest.mark.parametrize(
-    ("name", "attrs"),
-    [
-        ("softmax", {"dim": 0}),
-        ("log_softmax", {"dim": -1}),
-        ("cumsum", {"dim": 0}),
-        ("sum", {"dim": (0,), "keepdim": False}),
-        ("prod", {"dim": 0, "keepdim": False}),
-    ],
-)
-def test_terms_of_0d_operands(name: str, attrs: Attrs) -> None:
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "cumsum", "sum", "prod"])
+def test_terms_of_0d_operands(name: str) -> None:
     scalar = (TensorType.parse("float32[]"),)
     op = TABLE[name]
+    attrs: Attrs = {**op.defaults, "dim": (-1,) if name == "sum" else -1}
     assert op.results(scalar, attrs) == scalar
     assert op.terms is not None
     assert op.terms(scalar, attrs) == 1

@@ -4,23 +4,25 @@ from functools import cache
 
 import numpy as np
 import pytest
-import torch
-from eager import run_case, type_text
-from hypothesis import given, settings
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
+from fuzzer.lanes.validity import NOT_FINITE, OK, prepare, verdict
 from generators.builder import Limits
 from generators.case_file import encode
 from generators.check import check
 from generators.choice import NumpySource
-from generators.graph import Case, Invalid
+from generators.graph import Case, DType, Graph, Invalid, Profile
+from generators.motifs import MOTIFS
 from generators.ops import TABLE
 from generators.random_graph import generate
-from generators.strategies import HypothesisSource, cases
+from generators.strategies import HypothesisSource, cases, graphs, tensors
 from generators.torch_source import render
 
 SMALL = Limits(max_nodes=3, max_numel=64)
-GUARDS = 2  # pow clamps its base and its exponent
+GUARDS = 4  # nodes that one row puts before itself, at most
+
+prepare()
 
 
 @cache
@@ -30,7 +32,7 @@ def campaign(count: int = 300) -> tuple[Case, ...]:
 
 @cache
 def small(count: int = 300) -> tuple[Case, ...]:
-    return tuple(generate(NumpySource(2, index), SMALL) for index in range(count))
+    return tuple(generate(NumpySource(2, index), SMALL, symbolic=False) for index in range(count))
 
 
 def test_seed_and_index_determine_every_byte() -> None:
@@ -44,34 +46,26 @@ def test_other_seeds_and_indices_differ() -> None:
 
 def test_cases_pass_check_and_run_in_pytorch_with_the_declared_types() -> None:
     for case in campaign():
-        check(case)
-        assert [type_text(t) for t in run_case(case)] == [str(t) for t in case.graph.output_types], render(case.graph)
+        for each in case.instances():
+            word, told = verdict(each)
+            assert word in (OK, NOT_FINITE), f"{told}\n{render(each.graph)}"
 
 
-def test_outputs_are_finite_normal_numbers() -> None:
-    def tame(output: torch.Tensor) -> bool:
-        if not output.is_floating_point():
-            return True
-        normal = (output == 0) | (output.abs() >= torch.finfo(output.dtype).tiny)
-        return bool((output.isfinite() & normal).all())
-
-    tames = [all(map(tame, run_case(case))) for case in campaign()]
-    assert sum(tames) >= 0.99 * len(tames)
+def test_outputs_of_the_normal_profile_are_finite() -> None:
+    cases = [generate(NumpySource(4, index), profile=Profile.NORMAL, symbolic=False) for index in range(500)]
+    assert sum(verdict(case)[0] == OK for case in cases) >= 0.99 * len(cases)
 
 
 def test_many_operators_occur() -> None:
-    assert len({op for case in campaign() for op in case.graph.ops}) >= 45
+    assert len({op for case in campaign() for op in case.graph.ops}) >= 300
 
 
 def test_sizes_vary() -> None:
     assert {len(case.graph.nodes) for case in campaign()} >= set(range(1, 9))
-    assert {type.rank for case in campaign() for type in case.graph.types.values()} >= set(range(6))
-    assert {type.dtype for case in campaign() for type in case.graph.types.values()} == {
-        "float32",
-        "float64",
-        "int64",
-        "bool",
-    }
+    types = [type for case in campaign() for type in case.graph.types.values()]
+    assert {type.rank for type in types} >= set(range(6))
+    assert {type.dtype for type in types} == set(DType)
+    assert 0.25 < sum(type.dtype is DType.FLOAT32 for type in types) / len(types) < 0.75
 
 
 def test_operators_meet() -> None:
@@ -80,12 +74,15 @@ def test_operators_meet() -> None:
     assert sum(reads) >= 0.7 * len(reads)
 
 
-def test_what_nobody_reads_is_an_output_and_every_input_is_read() -> None:
+def test_most_of_what_nobody_reads_is_an_output_and_every_input_is_read() -> None:
+    free = returned = 0
     for case in campaign():
         read = {name for node in case.graph.nodes for name in node.args}
-        computed = [value.name for node in case.graph.nodes for value in node.results]
-        assert list(case.graph.outputs) == [name for name in computed if name not in read]
+        unread = {value.name for node in case.graph.nodes for value in node.results} - read
+        free += len(unread)
+        returned += len(unread & set(case.graph.outputs))
         assert {item.value.name for item in case.graph.inputs} <= read
+    assert 0.8 * free < returned < free
 
 
 def test_limit_on_nodes() -> None:
@@ -108,13 +105,21 @@ def test_ops_restricts() -> None:
 
 
 def test_guards_come_on_top_of_ops() -> None:
-    seen = {op for i in range(30) for op in generate(NumpySource(3, i), ops=[TABLE["log"]]).graph.ops}
+    ops = [TABLE["log"]]
+    seen = {op for i in range(60) for op in generate(NumpySource(3, i), ops=ops, profile=Profile.NORMAL).graph.ops}
     assert seen == {"log", "clamp"}
 
 
+def test_motifs_come_with_the_whole_table_only() -> None:
+    relu = MOTIFS[0]
+    with_it = [generate(NumpySource(5, i), ops=[TABLE["neg"]], motifs=[relu]).graph.ops for i in range(60)]
+    assert any("conv2d" in ops for ops in with_it)
+    assert not any("conv2d" in generate(NumpySource(5, i), ops=[TABLE["neg"]]).graph.ops for i in range(60))
+
+
 def test_ops_that_never_fit_are_named() -> None:
-    with pytest.raises(Invalid, match=r"^none of split, var fits a graph of Limits\(max_nodes=8, max_numel=1\)$"):
-        generate(NumpySource(0), Limits(max_numel=1), [TABLE["split"], TABLE["var"]])
+    with pytest.raises(Invalid, match=r"^none of torch_call fits a graph of Limits\(max_nodes=8, "):
+        generate(NumpySource(0), ops=[TABLE["torch_call"]])
 
 
 def test_origin_is_kept() -> None:
@@ -125,7 +130,23 @@ def test_origin_is_kept() -> None:
 @settings(max_examples=50)
 def test_hypothesis_makes_the_same_programs(case: Case) -> None:
     check(case)
-    assert [type_text(t) for t in run_case(case)] == [str(t) for t in case.graph.output_types], render(case.graph)
+    word, told = verdict(case)
+    assert word in (OK, NOT_FINITE), told
+
+
+@given(graphs(), st.data())
+@settings(max_examples=30)
+def test_graphs_and_tensors_make_cases(graph: Graph, data: st.DataObject) -> None:
+    for item in graph.inputs:
+        array = data.draw(tensors(item.value.type))
+        assert (array.dtype, array.shape) == (item.value.type.dtype.numpy, item.value.type.sizes)
+
+
+def test_a_failing_case_shrinks_to_one_operator() -> None:
+    ops = [TABLE[name] for name in ("neg", "abs", "relu", "add", "tanh")]
+    smallest = find(cases(ops=ops), lambda case: "tanh" in case.graph.ops, settings=settings(max_examples=2000))
+    assert smallest.graph.ops == ("tanh",)
+    assert smallest.graph.inputs[0].value.type.rank == 0
 
 
 @given(st.data())

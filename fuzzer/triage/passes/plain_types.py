@@ -1,24 +1,38 @@
-"""float32 and int64 instead of other dtypes: what a bug does not need must not tell two findings of it apart."""
+"""float32 and int64 instead of other dtypes: what a bug does not need must not tell two findings of it apart.
+
+A number that float32 does not hold may leave its domain (1e-300 becomes 0): such an input stays as it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from fuzzer.triage.passes.base import Subject
-from generators.graph import DType, Graph, Input
+from generators.graph import Array, DType, Graph, Input
+from generators.values import holds
 
 PLAIN = (DType.FLOAT32, DType.INT64, DType.BOOL)
 
 
 def plain_types(subject: Subject) -> Iterator[Subject]:
-    odd = [item.value.name for item in subject.graph.inputs if item.value.type.dtype not in PLAIN]
-    groups = [odd, *([name] for name in odd)] if len(odd) > 1 else [odd] if odd else []
-    for names in groups:
+    """All odd inputs at once, then those of each dtype (operators tie them together), then one at a time."""
+    odd = [item for item in subject.graph.inputs if item.value.type.dtype not in PLAIN]
+    groups = [[item.value.name for item in odd]]
+    groups += [[i.value.name for i in odd if i.value.type.dtype is dtype] for dtype in DType]
+    groups += [[item.value.name] for item in odd]
+    for names in dict.fromkeys(tuple(group) for group in groups if group):
         inputs = tuple(_plain(item) if item.value.name in names else item for item in subject.graph.inputs)
-        types = {item.value.name: item.value.type for item in inputs}
-        tensors = {name: array.astype(types[name].dtype.numpy) for name, array in subject.case.tensors.items()}
-        yield subject.with_graph(replace(subject.graph, inputs=inputs), tensors)
+        tensors = {item.value.name: _cast(subject.case.tensors[item.value.name], item) for item in inputs}
+        if all(holds(tensors[item.value.name], item.domain) for item in inputs if item.value.name in names):
+            yield subject.with_graph(replace(subject.graph, inputs=inputs), tensors)
+
+
+def _cast(array: Array, item: Input) -> Array:
+    with np.errstate(over="ignore"):
+        return array.astype(item.value.type.dtype.numpy)
 
 
 def _plain(item: Input) -> Input:

@@ -31,10 +31,12 @@ def _made(make: Maker, item: Input, array: Array) -> Array:
 
 
 def _counted(item: Input, array: Array) -> Array:
-    """1, 2, 3, ... in order; every other one negative where the domain allows."""
+    """1, 2, 3, ... in order; every other one negative where dtype and domain allow."""
     numbers = np.arange(1, array.size + 1).reshape(array.shape)
     if array.dtype == np.bool_:
         return np.asarray(numbers % 2 == 1)
+    if array.dtype == np.uint8:
+        return np.asarray(numbers, array.dtype)
     signed: Array = np.where(numbers % 2 == 0, -numbers, numbers).astype(array.dtype)
     return signed if holds(signed, item.domain) else np.asarray(numbers, array.dtype)
 

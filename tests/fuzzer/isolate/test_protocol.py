@@ -16,7 +16,6 @@ from multiprocess.connection import Connection, Pipe
 from fuzzer.isolate import protocol
 from fuzzer.isolate.protocol import ArrayDoc, ProtocolError
 from fuzzer.lanes import LANES
-from generators import case_file
 from generators.domain import POSITIVE, within
 from generators.graph import (
     Array,

@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-import numpy as np
+from graphs_by_hand import Call, case_of, numbered
 
-from fuzzer.lanes import TVM_LANES
-from fuzzer.lanes.base import build_model, to_torch
+from fuzzer.lanes import TORCH, TVM_LANES
+from fuzzer.lanes.base import Bench, from_torch
+from fuzzer.triage import investigate
 from fuzzer.triage.passes import Subject
-from generators.check import check, retyped
-from generators.graph import Array, Attrs, Case, Domain, DType, Graph, Input, Node, Role, TensorType, Value
-from generators.torch_source import render
+from generators.check import check
+from generators.graph import Array, Attrs, Case, Domain, Form, Layout, Node
+from generators.ops import TABLE
+from oracles.outcome import Ran, Result
 
 LANE = TVM_LANES[0]
-
-Call = tuple[str, str, str] | tuple[str, str, str, Attrs]
-"""Results, operator, operands (names parted by blanks), attributes."""
-
-
-def graph_of(inputs: Mapping[str, str], calls: list[Call], outputs: str) -> Graph:
-    unknown = TensorType(DType.BOOL, ())
-    nodes = []
-    for results, op, args, *attrs in calls:
-        values = tuple(Value(name, unknown) for name in results.split())
-        nodes.append(Node(op, tuple(args.split()), attrs[0] if attrs else {}, values))
-    items = tuple(
-        Input(Value(name, TensorType.parse(type)), Role.PARAM if name.startswith("w") else Role.INPUT)
-        for name, type in inputs.items()
-    )
-    return retyped(Graph(items, tuple(nodes), tuple(outputs.split())))
-
-
-def numbered(type: TensorType, first: int = 0) -> Array:
-    """first, first + 1, ... in the type's shape."""
-    return np.arange(first, first + type.numel).reshape(type.sizes).astype(type.dtype.numpy)
 
 
 def subject_of(inputs: Mapping[str, str], calls: list[Call], outputs: str) -> Subject:
     """The inputs count from 0; what is tapped of the n-th computed value counts from 100 n: not what PyTorch gives."""
-    graph = graph_of(inputs, calls, outputs)
-    case = Case(graph, {item.value.name: numbered(item.value.type) for item in graph.inputs})
-    check(case)
-    computed = [value for node in graph.nodes for value in node.results]
+    case = case_of(inputs, calls, outputs)
+    computed = [value for node in case.graph.nodes for value in node.results]
     return Subject(case, LANE, {value.name: numbered(value.type, 100 * n) for n, value in enumerate(computed, 1)})
 
 
@@ -56,10 +34,24 @@ def text(subject: Subject) -> str:
 
 
 def shapes(subject: Subject) -> str:
-    """The inputs' shapes, and attributes if there are any."""
+    """The inputs' shapes, and the attributes that are not at their defaults if there are any."""
     inputs = " ".join(str(list(item.value.type.sizes)) for item in subject.graph.inputs)
-    attrs = " ".join(str(dict(node.attrs)) for node in subject.graph.nodes if node.attrs)
-    return f"{inputs} {attrs}".strip()
+    return " ".join([inputs, *(str(odd) for node in subject.graph.nodes if (odd := odd_attrs(node)))])
+
+
+def odd_attrs(node: Node) -> Attrs:
+    defaults = TABLE[node.op].defaults
+    return {key: value for key, value in node.attrs.items() if key not in defaults or value != defaults[key]}
+
+
+def writing(subject: Subject) -> str:
+    """The inputs that are not contiguous, and of each call its form and the attributes not at their defaults."""
+    inputs = [f"{i.value.name} {i.layout}" for i in subject.graph.inputs if i.layout is not Layout.CONTIGUOUS]
+    calls = []
+    for node in subject.graph.nodes:
+        odd = ", ".join(f"{key}={value!r}" for key, value in odd_attrs(node).items())
+        calls.append(f"{node.op}{'' if node.form is Form.PLAIN else f':{node.form}'}({odd})")
+    return " | ".join([*([", ".join(inputs)] if inputs else []), "; ".join(calls)])
 
 
 def domains(subject: Subject) -> dict[str, Domain]:
@@ -70,16 +62,17 @@ def domains(subject: Subject) -> dict[str, Domain]:
 
 
 def evaluated(case: Case) -> tuple[Array, ...]:
+    """The outputs; like a child, only of a case that keeps the rules."""
     import torch
 
+    check(case)
     torch.set_num_threads(1)
-    model = build_model(render(case.bound), case.owned)
+    bench = Bench(case, lambda stage: None)
     with torch.no_grad():
-        outputs = model(*(to_torch(array) for array in case.inputs.values()))
-    return tuple(output.contiguous().numpy() for output in outputs)
+        outputs = bench.model(*bench.torch_inputs())
+    return tuple(map(from_torch, outputs))
 
 
-def tap(case: Case) -> dict[str, Array]:
+def tap(case: Case) -> Mapping[str, Array]:
     """Every computed value."""
-    names = tuple(value.name for node in case.graph.nodes for value in node.results)
-    return dict(zip(names, evaluated(replace(case, graph=replace(case.graph, outputs=names))), strict=True))
+    return investigate.tap(lambda whole, lanes: Result({TORCH: Ran(evaluated(whole))}), case)

@@ -7,19 +7,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from small_graphs import LANE, evaluated, graph_of, numbered, tap
+from graphs_by_hand import Call, graph_of, numbered
+from small_graphs import LANE, evaluated, subject_of, tap, writing
 
 from fuzzer.triage.passes import Subject
+from fuzzer.triage.passes.base import cut
 from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.reduce import Effort, Reduction, reduce, renumbered, size_of
 from generators import case_file
 from generators.builder import Builder, Limits
 from generators.check import check
 from generators.choice import NumpySource
-from generators.graph import FLOATS, Case, DType, Graph, Node, Role, TensorType, Value
+from generators.graph import FLOATS, Case, DType, Form, Graph, Layout, Node, Role, TensorType, Value
 from generators.ops import OPS, TABLE
 from generators.random_graph import with_values
 from oracles.lane import LaneSpec
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of PyTorch, about rare calls
 
 SEEDS = range(10)
 AMPLE = Effort(calls=20_000, seconds=300.0)
@@ -31,7 +35,7 @@ OTHERS = tuple(op for op in OPS if op.name not in PLANTED)
 @dataclass(frozen=True)
 class Bug:
     """`plant` adds the operators that it needs to a half-built graph, `shows` sees it, `ops` and `size` (operators,
-    outputs, inputs, doubles, elements, complexity) are those of the smallest case that shows it."""
+    outputs, inputs, frills, odd dtypes, elements, complexity) are those of the smallest case that shows it."""
 
     plant: Callable[[Builder], object]
     shows: Callable[[Case], bool]
@@ -40,7 +44,7 @@ class Bug:
 
 
 def emit(b: Builder, op: str, *args: Value, **attrs: object) -> Value:
-    (result,) = b.emit(TABLE[op], args, attrs)
+    (result,) = b.emit(TABLE[op], args, {**TABLE[op].defaults, **attrs})
     return result
 
 
@@ -63,15 +67,15 @@ def plant_softmax(b: Builder) -> Value:
 
 def plant_softmax_of_neg(b: Builder) -> Value:
     fed = emit(b, "neg", b.tensor(FLOATS, (2, 4)))
-    b.grow(TABLE["abs"], connected=True)
+    emit(b, "abs", fed)
     return emit(b, "softmax", fed, dim=0)
 
 
 def plant_chain(b: Builder) -> Value:
     value = emit(b, "neg", b.fresh_input(TensorType(DType.FLOAT64, (3, 5))))
-    b.grow(TABLE["abs"], connected=True)
+    emit(b, "abs", value)
     value = emit(b, "softmax", value, dim=1)
-    b.grow(TABLE["abs"], connected=True)
+    emit(b, "abs", value)
     return emit(b, "pad_constant", value, pad=(-1, -1), value=1.5)
 
 
@@ -95,42 +99,42 @@ def crops(case: Case) -> bool:
 
 BUGS = {
     "contains an operator": Bug(
-        plant_softmax, lambda case: bool(nodes_of(case, "softmax")), ("softmax",), (1, 1, 1, 0, 1, 0)
+        plant_softmax, lambda case: bool(nodes_of(case, "softmax")), ("softmax",), (1, 1, 1, 0, 0, 1, 0)
     ),
     "an operator fed by another": Bug(
-        plant_softmax_of_neg, lambda case: fed_by(case, "softmax", "neg"), ("neg", "softmax"), (2, 1, 1, 0, 1, 0)
+        plant_softmax_of_neg, lambda case: fed_by(case, "softmax", "neg"), ("neg", "softmax"), (2, 1, 1, 0, 0, 1, 0)
     ),
     "three in a row, others between them": Bug(
         plant_chain,
         lambda case: fed_by(case, "softmax", "neg") and fed_by(case, "pad_constant", "softmax"),
         ("neg", "softmax", "pad_constant"),
-        (3, 1, 1, 0, 3, 0),
+        (3, 1, 1, 0, 0, 2, 0),
     ),
     "a size of at least 3": Bug(
         plant_wide_softmax,
         lambda case: any(max(sizes) >= 3 for sizes in operand_sizes(case, "softmax")),
         ("softmax",),
-        (1, 1, 1, 0, 3, 0),
+        (1, 1, 1, 0, 0, 3, 0),
     ),
     "a size of 1 beside one of at least 2": Bug(
         plant_broadcast,
         lambda case: any({1, 2} <= {min(size, 2) for size in sizes} for sizes in operand_sizes(case, "add")),
         ("add",),
-        (1, 1, 2, 0, 3, 0),
+        (1, 1, 2, 0, 0, 3, 0),
     ),
     "an operand with a size of 1": Bug(
         plant_broadcast,
         lambda case: any(1 in sizes for sizes in operand_sizes(case, "add")),
         ("add",),
-        (1, 1, 2, 0, 2, 0),
+        (1, 1, 2, 0, 0, 2, 0),
     ),
-    # of the last dimension -2 goes and 1 must stay
-    "a negative pad": Bug(plant_crop, crops, ("pad_constant",), (1, 1, 1, 0, 3, 0)),
+    # two elements of the last dimension go
+    "a negative pad": Bug(plant_crop, crops, ("pad_constant",), (1, 1, 1, 0, 0, 2, 0)),
     "a float64 input": Bug(
         plant_wide_softmax,
         lambda case: any(case.graph.arg_types(node)[0].dtype is DType.FLOAT64 for node in nodes_of(case, "softmax")),
         ("softmax",),
-        (1, 1, 1, 1, 1, 0),
+        (1, 1, 1, 0, 1, 1, 0),
     ),
 }
 
@@ -143,8 +147,9 @@ def haystack(seed: int, bug: Bug) -> Case:
             builder.grow(builder.source.choice(OTHERS), connected=bool(builder.nodes))
         if wanted == 6:
             bug.plant(builder)
-    case = with_values(NumpySource(seed, 2), builder.graph(), f"haystack {seed}")
+    case = with_values(builder, f"haystack {seed}")
     assert 12 <= len(case.graph.nodes) <= 20
+    check(case)
     assert bug.shows(case)
     return case
 
@@ -179,7 +184,7 @@ def test_default_effort_suffices(name: str, seed: int) -> None:
 def test_shapes_of_the_smallest_case() -> None:
     bug = BUGS["a negative pad"]
     (item,) = reduced(haystack(0, bug), bug.shows).case.graph.inputs
-    assert item.value == Value("x0", TensorType(DType.FLOAT32, (1, 1, 3)))
+    assert item.value == Value("x0", TensorType(DType.FLOAT32, (1, 1, 2)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -190,6 +195,148 @@ def test_a_region_computes_what_it_computed_in_the_whole(seed: int) -> None:
         check(candidate.case)
         for name, array in zip(candidate.graph.outputs, evaluated(candidate.case), strict=True):
             np.testing.assert_allclose(array, taps[name], rtol=1e-5, atol=1e-6)
+
+
+# --- forms, attributes, layouts and dtypes go where the bug does not need them
+
+DRESSED = {
+    "x0": "float16[2,3] transposed",
+    "x1": "float16[2,3] expanded",
+    "b0": "float16[3]",
+    "w0": "float16[4,3]",
+    "w1": "float16[4]",
+    "x2": "int8[4]",
+}
+DRESSED_CALLS: list[Call] = [
+    ("v0", "add:method", "x0 x1", {"alpha": 2}),
+    ("v1", "mul:inplace", "v0 b0"),
+    ("v2", "softmax:module", "v1", {"dim": 1, "dtype": None}),
+    ("v3", "linear:module", "v2 w0 w1"),
+    ("v4", "sum:method", "v3", {"dim": (0,), "keepdim": True}),
+    ("v5", "add:operator", "v4 x2"),
+]
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a bug looks at: a call of `op`, and of that its form, an attribute, an operand's dtype or layout, or the
+    operators that made its operands."""
+
+    op: str
+    form: Form | None = None
+    attr: str = ""
+    dtype: DType | None = None
+    layout: Layout | None = None
+    after: str = ""
+
+    def shows(self, case: Case) -> bool:
+        return any(self._met(case, node) for node in nodes_of(case, self.op))
+
+    def _met(self, case: Case, node: Node) -> bool:
+        graph = case.graph
+        layouts = [item.layout for item in graph.inputs if item.value.name in node.args]
+        return (
+            self.form in (None, node.form)
+            and (not self.attr or node.attrs[self.attr] != TABLE[self.op].defaults[self.attr])
+            and (self.dtype is None or self.dtype in [type.dtype for type in graph.arg_types(node)])
+            and (self.layout is None or self.layout in layouts)
+            and (not self.after or fed_by(case, self.op, self.after))
+        )
+
+
+@pytest.mark.parametrize(
+    ("need", "written", "types", "size"),
+    [
+        (Need("softmax"), "softmax(dim=1)", "float32", (1, 1, 1, 0, 0, 1, 0)),
+        (Need("softmax", Form.MODULE), "softmax:module(dim=1)", "float32", (1, 1, 1, 1, 0, 1, 0)),
+        (Need("linear"), "linear()", "float32 float32 float32", (1, 1, 3, 0, 0, 3, 0)),
+        (Need("linear", Form.MODULE), "linear:module()", "float32 float32 float32", (1, 1, 3, 1, 0, 3, 0)),
+        (Need("linear", dtype=DType.FLOAT16), "linear()", "float16 float16 float16", (1, 1, 3, 0, 3, 3, 0)),
+        (Need("sum"), "sum()", "float32", (1, 1, 1, 0, 0, 1, 0)),
+        (Need("sum", attr="keepdim"), "sum(keepdim=True)", "float32", (1, 1, 1, 1, 0, 1, 0)),
+        (Need("sum", attr="dim"), "sum(dim=(0,))", "float32", (1, 1, 1, 1, 0, 1, 0)),
+        (Need("sum", Form.METHOD, "dim"), "sum:method(dim=(0,))", "float32", (1, 1, 1, 2, 0, 1, 0)),
+        (Need("mul"), "mul()", "float32 float32", (1, 1, 2, 0, 0, 2, 0)),
+        (Need("mul", Form.INPLACE), "add(); mul:inplace()", "float32 float32 float32", (2, 1, 3, 1, 0, 3, 0)),
+        (Need("mul", after="add"), "add(); mul()", "float32 float32 float32", (2, 1, 3, 0, 0, 3, 0)),
+        (Need("add", Form.OPERATOR), "add:operator()", "int64 float32", (1, 1, 2, 1, 0, 2, 0)),
+        (Need("add", dtype=DType.INT8), "add()", "int8 float32", (1, 1, 2, 0, 1, 2, 0)),
+        (Need("add", attr="alpha"), "add(alpha=2)", "float32 float32", (1, 1, 2, 1, 0, 2, 0)),
+        (
+            Need("add", layout=Layout.TRANSPOSED),
+            "x0 transposed | add()",
+            "float32 float32",
+            (1, 1, 2, 1, 0, 2, 0),
+        ),
+        (
+            Need("add", layout=Layout.EXPANDED, dtype=DType.FLOAT16),
+            "x1 expanded | add()",
+            "float32 float16",
+            (1, 1, 2, 1, 1, 2, 0),
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_the_bug_does_not_need_is_written_plainly(
+    need: Need, written: str, types: str, size: tuple[int, ...]
+) -> None:
+    subject = subject_of(DRESSED, DRESSED_CALLS, "v5")
+    assert size_of(subject.case) == (6, 1, 6, 11, 6, 35, 12)
+    reduction = reduced(subject.case, need.shows)
+    case = reduction.case
+    assert reduction.finished
+    found = replace(subject, case=case)
+    assert (writing(found), " ".join(i.value.type.dtype for i in case.graph.inputs)) == (written, types)
+    assert size_of(case) == size
+    check(case)
+    assert need.shows(case)
+
+
+def test_a_dtype_that_ties_operands_together_goes_where_another_must_stay() -> None:
+    inputs = {"x0": "float16[2,3]", "w0": "float16[4,3]", "w1": "float16[4]", "x1": "int8[4]"}
+    calls: list[Call] = [("v0", "linear:module", "x0 w0 w1"), ("v1", "add:inplace", "v0 x1")]
+    need = Need("add", dtype=DType.INT8, after="linear")
+    case = reduced(subject_of(inputs, calls, "v1").case, need.shows).case
+    assert (case.graph.ops, size_of(case)) == (("linear", "add"), (2, 1, 4, 0, 1, 4, 0))
+    assert [str(item.value.type) for item in case.graph.inputs] == [
+        "float32[1,1]",
+        "float32[1,1]",
+        "float32[1]",
+        "int8[1]",
+    ]
+
+
+def test_numbers_that_must_stay_keep_their_type() -> None:
+    """float32 does not hold 1e-300, and float16 not 1e5: plainer types come first, but never change what is shown."""
+    graph = graph_of({"x0": "float64[2]", "x1": "float64[2]"}, [("v0", "mul", "x0 x1")], "v0")
+    case = Case(graph, {"x0": np.array([1e-300, 0.25]), "x1": np.array([1e5, 0.25])})
+
+    def tiny(smaller: Case) -> bool:
+        return any(((a > 0) & (a < 1e-200)).any() for a in smaller.tensors.values())
+
+    small = reduced(case, tiny).case
+    assert [str(item.value.type) for item in small.graph.inputs] == ["float64[1]", "float32[1]"]
+    assert [array.tolist() for array in small.tensors.values()] == [[1e-300], [0.0]]
+
+
+def test_every_value_is_tapped_also_where_calls_work_in_place() -> None:
+    subject = subject_of(DRESSED, DRESSED_CALLS, "v5")
+    taps = tap(subject.case)
+    assert list(taps) == ["v0", "v1", "v2", "v3", "v4", "v5"]
+    x0, x1, b0 = (subject.case.tensors[name] for name in ("x0", "x1", "b0"))
+    assert taps["v0"].tolist() == (x0 + 2 * x1).tolist()
+    assert taps["v1"].tolist() == ((x0 + 2 * x1) * b0).tolist()
+    assert [str(taps[name].dtype) for name in taps] == ["float16"] * 6
+    (v5,) = evaluated(subject.case)
+    assert v5.tobytes() == taps["v5"].tobytes()
+
+
+def test_a_value_that_is_cut_is_no_longer_changed_in_place() -> None:
+    subject = replace(subject_of(DRESSED, DRESSED_CALLS, "v5"), taps=tap(subject_of(DRESSED, DRESSED_CALLS, "v5").case))
+    smaller = cut(subject, frozenset({"v0"}))
+    assert smaller is not None
+    assert [node.form for node in smaller.graph.nodes][:2] == [Form.PLAIN, Form.MODULE]
+    check(smaller.case)
 
 
 # --- how it searches
@@ -293,7 +440,7 @@ def test_renumbered_names() -> None:
     graph = replace(
         graph, inputs=tuple(replace(i, role=Role.PARAM if i.value.name == "p9" else Role.INPUT) for i in graph.inputs)
     )
-    case = Case(graph, {item.value.name: numbered(item.value.type) for item in graph.inputs}, {}, "here")
+    case = Case(graph, {item.value.name: numbered(item.value.type) for item in graph.inputs}, origin="here")
     after = renumbered(case)
     assert [item.value.name for item in after.graph.inputs] == ["x0", "w0", "x1"]
     assert [(node.args, [v.name for v in node.results]) for node in after.graph.nodes] == [
@@ -317,7 +464,7 @@ def scrambled(case: Case) -> Case:
     graph = Graph(
         tuple(replace(item, value=named(item.value)) for item in graph.inputs),
         tuple(
-            Node(node.op, tuple(names[arg] for arg in node.args), node.attrs, tuple(map(named, node.results)))
+            replace(node, args=tuple(names[arg] for arg in node.args), results=tuple(map(named, node.results)))
             for node in graph.nodes
         ),
         tuple(names[name] for name in graph.outputs),

@@ -75,6 +75,7 @@ def test_pytorch_and_inference_refuse(op: str, types: str, given: dict[str, Attr
     ("op", "types", "given", "message"),
     [
         ("interpolate_bilinear", "uint8[1,1,4,4]", {"size": 3}, "is not defined for uint8"),  # rounded by processor
+        ("interpolate_nearest", "float32[0,1,2]", {"size": 2}, "nothing to make"),
         ("interpolate_nearest", "float32[1,1,2,5]", {"scale_factor": 1.1}, "a matter of rounding"),  # a short cut
         ("interpolate_nearest", "float32[1,1,31]", {"scale_factor": 2.3}, "a matter of rounding from 31 to 71"),
         ("pixel_unshuffle", "float32[0,1,2,2]", {"downscale_factor": 2}, "leaves float32"),  # in its old shape
@@ -89,7 +90,7 @@ def test_inference_alone_refuses(op: str, types: str, given: dict[str, Attr], me
 @pytest.mark.parametrize(
     ("op", "types", "given", "result"),
     [
-        ("interpolate_nearest", "uint8[0,2,3,5]", {"scale_factor": (2, 1.5)}, "uint8[0,2,6,7]"),
+        ("interpolate_nearest", "uint8[1,2,3,5]", {"scale_factor": (2, 1.5)}, "uint8[1,2,6,7]"),
         (
             "interpolate_nearest_exact",
             "bfloat16[1,1,4]",
