@@ -26,7 +26,12 @@ class Motif:
 
     def grow(self, builder: Builder) -> bool:
         """Add the motif; False, and nothing added, where it does not fit here."""
-        return builder.attempt(lambda: self.build(builder))
+
+        def built() -> bool:
+            self.build(builder)
+            return len(builder.nodes) <= builder.limits.max_nodes
+
+        return builder.attempt(built)
 
 
 def call(b: Builder, name: str, *args: Value, **attrs: Attr) -> Value:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from generators.graph import Array, Case, Graph, Input, Node, TensorType, Value
+from generators.graph import Array, Case, DType, Graph, Input, Node, TensorType, Value, holds_floats
 from oracles.finding import Kind
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.outcome import Cause, Died, Outcome, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
@@ -35,9 +35,9 @@ CASE = Case(
 
 def expect(eager: Any, truth: Any = None, envelope: Any = 0.0, ill: Any = False, dtype: str = "float32") -> Expected:
     """One expected output. The truth is eager's value, and the envelope and `ill` broadcast, where not given."""
-    array = np.array(eager, dtype)
+    array = np.array(eager, DType(dtype).numpy)
     right = array if truth is None else np.array(truth)
-    wide = right.astype(np.float64) if np.issubdtype(array.dtype, np.floating) else right
+    wide = right.astype(np.float64) if holds_floats(array) else right
     return Expected(
         array,
         wide,
@@ -63,21 +63,29 @@ TWO_OUTPUTS = (
     expect([[1.0, -2.0], [0.5, 3.0]], envelope=0.01),
     expect([7, -3], dtype="int64"),
 )
-ALL_DTYPES = (
+FLOATS = (
     expect([1.0, -1000.0, 0.0, 1e-20], truth=[1.001, -1000.5, 0.0, 1e-20], envelope=[0.001, 1.0, 0.5, 1e-21]),
     expect([1.0, -2.0], envelope=0.25, dtype="float64"),
     expect(2.5, envelope=0.125),
-    expect([1 << 62, -1], dtype="int64"),
-    expect([True, False], dtype="bool"),
-    expect(np.zeros((0, 3)), envelope=0.5),
+    # the envelopes are so wide that 1 % of a tolerance is more than rounding takes
+    expect([1.0, -2.0, 0.0], truth=[1.001, -2.0, 0.0], envelope=0.25, dtype="float16"),
+    expect([[1.0, -2.0]], envelope=16.0, dtype="bfloat16"),
 )
+EXACT = (
+    expect([1 << 62, -1], dtype="int64"),
+    *(expect([-7, 100], dtype=dtype) for dtype in ("int32", "int16", "int8")),
+    expect([0, 255], dtype="uint8"),
+    expect([True, False], dtype="bool"),
+)
+ALL_DTYPES = (*FLOATS, *EXACT, expect(np.zeros((0, 3)), envelope=0.5))
+"""Each of our dtypes, a 0-d and an empty output."""
 
 # --- honest lanes
 
 
 def within(right: Expected, factor: float) -> Array:
     """Truth + `factor` tolerances at every element that is compared; exact where the result is."""
-    if not np.issubdtype(right.eager.dtype, np.floating):
+    if not holds_floats(right.eager):
         return right.eager.copy()
     return np.asarray(right.truth + factor * tolerance(right)).astype(right.eager.dtype)
 
@@ -117,8 +125,8 @@ def extra_output(right: tuple[Expected, ...]) -> Ran:
 
 def wrong_dtype(right: tuple[Expected, ...]) -> Ran:
     """The right numbers in another dtype."""
-    other = {"float32": np.float64, "float64": np.float32, "int64": np.int32, "bool": np.int64}
-    return _first(right, lambda array, _: array.astype(other[str(array.dtype)]))
+    other = {"float32": DType.FLOAT64, "bfloat16": DType.FLOAT16, "int64": DType.INT32, "bool": DType.INT64}
+    return _first(right, lambda array, _: array.astype(other.get(str(array.dtype), DType.FLOAT32).numpy))
 
 
 def wrong_shape(right: tuple[Expected, ...]) -> Ran:

@@ -1,0 +1,96 @@
+"""PyTorch's own samples as cases: each computes what the sample does, the same each time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from fuzzer.lanes.samples import samples
+from fuzzer.lanes.validity import verdict
+from generators import case_file
+from generators.check import check
+from generators.graph import Case
+
+
+def named(ops: str, per_dtype: int = 1) -> dict[str, Case | str]:
+    with torch.no_grad():
+        return dict(samples(ops, per_dtype))
+
+
+def reasons(ops: str, dtype: str = "float32") -> dict[str, str]:
+    found = {key.rsplit("/", 2)[0]: case for key, case in named(ops).items() if key.split("/")[1] == dtype}
+    return {name: case if isinstance(case, str) else "" for name, case in found.items()}
+
+
+def test_samples_are_cases_that_give_what_they_declare() -> None:
+    seen = named("add,cat,split,max,nn.functional.pad,index_put,full,softmax", 2)
+    assert len(seen) > 150
+    for key, case in seen.items():
+        assert isinstance(case, Case), key
+        check(case)
+        assert verdict(case) in (("ok", ""), ("not finite", "")), key
+
+
+def test_keys_are_operator_variant_dtype_and_number() -> None:
+    seen = named("max,nn.functional.relu", 2)
+    operators = {key.rsplit("/", 2)[0] for key in seen}
+    assert operators == {"max_binary", "max_reduction_no_dim", "max_reduction_with_dim", "nn.functional.relu"}
+    assert {key for key in seen if key.startswith("nn.functional.relu/float32/")} == {
+        "nn.functional.relu/float32/0",
+        "nn.functional.relu/float32/1",
+    }
+    assert {key.split("/")[1] for key in seen if key.startswith("max_binary")} == {
+        *("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
+    }
+
+
+def test_calls_are_written_with_their_literals() -> None:
+    def call(key: str) -> object:
+        case = named(key.split("/")[0])[key]
+        assert isinstance(case, Case)
+        return case.graph.nodes[0].attrs["call"]
+
+    assert call("cat/float32/0") == "torch.cat([a0, a1], dim=-1)"
+    assert call("nn.functional.softsign/bfloat16/0") == "torch.nn.functional.softsign(a0)"
+    assert call("isnan/int8/0") == "torch.isnan(a0)"
+
+
+@pytest.mark.parametrize(
+    ("operator", "why"),
+    [
+        ("fft.fft", "a value is torch.complex64: not among our types"),
+        ("empty_like", "gives memory that nobody wrote"),
+        ("multinomial", "is random"),
+        ("item", "no public function computes it"),
+        ("to_sparse", "no samples: NotImplementedError"),
+    ],
+)
+def test_why_a_sample_has_no_case(operator: str, why: str) -> None:
+    assert reasons(operator) == {operator: why}
+
+
+def test_what_is_random_is_no_case_even_where_two_draws_agree() -> None:
+    """The first sample of bernoulli is a 0-d tensor: two draws of it are equal more often than not."""
+    for case in named("bernoulli,randn_like", 4).values():
+        assert isinstance(case, str) or case.graph.output_types[0].numel == 0
+
+
+def test_no_operator_no_samples() -> None:
+    assert named("nosuch") == {}
+
+
+def test_the_child_writes_folders_and_says_which(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "fuzzer.lanes.samples", str(tmp_path / "s"), "--ops", "erf,fft.fft"]
+    done = subprocess.run([*command, "--samples", "1"], capture_output=True, text=True, timeout=120, check=True)
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    cases = [line["key"] for line in told if "why" not in line]
+    assert len(told) > len(cases) > 3
+    assert {path.name for path in (tmp_path / "s").iterdir()} == {key.replace("/", "-") for key in cases}
+    for key, case in named("erf").items():
+        assert isinstance(case, Case)
+        assert case_file.read(tmp_path / "s" / key.replace("/", "-")).graph == case.graph
