@@ -29,10 +29,10 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 quick: $(VENV)/installed
-	$(BIN)/pytest -m "not tvm"
+	$(BIN)/pytest -n auto -m "not tvm"
 
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

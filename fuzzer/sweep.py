@@ -11,6 +11,7 @@ Beside a campaign's files its folder holds
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -27,8 +28,9 @@ from fuzzer.files import write_atomically
 from fuzzer.isolate.executor import EnvironmentMissing
 from generators import case_file
 from generators.graph import Case, Invalid
+from oracles.against_torch import compared
 from oracles.finding import Finding
-from oracles.lane import Engine, LaneSpec
+from oracles.lane import Engine
 from oracles.outcome import Died, Outcome, Raised, Ran, Result, Skipped, TimedOut, Unsupported
 
 
@@ -70,8 +72,17 @@ class Sweep:
 
     def watch(self, index: int, case: Case, result: Result, findings: Sequence[Finding]) -> None:
         found = {finding.lane: finding for finding in findings}
-        lanes = {lane.name: _status(outcome, found.get(lane)) for lane, outcome in _judged(result)}
-        with self._lock, (self.folder / "sweep.jsonl").open("ab") as file:
+        judged = compared(result.outcomes)
+        lanes = {
+            lane.name: _status(outcome, found.get(lane), lane in judged)
+            for lane, outcome in result.outcomes.items()
+            if lane.engine in (Engine.TVM, Engine.ONNXRUNTIME)
+        }
+        with self._lock, (self.folder / "sweep.jsonl").open("ab+") as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read() != b"\n":  # a crash tore the line before
+                    file.write(b"\n")
             file.write(msgspec.json.encode(Line(self.cases[index], lanes)) + b"\n")
 
     def lines(self) -> dict[str, Line]:
@@ -93,16 +104,14 @@ class Sweep:
         return table
 
 
-def _judged(result: Result) -> list[tuple[LaneSpec, Outcome]]:
-    return [(lane, out) for lane, out in result.outcomes.items() if lane.engine in (Engine.TVM, Engine.ONNXRUNTIME)]
-
-
-def _status(outcome: Outcome, finding: Finding | None) -> tuple[Status, str]:
+def _status(outcome: Outcome, finding: Finding | None, judged: bool) -> tuple[Status, str]:
     match outcome:
-        case Ran():
-            if finding is None:
-                return Status.SUPPORTED, ""
+        case Ran() if finding is not None:
             return Status.WRONG, str(finding.kind)
+        case Ran() if judged:
+            return Status.SUPPORTED, ""
+        case Ran():
+            return Status.UNJUDGED, "no reference ran, or the ONNX file is wrong"
         case Unsupported(reason=reason) | Skipped(reason=reason):
             return Status.UNSUPPORTED, reason
         case Raised() | Died() | TimedOut():

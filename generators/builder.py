@@ -91,12 +91,13 @@ class Builder:
             values = values[start : start + WINDOW]
         fitting = [v for v in values if fits(v.type) and v.name not in self._gone]
         if fitting:
-            unused = [v for v in fitting if not self._reads[v.name] and v.name not in self._taken]
+            others = [v for v in fitting if v.name not in self._taken]
+            unused = [v for v in others if not self._reads[v.name]]
             if unused and self.source.chance(80):
                 return self._take(self.source.choice(unused))
-            if self.source.chance(70):
-                return self._take(self.source.choice(fitting))
-        return self.fresh_input(otherwise())
+            if self.source.chance(70 if others else 10):
+                return self._take(self.source.choice(others or fitting))
+        return self._take(self.fresh_input(otherwise()))
 
     def _take(self, value: Value) -> Value:
         """Remember an operand of the call in the making: x op x shall not be the rule."""
@@ -266,8 +267,10 @@ class Builder:
         inputs, nodes, values = len(self.inputs), len(self.nodes), len(self._values)
         cost = self._bytes, self._work
         try:
-            if add() is not False and self._affordable(inputs, nodes):
-                return True
+            if add() is not False:
+                self._bytes, self._work = cost  # an attempt within this one has counted its part already
+                if self._affordable(inputs, nodes):
+                    return True
         except Invalid:
             pass
         self._undo(inputs, nodes, values)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from generators.graph import Array, Case
 from oracles.finding import Component, Finding, Kind, Mismatch, through_onnx
-from oracles.lane import Engine
+from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import Expected, expected
 from oracles.tolerance import mismatch
@@ -20,19 +20,26 @@ def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     right = expected(outcomes)
     if right is None:
         return
-    good_file = any(
-        spec.engine is Engine.ONNXRUNTIME and isinstance(out, Ran) and judge(out.outputs, right) is None
-        for spec, out in outcomes.items()
-    )
-    for lane, outcome in outcomes.items():
-        if not isinstance(outcome, Ran) or lane.engine is Engine.TORCH:
-            continue
-        if through_onnx(lane) and lane.engine is not Engine.ONNXRUNTIME and not good_file:
-            continue
-        if found := judge(outcome.outputs, right):
+    for lane, outputs in compared(outcomes).items():
+        if found := judge(outputs, right):
             kind, evidence = found
             component = Component.EXPORTER if lane.engine is Engine.ONNXRUNTIME else Component.TVM
             yield Finding(kind, component, lane, Stage.RUN, evidence)
+
+
+def compared(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
+    """The results that can be held against PyTorch's, by lane."""
+    right = expected(outcomes)
+    if right is None:
+        return {}
+    ran = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran)}
+    good_file = any(judge(o, right) is None for lane, o in ran.items() if lane.engine is Engine.ONNXRUNTIME)
+    return {
+        lane: outputs
+        for lane, outputs in ran.items()
+        if lane.engine is Engine.ONNXRUNTIME
+        or (lane.engine is not Engine.TORCH and (good_file or not through_onnx(lane)))
+    }
 
 
 def judge(outputs: tuple[Array, ...], right: tuple[Expected, ...]) -> tuple[Kind, Mismatch] | None:

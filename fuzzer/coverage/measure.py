@@ -21,7 +21,7 @@ TORCHSCRIPT_OPSETS = range(11, 21)
 DYNAMO_OPSETS = range(18, 24)
 ATTEMPTS = 40
 DECOMPOSED = 2
-"""Of an operator's cases, every so many: decomposing takes ten times what exporting takes."""
+"""Of an operator's cases, every so many, and all symbolic ones: decomposing takes ten times what exporting takes."""
 SYMBOLIC = 4
 """Of an operator's cases, the last of so many parts has sizes known by name only."""
 
@@ -135,7 +135,8 @@ def _trials(order: Order, unfit: dict[str, str]) -> Iterator[Trial]:
             case = _case(order, op, number, unfit)
             if case is not None:
                 opsets = _dynamo_opsets(order, number)
-                questions = _questions(number + row, decomposed=number % DECOMPOSED == 0, dynamo=opsets)
+                decomposed = number % DECOMPOSED == 0 or bool(case.graph.symbols)
+                questions = _questions(number + row, decomposed=decomposed, dynamo=opsets)
                 yield Trial(row * order.count + number, op.name, case, questions)
     for number in range(_graphs(order)):
         with suppress(Exception):  # said above already

@@ -56,8 +56,15 @@ def look(case: Case, question: Question) -> Answer:
         with torch.no_grad():
             seen.update(_WAYS[question.way](case, question.opset))
     except Exception as raised:  # what an exporter refuses has no keys: that is an answer
-        error = f"{type(raised).__name__}: {' '.join(str(raised).split())}"[:MAX_MESSAGE]
+        error = _told(raised)
     return Answer(tuple(sorted(seen)), error)
+
+
+def _told(error: BaseException) -> str:
+    """Exporters wrap what went wrong in pages of advice."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:MAX_MESSAGE]
 
 
 def exported_keys(case: Case, opset: int) -> Iterator[str]:

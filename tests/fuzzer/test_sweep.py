@@ -8,13 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fakes
 import pytest
+from fakes import ONNXRUNTIME, TORCH, TVM, TVM_ONNX
 
-from fuzzer.sweep import Line, Sample, Status, Sweep, page, table_of
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.sweep import Line, Sample, Status, Sweep, gather, page, table_of
+from generators import case_file
 from generators.graph import Attrs, Invalid, Node, TensorType, Value
 from generators.ops import TABLE
 from generators.ops.functions import FUNCTIONS
 from generators.torch_source import statements
+from oracles import judge_all
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported
 
 ROW = TABLE["torch_call"]
 F32 = TensorType.parse("float32[2]")
@@ -118,9 +125,129 @@ def test_page_is_self_contained_and_escapes() -> None:
     assert "&lt;script&gt;alert" in text
 
 
+def test_table_of_a_sweep_that_has_not_begun() -> None:
+    table = table_of(SAMPLES, [])
+    assert (table.samples, table.done, table.lanes, table.totals) == (2, 0, [], {})
+    assert "not run yet" in page(table)
+
+
+def test_the_commonest_reason_is_told() -> None:
+    statuses = [(Status.FAILED, "rejected"), (Status.UNSUPPORTED, "no int4"), (Status.FAILED, "rejected")]
+    lines = [Line(f"add/float32/{i}", {"lane": status}) for i, status in enumerate(statuses)]
+    (row,) = table_of([Sample(line.key) for line in lines], lines).rows
+    assert row.lanes == {"lane": {Status.FAILED: 2, Status.UNSUPPORTED: 1}}
+    assert row.reasons == {"lane": "rejected"}
+
+
+def test_operators_are_named_by_all_but_dtype_and_number() -> None:
+    keys = ("nn.functional.pad_circular/float32/0", "nn.functional.pad_circular/bool/1", "T/bool/0")
+    table = table_of([Sample(key) for key in keys], [])
+    assert [row.operator for row in table.rows] == ["T", "nn.functional.pad_circular"]
+
+
 def test_a_torn_line_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "sweep.jsonl").write_text('{"key":"add/float32/0","lanes":{}}\n{"key":"add/int6')
     assert list(Sweep(tmp_path, SAMPLES).lines()) == ["add/float32/0"]
+
+
+def test_the_line_behind_a_torn_one_is_whole(tmp_path: Path) -> None:
+    sweep = Sweep(tmp_path, SAMPLES)
+    (tmp_path / "sweep.jsonl").write_text('{"key":"add/float32/0","lanes":{}}\n{"key":"add/int6')
+    for _ in range(2):
+        sweep.watch(1, fakes.CASE, Result({}), [])
+    assert list(sweep.lines()) == ["add/float32/0", "add/int64/0"]
+
+
+RIGHT = fakes.TWO_OUTPUTS
+HONEST, WRONG = fakes.honest(RIGHT), fakes.wrong_value(RIGHT)
+NO_FINDING = "no reference ran, or the exporter refuses"
+NOT_COMPARED = "no reference ran, or the ONNX file is wrong"
+
+
+@pytest.mark.parametrize(
+    ("lane", "outcomes", "expected"),
+    [
+        (TVM, {TVM: HONEST}, (Status.SUPPORTED, "")),
+        (TVM, {TVM: WRONG}, (Status.WRONG, "wrong-value")),
+        (TVM, {TVM: fakes.unstable(RIGHT)}, (Status.WRONG, "second-run-differs")),
+        (TVM, {TVM: fakes.raised(Stage.IMPORT)}, (Status.FAILED, "rejected")),
+        (TVM, {TVM: fakes.internal_error(Stage.COMPILE)}, (Status.FAILED, "internal-error")),
+        (TVM, {TVM: fakes.segfault(Stage.RUN)}, (Status.FAILED, "died")),
+        (TVM, {TVM: fakes.hung(Stage.COMPILE)}, (Status.FAILED, "timed-out")),
+        (TVM, {TVM: Unsupported(Stage.IMPORT, "no int4")}, (Status.UNSUPPORTED, "no int4")),
+        (TVM, {TVM: Skipped("no compiler")}, (Status.UNSUPPORTED, "no compiler")),
+        (ONNXRUNTIME, {ONNXRUNTIME: HONEST}, (Status.SUPPORTED, "")),
+        (ONNXRUNTIME, {ONNXRUNTIME: WRONG}, (Status.WRONG, "wrong-value")),
+        # through ONNX
+        (TVM_ONNX, {TVM_ONNX: HONEST, ONNXRUNTIME: HONEST}, (Status.SUPPORTED, "")),
+        (TVM_ONNX, {TVM_ONNX: WRONG, ONNXRUNTIME: HONEST}, (Status.WRONG, "wrong-value")),
+        (TVM_ONNX, {TVM_ONNX: HONEST, ONNXRUNTIME: WRONG}, (Status.UNJUDGED, NOT_COMPARED)),
+        (TVM_ONNX, {TVM_ONNX: HONEST, ONNXRUNTIME: Skipped("bfloat16")}, (Status.UNJUDGED, NOT_COMPARED)),
+        (
+            TVM_ONNX,
+            {TVM_ONNX: fakes.raised(Stage.IMPORT), ONNXRUNTIME: fakes.raised(Stage.LOAD)},
+            (Status.UNJUDGED, NO_FINDING),
+        ),
+        # without references
+        (TVM, {TVM: HONEST, TORCH: fakes.raised(Stage.RUN)}, (Status.UNJUDGED, NOT_COMPARED)),
+        (TVM, {TVM: fakes.raised(Stage.IMPORT), TORCH: fakes.raised(Stage.RUN)}, (Status.UNJUDGED, NO_FINDING)),
+    ],
+)
+def test_statuses(
+    tmp_path: Path, lane: LaneSpec, outcomes: dict[LaneSpec, Outcome], expected: tuple[Status, str]
+) -> None:
+    """What a line says of a lane; references have no column."""
+    result = Result({**fakes.references(*RIGHT), **outcomes})
+    sweep = Sweep(tmp_path, SAMPLES)
+    sweep.watch(0, fakes.CASE, result, list(judge_all(fakes.CASE, result.outcomes)))
+    (line,) = sweep.lines().values()
+    assert line.lanes[lane.name] == expected
+    assert set(line.lanes) == {each.name for each in outcomes} - {"torch"}
+
+
+def test_cases_are_the_samples_that_have_one(tmp_path: Path) -> None:
+    samples = [SAMPLES[2], SAMPLES[0], SAMPLES[1]]
+    sweep = Sweep(tmp_path, samples)
+    for key in ("add/float32/0", "add/int64/0"):
+        folder = tmp_path / "samples" / key.replace("/", "-")
+        folder.mkdir(parents=True)
+        text, tensors = case_file.encode(fakes.CASE)
+        (folder / "case.json").write_bytes(text)
+        (folder / "tensors.safetensors").write_bytes(tensors)
+    origins = [case.origin for index in range(2) if (case := sweep.case(index))]
+    assert origins == ["sample add/float32/0", "sample add/int64/0"]
+    assert sweep.case(2) is None
+
+
+def test_samples_are_gathered_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 0, b'{"key": "add/float32/0"}\n{"key": "fft/x/0", "why": "no"}\n')
+
+    monkeypatch.setattr(subprocess, "run", run)
+    for _ in range(2):
+        assert gather(tmp_path / "new", "add,fft", 3) == [Sample("add/float32/0"), Sample("fft/x/0", "no")]
+    (command,) = asked
+    assert command[1:] == [
+        *("-m", "fuzzer.lanes.samples", str(tmp_path / "new" / "samples")),
+        *("--ops", "add,fft", "--samples", "3"),
+    ]
+
+
+def test_no_samples_and_samples_that_cannot_be_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.CompletedProcess(command, status, b"")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    status = 0
+    with pytest.raises(Invalid, match=r"^no operator of PyTorch's samples matches 'nosuch'$"):
+        gather(tmp_path, "nosuch", 1)
+    status = 1
+    with pytest.raises(EnvironmentMissing, match=r"could not be taken \(status 1\)"):
+        gather(tmp_path, "*", 1)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.tvm
@@ -139,6 +266,9 @@ def test_a_sweep_stops_goes_on_and_writes_its_table(tmp_path: Path) -> None:
     assert second["done"] == len((tmp_path / "s/sweep.jsonl").read_text().splitlines()) > 3
     again = sweep()
     assert again == second
+    (counts,) = (counts for lane, counts in second["totals"].items() if lane == "relax-export-llvm")  # type: ignore[union-attr]
+    assert sum(counts.values()) == second["done"]
+    assert counts["supported"] > 0
     table = json.loads((tmp_path / "s/sweep.json").read_text())
     assert [row["operator"] for row in table["rows"]] == ["erf", "fft.fft"]
     assert table["rows"][1]["samples"] == 0

@@ -7,9 +7,11 @@ import pytest
 from generators.builder import LONG, TILES, Builder, Limits
 from generators.check import check
 from generators.choice import NumpySource
-from generators.graph import Case, DType, Form, Invalid, Layout, Profile, Role
+from generators.domain import within
+from generators.graph import Case, DType, Form, Invalid, Layout, Profile, Role, Symbol, TensorType
 from generators.ops import OPS, TABLE
 from generators.random_graph import generate, grow, with_values
+from generators.symbolic import Size
 
 CASES = [generate(NumpySource(11, index)) for index in range(600)]
 
@@ -23,7 +25,10 @@ def snapshot(b: Builder) -> tuple[object, ...]:
         dict(b._types),
         dict(b._made),
         dict(b._counts),
-        b._results,
+        set(b._gone),
+        set(b._dropped),
+        list(b._ops),
+        (b._results, b._bytes, b._work),
     )
 
 
@@ -45,10 +50,32 @@ def test_an_attempt_that_raises_leaves_nothing_behind() -> None:
     before = snapshot(builder)
 
     def half() -> None:
-        builder.emit(TABLE["neg"], (builder.tensor((DType.FLOAT32,)),), {})
+        (value,) = builder.emit(TABLE["neg"], (builder.tensor((DType.FLOAT32,)),), {})
+        (value,) = builder.emit(TABLE["neg"], (value,), {}, Form.INPLACE)
+        builder.drop(value)
         raise Invalid("no")
 
     assert not builder.attempt(half)
+    assert snapshot(builder) == before
+
+
+def test_an_attempt_within_an_attempt_is_counted_once() -> None:
+    def negated(builder: Builder) -> bool:
+        x = builder.fresh_input(TensorType(DType.FLOAT32, (3, 5)))
+        return builder.attempt(lambda: len(builder.emit(TABLE["cumsum"], (x,), {"dim": 1, "dtype": None})) == 1)
+
+    plain, nested = Builder(NumpySource(0)), Builder(NumpySource(0))
+    assert negated(plain)
+    assert nested.attempt(lambda: negated(nested))
+    assert plain._work == nested._work == 3 * 5 * 5
+    assert nested._bytes == 2 * 3 * 5 * 4, "the input, too, which came before the inner attempt"
+
+
+def test_a_call_whose_limits_are_broken_is_taken_back() -> None:
+    builder = Builder(NumpySource(0), Limits(max_numel=8))
+    x = builder.fresh_input(TensorType(DType.FLOAT32, (8,)))
+    before = snapshot(builder)
+    assert not builder.attempt(lambda: len(builder.emit(TABLE["expand"], (x,), {"shape": (2, 8)})) == 1)
     assert snapshot(builder) == before
 
 
@@ -63,8 +90,82 @@ def test_work_and_memory_are_bounded() -> None:
             NumpySource(4, index), Limits(max_nodes=6, max_numel=1 << 20, max_bytes=1 << 22, max_work=1 << 21)
         )
         grow(builder, 6, OPS)
-        types = builder.graph().types.values() if builder.nodes else ()
-        assert sum(t.numel * t.dtype.bits // 8 for t in types) <= 1 << 22
+        types = builder.graph().types if builder.nodes else {}
+        assert sum(t.numel * t.dtype.bits // 8 for t in types.values()) <= 1 << 22
+        work = 0
+        for node in builder.nodes:
+            terms = TABLE[node.op].terms
+            size = sum(value.type.numel for value in node.results)
+            work += terms(tuple(types[name] for name in node.args), node.attrs) * size if terms else 0
+        assert work <= 1 << 21
+
+
+# --- what is picked
+
+
+def test_a_value_with_a_domain_belongs_to_the_operator_that_asked_for_it() -> None:
+    builder = Builder(NumpySource(0))
+    chosen = builder.fresh_input(TensorType(DType.INT64, (2,)), domain=within(0, 3))
+    owned = builder.param(DType.INT64, 2), builder.buffer(DType.INT64, 2)
+    assert not {chosen.name, *(value.name for value in owned)} & {value.name for value in builder.values()}
+    for _ in range(50):
+        assert builder.tensor((DType.INT64,)).name not in (chosen.name, owned[0].name, owned[1].name)
+
+
+def test_what_is_changed_in_place_is_not_picked_again() -> None:
+    builder = Builder(NumpySource(0))
+    (x,) = builder.emit(TABLE["neg"], (builder.fresh_input(TensorType(DType.FLOAT32, (2,))),), {})
+    (y,) = builder.emit(TABLE["neg"], (x,), {}, Form.INPLACE)
+    assert x.name not in {value.name for value in (*builder.values(), *builder.results())}
+    for _ in range(50):
+        assert builder.pick(lambda t: True, lambda: x.type).name != x.name
+    assert x.name not in builder.graph().outputs
+    assert y.name in {value.name for value in builder.values()}
+
+
+def test_a_graph_names_what_was_changed_in_place_nowhere_again() -> None:
+    for case in CASES:
+        gone: set[str] = set()
+        for node in case.graph.nodes:
+            assert not gone & set(node.args)
+            gone |= {node.args[0]} if node.form is Form.INPLACE else set()
+        assert not gone & set(case.graph.outputs)
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "maximum", "matmul", "eq"])
+def test_x_op_x_is_not_the_rule(name: str) -> None:
+    pairs = []
+    for index in range(200):
+        builder = Builder(NumpySource(5, index))
+        grow(builder, 3, [TABLE["neg"], TABLE[name]])
+        pairs += [node.args for node in builder.nodes if node.op == name]
+    same = sum(first == second for first, second in pairs)
+    assert 0 < same < 0.3 * len(pairs)
+
+
+def test_float32_is_half_of_what_is_drawn() -> None:
+    builder = Builder(NumpySource(0))
+    drawn = [builder.dtype(tuple(DType)) for _ in range(1000)]
+    assert 0.45 < drawn.count(DType.FLOAT32) / len(drawn) < 0.65
+    assert set(drawn) == set(DType)
+    assert {builder.dtype((DType.INT8, DType.BOOL)) for _ in range(50)} == {DType.INT8, DType.BOOL}
+
+
+@pytest.mark.parametrize("rank", range(6))
+def test_shapes_are_within_the_limit(rank: int) -> None:
+    builder = Builder(NumpySource(0), Limits(max_numel=64))
+    for _ in range(300):
+        shape = builder.shape(rank)
+        assert len(shape) == rank
+        assert TensorType(DType.FLOAT32, shape).numel <= 64
+
+
+def test_a_tensor_is_of_the_given_dtypes_and_ranks() -> None:
+    builder = Builder(NumpySource(0))
+    for _ in range(200):
+        type = builder.tensor((DType.INT8, DType.FLOAT16), ranks=(1, 2)).type
+        assert type.dtype in (DType.INT8, DType.FLOAT16)
+        assert type.rank in (1, 2)
 
 
 def outputs(case: Case) -> tuple[str, ...]:
@@ -130,6 +231,19 @@ def test_symbolic_dimensions_come_with_arithmetic() -> None:
     assert any("+" in text for text in formulas)
     assert any("*" in text for text in formulas)
     assert any(len({s for v in case.graph.values() for s in v.type.symbols}) == 2 for case in SYMBOLIC)
+
+
+def test_a_formula_that_holds_for_one_size_only_is_refused() -> None:
+    """9 elements are 3 rows for n = 3; for n = 1 there is one, not three."""
+    symbols = [Symbol("n", 1, 3)]
+    builder = Builder(NumpySource(0), symbols=symbols, sizes={"n": 3}, also=[{"n": 1}])
+    x = builder.fresh_input(TensorType(DType.FLOAT32, (Size.symbol("n", 3), 3)))
+    with pytest.raises(Invalid, match=r"^\[1, 3\] cannot be reshaped to \(9,\)$"):
+        builder.emit(TABLE["reshape"], (x,), {"shape": (9,)})
+    (y,) = builder.emit(TABLE["reshape"], (x,), {"shape": (-1,)})
+    with pytest.raises(Invalid, match=r"^slice gives another formula at \{'n': 1\}$"):
+        builder.emit(TABLE["slice"], (y,), {"dim": 0, "start": 0, "end": 5, "step": 1})
+    assert [str(value.type) for value in builder.graph().values()] == ["float32[n,3]", "float32[3*n]"]
 
 
 @pytest.mark.parametrize("name", ["reshape", "expand"])

@@ -1,6 +1,13 @@
-"""Every row's inference against PyTorch's own: dtype and shape of every output of every drawn call."""
+"""Every row's inference against PyTorch's own: dtype and shape of every output of every drawn call.
+
+Eager PyTorch on numbers of the inputs' domains is the truth. Its meta kernels, which export asks, must say the same.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 
 import pytest
 import torch
@@ -17,51 +24,80 @@ from generators.strategies import calls
 from generators.torch_source import render
 from generators.values import draw
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
 EACH_ROW = pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 LIMITS = Limits(max_numel=256)
+DRAWS = 30
 
 
-def on_numbers(item: Input) -> torch.Tensor:
-    return laid_out(to_torch(draw(NumpySource(0), item)), item.layout)
+def numbers(source: NumpySource) -> Callable[[Input], torch.Tensor]:
+    """Tensors with numbers of their domains, laid out as the graph says."""
+    return lambda item: laid_out(to_torch(draw(source, item)), item.layout)
 
 
-def outputs_in_torch(graph: Graph) -> tuple[torch.Tensor, ...]:
-    """On meta tensors; on numbers within the inputs' domains where there is no meta kernel, or where what the kernel
-    does depends on numbers."""
-    try:
-        return run(graph, empty)
-    except (NotImplementedError, RuntimeError):
-        return run(graph, on_numbers)
+def types(tensors: tuple[torch.Tensor, ...]) -> list[str]:
+    return list(map(type_text, tensors))
 
 
-def drawn(op: Op, index: int) -> Node | None:
-    """The call that the campaign's source makes of a row, if it makes one."""
-    builder = Builder(NumpySource(1, index), LIMITS)
-    return builder.nodes[-1] if builder.grow(op) else None
+def declared(graph: Graph) -> list[str]:
+    return list(map(str, graph.output_types))
+
+
+@cache
+def drawn(name: str, count: int = DRAWS) -> tuple[Graph, ...]:
+    """Graphs that end in a call of the row, as the campaign's source makes them: of so many attempts, those that fit.
+    All results of the call are outputs."""
+    graphs = []
+    for index in range(count):
+        builder = Builder(NumpySource(1, index), LIMITS)
+        if builder.grow(TABLE[name]):
+            nodes = tuple(builder.nodes)
+            graphs.append(Graph(tuple(builder.inputs), nodes, tuple(value.name for value in nodes[-1].results)))
+    return tuple(graphs)
+
+
+def nodes(name: str, count: int = DRAWS) -> list[Node]:
+    return [graph.nodes[-1] for graph in drawn(name, count)]
 
 
 @EACH_ROW
 @given(data=st.data())
-@settings(max_examples=20)
+@settings(max_examples=7)
 def test_types_are_what_pytorch_gives(op: Op, data: st.DataObject) -> None:
     graph = data.draw(calls(op))
-    assert [type_text(t) for t in outputs_in_torch(graph)] == [str(t) for t in graph.output_types], render(graph)
+    assert types(run(graph, numbers(NumpySource(0)))) == declared(graph), render(graph)
 
 
 @EACH_ROW
 def test_the_campaign_draws_every_row(op: Op) -> None:
-    calls = [node for node in (drawn(op, index) for index in range(40)) if node]
-    assert len(calls) >= 14
-    assert {node.op for node in calls} == {op.name}
+    """40 % of the attempts fit at least: what seldom fits is seldom tested."""
+    graphs = drawn(op.name)
+    assert len(graphs) >= 0.4 * DRAWS
+    assert {graph.nodes[-1].op for graph in graphs} == {op.name}
+    if op.terms:
+        assert all(op.terms(graph.arg_types(graph.nodes[-1]), graph.nodes[-1].attrs) >= 1 for graph in graphs)
+
+
+META_DIFFERS = {"block_diag": "0-d operands count as much as others"}
+"""PyTorch's own disagreements."""
 
 
 @EACH_ROW
-def test_terms_are_a_positive_number_or_the_row_is_exact(op: Op) -> None:
-    for index in range(30):
-        builder = Builder(NumpySource(1, index), LIMITS)
-        if builder.grow(op) and op.terms:
-            graph = builder.graph()
-            assert op.terms(graph.arg_types(graph.nodes[-1]), graph.nodes[-1].attrs) >= 1
+def test_drawn_calls_have_the_types_that_pytorch_gives_and_share_no_memory_unless_the_row_says_so(op: Op) -> None:
+    for index, graph in enumerate(drawn(op.name)[:8]):
+        make = numbers(NumpySource(2, index))
+        operands = {item.value.name: make(item) for item in graph.inputs}
+        results = run(graph, lambda item, operands=operands: operands[item.value.name])
+        assert types(results) == declared(graph), render(graph)
+        if not op.view:
+            memory = [t.untyped_storage().data_ptr() for t in results if t.numel()]
+            assert len(set(memory)) == len(memory), f"results share memory: {render(graph)}"
+            shared = {t.untyped_storage().data_ptr() for t in operands.values() if t.numel()}.intersection(memory)
+            assert not shared, f"a result is part of an operand: {render(graph)}"
+        if index < 2 and op.name not in META_DIFFERS:
+            with suppress(NotImplementedError, RuntimeError):  # no such kernel, or one that asks for numbers
+                assert types(run(graph, empty)) == declared(graph), f"on meta tensors: {render(graph)}"
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "cumsum", "sum", "prod"])
@@ -74,33 +110,62 @@ def test_terms_of_0d_operands(name: str) -> None:
     assert op.terms(scalar, attrs) == 1
 
 
-def numbers(attrs: Attrs, key: str) -> tuple[int, ...]:
+# --- what attributes are drawn
+
+AXES = {"dim", "dims", "dim0", "dim1", "dim2", "axis0", "axis1", "start_dim", "end_dim", "source", "destination"}
+COUNTS = {("tile", "dims"): "how often", ("tensordot", "dims"): "how many"}
+NEVER_NEGATIVE = {("diagonal_scatter", "dim1"): "not drawn so far"}
+
+
+def integers(attrs: Attrs, key: str) -> list[int]:
     value = attrs[key]
-    return tuple(n for n in (value if isinstance(value, tuple) else (value,)) if isinstance(n, int))
+    return [n for n in (value if isinstance(value, tuple) else (value,)) if isinstance(n, int)]
+
+
+def negative(name: str, key: str, count: int) -> float:
+    """In how many of the drawn calls an attribute has a negative number."""
+    found = nodes(name, count)
+    return sum(min(integers(node.attrs, key), default=0) < 0 for node in found) / len(found)
+
+
+WITH_AXES = [(op.name, key) for op in OPS for key in op.schema if key in AXES and (op.name, key) not in COUNTS]
+
+
+def test_axes_are_counted_from_both_ends() -> None:
+    assert len(WITH_AXES) > 100
+    one_sided = [pair for pair in WITH_AXES if not 0.08 <= negative(*pair, count=80) <= 0.92]
+    assert set(one_sided) <= set(NEVER_NEGATIVE)
 
 
 @pytest.mark.parametrize(
     ("name", "key"),
     [
-        ("squeeze", "dim"),
         ("pad_constant", "pad"),
         ("pad_reflect", "pad"),
         ("pad_replicate", "pad"),
         ("pad_circular", "pad"),
-        ("unsqueeze", "dim"),
-        ("sum", "dim"),
-        ("cat", "dim"),
         ("slice", "start"),
         ("select", "index"),
-        ("softmax", "dim"),
+        ("roll", "shifts"),
+        ("diagonal", "offset"),
+        ("tril", "diagonal"),
     ],
 )
 def test_negative_numbers_are_drawn_and_others_too(name: str, key: str) -> None:
-    calls = [node for node in (drawn(TABLE[name], index) for index in range(300)) if node]
-    negative = sum(min(numbers(node.attrs, key), default=0) < 0 for node in calls)
-    assert 0.1 * len(calls) <= negative <= 0.9 * len(calls)
+    assert 0.1 <= negative(name, key, count=300) <= 0.9
 
 
-def test_squeeze_is_drawn_in_all_its_forms() -> None:
-    calls = [node for node in (drawn(TABLE["squeeze"], index) for index in range(300)) if node]
-    assert {type(node.attrs["dim"]) for node in calls} == {type(None), int, tuple}
+@pytest.mark.parametrize(
+    ("name", "key", "kinds"),
+    [
+        ("squeeze", "dim", {type(None), int, tuple}),
+        ("sum", "dim", {type(None), int, tuple}),
+        ("conv2d", "stride", {int, tuple}),
+        ("conv2d", "padding", {int, tuple, str}),
+        ("softmax", "dtype", {type(None), str}),
+        ("add_scalar", "other", {bool, int, float}),
+        ("clamp", "min", {type(None), int, float}),
+    ],
+)
+def test_attributes_are_drawn_in_all_their_kinds(name: str, key: str, kinds: set[type]) -> None:
+    assert {type(node.attrs[key]) for node in nodes(name, 300)} == kinds

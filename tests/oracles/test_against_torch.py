@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_C, TVM_ONNX, expect, honest, with_lanes
 
-from oracles.against_torch import against_torch
+from oracles.against_torch import against_torch, compared
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Outcomes, Ran, Stage
@@ -146,6 +146,23 @@ def test_without_onnxruntimes_word_lanes_through_onnx_are_not_judged(onnxruntime
 
 def test_without_onnxruntime_lanes_through_onnx_are_not_judged() -> None:
     assert judged({TVM_ONNX: WRONG}) == []
+
+
+@pytest.mark.parametrize(
+    ("lanes", "expected"),
+    [
+        ({TVM: WRONG, TVM_C: HONEST, ONNXRUNTIME: WRONG}, [TVM, TVM_C, ONNXRUNTIME]),
+        ({TVM: HONEST, TVM_ONNX: HONEST, ONNXRUNTIME: HONEST}, [TVM, TVM_ONNX, ONNXRUNTIME]),
+        ({TVM: HONEST, TVM_ONNX: HONEST, ONNXRUNTIME: WRONG}, [TVM, ONNXRUNTIME]),
+        ({TVM: HONEST, TVM_ONNX: HONEST}, [TVM]),
+        ({TVM: fakes.raised(Stage.RUN), ONNXRUNTIME: fakes.segfault(Stage.LOAD)}, []),
+        ({TVM: HONEST, TORCH_ENVELOPE: fakes.raised(Stage.RUN)}, []),
+    ],
+)
+def test_which_results_are_compared(lanes: Outcomes, expected: list[LaneSpec]) -> None:
+    found = compared(with_lanes(RIGHT, lanes))
+    assert list(found) == expected
+    assert all(found[lane] is lanes[lane].outputs for lane in expected)  # type: ignore[union-attr]
 
 
 # --- no verdict

@@ -15,15 +15,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from graphs_by_hand import case_of
 
 from fuzzer.isolate.executor import Bounds, EnvironmentMissing, Executor
 from fuzzer.isolate.toolchain import Toolchain
-from fuzzer.lanes import LANES, TORCH, TVM_LANES
+from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
 from fuzzer.lanes.warmup import _case as network
 from fuzzer.selftest import SHORT, SMALL
 from fuzzer.selftest import _case as sine
+from fuzzer.triage.investigate import tap
+from oracles import judge_all
 from oracles.lane import Engine, LaneSpec
-from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Result, Stage, TimedOut
+from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
 
 pytestmark = pytest.mark.tvm
 
@@ -196,6 +199,51 @@ def test_real_lanes_run_an_honest_network(executor: Executor) -> None:
     assert result.cpu_seconds > 0
     assert {Stage.EXPORT, Stage.IMPORT, Stage.COMPILE, Stage.RUN} <= set(result.stage_cpu)
     assert sum(result.stage_cpu.values()) <= result.cpu_seconds + 0.1
+
+
+LAID_OUT = case_of(
+    {"x0": "float32[2,3] transposed", "x1": "float32[2,3] expanded", "w0": "float32[4,3]", "w1": "float32[4]"},
+    [
+        ("v0", "add:operator", "x0 x1"),
+        ("v1", "add:inplace", "v0 x0"),
+        ("v2", "linear:module", "v1 w0 w1"),
+        ("v3", "relu:method", "v2"),
+    ],
+    "v3",
+)
+THROUGH_BFLOAT16 = case_of(
+    {"x0": "float32[2,3] strided"},
+    [("v0", "to", "x0", {"dtype": "bfloat16"}), ("v1", "flip", "v0", {"dims": (0,)})],
+    "v1 x0",
+)
+
+
+def test_real_lanes_run_every_way_of_writing(executor: Executor) -> None:
+    outcomes = executor.run(LAID_OUT, LANES).outcomes
+    (eager,) = outputs(outcomes[TORCH])
+    assert eager.tolist() == [[15.0, 43.0, 71.0, 99.0], [33.0, 115.0, 197.0, 279.0]]
+    for lane in (*TVM_LANES, ONNXRUNTIME, TORCH_F64):
+        np.testing.assert_allclose(outputs(outcomes[lane])[0], eager, rtol=1e-6)
+    assert list(judge_all(LAID_OUT, outcomes)) == []
+
+
+def test_real_lanes_bring_bfloat16_back(executor: Executor) -> None:
+    outcomes = executor.run(THROUGH_BFLOAT16, LANES).outcomes
+    (eager, same) = outputs(outcomes[TORCH])
+    assert (str(eager.dtype), eager.tolist()) == ("bfloat16", [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]])
+    assert (str(same.dtype), same.tolist()) == ("float32", [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+    assert outcomes[ONNXRUNTIME] == Skipped("onnxruntime neither takes nor gives numpy arrays of bfloat16")
+    for lane in TVM_LANES:
+        found = outputs(outcomes[lane])
+        assert [array.tobytes() for array in found] == [array.tobytes() for array in (eager, same)]
+    assert list(judge_all(THROUGH_BFLOAT16, outcomes)) == []
+
+
+def test_what_is_changed_in_place_is_tapped_before(executor: Executor) -> None:
+    taps = tap(executor.run, LAID_OUT)
+    assert list(taps) == ["v0", "v1", "v2", "v3"]
+    assert taps["v0"].tolist() == [[0.0, 2.0, 4.0], [3.0, 5.0, 7.0]]
+    assert taps["v1"].tolist() == [[0.0, 3.0, 6.0], [6.0, 9.0, 12.0]]
 
 
 def test_versions_are_told(executor: Executor) -> None:

@@ -346,6 +346,26 @@ def test_script_of_a_lane_with_passes_and_a_pipeline_of_its_own_runs(tmp_path: P
 
 
 @pytest.mark.tvm
+@pytest.mark.parametrize("lane", [LLVM, ONNX, C], ids=str)
+@pytest.mark.parametrize("case", [TO_BFLOAT16, FROM_BFLOAT16], ids=["to", "from"])
+def test_scripts_with_bfloat16_run(tmp_path: Path, case: Case, lane: LaneSpec) -> None:
+    """The casts are exact there: equal, or a bug."""
+    found = confirmed(case, Kind.WRONG_VALUE, lane, Mismatch(0, "1", "2"))
+    done = run(repro.script(found, "slug"), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the bug is gone" in done.stdout
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("lane", [LLVM, ONNX], ids=str)
+def test_scripts_with_layers_buffers_and_layouts_run(tmp_path: Path, lane: LaneSpec) -> None:
+    worst = Worst((0, 1), 1.0, 2.0, 1e-4, 1e-5)
+    found = confirmed(LAYERS, Kind.WRONG_VALUE, lane, Mismatch(0, "1", "2", worst))
+    done = run(repro.script(found, "slug"), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.tvm
 def test_script_of_another_error_exits_2(tmp_path: Path) -> None:
     """TVM 0.27: the C code generator has no fabs, which is an InternalError, not the KeyError that we ask about."""
     raised = Raised(Stage.COMPILE, "KeyError", "x")
