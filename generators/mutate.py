@@ -69,7 +69,8 @@ class _Task:
 Mutation = Callable[[_Task], Case | None]
 
 
-GUARDS = ("clamp", "nan_to_num")
+GUARDS = ("clamp", "nan_to_num", "unmask_first", *(f"max_pool{n}d_with_indices" for n in (1, 2, 3)))
+"""What rows put before themselves, so that their operands are what they take."""
 
 
 class _Replay:
@@ -81,8 +82,10 @@ class _Replay:
         self.tensors: dict[str, Array] = {}
         self._types = graph.types
         self._own: dict[str, str] = {}  # what each name stood for when it was defined
-        guarded = {item.value.name for item in graph.inputs if item.domain != ANY}
-        self.guarded = guarded.union(v.name for n in graph.nodes if n.op in GUARDS for v in n.results)
+        chosen = {item.value.name for item in graph.inputs if item.domain != ANY}
+        read = {name for node in graph.nodes for name in node.args}
+        made = {value.name for node in graph.nodes if node.op in GUARDS for value in node.results}
+        self.guarded = chosen | (made & read)
 
     def take(self, item: Input, array: Array) -> None:
         value = self.builder.adopt(item)
@@ -204,7 +207,7 @@ def _attributes(task: _Task) -> Case | None:
     replayed, place = task.replay(), task.some_node()
     for index, node in enumerate(task.graph.nodes):
         if index == place:
-            if any(name in replayed.guarded for name in node.args):
+            if not replayed.guarded.isdisjoint((*node.args, *_names(node))):
                 return None
             types = tuple(replayed.names[name].type for name in node.args)
             drawn = TABLE[node.op].attrs(task.source, types)

@@ -1,0 +1,174 @@
+"""The loop of a campaign on an executor made by hand: which tests run, who is told of them, and what is kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import fakes
+import pytest
+from fakes import TORCH
+
+from fuzzer.campaign.loop import Campaign, random_cases
+from fuzzer.campaign.store import Store
+from fuzzer.lanes import REFERENCES, TVM_LANES
+from fuzzer.settings import Settings
+from generators import case_file
+from generators.builder import Limits
+from generators.choice import NumpySource
+from generators.graph import Case
+from generators.ops import OPS, TABLE
+from generators.random_graph import generate
+from oracles.finding import Finding, Kind
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Result, Stage
+
+RIGHT = fakes.TWO_OUTPUTS
+HONEST: Outcome = fakes.honest(RIGHT)
+
+
+class FakeExecutor:
+    """Honest lanes, but for what `sins` says of some tests' cases."""
+
+    def __init__(self, sins: dict[str, Outcome] | None = None) -> None:
+        self.sins = sins or {}
+        self.versions = {"tvm": "0"}
+        self.cpu_seconds = 0.0
+        self.ran: list[tuple[str, tuple[LaneSpec, ...]]] = []
+        self._lock = threading.Lock()
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        with self._lock:
+            self.ran.append((case.origin, tuple(lanes)))
+        outcomes: dict[LaneSpec, Outcome] = dict(fakes.references(*RIGHT))
+        outcomes |= {lane: HONEST for lane in lanes if lane not in outcomes}
+        if case.origin in self.sins:
+            outcomes[TVM_LANES[0]] = self.sins[case.origin]
+        return Result({lane: outcomes[lane] for lane in lanes})
+
+
+def cases(count: int) -> Callable[[int], Case | None]:
+    def case(index: int) -> Case | None:
+        return Case(fakes.CASE.graph, fakes.CASE.tensors, origin=f"number {index}") if index < count else None
+
+    return case
+
+
+def settings(folder: Path, **more: object) -> Settings:
+    return Settings(folder, 1, TVM_LANES, **more)  # type: ignore[arg-type]
+
+
+Told = list[tuple[int, str, list[Kind]]]
+
+
+def watch(told: Told) -> Callable[[int, Case, Result, Sequence[Finding]], None]:
+    return lambda index, case, result, found: told.append((index, case.origin, [finding.kind for finding in found]))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_all_cases_are_run_once_and_told(tmp_path: Path, workers: int) -> None:
+    told: Told = []
+    executor = FakeExecutor()
+    with Store(tmp_path, 1) as store:
+        Campaign(settings(tmp_path, workers=workers), store, executor, cases(7), watch(told)).run()  # type: ignore[arg-type]
+        assert (store.state.next_test, store.state.tally.tests, store.state.tally.invalid) == (7, 7, 0)
+    assert sorted(told) == [(index, f"number {index}", []) for index in range(7)]
+    assert sorted(executor.ran) == [(f"number {index}", (*REFERENCES, *TVM_LANES)) for index in range(7)]
+
+
+def test_the_next_run_goes_on_behind_the_last_test(tmp_path: Path) -> None:
+    told: Told = []
+    for tests in (2, 3, None, None):
+        with Store(tmp_path, 1) as store:
+            Campaign(settings(tmp_path, tests=tests), store, FakeExecutor(), cases(7), watch(told)).run()  # type: ignore[arg-type]
+    assert [index for index, _, _ in told] == list(range(7))
+    with Store(tmp_path, 1) as store:
+        assert (store.state.next_test, store.state.tally.tests) == (7, 7)
+
+
+def test_no_time_no_tests(tmp_path: Path) -> None:
+    told: Told = []
+    with Store(tmp_path, 1) as store:
+        Campaign(settings(tmp_path, seconds=0.0), store, FakeExecutor(), cases(7), watch(told)).run()  # type: ignore[arg-type]
+        assert store.state.next_test == 0
+    assert told == []
+
+
+def test_findings_are_told_and_saved(tmp_path: Path) -> None:
+    told: Told = []
+    sins = {"number 1": fakes.raised(Stage.IMPORT, "ValueError", "no layout"), "number 2": fakes.wrong_value(RIGHT)}
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor(sins), cases(4), watch(told))  # type: ignore[arg-type]
+        campaign.run()
+        assert {doc.kind for doc in campaign.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
+        assert {doc.kind for doc in store.findings.values()} == {Kind.REJECTED, Kind.WRONG_VALUE}
+    assert told == [
+        (0, "number 0", []),
+        (1, "number 1", [Kind.REJECTED]),
+        (2, "number 2", [Kind.WRONG_VALUE]),
+        (3, "number 3", []),
+    ]
+
+
+def test_what_pytorch_refuses_is_counted_as_invalid(tmp_path: Path) -> None:
+    executor = FakeExecutor()
+    honest = executor.run
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return Result({**honest(case, lanes).outcomes, TORCH: fakes.raised(Stage.RUN)})
+
+    executor.run = run  # type: ignore[method-assign]
+    with Store(tmp_path, 1) as store:
+        Campaign(settings(tmp_path), store, executor, cases(3)).run()  # type: ignore[arg-type]
+        assert (store.state.tally.tests, store.state.tally.invalid) == (3, 3)
+
+
+def test_a_test_whose_watch_fails_is_repeated(tmp_path: Path) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    with Store(tmp_path, 1) as store:
+        with pytest.raises(OSError, match="no space left"):
+            Campaign(settings(tmp_path), store, FakeExecutor(), cases(3), fail).run()  # type: ignore[arg-type]
+        assert store.state.next_test == 0
+
+
+def test_a_stopped_campaign_takes_no_more_tests(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        told: Told = []
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(9), lambda *_: campaign.stop())  # type: ignore[arg-type]
+        campaign.run()
+        assert (store.state.next_test, told) == (1, [])
+
+
+# --- random cases
+
+
+def test_a_random_case_depends_on_seed_and_number_alone(tmp_path: Path) -> None:
+    one, other = (random_cases(settings(tmp_path), seed) for seed in (4, 5))
+    digests = [case_file.digest(one(index)) for index in range(6)]  # type: ignore[arg-type]
+    assert digests == [case_file.digest(one(index)) for index in reversed(range(6))][::-1]  # type: ignore[arg-type]
+    assert len({*digests, *(case_file.digest(other(index)) for index in range(6))}) == 12  # type: ignore[arg-type]
+    made = one(3)
+    assert made is not None
+    assert made.origin == "seed 4 test 3"
+
+
+def test_random_cases_are_static(tmp_path: Path) -> None:
+    """Symbolic graphs are drawn, and run at one of their sizes."""
+    drawn = [generate(NumpySource(2, index), Limits(), OPS) for index in range(60)]
+    assert any(case.graph.symbols for case in drawn)
+    case_of = random_cases(settings(tmp_path), 2)
+    for index in range(60):
+        case = case_of(index)
+        assert case is not None
+        assert not case.graph.symbols
+        assert not case.sizes
+
+
+def test_random_cases_of_some_operators(tmp_path: Path) -> None:
+    chosen = (TABLE["relu"], TABLE["neg"])
+    case_of = random_cases(settings(tmp_path, ops=chosen, limits=Limits(max_nodes=3)), 0)
+    names = {name for index in range(20) if (case := case_of(index)) for name in case.graph.ops}
+    assert names == {"relu", "neg"}
