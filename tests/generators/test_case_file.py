@@ -15,6 +15,7 @@ from generators.check import check
 from generators.domain import ANY, POSITIVE
 from generators.graph import (
     Array,
+    Attr,
     Attrs,
     Case,
     DType,
@@ -106,6 +107,40 @@ def test_round_trip_of_bfloat16_forms_layouts_profiles_and_bindings() -> None:
     assert_equal(decode(*encode(case)), case)
 
 
+@pytest.mark.parametrize("other", [True, 1, 1.0, -0.0, 0.1, 1e300, 5e-324, 2**63 - 1, -(2**63)])
+def test_numbers_among_attributes_keep_their_kind(other: Attr) -> None:
+    """True, 1 and 1.0 are three different things to PyTorch."""
+    x = Input(value("x0", "float64[2]"))
+    add = Node("add_scalar", ("x0",), {"other": other}, (value("v0", "float64[2]"),))
+    case = Case(Graph((x,), (add,), ("v0",)), {"x0": np.zeros(2)})
+    (again,) = decode(*encode(case)).graph.nodes
+    assert repr(again.attrs["other"]) == repr(other)
+
+
+def test_lists_texts_and_null_among_attributes() -> None:
+    x = Input(value("x0", "float32[2,3]"))
+    nodes = (
+        Node("sum", ("x0",), {"dim": None, "keepdim": True, "dtype": "float16"}, (value("v0", "float16[1,1]"),)),
+        Node("getitem", ("x0",), {"index": ("None", "[0, -1]", "...")}, (value("v1", "float32[1,2,3]"),)),
+        Node("sum", ("x0",), {"dim": (), "keepdim": False, "dtype": None}, (value("v2", "float32[]"),)),
+    )
+    case = Case(Graph((x,), nodes, ("v0", "v1", "v2")), {"x0": np.zeros((2, 3), np.float32)})
+    assert_equal(decode(*encode(case)), case)
+
+
+def test_what_is_as_usual_is_not_written() -> None:
+    x = Input(value("x0", "float32[]"))
+    relu = Node("relu", ("x0",), {}, (value("v0", "float32[]"),))
+    text, _ = encode(Case(Graph((x,), (relu,), ("v0",)), {"x0": np.zeros((), np.float32)}))
+    assert json.loads(text) == {
+        "format": 2,
+        "dialect": "torch",
+        "inputs": [{"name": "x0", "type": "float32[]", "role": "input"}],
+        "nodes": [{"op": "relu", "args": ["x0"], "attrs": {}, "results": {"v0": "float32[]"}}],
+        "outputs": ["v0"],
+    }
+
+
 def test_special_floats_keep_their_bits() -> None:
     bits = np.array([[0x7FC01234, 0xFFC00000, 0x80000000], [0x7F800000, 0xFF800000, 0x00000001]], np.uint32)
     odd = replace(CASE, tensors={**TENSORS, "w0": bits.view(np.float32)})
@@ -148,13 +183,19 @@ def test_digest_sees_attributes(attrs: Attrs) -> None:
     assert digest(replace(CASE, graph=replace(CASE.graph, nodes=nodes))) != digest(CASE)
 
 
-def test_digest_sees_outputs_domains_and_sizes() -> None:
+def test_digest_sees_everything_else() -> None:
+    method = (replace(NODES[0], form=Form.METHOD), NODES[1])
     others = (
+        replace(CASE, graph=replace(CASE.graph, nodes=method)),
+        replace(CASE, graph=replace(CASE.graph, symbols=(Symbol("n", 3, 5),))),
+        replace(CASE, also=({"n": 3},)),
+        replace(CASE, profile=Profile.EDGE),
+        replace(CASE, graph=replace(CASE.graph, inputs=(replace(INPUTS[0], layout=Layout.STRIDED), *INPUTS[1:]))),
         replace(CASE, graph=replace(CASE.graph, outputs=("v1", "v2"))),
         replace(CASE, graph=replace(CASE.graph, inputs=tuple(replace(i, domain=ANY) for i in INPUTS))),
         replace(CASE, sizes={"n": 4}),
     )
-    assert len({digest(case) for case in (CASE, *others)}) == 4
+    assert len({digest(case) for case in (CASE, *others)}) == 1 + len(others)
 
 
 # --- files that are no case
@@ -183,6 +224,14 @@ def test_truncated_tensors_at_every_byte() -> None:
         (changed(dialect="onnx"), "dialect 'onnx' is not known; this version reads 'torch'"),
         (changed(sizes={}), "sizes: expected ['n'], found []"),
         (changed(outputs=["v9"]), "outputs[0]: no value is called 'v9'"),
+        (changed(profile="odd"), "Invalid enum value 'odd' - at `$.profile`"),
+        (changed(sizes={"n": 3.5}), "Expected `int`, got `float` - at `$.sizes[...]`"),
+        (changed(sizes={"n": 5}), "sizes.n: 5 is not within 3 to 4"),
+        (changed(also=[{"n": 4}]), "also[0].n: 4 is larger than the tensors' 3"),
+        (changed(also=[3]), "Expected `object`, got `int` - at `$.also[0]`"),
+        (changed(symbols={}), "symbols: n is not declared"),
+        (changed(symbols={"n": {"low": 3}}), "Object missing required field `high` - at `$.symbols[...]`"),
+        (changed(symbols={"n": {"low": 4, "high": 3}}), "symbols: 'n' from 4 to 3 is no dimension"),
     ],
 )
 def test_foreign_json(text: bytes, message: str) -> None:
@@ -199,6 +248,9 @@ def test_foreign_json(text: bytes, message: str) -> None:
         ),
         ("attrs", {"dim": 0.5, "sizes": [1, 2]}, "nodes[1] (split): dim must be an integer, not 0.5"),
         ("results", {"v1": "complex64[2]"}, "nodes[1] (split): 'complex64[2]' is no tensor type; expected e.g. "),
+        ("form", "odd", "Invalid enum value 'odd' - at `$.nodes[1].form`"),
+        ("form", "inplace", "nodes[1] (split): has no inplace form for these operands and attributes"),
+        ("args", "v0", "Expected `array`, got `str` - at `$.nodes[1].args`"),
         ("op", "a\nb", "nodes[1] (a b): 'a\\nb' is not in the operator table"),
         ("hook", 1, "Object contains unknown field `hook` - at `$.nodes[1]`"),
     ],
@@ -207,6 +259,27 @@ def test_a_foreign_node_is_named(key: str, item: object, message: str) -> None:
     nodes = json.loads(TEXT)["nodes"]
     nodes[1][key] = item
     assert refusal(changed(nodes=nodes), ARRAYS).startswith(f"crashes/x/{JSON_NAME}: {message}")
+
+
+DOMAINS = "expected any, positive, nonzero, within LOW HIGH or distinct ..."
+
+
+@pytest.mark.parametrize(
+    ("key", "item", "message"),
+    [
+        ("role", "weight", "Invalid enum value 'weight' - at `$.inputs[1].role`"),
+        ("layout", "channels_last", "Invalid enum value 'channels_last' - at `$.inputs[1].layout`"),
+        ("layout", "strided", "tensors: w0 cannot be strided: that is for inputs of rank 2 and more"),
+        ("domain", "small", f"'small' is no domain; {DOMAINS}"),
+        ("domain", "within 3 2", f"'within 3 2' is no domain; {DOMAINS}"),
+        ("type", "float32[2,n+0]", "'n+0' is no dimension: write it n"),
+        ("type", "float32[2,k]", "symbols: k is not declared"),
+    ],
+)
+def test_a_foreign_input_is_refused(key: str, item: object, message: str) -> None:
+    inputs = json.loads(TEXT)["inputs"]
+    inputs[1][key] = item
+    assert refusal(changed(inputs=inputs), ARRAYS) == f"crashes/x/{JSON_NAME}: {message}"
 
 
 @pytest.mark.parametrize(

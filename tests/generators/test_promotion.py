@@ -7,7 +7,7 @@ import torch
 from eager import ones
 
 from generators.graph import DType, TensorType
-from generators.ops.rules import floating, promote
+from generators.ops.rules import Number, floating, join, promote, summed
 
 KINDS = [TensorType(dtype, shape) for dtype in DType for shape in ((), (2,))]
 
@@ -16,9 +16,16 @@ def name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-@pytest.mark.parametrize(("a", "b"), list(product(KINDS, KINDS)), ids=str)
-def test_two_operands(a: TensorType, b: TensorType) -> None:
-    assert promote((a, b)) == name(torch.result_type(ones(a), ones(b)))
+@pytest.mark.parametrize("a", KINDS, ids=str)
+def test_two_operands(a: TensorType) -> None:
+    for b in KINDS:
+        assert promote((a, b)) == name(torch.result_type(ones(a), ones(b))), b
+
+
+@pytest.mark.parametrize("number", [True, 2, 0.5], ids=str)
+def test_a_tensor_and_a_python_number(number: Number) -> None:
+    for a in KINDS:
+        assert promote((a,), number) == name(torch.result_type(ones(a), number)), a
 
 
 @pytest.mark.parametrize("first", KINDS, ids=str)
@@ -26,6 +33,16 @@ def test_three_operands(first: TensorType) -> None:
     """torch.result_type takes two; addcmul promotes three by the same rule, on meta tensors for bool as well."""
     for types in product([first], KINDS, KINDS):
         assert promote(types) == name(torch.addcmul(*(ones(t).to("meta") for t in types)).dtype), types
+
+
+def test_dtypes_alone() -> None:
+    for a, b in product(DType, DType):
+        assert join(a, b) == name(torch.promote_types(getattr(torch, a.value), getattr(torch, b.value))), (a, b)
+
+
+def test_numbers_alone_are_what_torch_makes_of_them() -> None:
+    for number in (True, 2, 0.5):
+        assert promote((), number) == name(torch.tensor(number).dtype)
 
 
 @pytest.mark.parametrize("dtype", DType)
@@ -36,3 +53,9 @@ def test_one_operand_keeps_its_dtype(dtype: DType) -> None:
 @pytest.mark.parametrize("dtype", DType)
 def test_float_functions(dtype: DType) -> None:
     assert floating(dtype) == name(torch.sin(ones(TensorType(dtype, (2,)))).dtype)
+
+
+@pytest.mark.parametrize("dtype", DType)
+def test_sums(dtype: DType) -> None:
+    assert summed(dtype) == name(torch.sum(ones(TensorType(dtype, (2,)))).dtype)
+    assert summed(dtype) == name(torch.prod(ones(TensorType(dtype, (2,)))).dtype)
