@@ -6,13 +6,16 @@ first half: exporters that die, and importers that refuse, do not keep anyone fr
 
 from __future__ import annotations
 
+import functools
 import gc
+import importlib
 import io
 import logging
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -48,13 +51,38 @@ def _key(key: str | type) -> str:
     return key if isinstance(key, str) else f"nn.{key.__name__}"
 
 
-def look(case: Case, question: Question) -> Answer:
+class Subject:
+    """A case, and what ways to an importer have in common: most begin with torch.export, and leave it as it is."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+    @property
+    def bench(self) -> Bench:
+        return Bench(self.case, _ignore)
+
+    @cached_property
+    def exported(self) -> torch.export.ExportedProgram:
+        bench, inputs = self.bench, self.symbols.values()
+        sizes = tuple([tuple([torch.export.Dim.AUTO if dim else None for dim in dims]) for dims in inputs])
+        return torch.export.export(
+            bench.model, bench.torch_inputs(), dynamic_shapes=(sizes if any(map(any, sizes)) else None)
+        )
+
+    @property
+    def symbols(self) -> dict[str, tuple[str, ...]]:
+        """Each input's symbolic sizes by axis; empty text where the size is a number."""
+        values = [item.value for item in self.case.graph.inputs if not item.role.is_owned]
+        return {v.name: tuple(["" if isinstance(d, int) else str(d) for d in v.type.shape]) for v in values}
+
+
+def look(subject: Subject, question: Question) -> Answer:
     """The keys on one way, in a table or not; and the error that ended it, if one did."""
     seen: set[str] = set()
     error = ""
     try:
         with torch.no_grad():
-            seen.update(_WAYS[question.way](case, question.opset))
+            seen.update(_WAYS[question.way](subject, question.opset))
     except Exception as raised:  # what an exporter refuses has no keys: that is an answer
         error = _told(raised)
     return Answer(tuple(sorted(seen)), error)
@@ -67,13 +95,13 @@ def _told(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:MAX_MESSAGE]
 
 
-def exported_keys(case: Case, opset: int) -> Iterator[str]:
+def exported_keys(subject: Subject, opset: int) -> Iterator[str]:
     """What `from_exported_program` takes as it is where `run_ep_decomposition` is off."""
-    yield from _targets(_exported(case).graph_module)
+    yield from _targets(subject.exported.graph_module)
 
 
-def decomposed_keys(case: Case, opset: int) -> Iterator[str]:
-    yield from _targets(_exported(case).run_decompositions().graph_module)
+def decomposed_keys(subject: Subject, opset: int) -> Iterator[str]:
+    yield from _targets(subject.exported.run_decompositions().graph_module)
 
 
 def _targets(module: Any) -> Iterator[str]:
@@ -86,9 +114,9 @@ def _targets(module: Any) -> Iterator[str]:
                     yield from _targets(getattr(module, branch.target))
 
 
-def traced_keys(case: Case, opset: int) -> Iterator[str]:
+def traced_keys(subject: Subject, opset: int) -> Iterator[str]:
     """As `TorchFXImporter.from_fx` names them."""
-    module = torch.fx.symbolic_trace(_bench(case).model)
+    module = torch.fx.symbolic_trace(subject.bench.model)
     layers = dict(module.named_modules())
     for node in module.graph.nodes:
         match node.op:
@@ -100,11 +128,11 @@ def traced_keys(case: Case, opset: int) -> Iterator[str]:
                 yield _key(type(layers[node.target]))
 
 
-def torchscript_keys(case: Case, opset: int) -> Iterator[str]:
+def torchscript_keys(subject: Subject, opset: int) -> Iterator[str]:
     """What the exporter writes, before anyone folds constants."""
-    bench = _bench(case)
+    bench = subject.bench
     file: Any = io.BytesIO()
-    axes = {name: {axis: dim for axis, dim in enumerate(dims) if dim} for name, dims in _symbols(case).items()}
+    axes = {name: {axis: dim for axis, dim in enumerate(dims) if dim} for name, dims in subject.symbols.items()}
     torch.onnx.export(
         bench.model,
         bench.torch_inputs(),
@@ -117,8 +145,8 @@ def torchscript_keys(case: Case, opset: int) -> Iterator[str]:
     yield from _operators(onnx.load_from_string(file.getvalue()).graph)
 
 
-def dynamo_keys(case: Case, opset: int) -> Iterator[str]:
-    program = torch.onnx.export(_exported(case), (), None, dynamo=True, opset_version=opset, verbose=False)
+def dynamo_keys(subject: Subject, opset: int) -> Iterator[str]:
+    program = torch.onnx.export(subject.exported, (), None, dynamo=True, opset_version=opset, verbose=False)
     assert program is not None
     yield from _operators(program.model_proto.graph)
 
@@ -132,35 +160,27 @@ def _operators(graph: onnx.GraphProto) -> Iterator[str]:
                 yield from _operators(attribute.g)
 
 
-def _exported(case: Case) -> torch.export.ExportedProgram:
-    bench = _bench(case)
-    sizes = tuple([tuple([torch.export.Dim.AUTO if dim else None for dim in dims]) for dims in _symbols(case).values()])
-    return torch.export.export(
-        bench.model, bench.torch_inputs(), dynamic_shapes=(sizes if any(map(any, sizes)) else None)
-    )
-
-
-def _symbols(case: Case) -> dict[str, tuple[str, ...]]:
-    """Each input's symbolic sizes by axis; empty text where the size is a number."""
-    inputs = [item for item in case.graph.inputs if not item.role.is_owned]
-    return {i.value.name: tuple(["" if isinstance(d, int) else str(d) for d in i.value.type.shape]) for i in inputs}
-
-
-def _bench(case: Case) -> Bench:
-    return Bench(case, _ignore)
-
-
 def _ignore(stage: Stage) -> None:
     return
 
 
-_WAYS: dict[Way, Callable[[Case, int], Iterator[str]]] = {
+_WAYS: dict[Way, Callable[[Subject, int], Iterator[str]]] = {
     Way.EXPORT: exported_keys,
     Way.DECOMPOSED: decomposed_keys,
     Way.FX: traced_keys,
     Way.ONNX: torchscript_keys,
     Way.DYNAMO: dynamo_keys,
 }
+
+
+def _subject(text: bytes, tensors: bytes) -> Subject:
+    return Subject(case_file.decode(text, tensors, "question"))
+
+
+def remember_translations() -> None:
+    """The dynamo exporter parses its library of translations anew at each export: three quarters of its time."""
+    module: Any = importlib.import_module("torch.onnx._internal.exporter._registration")
+    module.ONNXRegistry.from_torchlib = staticmethod(functools.cache(module.ONNXRegistry.from_torchlib))
 
 
 def main() -> None:
@@ -171,16 +191,18 @@ def main() -> None:
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     remember_decompositions()
+    remember_translations()
     gc.collect()
     gc.freeze()  # a decomposition takes half the time where collections do not look at all of torch
     connection.send_bytes(msgspec.json.encode(Tables({table: tuple(sorted(keys)) for table, keys in tables().items()})))
+    subject_of = functools.lru_cache(maxsize=1)(_subject)  # questions about one case come one after the other
     while True:
         try:
             question, text, tensors = (connection.recv_bytes() for _ in range(3))
         except EOFError:
             os._exit(0)  # the supervisor has what it wants; torch and TVM need not tidy up
-        case = case_file.decode(text, tensors, "question")
-        connection.send_bytes(msgspec.json.encode(look(case, msgspec.json.decode(question, type=Question))))
+        subject = subject_of(text, tensors)
+        connection.send_bytes(msgspec.json.encode(look(subject, msgspec.json.decode(question, type=Question))))
 
 
 if __name__ == "__main__":
