@@ -11,7 +11,7 @@ SECONDS ?= 120
 help:
 	@echo "make fuzz    install into $(VENV), then fuzz for $(SECONDS) s"
 	@echo "make test    install, lint, type-check, run all tests"
-	@echo "make quick   the tests that start no compiler"
+	@echo "make quick   the tests that start no compiler, less the exhaustive ones"
 
 # torch first, at the very version: a range may fetch several GB of CUDA packages
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -29,7 +29,7 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 quick: $(VENV)/installed
-	$(BIN)/pytest -n auto -m "not tvm"
+	$(BIN)/pytest -n auto -m "not tvm and not exhaustive"
 
 test: lint
 	$(BIN)/pytest -n auto

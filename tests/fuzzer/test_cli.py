@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.cli import COMMANDS, routed
+from fuzzer.cli import COMMANDS, main, routed
 from fuzzer.lanes import LANES
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
@@ -23,14 +25,38 @@ DONE, BAD_INPUT, ENVIRONMENT = 0, 64, 69
 
 
 @pytest.fixture
-def fuzz(tmp_path: Path) -> Fuzz:
-    """`fuzz ...` where torch cannot be imported: a command that starts the compilers exits with 69."""
+def no_torch(tmp_path: Path) -> str:
+    """A path on which torch cannot be imported: a command that starts the compilers exits with 69."""
     (tmp_path / "no-torch").mkdir()
     (tmp_path / "no-torch" / "torch.py").write_text("raise ModuleNotFoundError('no torch here')\n")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "no-torch")}
+    return str(tmp_path / "no-torch")
+
+
+@pytest.fixture
+def fuzz(tmp_path: Path, no_torch: str, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
+    """`fuzz ...` in this process: starting Python takes a second, and there are a hundred calls."""
+    monkeypatch.setenv("PYTHONPATH", no_torch)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = ["cli.py", *map(str, arguments)]
+        monkeypatch.setattr(sys, "argv", command)
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            main()
+        assert isinstance(ended.value.code, int)
+        return subprocess.CompletedProcess(command, ended.value.code, out.getvalue(), err.getvalue())
+
+    return run
+
+
+@pytest.fixture
+def process(tmp_path: Path, no_torch: str) -> Fuzz:
+    """`fuzz ...` as users start it, for commands whose children write to the terminal too."""
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "fuzzer.cli", *map(str, arguments)]
+        environment = {**os.environ, "PYTHONPATH": no_torch}
         return subprocess.run(command, capture_output=True, text=True, timeout=30, env=environment, cwd=tmp_path)
 
     return run
@@ -254,9 +280,9 @@ def test_replay_leaves_a_bad_finding_as_it_is(fuzz: Fuzz, saved: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["run", "replay", "doctor"])
-def test_without_torch(fuzz: Fuzz, saved: Path, command: str) -> None:
+def test_without_torch(process: Fuzz, saved: Path, command: str) -> None:
     arguments = {"run": ("--campaign", "new"), "replay": (saved,), "doctor": ()}[command]
-    done = fuzz(command, *arguments)
+    done = process(command, *arguments)
     assert done.returncode == ENVIRONMENT
     assert done.stderr.splitlines()[-1].startswith("fuzz: toolchain 'host' does not start: ")
     assert "no torch here" in done.stderr.splitlines()[-1]
@@ -270,15 +296,15 @@ def test_without_torch(fuzz: Fuzz, saved: Path, command: str) -> None:
         ("sweep --out new", "PyTorch's samples could not be taken (status 1)"),
     ],
 )
-def test_gen_and_sweep_without_torch(fuzz: Fuzz, arguments: str, says: str) -> None:
-    done = fuzz(*arguments.split())
+def test_gen_and_sweep_without_torch(process: Fuzz, arguments: str, says: str) -> None:
+    done = process(*arguments.split())
     assert (done.returncode, done.stdout) == (ENVIRONMENT, "")
     assert done.stderr.splitlines()[-1] == f"fuzz: {says}; its message stands above"
     assert done.stderr.count("ModuleNotFoundError: no torch here\n") == 1
 
 
-def test_coverage_without_torch(fuzz: Fuzz) -> None:
-    done = fuzz("ops", "--coverage", "--json")
+def test_coverage_without_torch(process: Fuzz) -> None:
+    done = process("ops", "--coverage", "--json")
     assert (done.returncode, done.stdout) == (ENVIRONMENT, "")
     last = done.stderr.splitlines()[-1]
     assert last == "fuzz: fuzzer.lanes.coverage does not start (exit 1): ModuleNotFoundError: no torch here"
@@ -293,8 +319,8 @@ def test_help(fuzz: Fuzz) -> None:
     assert all(f" {command} " in done.stdout for command in COMMANDS)
 
 
-def test_short_help(fuzz: Fuzz) -> None:
-    assert fuzz("-h").returncode == DONE
+def test_short_help(process: Fuzz) -> None:
+    assert process("-h").returncode == DONE
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))

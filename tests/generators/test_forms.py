@@ -93,6 +93,7 @@ def assert_owned(case: Case) -> None:
         assert parameter.data_ptr() in given, f"{name}: {render(case.graph)}"
 
 
+@pytest.mark.exhaustive
 @WITH_FORMS
 def test_every_form_is_drawn_and_gives_what_the_plain_one_gives(op: Op) -> None:
     same = close if op.name in ROUNDS_OTHERWISE else identical
@@ -106,6 +107,7 @@ def test_every_form_is_drawn_and_gives_what_the_plain_one_gives(op: Op) -> None:
                 assert same(a, b), f"{render(case.graph)}\n{a}\n{b}"
 
 
+@pytest.mark.exhaustive
 @WITH_FORMS
 def test_every_form_is_another_text(op: Op) -> None:
     """For some calls at least, or it would be no form."""

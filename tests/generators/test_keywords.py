@@ -106,12 +106,14 @@ def draws(op: Op) -> tuple[Node, ...]:
     return drawn(op.name)
 
 
+@pytest.mark.exhaustive
 @EACH_ROW
 def test_every_attribute_takes_two_values(op: Op) -> None:
     for key in op.schema:
         assert len({node.attrs[key] for node in draws(op)}) > 1, key
 
 
+@pytest.mark.exhaustive
 @EACH_ROW
 def test_defaults_are_attributes_and_are_drawn(op: Op) -> None:
     assert set(op.defaults) <= set(op.schema)
@@ -120,6 +122,7 @@ def test_defaults_are_attributes_and_are_drawn(op: Op) -> None:
         assert any(node.attrs[key] == value for node in draws(op)), key
 
 
+@pytest.mark.exhaustive
 @EACH_ROW
 def test_every_form_is_drawn(op: Op) -> None:
     """In-place calls need an operand that the graph computed: those are looked for in larger graphs."""

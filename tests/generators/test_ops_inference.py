@@ -83,6 +83,7 @@ META_DIFFERS = {"block_diag": "0-d operands count as much as others"}
 """PyTorch's own disagreements."""
 
 
+@pytest.mark.exhaustive
 @EACH_ROW
 def test_drawn_calls_have_the_types_that_pytorch_gives_and_share_no_memory_unless_the_row_says_so(op: Op) -> None:
     for index, graph in enumerate(drawn(op.name)[:8]):
@@ -137,6 +138,7 @@ def test_axes_are_counted_from_both_ends() -> None:
     assert set(one_sided) <= set(NEVER_NEGATIVE)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "key"),
     [
@@ -155,6 +157,7 @@ def test_negative_numbers_are_drawn_and_others_too(name: str, key: str) -> None:
     assert 0.1 <= negative(name, key, count=300) <= 0.9
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "key", "kinds"),
     [

@@ -101,6 +101,7 @@ def assert_valid(case: Case) -> bool:
     return NOT_FINITE not in words
 
 
+@pytest.mark.exhaustive
 def test_cases_pass_check_and_run_in_pytorch_with_the_declared_types() -> None:
     finite = [assert_valid(case) for case in campaign()]
     normal = [word for word, case in zip(finite, campaign(), strict=True) if case.profile is Profile.NORMAL]

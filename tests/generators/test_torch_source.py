@@ -426,6 +426,7 @@ def builders(op: Op, count: int, seed: int = 14) -> list[Builder]:
     return [builder for builder in made if builder.grow(op)]
 
 
+@pytest.mark.exhaustive
 @EACH_ROW
 def test_float64_source_of_every_row(op: Op) -> None:
     for builder in builders(op, 3):
@@ -529,6 +530,7 @@ def strangers(text: str) -> set[str]:
     return (names - operands - NAMES) | (private - {"_higher_order_ops"})
 
 
+@pytest.mark.exhaustive
 @WITH_ATTRIBUTES
 def test_an_attribute_outside_its_schema_is_refused_before_rendering(op: Op) -> None:
     types, attrs = drawn(op)
@@ -566,6 +568,7 @@ def harmless(text: str) -> bool:
     return all(isinstance(part, parts) for part in ast.walk(tree))
 
 
+@pytest.mark.exhaustive
 @WITH_ATTRIBUTES
 def test_a_file_with_code_in_an_attribute_is_refused(op: Op) -> None:
     if op.name == "torch_call":
@@ -588,6 +591,7 @@ SPECIAL = {"inf": float("inf"), "-inf": float("-inf"), **{name: getattr(torch, n
 """Texts that are no texts in the source."""
 
 
+@pytest.mark.exhaustive
 @WITH_ATTRIBUTES
 def test_drawn_attributes_render_as_literals(op: Op) -> None:
     nodes = [builder.nodes[-1].attrs for builder in builders(op, 20)] or [drawn(op)[1]]
@@ -603,6 +607,7 @@ def test_drawn_attributes_render_as_literals(op: Op) -> None:
                 assert repr(meant) == repr(now)
 
 
+@pytest.mark.exhaustive
 @EACH_ROW
 def test_texts_speak_of_torch_and_their_operands_alone(op: Op) -> None:
     for builder in builders(op, 6, seed=15):

@@ -16,6 +16,9 @@ from generators import case_file
 from generators.check import check
 from generators.graph import Case
 
+pytestmark = pytest.mark.exhaustive
+"""PyTorch's operator database takes seconds to load."""
+
 
 def named(ops: str, per_dtype: int = 1) -> dict[str, Case | str]:
     with torch.no_grad():

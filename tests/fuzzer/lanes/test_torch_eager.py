@@ -58,6 +58,7 @@ def nothing_is_pushed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(references, "ONE_PASS", {})
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("nothing_is_pushed")
 @pytest.mark.parametrize("profile", Profile)
 def test_node_by_node_is_the_whole_model(profile: Profile) -> None:

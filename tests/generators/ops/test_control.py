@@ -100,6 +100,7 @@ def cases(op: str, count: int) -> Iterator[Case]:
             yield with_values(builder)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("op", ["loop", "shape_branch", "parts", "cond", "while_loop"])
 def test_exported_programs_compute_what_eager_pytorch_does(op: str) -> None:
     compared = 0

@@ -109,6 +109,7 @@ def test_corners_that_both_accept(op: str, types: str, given: dict[str, Attr], r
     assert in_torch(op, types_of(types), attrs_of(op, **given)) == result
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("again", [None, True])
 def test_sizes_are_pytorchs_for_all_scales(again: bool | None) -> None:
     for size in range(1, 60):
