@@ -10,7 +10,6 @@ from collections.abc import Callable
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
-from generators.ops import inset
 from generators.ops.base import (
     BOOL,
     SCALAR,
@@ -305,5 +304,4 @@ OPS = (
         arity=(3, 3),
         forms={Form.METHOD: "{0}.masked_scatter({1}, {2})", Form.INPLACE: "{0}.masked_scatter_({1}, {2})"},
     ),
-    *inset.OPS,
 )

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, INTEGERS, Attrs, DType, Form, TensorType, Value
-from generators.ops import scalar, ternary
 from generators.ops.base import (
     BOOL,
     NUMBER,
@@ -298,6 +297,4 @@ OPS = (
     _bitwise("bitwise_xor", "^"),
     _shift("bitwise_left_shift", "<<"),
     _shift("bitwise_right_shift", ">>"),
-    *ternary.OPS,
-    *scalar.OPS,
 )

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, INTEGERS, Attr, Attrs, DType, Form, TensorType, Value
-from generators.ops import fold
 from generators.ops.base import INT, INTS, Kind, Layer, Op, Types, int_of, ints_of, one_of, require
 from generators.ops.operands import product
 from generators.ops.pad import OPS as PADS
@@ -320,5 +319,4 @@ OPS = (
     *map(_conv_row, (1, 2, 3)),
     *map(_conv_transpose_row, (1, 2, 3)),
     *map(_padded_row, (1, 2, 3)),
-    *fold.OPS,
 )

@@ -6,7 +6,6 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import within
 from generators.graph import Attr, Attrs, DType, Form, TensorType, Value
-from generators.ops import ranges
 from generators.ops.base import INT, OPTIONAL_DTYPE, SCALAR, SIZES, Kind, Op, Types, int_of, ints_of, one_term, require
 from generators.ops.guard import clamped
 from generators.ops.literals import (
@@ -203,5 +202,4 @@ OPS = (
         lambda source, types: {"num_classes": source.integer(CLASSES, 9)},
         {"num_classes": INT},
     ),
-    *ranges.OPS,
 )

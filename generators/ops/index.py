@@ -7,7 +7,6 @@ from collections.abc import Callable
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
-from generators.ops import embedding, mask
 from generators.ops.base import INT, Infer, Op, Types, int_of, optional, require
 from generators.ops.indexing import (
     INDEX,
@@ -204,6 +203,4 @@ OPS = (
         arity=(2, 2),
         forms={Form.METHOD: "{0}.take_along_dim({1}{more})"},
     ),
-    *embedding.OPS,
-    *mask.OPS,
 )

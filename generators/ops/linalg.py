@@ -8,7 +8,6 @@ from functools import reduce
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
-from generators.ops import contraction
 from generators.ops.base import INT, NUMBER, SCALAR, Layer, Op, Types, int_of, number_of, require
 from generators.ops.contraction import WIDTHS, alike, exactly, further, same_numeric, width
 from generators.ops.einsum import meet
@@ -370,5 +369,4 @@ OPS = (
         terms=lambda types, attrs: max(1, min(types[0].sizes)),
         forms={Form.METHOD: "{0}.trace()"},
     ),
-    *contraction.OPS,
 )

@@ -12,7 +12,6 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import POSITIVE
 from generators.graph import FLOATS, INTEGERS, Attrs, DType, TensorType, Value
-from generators.ops import distance, dropout, margin
 from generators.ops.base import BOOL, NUMBER, Types, number_of, one_term, require
 from generators.ops.literals import require_fits
 from generators.ops.operands import partner
@@ -336,7 +335,4 @@ OPS = (
         {"margin": 1.0},
         each=_several,
     ),
-    *margin.OPS,
-    *distance.OPS,
-    *dropout.OPS,
 )

@@ -9,7 +9,6 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import ANY, POSITIVE, Domain
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
-from generators.ops import softmax
 from generators.ops.base import (
     INT,
     NUMBER,
@@ -345,5 +344,4 @@ OPS = (
     _GROUP_NORM,
     _without_weight(_GROUP_NORM, _call("F.group_norm", _GROUP, _EPS_DEFAULT, "num_groups", "None")),
     _RMS_NORM,
-    *softmax.OPS,
 )

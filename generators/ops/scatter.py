@@ -7,7 +7,6 @@ from collections.abc import Callable
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, TensorType, Value
-from generators.ops import assign, index_write
 from generators.ops.base import (
     BOOL,
     INT,
@@ -160,6 +159,4 @@ OPS = (
         SELF,
         function="scatter_reduce",
     ),
-    *index_write.OPS,
-    *assign.OPS,
 )

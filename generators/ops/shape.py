@@ -7,7 +7,6 @@ from collections.abc import Callable
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, Form, TensorType, Value
-from generators.ops import move, part, size
 from generators.ops.base import (
     INT,
     INTS,
@@ -242,9 +241,6 @@ def _wider(b: Builder) -> tuple[Value, ...]:
 
 
 OPS = (
-    *move.OPS,
-    *part.OPS,
-    *size.OPS,
     Op(
         "squeeze",
         one(),

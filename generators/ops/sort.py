@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType
-from generators.ops import magnitude, moments, scan, search
 from generators.ops.axes import (
     along,
     draw_axis,
@@ -268,8 +267,4 @@ _SOME = (
 OPS = (
     *_SORTS,
     *_SOME,
-    *moments.OPS,
-    *search.OPS,
-    *scan.OPS,
-    *magnitude.OPS,
 )
