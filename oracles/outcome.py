@@ -25,11 +25,67 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class IllFormed:
+    """What the compiler's own checker said of a module after a step: "import", or a pass."""
+
+    after: str
+    type: str
+    message: str
+
+
+class Fate(StrEnum):
+    """What became of a module that was broken on purpose."""
+
+    REFUSED = "refused by the checker"
+    HARMLESS = "same result"
+    RAISED = "refused by the build"
+    DIED = "ended the process"  # known from the last note of a child that died
+    MISCOMPILED = "another result"
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A valid module with one thing changed; `change` says which, in words that hold for other modules too."""
+
+    change: str
+    fate: Fate
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What was seen on the way, however the lane ended. Sizes are bytes, times CPU seconds; 0 where not measured.
+
+    checked          steps after which the checker was content, in order
+    ill_formed       the first step after which it was not
+    modified         inputs whose numbers changed while the model ran
+    aliases          outputs (by position) that share memory with an input (by name)
+    parameter_bytes  of the case's parameters and buffers; constant_bytes those in the module before the build
+    mutants          modules broken on purpose, of a lane that does that
+    """
+
+    checked: tuple[str, ...] = ()
+    ill_formed: IllFormed | None = None
+    modified: tuple[str, ...] = ()
+    aliases: tuple[tuple[int, str], ...] = ()
+    parameter_bytes: int = 0
+    constant_bytes: int = 0
+    library_bytes: int = 0
+    peak_bytes: int = 0
+    compile_seconds: float = 0.0
+    mutants: tuple[Mutant, ...] = ()
+
+
+NOTHING_SEEN = Facts()
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
     """The lane gave results, twice where it can run twice."""
 
     outputs: tuple[Array, ...]
     again: tuple[Array, ...] | None = None
+    facts: Facts = NOTHING_SEEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +103,7 @@ class Raised:
     type: str
     message: str
     frames: tuple[Frame, ...] = ()
+    facts: Facts = NOTHING_SEEN
 
 
 class Cause(StrEnum):
@@ -63,12 +120,14 @@ class Died:
     cause: Cause
     code: int
     log: str = ""
+    facts: Facts = NOTHING_SEEN
 
 
 @dataclass(frozen=True, slots=True)
 class TimedOut:
     stage: Stage
     seconds: float
+    facts: Facts = NOTHING_SEEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +148,10 @@ class Skipped:
 Outcome = Ran | Raised | Died | TimedOut | Unsupported | Skipped
 Outcomes = Mapping[LaneSpec, Outcome]
 FAILURES = (Raised, Died, TimedOut)
+
+
+def facts_of(outcome: Outcome) -> Facts:
+    return NOTHING_SEEN if isinstance(outcome, Unsupported | Skipped) else outcome.facts
 
 
 @dataclass(frozen=True, slots=True)

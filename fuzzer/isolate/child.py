@@ -8,6 +8,7 @@ import tempfile
 import time
 import traceback
 from collections import defaultdict
+from dataclasses import replace
 
 from multiprocess.connection import Connection
 
@@ -15,7 +16,7 @@ from fuzzer.isolate import protocol
 from fuzzer.lanes.base import Bench
 from fuzzer.lanes.runners import runner_of
 from oracles.lane import LaneSpec
-from oracles.outcome import Frame, Stage
+from oracles.outcome import Facts, Frame, Stage
 
 MAX_MESSAGE = 20_000
 
@@ -29,9 +30,10 @@ class _Steps:
         self.cpu: dict[Stage, float] = defaultdict(float)
         self.stage = Stage.START
         self.lane = 0
+        self.facts = Facts()
 
     def begin(self, lane: int) -> None:
-        self.lane = lane
+        self.lane, self.facts = lane, Facts()
         self(Stage.START)
 
     def __call__(self, stage: Stage) -> None:
@@ -39,6 +41,10 @@ class _Steps:
         self.cpu[self.stage] += now - self._since
         self._since, self.stage = now, stage
         protocol.send(self._connection, protocol.At(self.lane, stage))
+
+    def note(self, **seen: object) -> None:
+        self.facts = replace(self.facts, **seen)  # type: ignore[arg-type]
+        protocol.send(self._connection, protocol.Noted(self.lane, self.facts))
 
 
 def _cpu() -> float:

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import IO, assert_never
@@ -27,7 +27,19 @@ from fuzzer.isolate.toolchain import HOST, Toolchain
 from fuzzer.triage.signature import recognise
 from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
+from oracles.outcome import (
+    Cause,
+    Died,
+    Facts,
+    Outcome,
+    Raised,
+    Ran,
+    Result,
+    Skipped,
+    Stage,
+    TimedOut,
+    Unsupported,
+)
 
 POLL_SECONDS = 0.1
 LOG_BYTES = 20_000
@@ -138,7 +150,7 @@ class Executor:
         while pending:
             child = self._fork()
             try:
-                child.run(case, pending, bounds or self.bounds, result)
+                child.run(case, _together(pending), bounds or self.bounds, result)
             finally:
                 cpu += child.close()
             pending = [lane for lane in pending if lane not in result.outcomes]
@@ -193,6 +205,11 @@ class Executor:
             return _Child(json.loads(greeting)["pid"], Connection(data.detach()), status, log, scratch)
 
 
+def _together(lanes: Sequence[LaneSpec]) -> list[LaneSpec]:
+    """The lanes that the next child runs: those that need a process of their own come last, one by one."""
+    return [lane for lane in lanes if not lane.fresh] or list(lanes[:1])
+
+
 @dataclass(slots=True)
 class _Child:
     pid: int
@@ -205,6 +222,8 @@ class _Child:
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, result: Result) -> None:
         """Read frames until the child is done, dead, or over a bound; store what became of each lane."""
         lane, stage = lanes[0], Stage.START
+        before = set(result.outcomes)
+        facts: dict[LaneSpec, Facts] = {}
         began, cpu_began, looked = time.monotonic(), 0.0, time.monotonic()
         try:
             protocol.send_job(self.connection, case, lanes, self.scratch)
@@ -225,6 +244,8 @@ class _Child:
                         entered = _numbered(lanes, number)
                         if entered != lane or stage is Stage.START:
                             lane, began, cpu_began = entered, time.monotonic(), processes.cpu_seconds(self.pid)
+                    case protocol.Noted(lane=number, facts=seen):
+                        facts[_numbered(lanes, number)] = seen
                     case protocol.Finished(stage_cpu=spent):
                         if any(each not in result.outcomes for each in lanes):
                             raise protocol.ProtocolError("it finished before every lane had an outcome")
@@ -243,6 +264,9 @@ class _Child:
             self._wait()
             if lane not in result.outcomes:  # else it died between two lanes: nobody's result
                 result.outcomes[lane] = self._death(stage, error)
+        finally:
+            for lane in result.outcomes.keys() - before:
+                result.outcomes[lane] = _with_facts(result.outcomes[lane], facts.get(lane))
 
     def _over_bounds(self, bounds: Bounds, stage: Stage, wall: float, cpu_began: float) -> Outcome | None:
         if processes.resident_bytes(self.pid) > bounds.memory_bytes:
@@ -291,6 +315,10 @@ def _numbered(lanes: Sequence[LaneSpec], number: int) -> LaneSpec:
     if not 0 <= number < len(lanes):
         raise protocol.ProtocolError(f"there is no lane {number}")
     return lanes[number]
+
+
+def _with_facts(outcome: Outcome, facts: Facts | None) -> Outcome:
+    return outcome if facts is None or isinstance(outcome, Unsupported | Skipped) else replace(outcome, facts=facts)
 
 
 def _outcome(message: protocol.DidRun | protocol.DidRaise | protocol.DidSkip, payload: memoryview) -> Outcome:

@@ -16,9 +16,9 @@ from multiprocess.connection import Connection
 from generators import case_file
 from generators.graph import Array, Case, DType
 from oracles.lane import LaneSpec
-from oracles.outcome import Frame, Stage
+from oracles.outcome import Facts, Frame, Stage
 
-VERSION = 1
+VERSION = 2
 MAX_FRAME = 1 << 30
 MAX_RANK = 32
 DTYPES = {
@@ -52,6 +52,13 @@ class At(msgspec.Struct, tag="at", tag_field="message"):
     stage: Stage
 
 
+class Noted(msgspec.Struct, tag="noted", tag_field="message"):
+    """What lane number `lane` has seen so far, all of it: a lane that dies afterwards leaves it behind."""
+
+    lane: int
+    facts: Facts
+
+
 class DidRun(msgspec.Struct, tag="ran", tag_field="message"):
     """Bytes: the outputs, then those of the second run if there was one."""
 
@@ -79,7 +86,7 @@ class Finished(msgspec.Struct, tag="finished", tag_field="message"):
     stage_cpu: dict[Stage, float]
 
 
-Message = Job | At | DidRun | DidRaise | DidSkip | Finished
+Message = Job | At | Noted | DidRun | DidRaise | DidSkip | Finished
 
 _decoder = msgspec.json.Decoder(Message)
 

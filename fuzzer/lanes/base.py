@@ -18,8 +18,23 @@ if TYPE_CHECKING:
     import onnx
     import torch
 
-Step = Callable[[Stage], None]
-"""Called before each step of a lane: even a segfault then has an address."""
+
+class Step(Protocol):
+    """Called before each step of a lane: even a segfault then has an address."""
+
+    def __call__(self, stage: Stage, /) -> None: ...
+
+    def note(self, **seen: object) -> None:
+        """Fields of `Facts` that are known now; they stay known however the lane ends."""
+
+
+class Quiet:
+    """A step that tells nobody."""
+
+    def __call__(self, stage: Stage, /) -> None: ...
+
+    def note(self, **seen: object) -> None: ...
+
 
 T = TypeVar("T")
 
@@ -39,7 +54,7 @@ class Bench:
     Nothing on it is handed to a lane that could change it: modules are imported afresh by each lane.
     """
 
-    def __init__(self, case: Case, step: Step) -> None:
+    def __init__(self, case: Case, step: Callable[[Stage], None]) -> None:
         self.case = case
         self._step = step
         self._stage = Stage.START

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import time
 
 import numpy as np
@@ -19,6 +20,8 @@ class FaultyLane:
 
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
         step(Stage.COMPILE)
+        step.note(compile_seconds=1.5)
+        step.note(checked=("import", spec.variant))
         match spec.variant:
             case "raise":
                 raise RuntimeError("raised on purpose")
@@ -31,9 +34,9 @@ class FaultyLane:
             case "segfault":
                 ctypes.string_at(0)
             case "exit":
-                import os
-
                 os._exit(3)
+            case "pid":
+                return Ran((np.array(os.getpid()),))
             case "leak":
                 kept = []
                 while True:

@@ -14,7 +14,6 @@ from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
 from generators.motifs import call
 from generators.random_graph import with_values
-from oracles.outcome import Stage
 
 
 def warm_up() -> dict[str, str]:
@@ -26,24 +25,21 @@ def warm_up() -> dict[str, str]:
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     from fuzzer.lanes import LANES
-    from fuzzer.lanes.base import Bench
+    from fuzzer.lanes.base import Bench, Quiet
     from fuzzer.lanes.runners import runner_of
 
     remember_decompositions()
-    bench = Bench(_case(), _ignore)
+    step = Quiet()
+    bench = Bench(_case(), step)
     for spec in LANES:
         try:
-            runner_of(spec).run(bench, spec, _ignore)
+            runner_of(spec).run(bench, spec, step)
         except Exception as error:
             error.add_note(f"lane {spec} cannot run the network that every lane is warmed up with")
             raise
     names = ("torch", "tvm", "onnx", "onnxruntime", "numpy")
     versions = {name: str(importlib.import_module(name).__version__) for name in names}
     return {"python": platform.python_version(), **versions}
-
-
-def _ignore(stage: Stage) -> None:
-    return
 
 
 def _case() -> Case:

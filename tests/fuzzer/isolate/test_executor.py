@@ -11,6 +11,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from fuzzer.selftest import _case as sine
 from fuzzer.triage.investigate import tap
 from oracles import judge_all
 from oracles.lane import Engine, LaneSpec
-from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
+from oracles.outcome import Cause, Died, Facts, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut, facts_of
 
 pytestmark = pytest.mark.tvm
 
@@ -144,12 +145,29 @@ def test_segfault(executor: Executor) -> None:
 
 
 def test_exit(executor: Executor) -> None:
-    assert one(executor, faulty("exit")) == Died(Stage.COMPILE, Cause.EXIT, 3)
+    outcome = one(executor, faulty("exit"))
+    assert isinstance(outcome, Died)
+    assert (outcome.stage, outcome.cause, outcome.code) == (Stage.COMPILE, Cause.EXIT, 3)
+
+
+@pytest.mark.parametrize("sin", ["honest", "raise", "hang", "segfault", "exit"])
+def test_what_a_lane_noted_stays_known_however_it_ends(executor: Executor, sin: str) -> None:
+    facts = Facts(checked=("import", sin), compile_seconds=1.5)
+    assert facts_of(one(executor, faulty(sin), Bounds(wall_seconds=0.5))) == facts
+
+
+def test_a_fresh_lane_runs_in_a_process_of_its_own(executor: Executor) -> None:
+    lanes = (replace(faulty("pid", "alone"), fresh=True), faulty("pid", "first"), faulty("pid", "second"))
+    outcomes = executor.run(sine(), lanes).outcomes
+    assert tuple(outcomes) == lanes
+    (alone,), (first,), (second,) = (outputs(outcome) for outcome in outcomes.values())
+    assert first == second != alone
 
 
 def test_leak(executor: Executor) -> None:
     outcome = one(executor, faulty("leak"), SMALL)
-    assert outcome == Died(Stage.COMPILE, Cause.MEMORY, signal.SIGKILL, "more than 1024 MiB")
+    assert isinstance(outcome, Died)
+    assert (outcome.stage, outcome.cause, outcome.log) == (Stage.COMPILE, Cause.MEMORY, "more than 1024 MiB")
 
 
 @pytest.mark.parametrize("sin", ["segfault", "exit", "hang", "raise"])
@@ -272,7 +290,8 @@ def test_many_threads_get_their_own_results(executor: Executor) -> None:
             case "honest" | "lie":
                 np.testing.assert_allclose(outputs(outcome)[0], HONEST + (sin == "lie"), rtol=1e-6)
             case "exit":
-                assert outcome == Died(Stage.COMPILE, Cause.EXIT, 3)
+                assert isinstance(outcome, Died)
+                assert (outcome.cause, outcome.code) == (Cause.EXIT, 3)
             case _:
                 assert isinstance(outcome, Died)
                 assert outcome.code == signal.SIGSEGV

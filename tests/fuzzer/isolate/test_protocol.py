@@ -31,7 +31,7 @@ from generators.graph import (
     TensorType,
     Value,
 )
-from oracles.outcome import Frame, Stage
+from oracles.outcome import Facts, Fate, Frame, IllFormed, Mutant, Stage
 
 Ends = tuple[Connection, Connection]
 
@@ -52,6 +52,19 @@ def framed(header: bytes, payload: bytes = b"") -> bytes:
 MESSAGES: list[protocol.Message] = [
     protocol.Job(list(LANES), 17, "/tmp/scratch"),
     protocol.At(2, Stage.COMPILE),
+    protocol.Noted(1, Facts()),
+    protocol.Noted(
+        2,
+        Facts(
+            checked=("import",),
+            ill_formed=IllFormed("FoldConstant", "ValueError", "not well formed"),
+            modified=("x0",),
+            aliases=((1, "x0"),),
+            library_bytes=12,
+            compile_seconds=0.25,
+            mutants=(Mutant("drop an argument", Fate.MISCOMPILED, "1 for 2"),),
+        ),
+    ),
     protocol.DidRun(0, [ArrayDoc("float32", (2, 0)), ArrayDoc("bool", ())], None),
     protocol.DidRun(1, [ArrayDoc("int64", (3,))], [ArrayDoc("int64", (3,))]),
     protocol.DidRaise(1, Stage.IMPORT, "ValueError", "naïve \n «text» \0", [Frame("a.cc", 3, "f(int)")]),

@@ -11,7 +11,7 @@ from graphs_by_hand import Call, case_of, numbered
 
 from fuzzer.lanes import TORCH, TORCH_ENVELOPE, TORCH_F64
 from fuzzer.lanes import torch_eager as references
-from fuzzer.lanes.base import Bench
+from fuzzer.lanes.base import Bench, Quiet
 from generators.choice import NumpySource
 from generators.graph import Array, Case, DType, Form, Input, Layout, Profile
 from generators.random_graph import generate
@@ -31,7 +31,7 @@ def one_thread() -> Iterator[None]:
 
 
 def run(case: Case, lane: LaneSpec) -> tuple[Array, ...]:
-    return references.TorchLane().run(Bench(case, lambda stage: None), lane, lambda stage: None).outputs
+    return references.TorchLane().run(Bench(case, Quiet()), lane, Quiet()).outputs
 
 
 def envelope(case: Case) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
