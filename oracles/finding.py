@@ -22,6 +22,12 @@ class Kind(StrEnum):
     WRONG_DTYPE = "wrong-dtype"
     WRONG_VALUE = "wrong-value"
     UNSTABLE = "second-run-differs"
+    MODIFIED_INPUT = "modified-input"
+    ALIASED_OUTPUT = "aliased-output"
+    ILL_FORMED = "ill-formed"
+    CHECKER_GAP = "checker-gap"
+    BLOAT = "bloat"
+    SLOW = "slow"
 
     @property
     def is_numeric(self) -> bool:
@@ -34,6 +40,7 @@ class Component(StrEnum):
     EXPORTER = "exporter"
     ONNXRUNTIME = "onnxruntime"
     PYTORCH = "pytorch"
+    ENVIRONMENT = "environment"  # disk full, no compiler, no memory for anyone: nobody's bug
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 from oracles.lane import Engine, Importer, LaneSpec
 
@@ -20,6 +21,24 @@ TVM_LANES = (
     LaneSpec("relax-onnx-llvm", Engine.TVM, Importer.ONNX, "relax", asserts=False),
     LaneSpec("relax-export-c", Engine.TVM, Importer.EXPORT, "relax", target="c"),
 )
+
+
+def _sampled(name: str, variant: str = "relax", **more: Any) -> LaneSpec:
+    return LaneSpec(f"relax-export-{name}", Engine.TVM, Importer.EXPORT, variant, asserts=False, **more)
+
+
+SAMPLED_LANES = (
+    _sampled("zero", pipeline="zero", checked=True),
+    _sampled("script", passes=("ScriptRoundTrip",)),
+    _sampled("json", passes=("JsonRoundTrip",)),
+    _sampled("library", library=True),
+    _sampled("again", fresh=True),
+    _sampled("lifted", lifted=True, checked=True),
+    _sampled("symbolic", symbolic=True, checked=True),
+    _sampled("gradient", "gradient"),
+    _sampled("mutants", "mutants"),
+)
+"""Dear ones: a test takes one of them, in turn. Each differs from relax-export-llvm in one thing that must not matter."""
 
 LANES = (*REFERENCES, *TVM_LANES)
 
