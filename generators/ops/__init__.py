@@ -18,6 +18,7 @@ from generators.ops import (
     index,
     index_write,
     inset,
+    item,
     join,
     linalg,
     loss,
@@ -30,6 +31,8 @@ from generators.ops import (
     pad,
     part,
     pool,
+    quantize,
+    random,
     ranges,
     recurrent,
     reduction,
@@ -41,7 +44,9 @@ from generators.ops import (
     size,
     softmax,
     sort,
+    sparse,
     ternary,
+    unique,
     vision,
 )
 from generators.ops.base import Op
@@ -90,6 +95,11 @@ OPS: tuple[Op, ...] = (
     *dropout.OPS,
     *recurrent.OPS,
     *control.OPS,
+    *item.OPS,
+    *unique.OPS,
+    *sparse.OPS,
+    *quantize.OPS,
+    *random.OPS,
 )
 
 TABLE: dict[str, Op] = {op.name: op for op in (*OPS, SAMPLE)}

@@ -199,8 +199,8 @@ def _question(name: str, sign: str = "", alias: str = "") -> Op:
     return _row(name, YES_OR_NO, terms=None, sign=sign, alias=alias)
 
 
-def _bitwise(name: str, sign: str) -> Op:
-    return _row(name, promoted(*WHOLE), pair(WHOLE), terms=None, sign=sign, inplace=_ASSIGNED)
+def _bitwise(name: str, sign: str, inplace: str = _ASSIGNED) -> Op:
+    return _row(name, promoted(*WHOLE), pair(WHOLE), terms=None, sign=sign, inplace=inplace)
 
 
 def _shift(name: str, sign: str) -> Op:
@@ -293,7 +293,7 @@ OPS = (
     ),
     # bits
     _bitwise("bitwise_and", "&"),
-    _bitwise("bitwise_or", "|"),
+    _bitwise("bitwise_or", "|", "{0}.bitwise_or_({1})"),
     _bitwise("bitwise_xor", "^"),
     _shift("bitwise_left_shift", "<<"),
     _shift("bitwise_right_shift", ">>"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import within
-from generators.graph import INTEGERS, Attrs, DType, TensorType, Value
+from generators.graph import FLOATS, INTEGERS, Attrs, DType, Form, TensorType, Value
 from generators.ops.base import INT, Op, Types, int_of, one_of, require
 from generators.ops.contraction import dense
 from generators.ops.guard import clamped
@@ -40,6 +40,11 @@ BODIES = {
 
 PREDICATES = {"value": "{p}", "any": "{p}.any()", "all": "{p}.all()", "sum": "{p}.sum() > 0"}
 """Exact ones: floats that decide where a program goes would decide otherwise elsewhere."""
+
+COMPARISONS = {"gt": ">", "lt": "<", "ge": ">=", "le": "<=", "eq": "==", "ne": "!="}
+
+LARGEST = 4
+"""Of what is asserted to be above something less than its negative."""
 
 BODY = one_of(*BODIES)
 
@@ -180,10 +185,86 @@ def _cond_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _cond_source(args: tuple[str, ...], attrs: Attrs) -> str:
-    names = ("x", "y")[: len(args) - 1]
+    return _torch_cond(PREDICATES[str(attrs["predicate"])].format(p=args[0]), args[1:], attrs)
+
+
+def _torch_cond(predicate: str, args: tuple[str, ...], attrs: Attrs) -> str:
+    names = ("x", "y")[: len(args)]
     branches = (f"lambda {', '.join(names)}: {_text(attrs, key, *names)}" for key in ("then", "other"))
-    given = ", ".join(map(dense, args[1:])) + ("," if len(names) == 1 else "")
-    return f"torch.cond({PREDICATES[str(attrs['predicate'])].format(p=args[0])}, {', '.join(branches)}, ({given}))"
+    given = ", ".join(map(dense, args)) + ("," if len(names) == 1 else "")
+    return f"torch.cond({predicate}, {', '.join(branches)}, ({given}))"
+
+
+def _cond_item(types: Types, attrs: Attrs) -> TensorType:
+    n = types[0]
+    require(n.rank == 0 and n.dtype.is_integer, f"cond_item reads a whole number, not {n}")
+    return _require_body(types[1:], attrs["then"], attrs["other"])
+
+
+def _cond_item_operands(b: Builder) -> tuple[Value, ...]:
+    computed = [v for v in b.results() if v.type.rank == 0 and v.type.dtype.is_integer]
+    if computed and b.source.chance(50):
+        return b.source.choice(computed), *_values(b)
+    return b.fresh_input(TensorType(b.source.choice(INTEGERS), ()), domain=within(0, 4)), *_values(b)
+
+
+def _cond_item_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    """Bounds of inputs' numbers, of which there are few."""
+    bodies = _bodies(types[1:])
+    return {
+        "comparison": source.choice(tuple(COMPARISONS)),
+        "bound": source.integer(0, 4),
+        "then": source.choice(bodies),
+        "other": source.choice(bodies),
+    }
+
+
+def _cond_item_source(args: tuple[str, ...], attrs: Attrs) -> str:
+    predicate = f"{args[0]}.item() {COMPARISONS[str(attrs['comparison'])]} {attrs['bound']}"
+    return _torch_cond(predicate, args[1:], attrs)
+
+
+def _cond_size(types: Types, attrs: Attrs) -> TensorType:
+    require(types[0].rank > 0, "cond_size takes ranks above 0")
+    axis_of(int_of(attrs, "dim"), types[0].rank)
+    return _require_body(types, attrs["then"], attrs["other"])
+
+
+def _cond_size_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
+    """Symbolic sizes rather: others are decided when the program is traced."""
+    x, bodies = types[0], _bodies(types)
+    if not x.rank:
+        return None
+    axis = source.choice([axis for axis in range(x.rank) if axis not in _static(x)] or list(range(x.rank)))
+    return {
+        "dim": _signed(source, axis, x.rank),
+        "comparison": source.choice(tuple(COMPARISONS)),
+        "bound": int(x.sizes[axis]) + source.integer(-1, 1),
+        "then": source.choice(bodies),
+        "other": source.choice(bodies),
+    }
+
+
+def _cond_size_source(args: tuple[str, ...], attrs: Attrs) -> str:
+    predicate = f"{args[0]}.shape[{attrs['dim']}] {COMPARISONS[str(attrs['comparison'])]} {attrs['bound']}"
+    return _torch_cond(predicate, args, attrs)
+
+
+def _asserted(types: Types, attrs: Attrs) -> TensorType:
+    """Its operand's domain sees to it that the assertion holds, and some rounding does not change that."""
+    require_dtype(types, *FLOATS)
+    require(int_of(attrs, "low") < -LARGEST, f"numbers from -{LARGEST} on are not all above {attrs['low']}")
+    return types[0]
+
+
+def _assert_operands(b: Builder) -> tuple[Value, ...]:
+    type = TensorType(b.dtype(FLOATS), b.shape(b.source.integer(0, 4)))
+    return (b.fresh_input(type, domain=within(-LARGEST, LARGEST)),)
+
+
+def _assert_source(message: str) -> str:
+    check = f"torch._assert_async(({{0}} > {{low}}).all(){message})"
+    return f"{check}\n{{out}} = torch.sqrt({{0}} - ({{low}}))"
 
 
 def _while_loop(types: Types, attrs: Attrs) -> TensorType:
@@ -248,6 +329,36 @@ OPS = (
         {"predicate": one_of(*PREDICATES), "then": BODY, "other": BODY},
         arity=(2, 3),
         terms=_twice,
+    ),
+    Op(
+        "cond_item",
+        _cond_item_operands,
+        _cond_item,
+        _cond_item_source,
+        _cond_item_attrs,
+        {"comparison": one_of(*COMPARISONS), "bound": INT, "then": BODY, "other": BODY},
+        arity=(2, 3),
+        terms=_twice,
+    ),
+    Op(
+        "cond_size",
+        _values,
+        _cond_size,
+        _cond_size_source,
+        _cond_size_attrs,
+        {"dim": INT, "comparison": one_of(*COMPARISONS), "bound": INT, "then": BODY, "other": BODY},
+        arity=(1, 2),
+        terms=_twice,
+    ),
+    Op(
+        "assert_async",
+        _assert_operands,
+        _asserted,
+        _assert_source(""),
+        lambda source, types: {"low": source.integer(-9, -5)},
+        {"low": INT},
+        terms=_twice,
+        forms={Form.FUNCTION: _assert_source(", 'too small'")},
     ),
     Op(
         "while_loop",

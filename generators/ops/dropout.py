@@ -1,11 +1,11 @@
-"""Dropout of a model that is not trained: its input."""
+"""Dropout of a model that is not trained: its input. Of one that is, where all is kept or nothing."""
 
 from __future__ import annotations
 
-from generators.graph import Attrs, Form, TensorType
+from generators.graph import FLOATS, Attrs, Form, TensorType
 from generators.ops.base import NUMBER, Layer, Op, Types, number_of, require
 from generators.ops.operands import one
-from generators.ops.rules import ALL
+from generators.ops.rules import ALL, require_dtype
 
 
 def _row(name: str, layer: str = "", ranks: tuple[int, int] = (0, 5)) -> Op:
@@ -32,6 +32,17 @@ def _row(name: str, layer: str = "", ranks: tuple[int, int] = (0, 5)) -> Op:
     )
 
 
+def _kept(types: Types, attrs: Attrs) -> TensorType:
+    require(0 <= number_of(attrs, "p") <= 1, "p must be a probability")
+    return types[0]
+
+
+def _all_or_nothing(types: Types, attrs: Attrs) -> TensorType:
+    require_dtype(types, *FLOATS)
+    require(attrs["p"] in (0, 1), "chance decides, unless p is 0 or 1")
+    return types[0]
+
+
 OPS = (
     _row("dropout", "Dropout"),
     _row("dropout1d", "Dropout1d", (2, 3)),
@@ -40,4 +51,22 @@ OPS = (
     _row("alpha_dropout", "AlphaDropout"),
     _row("feature_alpha_dropout", "FeatureAlphaDropout"),
     _row("feature_dropout"),  # which is in torch only
+    Op(
+        "dropout_inplace",
+        one(),
+        _kept,
+        "F.dropout({0}.clone(), {p}, False, inplace=True)",
+        lambda source, types: {"p": source.choice((0.5, 0.1, 0.0, 1.0))},
+        {"p": NUMBER},
+    ),
+    Op(
+        "dropout_training",
+        one(FLOATS),
+        _all_or_nothing,
+        "F.dropout({0}, {p}, training=True)",
+        lambda source, types: {"p": source.choice((1.0, 1.0, 0.0))},
+        {"p": NUMBER},
+        forms={Form.FUNCTION: "torch.dropout({0}, {p}, True)"},
+        view=True,
+    ),
 )

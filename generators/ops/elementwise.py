@@ -291,6 +291,16 @@ OPS = (
         view=True,
     ),
     Op(
+        "to_float",
+        one(),
+        lambda types, attrs: types[0].with_dtype(dtype_of(attrs)),
+        _by_name,
+        lambda source, types: {"dtype": source.choice((DType.FLOAT32, DType.FLOAT16, *FLOATS)).value},
+        {"dtype": DTYPE},
+        terms=one_term,
+        view=True,
+    ),
+    Op(
         "type_as",
         _value_and_model,
         lambda types, attrs: types[0].with_dtype(types[1].dtype),
@@ -302,6 +312,14 @@ OPS = (
     ),
     # the same numbers again
     Op("clone", one(), same_type(*ALL), "torch.clone({0})", forms={Form.METHOD: "{0}.clone()"}),
+    Op("to_cpu", one(), same_type(*ALL), '{0}.to("cpu")', forms={Form.METHOD: "{0}.cpu()"}, view=True),
+    Op(
+        "if_floating_point",
+        one(),
+        same_type(*ALL),
+        "{0} * torch.is_floating_point({0})",
+        forms={Form.METHOD: "{0} * {0}.is_floating_point()"},
+    ),
     Op("contiguous", one(), same_type(*ALL), "{0}.contiguous()", view=True),
     Op("detach", one(), same_type(*ALL), "{0}.detach()", forms={Form.FUNCTION: "torch.detach({0})"}, view=True),
     Op("identity", one(), same_type(*ALL), "{0}", forms={Form.MODULE: Layer("torch.nn.Identity()")}, view=True),

@@ -179,6 +179,31 @@ _BATCH_NORM_BATCH_STATS = Op(
     forms={Form.MODULE: _channel_layer("BatchNorm", running=False)},
 )
 
+
+def _trained(types: Types, attrs: Attrs) -> tuple[TensorType, ...]:
+    """The statistics move by `momentum`, towards those of the batch."""
+    x, mean, var = types[:3]
+    require(x.numel > 0 and _length(False)(types, attrs) > 1, f"takes more than 1 value per channel, not {x}")
+    return _over_channels(running=True, instances=False)(types, attrs), mean, var
+
+
+def _trained_source(args: tuple[str, ...], attrs: Attrs) -> str:
+    given = ", ".join([args[0], "{out1}", "{out2}", *args[3:]])
+    text = more(attrs, _NUMBERS, _DEFAULTS)
+    moved = f"{{out1}}, {{out2}} = {args[1]}.clone(), {args[2]}.clone()"
+    return f"{moved}\n{{out0}} = F.batch_norm({given}, training=True{text})"
+
+
+_BATCH_NORM_TRAINING = replace(
+    _BATCH_NORM_BATCH_STATS,
+    name="batch_norm_training",
+    operands=_channels(2, running=True),
+    infer=_trained,
+    source=_trained_source,
+    arity=(3, 5),
+    forms={},
+)
+
 _INSTANCE_NORM = Op(
     "instance_norm",
     _channels(3, running=False),
@@ -337,6 +362,7 @@ OPS = (
     _BATCH_NORM,
     _without_weight(_BATCH_NORM, "F.batch_norm({0}, {1}, {2}, None, {3}{more})"),
     _BATCH_NORM_BATCH_STATS,
+    _BATCH_NORM_TRAINING,
     _INSTANCE_NORM,
     _INSTANCE_NORM_RUNNING_STATS,
     _LAYER_NORM,

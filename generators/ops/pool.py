@@ -306,13 +306,15 @@ def _adaptive(nd: int, average: bool) -> Pooled:
 
 def _draw_output(nd: int) -> Callable[[ChoiceSource, Types], Attrs]:
     def draw(source: ChoiceSource, types: Types) -> Attrs:
-        """Sizes that divide the old ones, others, larger ones; now and then 0."""
+        """All in one; sizes that divide the old ones, others, larger ones; now and then 0."""
 
         def size(old: int) -> int | None:
             if nd > 1 and source.chance(15):
                 return None
             return 0 if source.chance(2) else source.choice((1, 1, 2, 3, 4, 5, max(1, int(old) // 2), int(old) + 1))
 
+        if source.chance(25):
+            return {"output_size": 1}
         sizes = [size(old) for old in types[0].sizes[-nd:]]
         if source.chance(40) and sizes[0] is not None:
             return {"output_size": sizes[0]}

@@ -186,7 +186,14 @@ def _window_row(name: str, **defaults: float) -> Op:
         return {"window_length": length, "periodic": source.chance(50), **shape, "dtype": maybe_dtype(source, FLOATS)}
 
     def at_defaults(types: Types, attrs: Attrs) -> bool:
-        return all(attrs[key] == default for key, default in defaults.items())
+        """All but the first, which can be told alone."""
+        return all(attrs[key] == defaults[key] for key in list(defaults)[1:])
+
+    def short(args: tuple[str, ...], attrs: Attrs) -> str:
+        first = [key for key in list(defaults)[:1] if attrs[key] != defaults[key]]
+        told = ", ".join(repr(attrs[key]) for key in ("window_length", *(["periodic", *first] if first else [])))
+        periodic = "" if first or attrs["periodic"] else ", periodic=False"
+        return f"torch.{name}({told}{periodic}{dtype_text(attrs)})"
 
     told = "".join(f", {{{key}}}" for key in ("window_length", "periodic", *defaults))
     return Op(
@@ -200,7 +207,7 @@ def _window_row(name: str, **defaults: float) -> Op:
         arity=(0, 0),
         terms=_many,
         scale=1.0,
-        forms={Form.FUNCTION: Spelling(f"torch.{name}({{window_length}}{{more}})", at_defaults)},
+        forms={Form.FUNCTION: Spelling(short, at_defaults)},
     )
 
 

@@ -183,11 +183,11 @@ def _condition(b: Builder) -> tuple[Value, ...]:
 
 
 def _changed(name: str, sign: str, key: str) -> Spelling:
-    """In place there are two ways, the operator and the method: one for each sign of the number."""
+    """In place there are two ways, the operator and the method: for odd whole parts, and for others."""
 
     def source(args: tuple[str, ...], attrs: Attrs) -> str:
         number = attrs[key]
-        if number_of(attrs, key) < 0:
+        if int(number_of(attrs, key)) % 2:
             return f"{args[0]}.{name}_({number!r})"
         return f"{{out}} = {args[0]}\n{{out}} {sign}= {number!r}"
 

@@ -7,6 +7,7 @@ from generators.graph import FLOATS, Attrs, DType, Form, TensorType
 from generators.ops.base import (
     INT,
     INTS,
+    NUMBER,
     OPTIONAL_DTYPE,
     SCALAR,
     Infer,
@@ -17,12 +18,30 @@ from generators.ops.base import (
     int_of,
     ints_of,
     one_term,
+    optional,
     require,
 )
-from generators.ops.literals import drawn_number, dtype_of_numbers, dtype_or, dtype_text, filled, maybe_dtype
+from generators.ops.literals import (
+    drawn_number,
+    dtype_of_numbers,
+    dtype_or,
+    dtype_text,
+    filled,
+    maybe_dtype,
+    require_fits,
+)
 from generators.ops.move import RANKED, any_dim, some_dims
 from generators.ops.operands import one, product
-from generators.ops.rules import NUMERIC, axes_of, axis_of, floating, promote, size_along
+from generators.ops.rules import (
+    DEFAULT_FLOAT,
+    NUMERIC,
+    axes_of,
+    axis_of,
+    floating,
+    promote,
+    require_dtype,
+    size_along,
+)
 
 # --- shapes
 
@@ -142,6 +161,37 @@ def _full_source(args: tuple[str, ...], attrs: Attrs) -> str:
     return f"torch.full(({sizes.rstrip()}), {attrs['fill_value']!r}{dtype_text(attrs)})"
 
 
+def _value_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    dtype = maybe_dtype(source)
+    return {"value": drawn_number(source, dtype), "dtype": dtype}
+
+
+def _eye(types: Types, attrs: Attrs) -> TensorType:
+    (x,) = types
+    require(x.rank > 0, "a 0-d tensor has no sizes")
+    n = x.sizes[axis_of(int_of(attrs, "dim"), x.rank)]
+    return filled(1, (n, n if attrs["m"] is None else int_of(attrs, "m")), dtype_or(attrs, DEFAULT_FLOAT))
+
+
+def _eye_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    m = source.integer(0, 6) if source.chance(40) else None
+    return {"dim": any_dim(source, types[0].rank), "m": m, "dtype": maybe_dtype(source)}
+
+
+def _linspace(types: Types, attrs: Attrs) -> TensorType:
+    (x,), dtype = types, dtype_or(attrs, DEFAULT_FLOAT)
+    require(x.rank > 0, "a 0-d tensor has no sizes")
+    require_dtype((x.with_dtype(dtype),), *FLOATS)
+    for key in ("start", "end"):
+        require_fits(attrs[key], dtype)
+    return TensorType(dtype, (x.sizes[axis_of(int_of(attrs, "dim"), x.rank)],))
+
+
+def _linspace_attrs(source: ChoiceSource, types: Types) -> Attrs:
+    start, end = (source.choice((source.integer(-8, 8), source.integer(-16, 16) / 2)) for _ in range(2))
+    return {"start": start, "end": end, "dim": any_dim(source, types[0].rank), "dtype": maybe_dtype(source, FLOATS)}
+
+
 OPS = (
     Op(
         "reshape_keep",
@@ -199,6 +249,45 @@ OPS = (
         {"dim": INT, "dtype": OPTIONAL_DTYPE},
         {"dtype": None},
         terms=one_term,
+    ),
+    Op(
+        "ones_shape",
+        one(),
+        lambda types, attrs: types[0].with_dtype(dtype_or(attrs, DEFAULT_FLOAT)),
+        "torch.ones({0}.shape{more})",
+        lambda source, types: {"dtype": maybe_dtype(source)},
+        {"dtype": OPTIONAL_DTYPE},
+        {"dtype": None},
+    ),
+    Op(
+        "empty_shape",
+        one(),
+        lambda types, attrs: filled(attrs["value"], types[0].sizes, dtype_or(attrs, DEFAULT_FLOAT)),
+        "torch.empty({0}.shape{more}).fill_({value})",
+        _value_attrs,
+        {"value": SCALAR, "dtype": OPTIONAL_DTYPE},
+        {"dtype": None},
+        terms=one_term,
+    ),
+    Op(
+        "eye_size",
+        RANKED,
+        _eye,
+        "torch.eye({0}.shape[{dim}]{more})",
+        _eye_attrs,
+        {"dim": INT, "m": optional(INT), "dtype": OPTIONAL_DTYPE},
+        {"m": None, "dtype": None},
+    ),
+    Op(
+        "linspace_size",
+        RANKED,
+        _linspace,
+        "torch.linspace({start}, {end}, {0}.shape[{dim}]{more})",
+        _linspace_attrs,
+        {"start": NUMBER, "end": NUMBER, "dim": INT, "dtype": OPTIONAL_DTYPE},
+        {"dtype": None},
+        terms=one_term,
+        scale=8.0,
     ),
     Op(
         "full_size",

@@ -147,7 +147,11 @@ LEFT_OUT: dict[tuple[str, str], str] = {
     ("diff", "append"): OPERAND,
     ("arange_size", "start"): ROW_OF_ITS_OWN,
     ("arange_size", "step"): ROW_OF_ITS_OWN,
-    ("full_size", "size"): "made of the operand's own size",
+    **{(row, "size"): "made of the operand's own size" for row in ("full_size", "ones_shape", "empty_shape")},
+    ("linspace_size", "steps"): "made of the operand's own size",
+    **{(row, key): "several results, of which unique_inverse has the second"
+       for row in ("unique_sum", "unique_inverse", "unique_consecutive_sum")
+       for key in ("sorted", "return_inverse", "return_counts") if (row, key) != ("unique_sum", "sorted")},
     ("broadcast_to", "shape"): "documented so, taken as size alone",
     ("concatenate", "axis"): "another word for dim: a form",
     ("split", "split_size_or_sections"): "the row's sizes; split_size has the other half",

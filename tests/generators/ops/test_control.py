@@ -11,7 +11,7 @@ from eager import inferred, ones, run_case, types_of
 from fuzzer.lanes.base import build_model, laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
-from generators.graph import Attrs, Case, Invalid, Symbol
+from generators.graph import Attrs, Case, Form, Invalid, Symbol
 from generators.ops import TABLE, control
 from generators.ops.control import BODIES
 from generators.random_graph import with_values
@@ -19,6 +19,7 @@ from generators.torch_source import render
 
 BRANCH: Attrs = {"dim": 0, "bound": 2, "then": "negative", "other": "add"}
 COND: Attrs = {"predicate": "any", "then": "negative", "other": "tanh"}
+ITEM: Attrs = {"comparison": "ge", "bound": 2, "then": "negative", "other": "tanh"}
 PARTS: Attrs = {"dim": 0, "body": "sin", "collect": "sum"}
 
 
@@ -40,6 +41,13 @@ PARTS: Attrs = {"dim": 0, "body": "sin", "collect": "sum"}
         ("cond", "float32[] float32[3]", {**COND, "predicate": "sum"}, "sum is not exact for float32[]"),
         ("cond", "int64[3] float32[3]", COND, "any is not exact for int64[3]"),
         ("cond", "bool[1] float32[3]", {**COND, "predicate": "value"}, "takes a 0-d value"),
+        ("cond_item", "int64[1] float32[3]", ITEM, "reads a whole number, not int64[1]"),
+        ("cond_item", "float32[] float32[3]", ITEM, "reads a whole number, not float32[]"),
+        ("cond_item", "int64[] float32[3]", {**ITEM, "comparison": "or"}, "comparison must be one of"),
+        ("cond_size", "float32[]", {**ITEM, "dim": 0}, "ranks above 0"),
+        ("cond_size", "float32[2]", {**ITEM, "dim": 1}, "out of range"),
+        ("assert_async", "float32[2]", {"low": -4}, "are not all above -4"),
+        ("assert_async", "int64[2]", {"low": -5}, "is not defined for int64"),
         ("while_loop", "int32[] float32[3]", {"n": 1, "body": "sin"}, "counts in int64[]"),
         ("while_loop", "int64[] float32[3]", {"n": 13, "body": "sin"}, "counts to 12 at most"),
     ],
@@ -87,6 +95,21 @@ def test_what_is_written() -> None:
     assert text("cond", "px", COND) == [
         f"torch.cond(p.any(), lambda x: -x, lambda x: torch.tanh(x), (x.{dense},))",
     ]
+    assert text("cond_item", "nx", {**ITEM, "comparison": "ne"}) == [
+        f"torch.cond(n.item() != 2, lambda x: -x, lambda x: torch.tanh(x), (x.{dense},))",
+    ]
+    assert text("cond_size", "xy", {**ITEM, "dim": -1}) == [
+        f"torch.cond(x.shape[-1] >= 2, lambda x, y: -x, lambda x, y: torch.tanh(x), (x.{dense}, y.{dense}))",
+    ]
+    assert text("assert_async", "x", {"low": -5}) == [
+        "torch._assert_async((x > -5).all())",
+        "{out} = torch.sqrt(x - (-5))",
+    ]
+    assert (
+        TABLE["assert_async"]
+        .render(("x",), {"low": -5}, Form.FUNCTION)
+        .startswith("torch._assert_async((x > -5).all(), 'too small')\n")
+    )
     assert text("while_loop", "ix", {"n": 3, "body": "sin"}) == [
         "_, {out} = torch._higher_order_ops.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, torch.sin(x)), "
         f"(i, x.{dense}))"
@@ -101,7 +124,9 @@ def cases(op: str, count: int) -> Iterator[Case]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("op", ["loop", "shape_branch", "parts", "cond", "while_loop"])
+@pytest.mark.parametrize(
+    "op", ["loop", "shape_branch", "parts", "cond", "cond_item", "cond_size", "assert_async", "while_loop"]
+)
 def test_exported_programs_compute_what_eager_pytorch_does(op: str) -> None:
     compared = 0
     for case in cases(op, 5):
@@ -136,3 +161,21 @@ def test_turns_are_counted_from_a_number_of_the_program() -> None:
         start = case.tensors[node.args[0]].item() if node.args[0] in case.tensors else 0
         turns.add(max(0, int(node.attrs["n"]) - start))  # type: ignore[arg-type]
     assert turns >= {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(("comparison", "kept"), [("gt", "gt"), ("lt", "lt"), ("ge", "ge"), ("le", "le"), ("ne", "ne")])
+def test_sizes_that_are_known_by_name_are_compared_when_the_program_runs(comparison: str, kept: str) -> None:
+    attrs = {**ITEM, "dim": 0, "comparison": comparison}
+    source = TABLE["cond_size"].render(("x",), attrs)
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            made: torch.Tensor = eval(source, {"torch": torch, "x": x})
+            return made
+
+    model = Model()
+    program = torch.export.export(model, (torch.ones(3, 2),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
+    assert kept in {getattr(node.target, "__name__", "") for node in program.graph.nodes}
+    for size in (2, 3, 5):
+        x = torch.ones(size, 2)
+        assert torch.equal(program.module()(x), model(x))

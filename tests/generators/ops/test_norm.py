@@ -13,7 +13,8 @@ from generators.ops import TABLE, Op, norm
 from generators.torch_source import constructor, statements
 
 STRICTER = {"accepted", "refused", "stricter"}
-EACH_ROW = pytest.mark.parametrize("op", norm.OPS, ids=lambda op: op.name)
+EXPRESSIONS = [op for op in norm.OPS if op.name != "batch_norm_training"]  # which is statements
+EACH_ROW = pytest.mark.parametrize("op", EXPRESSIONS, ids=lambda op: op.name)
 
 
 def attrs_of(op: str, **given: Attr) -> Attrs:
@@ -196,3 +197,22 @@ def test_results_stay_finite_where_all_numbers_are_equal(op: Op) -> None:
     names = tuple(f"a{i}" for i in range(1 + len(rest)))
     scope = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, [x, *rest], strict=True))}
     assert torch.isfinite(eval(op.render(names, attrs), scope)).all()
+
+
+@pytest.mark.parametrize("momentum", [0.1, 0.0, 1.0])
+def test_training_moves_copies_of_the_statistics_as_the_layer_does(momentum: float) -> None:
+    layer = torch.nn.BatchNorm1d(3, momentum=momentum, affine=False)
+    x, mean, var = torch.randn(4, 3, 5), torch.zeros(3), torch.ones(3)
+    text = TABLE["batch_norm_training"].render(("x", "mean", "var"), attrs_of("batch_norm_training", momentum=momentum))
+    scope = {"torch": torch, "F": torch.nn.functional, "x": x, "mean": mean, "var": var}
+    exec(text.format(out0="out", out1="moved_mean", out2="moved_var"), scope)
+    assert torch.equal(scope["out"], layer(x))
+    assert torch.equal(scope["moved_mean"], layer.running_mean)
+    assert torch.equal(scope["moved_var"], layer.running_var)
+    assert torch.equal(mean, torch.zeros(3))
+    assert torch.equal(var, torch.ones(3))
+
+
+def test_training_takes_more_than_one_value_per_channel() -> None:
+    with pytest.raises(Invalid, match="takes more than 1 value per channel"):
+        inferred("batch_norm_training", types_of("float32[1,3] float32[3] float32[3]"), attrs_of("batch_norm_training"))

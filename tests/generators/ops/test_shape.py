@@ -26,6 +26,7 @@ STRICTER = {
     "reshape_merge": "one dimension twice",
     "reshape_heads": "a division that leaves a rest",
     "full_size": "no dimension of a 0-d tensor",
+    "linspace_size": "integers between which rounding decides",
     "expand": "PyTorch makes a size -1 beside a size 0",
     "broadcast_to": "PyTorch makes a size -1 beside a size 0",
     "as_strided": "PyTorch makes a size -1 beside a size 0",

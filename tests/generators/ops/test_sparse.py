@@ -1,0 +1,58 @@
+"""Rows of `sparse`: the same as dense matrices give, where all is finite."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from eager import inferred, run_case, types_of
+from nonsense import verdicts
+
+from generators.builder import Builder, Limits
+from generators.choice import NumpySource
+from generators.graph import Attrs, Invalid, Profile
+from generators.ops import TABLE, Op, sparse
+from generators.random_graph import with_values
+
+EACH_ROW = pytest.mark.parametrize("op", sparse.OPS, ids=lambda op: op.name)
+PLAIN: Attrs = {"beta": 1.0, "alpha": 1.0}
+
+
+@EACH_ROW
+def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
+    assert verdicts(op, 200).keys() <= {"accepted", "refused", "stricter"}
+
+
+@pytest.mark.parametrize(
+    ("op", "types", "attrs", "message"),
+    [
+        ("sparse_mm", "bool[2,3] bool[3,2]", {}, "is not defined for bool"),
+        ("sparse_mm", "float32[2,3] float64[3,2]", {}, "must share one dtype"),
+        ("sparse_mm", "float32[2,3] float32[3]", {}, "takes matrices"),
+        ("sparse_mm", "float32[2,3] float32[2,3]", {}, "have no product"),
+        ("sparse_addmm", "int64[2,3] int64[3,2] int64[2,2]", PLAIN, "is not defined for int64"),
+        ("sparse_addmm", "float32[2,3] float32[3,2] float32[2]", PLAIN, "only float32[2,2] is added"),
+    ],
+)
+def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
+    with pytest.raises(Invalid) as error:
+        inferred(op, types_of(types), attrs)
+    assert message in str(error.value)
+
+
+def test_what_is_written() -> None:
+    assert TABLE["sparse_mm"].render(("a", "b"), {}) == "torch.sparse.mm(a.to_sparse(), b)"
+    assert TABLE["sparse_addmm"].render(("a", "b", "c"), PLAIN) == "torch.sparse.addmm(c, a.to_sparse(), b)"
+    scaled = TABLE["sparse_addmm"].render(("a", "b", "c"), {**PLAIN, "alpha": 0.5})
+    assert scaled == "torch.sparse.addmm(c, a.to_sparse(), b, alpha=0.5)"
+    assert TABLE["to_sparse"].render(("a",), {}) == "a.to_sparse().to_dense()"
+
+
+@EACH_ROW
+def test_nothing_is_multiplied_by_infinity(op: Op) -> None:
+    """In the special profile operands of products are clamped."""
+    if op.arity == (1, 1):
+        return
+    for index in range(30):
+        builder = Builder(NumpySource(5, index), Limits(max_numel=64), profile=Profile.SPECIAL)
+        if builder.grow(op):
+            assert torch.isfinite(run_case(with_values(builder))[0]).all()
