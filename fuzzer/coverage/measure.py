@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,17 +19,20 @@ from generators.ops import OPS, TABLE, Op
 from generators.random_graph import generate, with_values
 
 TORCHSCRIPT_OPSETS = range(11, 21)
-DYNAMO_OPSETS = range(18, 24)
+DYNAMO_OPSET = 23  # the newest has most operators
 ATTEMPTS = 40
 DECOMPOSED = 2
-"""Of an operator's cases, every so many, and all symbolic ones: decomposing takes ten times what exporting takes."""
+"""Of an operator's cases, every so many, and all symbolic ones: decomposing takes three times what exporting takes."""
+ENOUGH = 2
+"""An operator is decomposed no more where so many cases in a row gave no new key: a quarter of them all, for the same
+keys. The other ways are too cheap, or too varied (nn.ReLU is one form of one row), to leave cases out."""
 SYMBOLIC = 4
 """Of an operator's cases, the last of so many parts has sizes known by name only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to look at. With `dynamo`, an operator's first and last case take the dear exporter too."""
+    """What to look at. With `dynamo`, an operator's first case takes the dear exporter too."""
 
     ops: tuple[Op, ...] = OPS
     count: int = 12
@@ -90,22 +94,27 @@ def measure(order: Order, said: Callable[[Coverage], None]) -> Coverage:
     """`said` hears of each case that is done. An interrupt ends it with what is known by then."""
     lock, stopped = threading.Lock(), threading.Event()
     coverage = Coverage({})
-    trials = _trials(order, coverage.unfit)
+    works = _works(order, coverage.unfit)
 
     def work() -> None:
         with Worker() as worker:
             coverage.tables = worker.tables
             while True:
                 with lock:
-                    trial = None if stopped.is_set() else next(trials, None)
-                if trial is None:
+                    trials = next(works, None)
+                if trials is None:
                     return
-                answers = [worker.ask(question, trial.case) for question in trial.questions]
-                with lock:
-                    for question, answer in zip(trial.questions, answers, strict=True):
-                        coverage.add(trial, question, answer)
-                    coverage.trials += 1
-                    said(coverage)
+                decompositions = Decompositions()
+                for trial in trials:
+                    if stopped.is_set():
+                        return
+                    answers = [(q, worker.ask(q, trial.case)) for q in decompositions.wanted(trial)]
+                    decompositions.learn(trial, answers)
+                    with lock:
+                        for question, answer in answers:
+                            coverage.add(trial, question, answer)
+                        coverage.trials += 1
+                        said(coverage)
 
     with ThreadPoolExecutor(order.workers) as pool:
         working = [pool.submit(work) for _ in range(order.workers)]
@@ -128,27 +137,42 @@ def _graphs(order: Order) -> int:
     return -(-len(order.ops) // 4)
 
 
-def _trials(order: Order, unfit: dict[str, str]) -> Iterator[Trial]:
+class Decompositions:
+    """What those of one operator gave so far: fixed sizes and symbolic ones apart, which arithmetic on sizes is in."""
+
+    def __init__(self) -> None:
+        self._keys: set[str] = set()
+        self._in_vain: Counter[bool] = Counter()
+
+    def wanted(self, trial: Trial) -> list[Question]:
+        enough = self._in_vain[bool(trial.case.graph.symbols)] >= ENOUGH
+        return [q for q in trial.questions if q.way is not Way.DECOMPOSED or not enough]
+
+    def learn(self, trial: Trial, answers: Sequence[tuple[Question, Answer | str]]) -> None:
+        for question, answer in answers:
+            if question.way is Way.DECOMPOSED:
+                symbolic, keys = bool(trial.case.graph.symbols), () if isinstance(answer, str) else answer.keys
+                self._in_vain[symbolic] = self._in_vain[symbolic] + 1 if self._keys.issuperset(keys) else 0
+                self._keys.update(keys)
+
+
+def _works(order: Order, unfit: dict[str, str]) -> Iterator[Sequence[Trial]]:
     """The cases of each operator, then random graphs of all of them. What has no case goes to `unfit`."""
     for row, op in enumerate(order.ops):
-        for number in range(order.count):
-            case = _case(order, op, number, unfit)
-            if case is not None:
-                opsets = _dynamo_opsets(order, number)
-                decomposed = number % DECOMPOSED == 0 or bool(case.graph.symbols)
-                questions = _questions(number + row, decomposed=decomposed, dynamo=opsets)
-                yield Trial(row * order.count + number, op.name, case, questions)
+        yield list(_trials(order, row, op, unfit))
     for number in range(_graphs(order)):
         with suppress(Exception):  # said above already
             case = generate(NumpySource(order.seed, number), ops=order.ops)
-            yield Trial((1 << 32) + number, "a random graph", case, _questions(number, decomposed=True))
+            yield [Trial((1 << 32) + number, "a random graph", case, _questions(number, decomposed=True))]
 
 
-def _dynamo_opsets(order: Order, number: int) -> Sequence[int]:
-    """The first case goes to the newest opset, which has most operators; the last one, which is symbolic, to others."""
-    if not order.dynamo or number not in (0, order.count - 1):
-        return ()
-    return DYNAMO_OPSETS[-1:] if number == 0 else DYNAMO_OPSETS[:-1]
+def _trials(order: Order, row: int, op: Op, unfit: dict[str, str]) -> Iterator[Trial]:
+    for number in range(order.count):
+        case = _case(order, op, number, unfit)
+        if case is not None:
+            decomposed = number % DECOMPOSED == 0 or bool(case.graph.symbols)
+            questions = _questions(number + row, decomposed=decomposed, dynamo=order.dynamo and number == 0)
+            yield Trial(row * order.count + number, op.name, case, questions)
 
 
 def _case(order: Order, op: Op, number: int, unfit: dict[str, str]) -> Case | None:
@@ -164,14 +188,14 @@ def _case(order: Order, op: Op, number: int, unfit: dict[str, str]) -> Case | No
     return case
 
 
-def _questions(turn: int, *, decomposed: bool, dynamo: Sequence[int] = ()) -> list[Question]:
-    """Opsets take turns; `dynamo` are those that the dynamo exporter may take."""
+def _questions(turn: int, *, decomposed: bool, dynamo: bool = False) -> list[Question]:
+    """The TorchScript exporter's opsets take turns."""
     opset = TORCHSCRIPT_OPSETS[turn % len(TORCHSCRIPT_OPSETS)]
     asked = [Question(Way.EXPORT, 0), Question(Way.FX, 0), Question(Way.ONNX, opset)]
     if decomposed:
         asked.append(Question(Way.DECOMPOSED, 0))
     if dynamo:
-        asked.append(Question(Way.DYNAMO, dynamo[turn % len(dynamo)]))
+        asked.append(Question(Way.DYNAMO, DYNAMO_OPSET))
     return asked
 
 

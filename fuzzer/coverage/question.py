@@ -22,7 +22,7 @@ class Way(StrEnum):
     DECOMPOSED = "decompositions"
     FX = "symbolic_trace"
     ONNX = "TorchScript exporter"
-    DYNAMO = "dynamo exporter"  # a hundred times dearer than the other one
+    DYNAMO = "dynamo exporter"  # twenty times dearer than the other one
 
     @property
     def table(self) -> Table:

@@ -98,7 +98,7 @@ def test_each_key_has_one_reason() -> None:
 
 def test_cases_take_turns_in_forms_and_opsets_and_are_the_same_again() -> None:
     order = Order((TABLE["clamp"],), count=8, workers=1)
-    trials, again = list(measure._trials(order, {})), list(measure._trials(order, {}))
+    trials, again = ([trial for trials in measure._works(order, {}) for trial in trials] for _ in range(2))
     assert [t.case.graph for t in trials] == [t.case.graph for t in again]
     assert {Form.PLAIN, *TABLE["clamp"].forms} <= {node.form for t in trials for node in t.case.graph.nodes}
     assert any(t.case.graph.symbols for t in trials)
@@ -106,6 +106,22 @@ def test_cases_take_turns_in_forms_and_opsets_and_are_the_same_again() -> None:
     assert {question.way for question in asked} == set(Way)
     assert len({question.opset for question in asked if question.way is Way.ONNX}) > 4
     assert len(trials) <= measure.number_of_trials(order)
+
+
+def test_an_operator_is_decomposed_until_two_cases_in_a_row_say_nothing_new() -> None:
+    question = Question(Way.DECOMPOSED, 0)
+    trials = [Trial(number, "relu", small_case(), [Question(Way.EXPORT, 0), question]) for number in range(6)]
+    seen, asked = measure.Decompositions(), []
+    for trial, keys in zip(trials, (("a",), ("a",), ("b",), ("a", "b"), "SIGSEGV", ("c",)), strict=True):
+        wanted = seen.wanted(trial)
+        assert wanted[0].way is Way.EXPORT
+        asked.append(question in wanted)
+        told = keys if isinstance(keys, str) else Answer(keys)
+        seen.learn(trial, [(each, told) for each in wanted])
+    assert asked == [True, True, True, True, True, False]
+    drawn = (generate(NumpySource(seed), ops=(TABLE["relu"],), symbolic=True) for seed in range(20))
+    symbolic = next(case for case in drawn if case.graph.symbols)
+    assert seen.wanted(Trial(7, "relu", symbolic, [question])) == [question]
 
 
 CHILD = """
