@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec
-from oracles.outcome import Died, Outcomes, Raised, Stage, TimedOut
+from oracles.outcome import Died, IllFormed, Mutant, Outcomes, Raised, Stage, TimedOut
 
 
 class Kind(StrEnum):
@@ -22,6 +22,7 @@ class Kind(StrEnum):
     WRONG_DTYPE = "wrong-dtype"
     WRONG_VALUE = "wrong-value"
     UNSTABLE = "second-run-differs"
+    NONDETERMINISTIC = "nondeterministic"  # another process, another result
     MODIFIED_INPUT = "modified-input"
     ALIASED_OUTPUT = "aliased-output"
     ILL_FORMED = "ill-formed"
@@ -32,7 +33,19 @@ class Kind(StrEnum):
     @property
     def is_numeric(self) -> bool:
         """Seen by comparing arrays: nothing but the program itself tells two such bugs apart."""
-        return self in (Kind.WRONG_ARITY, Kind.WRONG_SHAPE, Kind.WRONG_DTYPE, Kind.WRONG_VALUE, Kind.UNSTABLE)
+        return self in _NUMERIC
+
+
+_NUMERIC = frozenset(
+    {
+        Kind.WRONG_ARITY,
+        Kind.WRONG_SHAPE,
+        Kind.WRONG_DTYPE,
+        Kind.WRONG_VALUE,
+        Kind.UNSTABLE,
+        Kind.NONDETERMINISTIC,
+    }
+)
 
 
 class Component(StrEnum):
@@ -52,11 +65,19 @@ class Worst:
     actual: float
     tolerance: float
     envelope: float
+    truth: float | None = None
+
+
+PYTORCH = "PyTorch"
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One output that is not what PyTorch gives. `expected` and `actual` are for people: types, or counts."""
+    """One output that is not what it is held against. `expected` and `actual` are for people: types, or counts.
+
+    against  whose result was expected: PyTorch's, the lane's own first run's, a sibling lane's
+    by       what the lane does that its sibling does not: "pipeline zero", "ScriptRoundTrip", "library"
+    """
 
     output: int
     expected: str
@@ -65,9 +86,36 @@ class Mismatch:
     elements: int = 0
     wrong: int = 0
     ill_conditioned: int = 0
+    against: str = PYTORCH
+    by: str = ""
 
 
-Evidence = Raised | Died | TimedOut | Mismatch
+@dataclass(frozen=True, slots=True)
+class SideEffect:
+    """What the lane does to its caller's memory and PyTorch does not: inputs changed, outputs that share memory."""
+
+    modified: tuple[str, ...] = ()
+    aliases: tuple[tuple[int, str], ...] = ()
+
+
+class Quantity(StrEnum):
+    CONSTANTS = "bytes of constants"
+    LIBRARY = "bytes of library"
+    MEMORY = "bytes of memory"
+    TIME = "CPU seconds of compilation"
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """More than a lane may need. `allowed` is what was measured of `against`, with room to spare."""
+
+    quantity: Quantity
+    measured: float
+    allowed: float
+    against: str
+
+
+Evidence = Raised | Died | TimedOut | Mismatch | IllFormed | Mutant | SideEffect | Excess
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import assert_never
 
 import msgspec
 
@@ -10,9 +11,9 @@ from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import Signature
 from generators import case_file
 from generators.graph import Case, Invalid
-from oracles.finding import Component, Evidence, Kind, Mismatch
+from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, SideEffect
 from oracles.lane import LaneSpec
-from oracles.outcome import Died, Raised, TimedOut
+from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 
 FORMAT = 1
 NAME = "finding.json"
@@ -25,6 +26,10 @@ class Told(msgspec.Struct, forbid_unknown_fields=True):
     died: Died | None = None
     timed_out: TimedOut | None = None
     mismatch: Mismatch | None = None
+    ill_formed: IllFormed | None = None
+    mutant: Mutant | None = None
+    side_effect: SideEffect | None = None
+    excess: Excess | None = None
 
     @staticmethod
     def of(evidence: Evidence) -> Told:
@@ -37,13 +42,24 @@ class Told(msgspec.Struct, forbid_unknown_fields=True):
                 return Told(timed_out=evidence)
             case Mismatch():
                 return Told(mismatch=evidence)
+            case IllFormed():
+                return Told(ill_formed=evidence)
+            case Mutant():
+                return Told(mutant=evidence)
+            case SideEffect():
+                return Told(side_effect=evidence)
+            case Excess():
+                return Told(excess=evidence)
+            case _:
+                assert_never(evidence)
 
     @property
     def evidence(self) -> Evidence:
-        found = self.raised or self.died or self.timed_out or self.mismatch
-        if found is None:
-            raise Invalid("evidence: nothing is set")
-        return found
+        found = [value for field in msgspec.structs.fields(self) if (value := getattr(self, field.name)) is not None]
+        if len(found) != 1:
+            raise Invalid(f"evidence: {len(found)} fields are set, not one")
+        evidence: Evidence = found[0]
+        return evidence
 
 
 class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):

@@ -16,9 +16,9 @@ from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import readable
 from generators.graph import Array, Case, DType, Input, Layout
 from generators.torch_source import HEADER, render
-from oracles.finding import Finding, Kind, Mismatch, Worst
+from oracles.finding import PYTORCH, Excess, Finding, Kind, Mismatch, SideEffect, Worst
 from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Importer, LaneSpec
-from oracles.outcome import Cause, Died, Raised, TimedOut
+from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, TimedOut
 
 INLINE = 600
 """Elements up to which an array is written out."""
@@ -95,7 +95,20 @@ def headline(finding: Finding) -> str:
         case Mismatch() as m:
             if finding.kind is Kind.UNSTABLE:
                 return f"{lane}: a second run on the same inputs gives another result; {m.actual}."
-            return f"{lane}: output {m.output} should be {m.expected}, but is {m.actual}."
+            whose = "" if m.against == PYTORCH else f", as in {m.against}"
+            how = f" ({m.by})" if m.by else ""
+            return f"{lane}{how}: output {m.output} should be {m.expected}{whose}, but is {m.actual}."
+        case IllFormed(after=after, message=message):
+            first = readable(message).split("\n")[0][:200]
+            return f"{lane}: the module is ill-formed after {after}: {first}"
+        case Mutant(change=change, fate=fate):
+            return f"{lane}: the checker lets an ill-formed module pass ({change}); what becomes of it: {fate}."
+        case SideEffect(modified=modified, aliases=aliases):
+            shared = [f"output {output} shares memory with input {name}" for output, name in aliases]
+            changed = [f"input {name} is changed" for name in modified]
+            return f"{lane}: {', '.join(changed + shared)}; in PyTorch it is not so."
+        case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
+            return f"{lane}: {measured:,.6g} {quantity}, where {allowed:,.6g} are ample (against {against})."
         case _:
             assert_never(finding.evidence)
 
@@ -216,6 +229,8 @@ def _verdict(finding: Finding) -> str:
             return _VERDICT_COMPARED.format(
                 output=output, compare=_comparison(finding, worst).replace("{output}", str(output))
             )
+        case IllFormed() | Mutant() | SideEffect() | Excess():
+            return _VERDICT_NONE
         case _:
             assert_never(finding.evidence)
 
@@ -252,6 +267,11 @@ except Exception as error:
     print(f"actual: {{type(error).__name__}}: {{error}}")
     sys.exit(1 if type(error).__name__ == "{short}" else 2)
 print("the bug is gone: the lane gives a result")
+"""
+_VERDICT_NONE = """
+run_lane()
+print("this script cannot tell; `fuzz --replay` can")
+sys.exit(2)
 """
 _VERDICT_DIED = """
 if sys.argv[1:] == ["run"]:

@@ -15,8 +15,8 @@ from typing import assert_never
 
 import msgspec
 
-from oracles.finding import Component, Finding, Kind, Mismatch
-from oracles.outcome import Died, Frame, Outcome, Raised, Stage, TimedOut, Unsupported
+from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
+from oracles.outcome import Died, Frame, IllFormed, Mutant, Outcome, Raised, Stage, TimedOut, Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Signature:
     frame     the innermost C++ and Python functions that mean something
     ops       of the reduced case, where nothing else tells two bugs apart (wrong results, deaths, timeouts)
     where     the importers and targets that show it, for the same kinds
+    against   what the lane was held against where that is not PyTorch, and what it does that the other does not
     """
 
     kind: Kind
@@ -38,10 +39,15 @@ class Signature:
     frame: str = ""
     ops: tuple[str, ...] = ()
     where: str = ""
+    against: str = ""
 
     @property
     def id(self) -> str:
-        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:12]
+        """Findings that are held against PyTorch keep the names that they had before `against` was there."""
+        fields = msgspec.to_builtins(self)
+        if not self.against:
+            del fields["against"]
+        return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]
 
     @property
     def coarse(self) -> Signature:
@@ -50,7 +56,7 @@ class Signature:
 
     @property
     def needs_ops(self) -> bool:
-        return self.kind.is_numeric or self.kind in (Kind.DIED, Kind.TIMED_OUT, Kind.OUT_OF_MEMORY)
+        return self.kind not in _TOLD_BY_A_MESSAGE
 
     def same_failure(self, other: Signature) -> bool:
         """Whether a run that gave `other` shows the failure `self` again."""
@@ -60,9 +66,14 @@ class Signature:
         return mine == theirs
 
 
+_TOLD_BY_A_MESSAGE = frozenset({Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED, Kind.CHECKER_GAP})
+_AGAINST_ITSELF = frozenset({Kind.UNSTABLE, Kind.NONDETERMINISTIC})
+_GARBAGE = _AGAINST_ITSELF | {Kind.WRONG_VALUE}
+
+
 def twins(one: Kind, other: Kind) -> bool:
-    """Unwritten memory shows now as a wrong value, now as a second run that differs."""
-    return one is not other and {one, other} == {Kind.WRONG_VALUE, Kind.UNSTABLE}
+    """Unwritten memory shows now as a wrong value, now as a second run or another process that differs."""
+    return one is not other and {one, other} <= _GARBAGE
 
 
 def signature_of(finding: Finding) -> Signature:
@@ -73,8 +84,18 @@ def signature_of(finding: Finding) -> Signature:
             return replace(
                 coarse, error=raised.type, skeleton=skeleton(raised.message), frame=meaningful(raised.frames)
             )
+        case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
+            return replace(coarse, against=f"{against}, by {by}" if by else against)
         case Died() | TimedOut() | Mismatch():
             return coarse  # a corrupted heap dies anywhere: only the operators of the reduced case tell deaths apart
+        case IllFormed(after=after, type=name, message=message):
+            return replace(coarse, error=name, skeleton=skeleton(message), frame=after)
+        case Mutant(change=change, fate=fate):
+            return replace(coarse, skeleton=skeleton(f"{change}: {fate}"))
+        case SideEffect():
+            return coarse
+        case Excess(quantity=quantity, against=against):
+            return replace(coarse, skeleton=quantity.value, against=against)
         case _:
             assert_never(finding.evidence)
 

@@ -6,7 +6,7 @@ import pytest
 from fakes import CASE, ONNXRUNTIME, TVM, TVM_ONNX
 
 from generators.graph import Array
-from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.finding import Component, Finding, Kind, Mismatch, Worst
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Stage
 from oracles.second_run import second_run
@@ -22,7 +22,17 @@ def judged(first: Array, second: Array) -> list[Finding]:
     ("lane", "component"), [(TVM, Component.TVM), (TVM_ONNX, Component.TVM), (ONNXRUNTIME, Component.ONNXRUNTIME)]
 )
 def test_a_lane_whose_second_run_differs_is_caught(lane: LaneSpec, component: Component) -> None:
-    evidence = Mismatch(0, "the first run's result", "1 of 4 elements differ")
+    run = fakes.unstable(RIGHT)
+    one, other = (float(outputs[0][1, 1]) for outputs in (run.outputs, run.again or ()))
+    evidence = Mismatch(
+        0,
+        "the first run's result",
+        "1 of 4 elements differ",
+        Worst((1, 1), one, other, 0.0, 0.0),
+        elements=4,
+        wrong=1,
+        against="the first run",
+    )
     assert list(second_run(CASE, {lane: fakes.unstable(RIGHT)})) == [
         Finding(Kind.UNSTABLE, component, lane, Stage.RUN, evidence)
     ]
@@ -50,7 +60,8 @@ def test_one_finding_for_a_lane_at_its_first_unstable_output() -> None:
     first = (np.zeros(2), np.zeros(3), np.zeros(3))
     second = (np.zeros(2), np.ones(3), np.ones(3))
     (finding,) = second_run(CASE, {TVM: Ran(first, second)})
-    assert finding.evidence == Mismatch(1, "the first run's result", "3 of 3 elements differ")
+    assert isinstance(finding.evidence, Mismatch)
+    assert (finding.evidence.output, finding.evidence.actual) == (1, "3 of 3 elements differ")
 
 
 def test_equal_nans_are_equal() -> None:

@@ -1,0 +1,32 @@
+"""Two results that must be the same, number by number: no rounding tells them apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from generators.graph import Array
+from oracles.finding import Mismatch, Worst
+
+
+def difference(first: tuple[Array, ...], second: tuple[Array, ...], whose: str) -> Mismatch | None:
+    """Where `second` is not `first`, which is `whose`. The payload of a NaN and the sign of a zero do not count."""
+    if len(first) != len(second):
+        return Mismatch(0, f"{whose}'s {len(first)} outputs", f"{len(second)} outputs", against=whose)
+    for index, (one, other) in enumerate(zip(first, second, strict=True)):
+        if one.shape != other.shape or one.dtype != other.dtype:
+            expected, actual = (f"{array.dtype}{list(array.shape)}" for array in (one, other))
+            return Mismatch(index, f"{whose}'s {expected}", actual, against=whose)
+        changed = (one != other) & ~((one != one) & (other != other))
+        if count := int(np.count_nonzero(changed)):
+            told = f"{count} of {one.size} elements differ"
+            worst = _worst(one, other, changed)
+            return Mismatch(index, f"{whose}'s result", told, worst, one.size, count, against=whose)
+    return None
+
+
+def _worst(one: Array, other: Array, changed: Array) -> Worst:
+    with np.errstate(invalid="ignore", over="ignore"):
+        distance = np.abs(one.astype(np.float64) - other.astype(np.float64))
+    distance = np.where(np.isnan(distance), np.inf, distance)
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(np.where(changed, distance, -1.0))), one.shape))
+    return Worst(index, float(one[index]), float(other[index]), 0.0, 0.0)
