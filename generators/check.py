@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from generators.domain import ANY, Bounds
 from generators.graph import NAME, SYMBOL, Array, Case, Form, Graph, Input, Invalid, Layout, Node, TensorType, Value
 from generators.ops import TABLE
 from generators.ops.base import Layer
+from generators.values import holds
 
 MAX_NUMEL = 1 << 26
 MAX_RANK = 8
@@ -167,6 +169,22 @@ def _check_tensors(case: Case, bound: Graph) -> None:
         if array.dtype != type.dtype.numpy or array.shape != type.sizes:
             raise Invalid(f"tensors: {item.value.name} is {array.dtype}{list(array.shape)}, declared as {type}")
         _check_layout(item, array)
+        if item.domain != ANY:
+            _check_domain(item, array)
+
+
+def _check_domain(item: Input, array: Array) -> None:
+    """The numbers are what the operator was promised: indices of a dimension, divisors. What holds for the largest
+    binding holds for the others: those take part of the same numbers."""
+    domain, type = item.domain, item.value.type
+    if domain.bounds is Bounds.DISTINCT and domain.axis >= type.rank:
+        raise Invalid(f"tensors: {item.value.name} is {type}, which has no axis {domain.axis} to be {domain}")
+    if domain.bounds in (Bounds.WITHIN, Bounds.DISTINCT) and not type.dtype.is_float:
+        low, high = type.dtype.range
+        if domain.low < low or domain.high > high:
+            raise Invalid(f"tensors: {item.value.name} is {type.dtype}, whose numbers are not {domain}")
+    if not holds(array, domain):
+        raise Invalid(f"tensors: {item.value.name} holds numbers that are not {domain}")
 
 
 def _check_layout(item: Input, array: Array) -> None:

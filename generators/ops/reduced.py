@@ -114,7 +114,9 @@ def held(b: Builder, dtypes: Sequence[DType], low: int, high: int, ranks: tuple[
 
 
 def held_as(b: Builder, type: TensorType, low: int, high: int) -> Value:
-    """Likewise, of one type."""
+    """Likewise, of one type: what its dtype has of the range."""
+    if not type.dtype.is_float:
+        low, high = max(low, type.dtype.range[0]), min(high, type.dtype.range[1])
     computed = [value for value in b.results() if value.type == type]
     if computed and b.source.chance(40):
         return clamped(b, b.source.choice(computed), low, high)

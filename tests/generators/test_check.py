@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
@@ -8,14 +9,17 @@ import numpy as np
 import pytest
 
 from generators.builder import Builder, Limits
+from generators.case_file import decode, encode
 from generators.check import check, retyped
 from generators.choice import NumpySource
+from generators.domain import NONZERO, POSITIVE, Domain, distinct, index, within
 from generators.graph import (
     Array,
     Attr,
     Attrs,
     Case,
     DType,
+    Expr,
     Form,
     Graph,
     Input,
@@ -133,6 +137,62 @@ def test_a_broken_graph_is_refused_at_its_place(case: Case, message: str) -> Non
 )
 def test_wrong_tensors_are_refused(tensors: Mapping[str, Array], message: str) -> None:
     assert refusal(replace(GOOD, tensors=tensors)) == message
+
+
+def with_domain(type: str, domain: Domain, *numbers: int) -> Case:
+    x, y = value("x0", type), value("v0", type)
+    array = np.array(numbers, x.type.dtype.numpy).reshape(x.type.sizes)
+    clone = node("clone", "x0", {}, y)
+    return Case(Graph((Input(x, domain=domain),), (clone,), ("v0",)), {"x0": array})
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        (with_domain("int64[]", within(-2, 4), -(2**62)), "x0 holds numbers that are not within -2 4"),
+        (with_domain("int64[2]", index(3), 0, 3), "x0 holds numbers that are not within -3 2"),
+        (with_domain("int32[2]", NONZERO, 1, 0), "x0 holds numbers that are not nonzero"),
+        (with_domain("float32[1]", POSITIVE, -1), "x0 holds numbers that are not positive"),
+        (with_domain("int64[2]", distinct(0, 3, 0), 1, 1), "x0 holds numbers that are not distinct 0 3 along 0"),
+        (
+            with_domain("int64[3]", distinct(0, 1, 7), 0, 1, 1),
+            "x0 is int64[3], which has no axis 7 to be distinct 0 1 along 7",
+        ),
+        (with_domain("int64[]", distinct(0, 1, 0), 0), "x0 is int64[], which has no axis 0 to be distinct 0 1 along 0"),
+        (with_domain("uint8[1]", within(0, 999_999), 1), "x0 is uint8, whose numbers are not within 0 999999"),
+        (with_domain("uint8[1]", within(-1, 1), 1), "x0 is uint8, whose numbers are not within -1 1"),
+        (with_domain("bool[1]", within(0, 6), 1), "x0 is bool, whose numbers are not within 0 6"),
+    ],
+)
+def test_numbers_outside_their_domain_are_refused(case: Case, message: str) -> None:
+    """By the gate, and so by whatever reads a file."""
+    assert refusal(case) == f"tensors: {message}"
+    with pytest.raises(Invalid, match=re.escape(message)):
+        decode(*encode(case))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        with_domain("int64[]", within(-2, 4), 4),
+        with_domain("bool[2]", within(0, 1), 0, 1),
+        with_domain("uint8[2]", within(0, 255), 0, 255),
+        with_domain("int64[2,2]", distinct(0, 1, 1), 0, 1, 1, 0),
+        with_domain("float32[1]", within(0, 999_999), 9),
+        with_domain("float32[0]", POSITIVE),
+    ],
+)
+def test_numbers_in_their_domain_pass(case: Case) -> None:
+    check(decode(*encode(case)))
+
+
+def test_numbers_of_symbolic_inputs_are_in_their_domain_at_the_largest_size() -> None:
+    x, y = (Value(name, TensorType(DType.INT64, (Expr.parse("n"),))) for name in ("x0", "v0"))
+    symbolic = Graph((Input(x, domain=index(2)),), (node("clone", "x0", {}, y),), ("v0",), symbols=(Symbol("n", 1, 3),))
+    good = Case(symbolic, {"x0": np.array([0, 1, -2])}, {"n": 3}, ({"n": 1},))
+    check(good)
+    last = replace(good, tensors={"x0": np.array([0, 1, 2])})
+    assert refusal(last) == "tensors: x0 holds numbers that are not within -2 1"
 
 
 DIMS = "dim must be an integer, a list of integers or null"
