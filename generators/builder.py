@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from generators.choice import ChoiceSource
@@ -24,26 +24,16 @@ from generators.graph import (
     TensorType,
     Value,
 )
+from generators.limits import LONG, TILES
+from generators.limits import SIZES as SIZES
+from generators.limits import Limits as Limits
 from generators.symbolic import Size
 
 if TYPE_CHECKING:  # the table's rows import this module
     from generators.ops.base import Op
 
-SIZES = (1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 13, 16)
-TILES = (15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129)
-LONG = (2047, 2048, 2049, 2053)
 WINDOW = 16
 """How many values `pick` looks at: a bound, so that the cost of a node does not grow with the graph."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How large a generated graph may become. `max_work` counts multiply-adds (terms x elements), over all nodes."""
-
-    max_nodes: int = 8
-    max_numel: int = 4096
-    max_bytes: int = 64 << 20
-    max_work: int = 50_000_000
 
 
 class Builder:
@@ -313,6 +303,12 @@ class Builder:
         layer = op.forms[Form.MODULE]
         assert isinstance(layer, Layer)
         return all(arg.name[0] in "wb" for arg in args[layer.inputs :])
+
+    def require_limits(self, most_nodes: int) -> None:
+        """Raise `Invalid` where the whole graph is over the limits: for those who emit without `attempt`."""
+        self._bytes = self._work = 0
+        if len(self.nodes) > most_nodes or not self._affordable(0, 0):
+            raise Invalid(f"the graph is larger than {self.limits} allow")
 
     def _affordable(self, inputs: int, nodes: int) -> bool:
         """Whether what stands from there on is within the limits; keeps the books."""

@@ -69,6 +69,11 @@ class _Task:
 Mutation = Callable[[_Task], Case | None]
 
 
+def most_nodes(limits: Limits) -> int:
+    """Room for two whole graphs, so that splices fit; chains of mutations grow no further."""
+    return 2 * limits.max_nodes
+
+
 GUARDS = ("clamp", "nan_to_num", "unmask_first", *(f"max_pool{n}d_with_indices" for n in (1, 2, 3)))
 """What rows put before themselves, so that their operands are what they take."""
 
@@ -125,8 +130,10 @@ class _Replay:
         return self.builder.fresh_input(value.type)
 
     def finish(self, case: Case, outputs: Sequence[str]) -> Case:
-        """The outputs of old, where they are still values, and what nobody reads; fresh inputs get fresh numbers."""
+        """The outputs of old, where they are still values, and what nobody reads; fresh inputs get fresh numbers.
+        Raises `Invalid` where the whole is over the limits: what was replayed has been counted by nobody."""
         builder = self.builder
+        builder.require_limits(max(most_nodes(builder.limits), len(case.graph.nodes)))
         read = {name for node in builder.nodes for name in node.args}
         changed = {node.args[0] for node in builder.nodes if node.form is Form.INPLACE}
         wanted = [self.names[name].name for name in outputs if name in self.names]
@@ -144,6 +151,8 @@ class _Replay:
 
 def _insert(task: _Task) -> Case | None:
     """A new call somewhere; from there on its result may stand in for a value of its type."""
+    if len(task.graph.nodes) >= most_nodes(task.limits):
+        return None
     replayed, place = task.replay(), task.some_node()
     for index, node in enumerate(task.graph.nodes):
         replayed.add(node)
@@ -267,7 +276,7 @@ def _splice(task: _Task) -> Case | None:
     if task.donor is None:
         return None
     donor = task.donor.at(task.donor.sizes) if task.donor.sizes else task.donor
-    if len(task.graph.nodes) + len(donor.graph.nodes) > 2 * task.limits.max_nodes:
+    if len(task.graph.nodes) + len(donor.graph.nodes) > most_nodes(task.limits):
         return None
     replayed = task.replay()
     for node in task.graph.nodes:
@@ -331,6 +340,8 @@ def _with_inputs(task: _Task, inputs: Sequence[Input]) -> Case | None:
     replayed = _Replay(Builder(task.source, task.limits, task.case.profile), task.graph)
     rng = task.source.rng()
     for old, new in zip(task.graph.inputs, inputs, strict=True):
+        if new.value.type.numel > task.limits.max_numel:
+            return None
         kept = task.case.tensors[old.value.name] if old == new else draw(task.source, new, task.case.profile, rng)
         replayed.take(new, kept)
     for node in task.graph.nodes:

@@ -183,7 +183,10 @@ _BATCH_NORM_BATCH_STATS = Op(
 def _trained(types: Types, attrs: Attrs) -> tuple[TensorType, ...]:
     """The statistics move by `momentum`, towards those of the batch."""
     x, mean, var = types[:3]
-    require(x.rank >= 2 and x.numel > 0 and _length(False)(types, attrs) > 1, f"takes more than 1 value per channel, not {x}")
+    require(
+        x.rank >= 2 and x.numel > 0 and _length(False)(types, attrs) > 1,
+        f"takes more than 1 value per channel, not {x}",
+    )
     return _over_channels(running=True, instances=False)(types, attrs), mean, var
 
 

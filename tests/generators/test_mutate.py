@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from fuzzer.lanes.validity import INVALID, NOT_FINITE, OK, WRONG_TYPE, prepare, verdict
+from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case, Form, Profile
@@ -74,6 +75,43 @@ def test_what_was_chosen_to_suit_an_operator_stays_with_it(name: str) -> None:
         case = generate(NumpySource(24, index), ops=ops, profile=Profile.NORMAL, at_least=3, symbolic=False)
         for attempt in range(12):
             assert_runs(mutate(NumpySource(25, attempt), case))
+
+
+def test_mutants_keep_the_limits() -> None:
+    """A larger size, other attributes, one call more: what follows is counted again, whole."""
+    limits = Limits(max_nodes=5, max_numel=96, max_bytes=2048, max_work=1024)
+    for index in range(150):
+        source = NumpySource(29, index)
+        case, donor = generate(source, limits), generate(source, limits)
+        most = max(10, len(case.graph.nodes))
+        for _ in range(4):
+            case = mutate(source, case, limits, donor=donor)
+            types = [value.type for value in case.bound.values()]
+            assert len(case.graph.nodes) <= most
+            assert max(type.numel for type in types) <= 96
+            assert sum(type.numel * type.dtype.bits // 8 for type in types) <= 2048
+            assert work(case) <= 1024
+
+
+def work(case: Case) -> int:
+    graph, done = case.bound, 0
+    for node in graph.nodes:
+        terms = TABLE[node.op].terms
+        size = sum(value.type.numel for value in node.results)
+        done += terms(graph.arg_types(node), node.attrs) * size if terms else 0
+    return done
+
+
+def test_chains_of_mutations_stop_growing() -> None:
+    limits = Limits(max_nodes=4, max_numel=64)
+    longest = 0
+    for index in range(6):
+        source = NumpySource(30, index)
+        case = generate(source, limits)
+        for _ in range(40):
+            case = mutate(source, case, limits)
+            longest = max(longest, len(case.graph.nodes))
+    assert 4 < longest <= 8
 
 
 def test_every_mutation_happens_and_is_named() -> None:
