@@ -16,9 +16,9 @@ ONNXRUNTIME = LaneSpec("onnxruntime", Engine.ONNXRUNTIME, Importer.ONNX)
 REFERENCES = (TORCH, TORCH_F64, TORCH_ENVELOPE, ONNXRUNTIME)
 
 TVM_LANES = (
-    LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT, "relax"),
+    LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT, "relax", checked=True),
     # here for its frontend: without the kernels' argument checks, half of LLVM's work on small graphs
-    LaneSpec("relax-onnx-llvm", Engine.TVM, Importer.ONNX, "relax", asserts=False),
+    LaneSpec("relax-onnx-llvm", Engine.TVM, Importer.ONNX, "relax", asserts=False, checked=True),
     LaneSpec("relax-export-c", Engine.TVM, Importer.EXPORT, "relax", target="c"),
 )
 
@@ -38,7 +38,7 @@ SAMPLED_LANES = (
     _sampled("gradient", "gradient"),
     _sampled("mutants", "mutants"),
 )
-"""Dear ones: a test takes one of them, in turn. Each differs from relax-export-llvm in one thing that must not matter."""
+"""Dear ones: a test takes one of them, in turn. Each differs from relax-export-llvm in a thing that must not matter."""
 
 LANES = (*REFERENCES, *TVM_LANES)
 

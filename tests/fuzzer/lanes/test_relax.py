@@ -1,0 +1,80 @@
+"""The lanes of TVM on three small models: PyTorch's result, and the facts noted on the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from conftest import CASES, LINEAR, outcome_of
+
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TORCH, TVM_LANES
+from oracles import judge_all
+from oracles.finding import Component
+from oracles.lane import LaneSpec
+from oracles.outcome import Facts, Ran, facts_of
+
+pytestmark = pytest.mark.tvm
+
+LLVM, ONNX, C = TVM_LANES
+NAMED = {lane.name.removeprefix("relax-export-"): lane for lane in (*TVM_LANES, *SAMPLED_LANES)}
+PLAIN = [lane for name, lane in NAMED.items() if lane.variant == "relax" and not lane.symbolic]
+
+
+def facts(executor: Executor, lane: LaneSpec, case: str = "linear") -> Facts:
+    outcome = outcome_of(executor, CASES[case], lane)
+    assert isinstance(outcome, Ran), outcome
+    return outcome.facts
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_lanes_compute_what_pytorch_computes(executor: Executor, case: str) -> None:
+    lanes = [lane for lane in PLAIN if not lane.lifted or CASES[case].owned]
+    outcomes = executor.run(CASES[case], (*REFERENCES, *lanes)).outcomes
+    assert {str(lane): outcome for lane, outcome in outcomes.items() if not isinstance(outcome, Ran)} == {}
+    assert [finding for finding in judge_all(CASES[case], outcomes) if finding.component is Component.TVM] == []
+    for lane in lanes:
+        seen = facts_of(outcomes[lane])
+        assert (seen.modified, seen.aliases, seen.ill_formed) == ((), (), None)
+
+
+def test_the_checker_looks_after_the_import_and_after_each_pass(executor: Executor) -> None:
+    seen = facts(executor, NAMED["zero"])
+    assert seen.checked[0] == "import"
+    assert {"FoldConstant", "FuseOps", "FuseTIR", "LegalizeOps", "VMShapeLower"} <= set(seen.checked)
+    assert not any(name.startswith(("tirx", "s_tir", "sequential", "_")) for name in seen.checked)
+    assert facts(executor, NAMED["script"]).checked == ()
+
+
+def test_round_trips_are_looked_at_by_name(executor: Executor) -> None:
+    seen = facts(executor, replace(NAMED["script"], passes=("ScriptRoundTrip", "JsonRoundTrip"), checked=True))
+    assert seen.checked[:3] == ("import", "ScriptRoundTrip", "JsonRoundTrip")
+
+
+def test_sizes_and_times(executor: Executor) -> None:
+    parameters = sum(array.nbytes for array in LINEAR.owned.values())
+    seen = facts(executor, NAMED["library"])
+    assert seen.parameter_bytes == parameters == 4 * (20 + 5)
+    assert seen.constant_bytes == parameters
+    assert 5_000 < seen.library_bytes < 500_000
+    assert 0 < seen.compile_seconds < 10
+    assert facts(executor, C).library_bytes > 5_000
+    assert facts(executor, LLVM).library_bytes == 0
+
+
+def test_constants_are_counted_after_the_pipeline(executor: Executor) -> None:
+    """`zero` folds the transposed weight; a constant that stands in the module twice counts once."""
+    case = CASES["linear"]
+    assert facts(executor, NAMED["zero"]).constant_bytes == sum(array.nbytes for array in case.owned.values())
+
+
+def test_an_output_that_is_an_input(executor: Executor) -> None:
+    case = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0 x0")
+    outcomes = executor.run(case, (TORCH, LLVM)).outcomes
+    assert facts_of(outcomes[LLVM]).aliases == ((1, "x0"),)
+    assert facts_of(outcomes[LLVM]).modified == ()
+
+
+def test_the_peak_is_that_of_the_lane(executor: Executor) -> None:
+    """Pages of libraries do not count: they are 90 MB in the first lane of a child."""
+    assert facts(executor, LLVM).peak_bytes < 60 << 20
