@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from conftest import CASES, LINEAR, outcome_of
+from graphs_by_hand import case_of
+from small_models import CASES, LINEAR, outcome_of
 
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TORCH, TVM_LANES
