@@ -27,6 +27,7 @@ from generators.graph import (
 from generators.limits import LONG, TILES
 from generators.limits import SIZES as SIZES
 from generators.limits import Limits as Limits
+from generators.sure import LOOKS, unsure
 from generators.symbolic import Size
 
 if TYPE_CHECKING:  # the table's rows import this module
@@ -184,6 +185,14 @@ class Builder:
         recent = [v for v in self._values[-WINDOW:] if v.name in self._made and v.name not in self._gone]
         return recent[::-1]
 
+    def maker(self, name: str) -> tuple[Op, Node] | None:
+        """The call that a value is a result of; None of an input."""
+        number = self._made.get(name)
+        return None if number is None else (self._ops[number], self.nodes[number])
+
+    def type_of(self, name: str) -> TensorType:
+        return self._types[name]
+
     def param(self, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
         """A parameter; now and then one that another operator has already: shared."""
         type = TensorType(dtype, shape)
@@ -201,6 +210,8 @@ class Builder:
         """Append a node; raises `Invalid` where the operator refuses these operands, for whichever binding."""
         types = tuple([arg.type for arg in args])
         inferred = op.results(types, attrs)
+        if op.name in LOOKS and unsure(self, op.name, args, inferred):
+            raise Invalid(f"{op.name} reads the zeros of what was computed")
         if self.symbols:
             attrs = {key: _plain(value) for key, value in attrs.items()}
             self._check_bindings(op, types, attrs, inferred)
@@ -276,6 +287,8 @@ class Builder:
         attrs = op.attrs(self.source, types)
         if attrs is None:
             return False
+        for place in unsure(self, op.name, args, op.results(types, attrs)) if op.name in LOOKS else ():
+            args = (*args[:place], self.fresh_input(types[place]), *args[place + 1 :])
         self.emit(op, args, attrs, self._form(op, args, types, attrs))
         return True
 

@@ -58,7 +58,8 @@ def reduce(name: str, include_self: bool = True) -> Attrs:
         ("index_add", "float32[2] int64[] float32[1]", {"dim": 0, "alpha": 0.5}),
         ("index_copy", "bfloat16[2,3] int64[2] bfloat16[2,2]", {"dim": 1}),
         ("index_reduce", "bool[2,3] int64[2] bool[2,3]", reduce("amax")),
-        ("index_prod", "float16[2,3] int64[2] float16[2,3]", {"dim": 0, "include_self": True}),
+        ("index_prod", "float16[2] int64[2] float16[2]", {"dim": 0, "include_self": True}),
+        ("index_prod", "bfloat16[2,3] int64[0] bfloat16[0,3]", {"dim": 0, "include_self": True}),
         ("index_fill", "bool[2,3] int64[]", {"dim": 1, "value": -2.5}),
         ("index_fill_tensor", "int8[] int64[3] float64[]", {"dim": 0}),
         ("put", "int64[2,3] int64[2,2] int64[4]", {"accumulate": True}),
@@ -119,7 +120,7 @@ def in_torch_on_zeros(op: str, types: tuple[TensorType, ...], attrs: Attrs, form
         ("index_copy", "float32[2,3] int32[2] float32[2,3]", DIM0, "is not defined for int32"),
         ("index_reduce", "bool[2] int64[2] bool[2]", reduce("amax"), "is not defined for bool"),
         ("index_reduce", "bool[2,2] int64[2] bool[2,2]", reduce("amax", False), "is not defined for bool"),
-        ("index_prod", "float16[2,1] int64[2] float16[2,1]", {"dim": 0, "include_self": True}, "have one element"),
+        ("index_prod", "float16[2,1] int64[2] float16[2,1]", {"dim": 0, "include_self": True}, "no slices of float16"),
         ("index_fill", "float32[2] int32[2]", {"dim": 0, "value": 1}, "is not defined for int32"),
         ("index_fill_tensor", "float32[2] int64[2] float32[1]", DIM0, "must be 0-d"),
         ("put", "float32[2,3] int64[2,2] float32[2]", {"accumulate": True}, "has not as many elements"),
@@ -167,16 +168,24 @@ def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message
         ("index_add", "float32[0,3] int64[2] float32[2,3]", {"dim": 0, "alpha": 1}),
         ("masked_scatter", "float32[2,3] bool[3] float32[5]", {}),
         ("setitem_scalar", "float32[2,3] bool[2] int64[1]", index("{1} ; {2}", value=1)),
+        ("index_prod", "bfloat16[6,6] int64[3] bfloat16[6,3]", {"dim": -1, "include_self": True}),
     ],
     ids=[
         *("written twice", "written twice", "written twice", "written twice", "alpha is cut off"),
-        *("writes outside the tensor", "may run out of elements", "depends on the mask"),
+        *("writes outside the tensor", "may run out of elements", "depends on the mask", "expanded sources fail"),
     ],
 )
 def test_inference_alone_refuses(op: str, types: str, attrs: Attrs) -> None:
     in_torch_on_zeros(op, types_of(types), attrs)
     with pytest.raises(Invalid):
         inferred(op, types_of(types), attrs)
+
+
+def test_pytorch_multiplies_no_expanded_slices_of_halves() -> None:
+    """Why inference refuses them: no type tells how a source lies in memory."""
+    x, source = torch.zeros(6, 6, dtype=torch.bfloat16), torch.zeros(1, 3, dtype=torch.bfloat16).expand(6, 3)
+    with pytest.raises(RuntimeError, match="INTERNAL ASSERT FAILED"):
+        torch.index_reduce(x, -1, torch.tensor([0, 1, 2]), source, "prod")
 
 
 # --- how it is written
