@@ -212,7 +212,7 @@ def _cond_item_attrs(source: ChoiceSource, types: Types) -> Attrs:
     """Bounds of inputs' numbers, of which there are few."""
     bodies = _bodies(types[1:])
     return {
-        "comparison": source.choice(tuple(COMPARISONS)),
+        "comparison": source.choice((*COMPARISONS, "eq", "ne")),
         "bound": source.integer(0, 4),
         "then": source.choice(bodies),
         "other": source.choice(bodies),

@@ -178,22 +178,21 @@ def _window_row(name: str, **defaults: float) -> Op:
     """PyTorch takes the later parameters only together with the earlier ones."""
 
     def attrs(source: ChoiceSource, types: Types) -> Attrs:
+        """As many of the later parameters as one would tell, the others at their defaults."""
+        told = source.choice((0, *range(len(defaults) + 1)))
         shape = {
-            key: default if source.chance(40) else source.integer(1, 16) / 8 * default
-            for key, default in defaults.items()
+            key: source.integer(1, 16) / 8 * default if index < told else default
+            for index, (key, default) in enumerate(defaults.items())
         }
         length = source.choice((0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 32))
-        return {"window_length": length, "periodic": source.chance(50), **shape, "dtype": maybe_dtype(source, FLOATS)}
-
-    def at_defaults(types: Types, attrs: Attrs) -> bool:
-        """All but the first, which can be told alone."""
-        return all(attrs[key] == defaults[key] for key in list(defaults)[1:])
+        return {"window_length": length, "periodic": source.chance(40), **shape, "dtype": maybe_dtype(source, FLOATS)}
 
     def short(args: tuple[str, ...], attrs: Attrs) -> str:
-        first = [key for key in list(defaults)[:1] if attrs[key] != defaults[key]]
-        told = ", ".join(repr(attrs[key]) for key in ("window_length", *(["periodic", *first] if first else [])))
-        periodic = "" if first or attrs["periodic"] else ", periodic=False"
-        return f"torch.{name}({told}{periodic}{dtype_text(attrs)})"
+        keys = list(defaults)
+        while keys and attrs[keys[-1]] == defaults[keys[-1]]:
+            keys.pop()
+        told = ("window_length", *(("periodic", *keys) if keys or not attrs["periodic"] else ()))
+        return f"torch.{name}({', '.join(repr(attrs[key]) for key in told)}{dtype_text(attrs)})"
 
     told = "".join(f", {{{key}}}" for key in ("window_length", "periodic", *defaults))
     return Op(
@@ -207,7 +206,7 @@ def _window_row(name: str, **defaults: float) -> Op:
         arity=(0, 0),
         terms=_many,
         scale=1.0,
-        forms={Form.FUNCTION: Spelling(short, at_defaults)},
+        forms={Form.FUNCTION: Spelling(short)},
     )
 
 

@@ -35,7 +35,7 @@ def _inverse(types: Types, attrs: Attrs) -> TensorType:
 
 def _dim(source: ChoiceSource, types: Types) -> Attrs:
     rank = types[0].rank
-    return {"dim": any_dim(source, rank) if rank and source.chance(40) else None}
+    return {"dim": any_dim(source, rank) if rank and source.chance(25) else None}
 
 
 def _sorted_or_not(source: ChoiceSource, types: Types) -> Attrs:
@@ -44,7 +44,7 @@ def _sorted_or_not(source: ChoiceSource, types: Types) -> Attrs:
 
 _DIM = {"dim": optional(INT)}
 _ANY: Attrs = {"dim": None}
-_OPERAND = one(WHOLE, ranks=(0, 4))
+_OPERAND = one((*[DType.INT64] * 6, *[DType.INT32] * 3, *WHOLE), ranks=(0, 4))  # rather what exporters take
 
 OPS = (
     Op(
