@@ -17,7 +17,7 @@ from oracles.lane import Engine, LaneSpec
 EXPECTED: dict[str, Kind | None] = {
     "honest": None,
     "lie": Kind.WRONG_VALUE,
-    "raise": Kind.REJECTED,
+    "raise": Kind.INTERNAL_ERROR,
     "hang": Kind.TIMED_OUT,
     "spin": Kind.TIMED_OUT,
     "segfault": Kind.DIED,

@@ -1,7 +1,7 @@
 """Outputs equal PyTorch's: their number, shape, dtype and values.
 
-Lanes that import an ONNX file are judged only where onnxruntime, on the same file, agrees with PyTorch. Where it does
-not, the exporter has the finding: the file says something else than the model, and TVM is not to blame.
+Lanes that import an ONNX file are judged only where some reader of the same file agrees with PyTorch. Where none does,
+the file says something else than the model, and TVM is not to blame (`against_onnxruntime`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generators.graph import Array, Case
-from oracles.finding import Component, Finding, Kind, Mismatch, through_onnx
-from oracles.lane import Engine, LaneSpec
+from oracles.finding import Component, Finding, Kind, Mismatch, reads_onnx_only, through_onnx
+from oracles.lane import Engine, LaneSpec, gives_gradients
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import Expected, expected
 from oracles.tolerance import mismatch
@@ -21,10 +21,9 @@ def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     if right is None:
         return
     for lane, outputs in compared(outcomes).items():
-        if found := judge(outputs, right):
+        if not reads_onnx_only(lane) and (found := judge(outputs, right)):
             kind, evidence = found
-            component = Component.EXPORTER if lane.engine is Engine.ONNXRUNTIME else Component.TVM
-            yield Finding(kind, component, lane, Stage.RUN, evidence)
+            yield Finding(kind, Component.TVM, lane, Stage.RUN, evidence)
 
 
 def compared(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
@@ -32,13 +31,12 @@ def compared(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
     right = expected(outcomes)
     if right is None:
         return {}
-    ran = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran)}
-    good_file = any(judge(o, right) is None for lane, o in ran.items() if lane.engine is Engine.ONNXRUNTIME)
+    ran = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and not gives_gradients(lane)}
+    good_file = any(judge(outputs, right) is None for lane, outputs in ran.items() if reads_onnx_only(lane))
     return {
         lane: outputs
         for lane, outputs in ran.items()
-        if lane.engine is Engine.ONNXRUNTIME
-        or (lane.engine is not Engine.TORCH and (good_file or not through_onnx(lane)))
+        if reads_onnx_only(lane) or (lane.engine is not Engine.TORCH and (good_file or not through_onnx(lane)))
     }
 
 

@@ -136,13 +136,13 @@ def component_of(lane: LaneSpec, stage: Stage) -> Component:
         return Component.EXPORTER
     if lane.engine is Engine.TORCH or stage in (Stage.START, Stage.RENDER):
         return Component.PYTORCH
-    return Component.ONNXRUNTIME if lane.engine is Engine.ONNXRUNTIME else Component.TVM
-
-
-def is_eager(lane: LaneSpec) -> bool:
-    """The lane that says whether a case is valid at all."""
-    return lane.engine is Engine.TORCH and lane.variant == "eager"
+    return Component.ONNXRUNTIME if reads_onnx_only(lane) else Component.TVM
 
 
 def through_onnx(lane: LaneSpec) -> bool:
     return lane.importer is Importer.ONNX
+
+
+def reads_onnx_only(lane: LaneSpec) -> bool:
+    """A lane whose word says whether an exported file is right."""
+    return lane.engine in (Engine.ONNXRUNTIME, Engine.ONNX_REFERENCE)

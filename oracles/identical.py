@@ -5,22 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from generators.graph import Array
-from oracles.finding import Mismatch, Worst
+from oracles.finding import Kind, Mismatch, Worst
 
 
-def difference(first: tuple[Array, ...], second: tuple[Array, ...], whose: str) -> Mismatch | None:
+def difference(first: tuple[Array, ...], second: tuple[Array, ...], whose: str) -> tuple[Kind, Mismatch] | None:
     """Where `second` is not `first`, which is `whose`. The payload of a NaN and the sign of a zero do not count."""
     if len(first) != len(second):
-        return Mismatch(0, f"{whose}'s {len(first)} outputs", f"{len(second)} outputs", against=whose)
+        counts = f"{whose}'s {len(first)} outputs", f"{len(second)} outputs"
+        return Kind.WRONG_ARITY, Mismatch(0, *counts, against=whose)
     for index, (one, other) in enumerate(zip(first, second, strict=True)):
         if one.shape != other.shape or one.dtype != other.dtype:
-            expected, actual = (f"{array.dtype}{list(array.shape)}" for array in (one, other))
-            return Mismatch(index, f"{whose}'s {expected}", actual, against=whose)
+            kind = Kind.WRONG_SHAPE if one.shape != other.shape else Kind.WRONG_DTYPE
+            types = f"{whose}'s {one.dtype}{list(one.shape)}", f"{other.dtype}{list(other.shape)}"
+            return kind, Mismatch(index, *types, against=whose)
         changed = (one != other) & ~((one != one) & (other != other))
         if count := int(np.count_nonzero(changed)):
-            told = f"{count} of {one.size} elements differ"
-            worst = _worst(one, other, changed)
-            return Mismatch(index, f"{whose}'s result", told, worst, one.size, count, against=whose)
+            told = f"{whose}'s result", f"{count} of {one.size} elements differ"
+            evidence = Mismatch(index, *told, _worst(one, other, changed), one.size, count, against=whose)
+            return Kind.WRONG_VALUE, evidence
     return None
 
 

@@ -11,7 +11,9 @@ class Engine(StrEnum):
 
     TORCH = "torch"
     ONNXRUNTIME = "onnxruntime"
+    ONNX_REFERENCE = "onnx-reference"  # the interpreter of the onnx package
     TVM = "tvm"
+    HONEST = "honest"  # other implementations that are right by definition: they calibrate the tolerance
     FAULTY = "faulty"  # the self-test's lanes, which misbehave on purpose
 
 
@@ -66,3 +68,13 @@ class LaneSpec:
 
     def __str__(self) -> str:
         return self.name
+
+
+def is_eager(lane: LaneSpec) -> bool:
+    """The lane that says whether a case is valid at all."""
+    return lane.engine is Engine.TORCH and lane.variant == "eager"
+
+
+def gives_gradients(lane: LaneSpec) -> bool:
+    """Whether its outputs are the model's gradients, not its results."""
+    return lane.variant.startswith("gradient")

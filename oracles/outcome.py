@@ -90,11 +90,20 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One line of a traceback, outermost first in `Raised.frames`; C++ frames have a `.cc` or `.h` file."""
+    """One line of a traceback, outermost first in `Raised.frames`; C++ frames have a `.cc` or `.h` file.
+
+    `raises`: the line is a `raise` or an `assert` itself. Somebody decided here; elsewhere something went wrong.
+    """
 
     file: str
     line: int
     function: str
+    raises: bool = False
+
+    @property
+    def in_frontend(self) -> bool:
+        """Of the code that reads models of other frameworks."""
+        return "/frontend/" in self.file
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +149,11 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The lane was not run: its spec does not apply here, or the campaign is stopping."""
+    """The lane was not run: its spec does not apply here, or the campaign is stopping, or, with `environment`, the
+    machine failed it: disk full, no compiler, no memory for anyone. Counted, never a finding."""
 
     reason: str
+    environment: bool = False
 
 
 Outcome = Ran | Raised | Died | TimedOut | Unsupported | Skipped

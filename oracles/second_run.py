@@ -14,5 +14,5 @@ def second_run(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     for lane, outcome in outcomes.items():
         if not isinstance(outcome, Ran) or outcome.again is None:
             continue
-        if evidence := difference(outcome.outputs, outcome.again, "the first run"):
-            yield Finding(Kind.UNSTABLE, component_of(lane, Stage.RUN), lane, Stage.RUN, evidence)
+        if found := difference(outcome.outputs, outcome.again, "the first run"):
+            yield Finding(Kind.UNSTABLE, component_of(lane, Stage.RUN), lane, Stage.RUN, found[1])

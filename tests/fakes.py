@@ -11,7 +11,7 @@ import numpy as np
 from generators.graph import Array, Case, DType, Graph, Input, Node, TensorType, Value, holds_floats
 from oracles.finding import Kind
 from oracles.lane import Engine, Importer, LaneSpec
-from oracles.outcome import Cause, Died, Outcome, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
+from oracles.outcome import Cause, Died, Frame, Outcome, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
 from oracles.reference import Expected
 from oracles.tolerance import tolerance
 
@@ -19,6 +19,7 @@ TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
 TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
 TORCH_ENVELOPE = LaneSpec("torch-envelope", Engine.TORCH, variant="envelope")
 ONNXRUNTIME = LaneSpec("onnxruntime", Engine.ONNXRUNTIME, Importer.ONNX)
+ONNX_REFERENCE = LaneSpec("onnx-reference", Engine.ONNX_REFERENCE, Importer.ONNX, "interpreter")
 TVM = LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT)
 TVM_C = LaneSpec("relax-export-c", Engine.TVM, Importer.EXPORT, target="c")
 TVM_ONNX = LaneSpec("relax-onnx-llvm", Engine.TVM, Importer.ONNX)
@@ -161,12 +162,23 @@ LIARS: dict[str, tuple[Callable[[tuple[Expected, ...]], Ran], Kind]] = {
 # --- lanes without a result
 
 
-def raised(stage: Stage, type: str = "ValueError", message: str = "no") -> Raised:
-    return Raised(stage, type, message)
+def raised(stage: Stage, type: str = "ValueError", message: str = "no", *frames: Frame) -> Raised:
+    return Raised(stage, type, message, frames)
+
+
+FRONTEND = "site-packages/tvm/relax/frontend/torch/base_fx_graph_translator.py"
+REFUSAL = Frame(FRONTEND, 7, "_conv2d", raises=True)
+ACCIDENT = Frame(FRONTEND, 8, "_conv2d")
+IN_CPP = Frame("/project/src/relax/op/nn/convolution.cc", 9, "tvm::relax::InferTypeConv2d")
+
+
+def rejected(stage: Stage) -> Raised:
+    """The frontend's own `raise`."""
+    return raised(stage, "ValueError", "no", REFUSAL)
 
 
 def internal_error(stage: Stage) -> Raised:
-    return Raised(stage, "InternalError", "Check failed: (a == b) is false")
+    return raised(stage, "TypeError", "Check failed: (a == b) is false", ACCIDENT, IN_CPP)
 
 
 def segfault(stage: Stage) -> Died:
@@ -186,7 +198,7 @@ def hung(stage: Stage) -> TimedOut:
 
 
 FAILURES: dict[str, tuple[Callable[[Stage], Outcome], Kind]] = {
-    "rejected": (raised, Kind.REJECTED),
+    "rejected": (rejected, Kind.REJECTED),
     "internal error": (internal_error, Kind.INTERNAL_ERROR),
     "segfault": (segfault, Kind.DIED),
     "exit": (exited, Kind.DIED),
@@ -197,4 +209,5 @@ FAILURES: dict[str, tuple[Callable[[Stage], Outcome], Kind]] = {
 NO_VERDICT: dict[str, Outcome] = {
     "unsupported": Unsupported(Stage.IMPORT, "no int4"),
     "skipped": Skipped("stopping"),
+    "environment": Skipped("no space left on device", environment=True),
 }

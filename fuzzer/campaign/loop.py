@@ -16,7 +16,7 @@ from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
 from fuzzer.support import FAVOURED
 from fuzzer.triage.investigate import investigate, sightings
-from fuzzer.triage.reproduce import is_valid
+from fuzzer.triage.reproduce import is_valid, judged_run
 from generators.choice import NumpySource
 from generators.graph import Case
 from generators.motifs import MOTIFS
@@ -130,7 +130,7 @@ class Campaign:
             return self._next - 1
 
     def _test(self, index: int, case: Case) -> None:
-        result = self.executor.run(case, self._lanes)
+        result = judged_run(self.executor.run, case, self._lanes)
         with self._lock:
             tally = self.store.state.tally
             tally.tests += 1

@@ -85,5 +85,10 @@ def _run_lane(connection: Connection, bench: Bench, index: int, spec: LaneSpec, 
 def _raised(index: int, error: Exception, step: _Steps) -> protocol.DidRaise:
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    frames = [Frame(f.filename, f.lineno or 0, f.name) for f in traceback.extract_tb(error.__traceback__)]
+    frames = [_frame(summary) for summary in traceback.extract_tb(error.__traceback__)]
     return protocol.DidRaise(index, step.stage, name, str(error)[:MAX_MESSAGE], frames)
+
+
+def _frame(summary: traceback.FrameSummary) -> Frame:
+    raises = (summary.line or "").startswith(("raise ", "raise\n", "assert ", "assert("))
+    return Frame(summary.filename, summary.lineno or 0, summary.name, raises)

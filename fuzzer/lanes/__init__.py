@@ -15,6 +15,12 @@ ONNXRUNTIME = LaneSpec("onnxruntime", Engine.ONNXRUNTIME, Importer.ONNX)
 
 REFERENCES = (TORCH, TORCH_F64, TORCH_ENVELOPE, ONNXRUNTIME)
 
+ONNX_READERS = (
+    LaneSpec("onnx-reference", Engine.ONNX_REFERENCE, Importer.ONNX, "interpreter"),
+    LaneSpec("onnxruntime-optimised", Engine.ONNX_REFERENCE, Importer.ONNX, "optimised"),
+)
+"""Asked where onnxruntime disagrees with PyTorch: is the file wrong, or its reader?"""
+
 TVM_LANES = (
     LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT, "relax", checked=True),
     # here for its frontend: without the kernels' argument checks, half of LLVM's work on small graphs

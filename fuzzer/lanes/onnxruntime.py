@@ -11,6 +11,11 @@ from oracles.outcome import Ran, Stage
 
 
 class OnnxRuntimeLane:
+    """At one of onnxruntime's optimisation levels; as the reference, at none."""
+
+    def __init__(self, level: ort.GraphOptimizationLevel = ort.GraphOptimizationLevel.ORT_DISABLE_ALL) -> None:
+        self._level = level
+
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         types = [item.value.type for item in case.graph.inputs if not item.role.is_owned]
         half = any(type.dtype is DType.BFLOAT16 for type in (*types, *case.graph.output_types))
@@ -22,7 +27,7 @@ class OnnxRuntimeLane:
         options = ort.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.graph_optimization_level = self._level
         session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         step(Stage.RUN)
         wanted = {item.name for item in session.get_inputs()}

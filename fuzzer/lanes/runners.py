@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fuzzer.lanes.base import Lane
 from fuzzer.lanes.faulty import FaultyLane
+from fuzzer.lanes.onnx_reference import OnnxReferenceLane
 from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
 from fuzzer.lanes.relax import RelaxLane
 from fuzzer.lanes.torch_eager import TorchLane
@@ -12,6 +13,7 @@ from oracles.lane import Engine, LaneSpec
 RUNNERS: dict[Engine, Lane] = {
     Engine.TORCH: TorchLane(),
     Engine.ONNXRUNTIME: OnnxRuntimeLane(),
+    Engine.ONNX_REFERENCE: OnnxReferenceLane(),
     Engine.TVM: RelaxLane(),
     Engine.FAULTY: FaultyLane(),
 }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from fuzzer.lanes import torch_effects
 from fuzzer.lanes.base import Bench, Step, build_model, from_torch, laid_out, to_torch
 from fuzzer.lanes.one_pass import ONE_PASS
 from generators.graph import FLOATS, Array, Case, DType, Form, Node, TensorType, holds_floats
@@ -33,9 +34,15 @@ class TorchLane:
         with torch.no_grad():
             match spec.variant:
                 case "eager":
-                    model = bench.model
+                    model, inputs = bench.model, bench.torch_inputs()
+                    before = [tensor.clone() for tensor in inputs]
                     step(Stage.RUN)
-                    return Ran(_numpy(model(*bench.torch_inputs())))
+                    outputs = model(*inputs)
+                    step.note(
+                        modified=torch_effects.modified(bench.inputs, before, inputs),
+                        aliases=torch_effects.aliases(bench.inputs, inputs, outputs),
+                    )
+                    return Ran(_numpy(outputs))
                 case "f64":
                     return Ran(_numpy(_truth(bench, step)))
                 case "envelope":

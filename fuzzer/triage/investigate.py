@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fuzzer.lanes import LANES, TORCH
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Run, reproduces
+from fuzzer.triage.reproduce import Run, judged_by, judged_run, reproduces
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Array, Case, Form
 from oracles import judge_all
@@ -83,13 +83,13 @@ def investigate(run: Run, case: Case, sighting: Sighting) -> Confirmed:
 
 def _name(run: Run, case: Case, sighting: Sighting, reduction: Reduction) -> Confirmed:
     """The final signature: of the reduced case, over all lanes."""
-    seen = run(reduction.case, LANES)
-    found = {finding.lane: finding for finding in judge_all(reduction.case, seen.outcomes)}
-    same = {lane: f for lane, f in found.items() if sighting.signature.same_failure(signature_of(f))}
+    lanes = tuple(dict.fromkeys((*LANES, *judged_by(reduction.lane))))
+    found = judge_all(reduction.case, judged_run(run, reduction.case, lanes).outcomes)
+    same = {f.lane: f for f in found if sighting.signature.same_failure(signature_of(f))}
     finding = same.get(reduction.lane, sighting.finding)
     if unstable := [f for f in same.values() if f.kind is Kind.UNSTABLE]:
         finding = unstable[0]
-    showing = [lane for lane in LANES if lane in same] or [reduction.lane]
+    showing = [lane for lane in lanes if lane in same] or [reduction.lane]
     final = replace(sighting.signature, kind=finding.kind)
     if final.needs_ops:
         where = _where(showing) if final.component is Component.TVM else ""

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fuzzer.lanes import needed
+from fuzzer.lanes import ONNX_READERS, SAMPLED_LANES, TVM_LANES, needed
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Case
 from oracles import judge_all
-from oracles.finding import Finding, is_eager
+from oracles.against_onnxruntime import in_doubt
+from oracles.agreement import THE_OTHERS
+from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Outcomes, Ran, Result
+from oracles.outcome import Outcomes, Result
+from oracles.reference import eager_run
+from oracles.siblings import sibling
 
 Run = Callable[[Case, Sequence[LaneSpec]], Result]
 """`Executor.run`, or a stand-in that keeps the books."""
@@ -19,34 +23,61 @@ Run = Callable[[Case, Sequence[LaneSpec]], Result]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one run of a lane (and the references it is judged by) showed."""
+    """What one run of a lane (and of those it is judged by) showed."""
 
     result: Result
-    finding: Finding | None
+    findings: tuple[Finding, ...]
 
     @property
-    def signature(self) -> Signature | None:
-        return signature_of(self.finding) if self.finding else None
+    def finding(self) -> Finding | None:
+        return self.findings[0] if self.findings else None
 
     @property
     def valid(self) -> bool:
         return is_valid(self.result.outcomes)
 
+    def shows(self, signature: Signature) -> bool:
+        return any(signature.same_failure(signature_of(finding)) for finding in self.findings)
+
 
 def is_valid(outcomes: Outcomes) -> bool:
     """Whether eager PyTorch takes the case."""
-    return any(is_eager(spec) and isinstance(out, Ran) for spec, out in outcomes.items())
+    return eager_run(outcomes) is not None
 
 
-def observe(run: Run, case: Case, lane: LaneSpec, *, values: bool = True) -> Observation:
-    """Run the lane in a fresh child, with what it is judged by; without `values` its results are not compared."""
-    lanes = tuple(dict.fromkeys((*needed(lane, values=values), lane)))
+def observe(run: Run, case: Case, lane: LaneSpec, signature: Signature | None = None) -> Observation:
+    """Run the lane in a fresh child, with what it is judged by; where only one failure is asked for, with no more than
+    that needs."""
+    result = judged_run(run, case, judged_by(lane, signature))
+    return Observation(result, tuple(f for f in judge_all(case, result.outcomes) if f.lane == lane))
+
+
+def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneSpec, ...]:
+    """The lane after all lanes without which it cannot be judged."""
+    company = signature is None or bool(signature.against) or signature.kind in _AGAINST_OTHERS
+    values = signature is None or signature.kind.is_numeric
+    beside = [sibling(lane, ALL_LANES)] if company else []
+    others = TVM_LANES if signature and (signature.kind in _AGAINST_OTHERS or signature.against == THE_OTHERS) else ()
+    wanted = (*needed(lane, values=values), *(other for other in beside if other), *others, lane)
+    return tuple(dict.fromkeys(wanted))
+
+
+_AGAINST_OTHERS = (Kind.BLOAT, Kind.SLOW)
+ALL_LANES = (*TVM_LANES, *SAMPLED_LANES)
+
+
+def judged_run(run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+    """One run and, where onnxruntime disagrees with PyTorch, a second one that asks the other readers of the file."""
     result = run(case, lanes)
-    found = (finding for finding in judge_all(case, result.outcomes) if finding.lane == lane)
-    return Observation(result, next(found, None))
+    if not in_doubt(result.outcomes):
+        return result
+    more = run(case, ONNX_READERS)
+    spent = {stage: result.stage_cpu.get(stage, 0.0) + seconds for stage, seconds in more.stage_cpu.items()}
+    return Result(
+        {**result.outcomes, **more.outcomes}, {**result.stage_cpu, **spent}, result.cpu_seconds + more.cpu_seconds
+    )
 
 
 def reproduces(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> bool:
     """Whether the lane, on this case, fails as `signature` says. The same-failure guard of the reducer."""
-    seen = observe(run, case, lane, values=signature.kind.is_numeric).signature
-    return seen is not None and signature.same_failure(seen)
+    return observe(run, case, lane, signature).shows(signature)

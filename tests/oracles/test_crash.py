@@ -7,7 +7,7 @@ from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_
 from oracles.crash import crash
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Cause, Died, Outcome, Outcomes, Stage
+from oracles.outcome import Cause, Died, Frame, Outcome, Outcomes, Stage
 
 RAN = fakes.honest(fakes.TWO_OUTPUTS)
 REFERENCES = fakes.references(*fakes.TWO_OUTPUTS)
@@ -30,18 +30,37 @@ def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
 @EACH_FAILURE
 def test_a_failure_is_caught_with_its_stage_and_evidence(failure: str) -> None:
     make, kind = fakes.FAILURES[failure]
-    outcome = make(Stage.COMPILE)
-    assert judged({TVM: outcome}) == [Finding(kind, Component.TVM, TVM, Stage.COMPILE, outcome)]  # type: ignore[arg-type]
+    outcome = make(Stage.IMPORT)
+    assert judged({TVM: outcome}) == [Finding(kind, Component.TVM, TVM, Stage.IMPORT, outcome)]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("type", ["InternalError", "tvm.error.InternalError"])
-def test_internal_errors_by_name(type: str) -> None:
-    assert verdicts({TVM: fakes.raised(Stage.IMPORT, type)}) == [(Kind.INTERNAL_ERROR, Component.TVM, TVM)]
+AT_IMPORT = {
+    "a frontend's own raise": ((fakes.REFUSAL,), Kind.REJECTED),
+    "an accident in the frontend": ((fakes.ACCIDENT,), Kind.INTERNAL_ERROR),
+    "an accident deep in the frontend": ((fakes.REFUSAL, fakes.ACCIDENT), Kind.INTERNAL_ERROR),
+    "C++ below the frontend": ((fakes.ACCIDENT, fakes.IN_CPP), Kind.INTERNAL_ERROR),
+    "a raise of TVM's own library": ((Frame("tvm/relax/expr.py", 1, "const", raises=True),), Kind.INTERNAL_ERROR),
+    "nobody knows where": ((), Kind.INTERNAL_ERROR),
+}
 
 
-@pytest.mark.parametrize("type", ["ValueError", "torch.InternalErrors", "MyInternalError", "AssertionError"])
-def test_other_exceptions_are_rejections(type: str) -> None:
-    assert verdicts({TVM: fakes.raised(Stage.IMPORT, type)}) == [(Kind.REJECTED, Component.TVM, TVM)]
+@pytest.mark.parametrize("where", AT_IMPORT)
+@pytest.mark.parametrize("type", ["ValueError", "tvm.error.InternalError", "AssertionError", "NotImplementedError"])
+def test_where_it_was_raised_decides_and_not_its_class(where: str, type: str) -> None:
+    frames, kind = AT_IMPORT[where]
+    assert verdicts({TVM: fakes.raised(Stage.IMPORT, type, "no", *frames)}) == [(kind, Component.TVM, TVM)]
+
+
+@pytest.mark.parametrize("stage", [Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD, Stage.RUN])
+def test_what_the_frontend_took_must_not_be_refused_later(stage: Stage) -> None:
+    assert verdicts({TVM: fakes.rejected(stage)}) == [(Kind.INTERNAL_ERROR, Component.TVM, TVM)]
+
+
+def test_exporters_refuse_where_they_say_raise_and_break_elsewhere() -> None:
+    refusal = Frame("torch/onnx/symbolic_opset9.py", 1, "gather", raises=True)
+    accident = Frame("torch/onnx/symbolic_opset9.py", 2, "gather")
+    assert verdicts({TVM: fakes.raised(Stage.EXPORT, "E", "no", refusal)})[0][0] is Kind.REJECTED
+    assert verdicts({TVM: fakes.raised(Stage.EXPORT, "E", "no", accident)})[0][0] is Kind.INTERNAL_ERROR
 
 
 @pytest.mark.parametrize("outcome", [RAN, *fakes.NO_VERDICT.values()], ids=["ran", *fakes.NO_VERDICT])
@@ -76,16 +95,23 @@ def test_what_fails_while_exporting_is_the_exporters(lane: LaneSpec, stage: Stag
     assert verdicts({lane: make(stage)}) == [(kind, Component.EXPORTER, lane)]
 
 
+def test_the_interpreter_of_the_onnx_package_is_nobodys_product() -> None:
+    for make, _ in fakes.FAILURES.values():
+        assert verdicts({fakes.ONNX_REFERENCE: make(Stage.RUN)}) == []
+
+
 @EACH_FAILURE
 @pytest.mark.parametrize("stage", [Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD, Stage.RUN])
 def test_what_fails_later_is_tvms(stage: Stage, failure: str) -> None:
     make, kind = fakes.FAILURES[failure]
-    assert verdicts({TVM: make(stage)}) == [(kind, Component.TVM, TVM)]
+    late = kind is Kind.REJECTED and stage is not Stage.IMPORT
+    assert verdicts({TVM: make(stage)}) == [(Kind.INTERNAL_ERROR if late else kind, Component.TVM, TVM)]
 
 
 @EACH_FAILURE
 def test_onnxruntime_fails_at_its_own_run(failure: str) -> None:
     make, kind = fakes.FAILURES[failure]
+    kind = Kind.INTERNAL_ERROR if kind is Kind.REJECTED else kind
     assert verdicts({ONNXRUNTIME: make(Stage.RUN)}) == [(kind, Component.ONNXRUNTIME, ONNXRUNTIME)]
 
 
@@ -156,7 +182,7 @@ def test_a_file_that_onnxruntime_refuses_may_be_refused(failure: str) -> None:
 
 @pytest.mark.parametrize("onnxruntime", [{}, *({ONNXRUNTIME: outcome} for outcome in fakes.NO_VERDICT.values())])
 def test_without_onnxruntimes_word_a_refusal_is_no_finding_but_an_internal_error_is(onnxruntime: Outcomes) -> None:
-    assert verdicts({**onnxruntime, TVM_ONNX: fakes.raised(Stage.IMPORT)}) == []
+    assert verdicts({**onnxruntime, TVM_ONNX: fakes.rejected(Stage.IMPORT)}) == []
     assert verdicts({**onnxruntime, TVM_ONNX: fakes.internal_error(Stage.IMPORT)}) == [
         (Kind.INTERNAL_ERROR, Component.TVM, TVM_ONNX)
     ]

@@ -97,7 +97,10 @@ def test_no_time_no_tests(tmp_path: Path) -> None:
 
 def test_findings_are_told_and_saved(tmp_path: Path) -> None:
     told: Told = []
-    sins = {"number 1": fakes.raised(Stage.IMPORT, "ValueError", "no layout"), "number 2": fakes.wrong_value(RIGHT)}
+    sins = {
+        "number 1": fakes.raised(Stage.IMPORT, "ValueError", "no layout", fakes.REFUSAL),
+        "number 2": fakes.wrong_value(RIGHT),
+    }
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, FakeExecutor(sins), cases(4), watch(told))  # type: ignore[arg-type]
         campaign.run()

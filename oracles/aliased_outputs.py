@@ -1,0 +1,28 @@
+"""An output has memory of its own, unless PyTorch's is a view of the same input: who writes into one must not change
+the other.
+
+Not judged: outputs that share memory with each other (no lane looks), and inputs that PyTorch got with odd strides, of
+which it copies what is a view of TVM's compact one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from generators.graph import Case, Layout
+from oracles.finding import Finding, Kind, SideEffect, component_of
+from oracles.lane import Engine
+from oracles.outcome import Outcomes, Ran, Stage
+from oracles.reference import eager_run
+
+
+def aliased_outputs(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+    eager = eager_run(outcomes)
+    compact = {item.value.name for item in case.graph.inputs if item.layout is Layout.CONTIGUOUS}
+    for lane, out in outcomes.items():
+        if eager is None or lane.engine is Engine.TORCH or not isinstance(out, Ran):
+            continue
+        shared = tuple(pair for pair in out.facts.aliases if pair not in eager.facts.aliases and pair[1] in compact)
+        if shared:
+            evidence = SideEffect(aliases=shared)
+            yield Finding(Kind.ALIASED_OUTPUT, component_of(lane, Stage.RUN), lane, Stage.RUN, evidence)

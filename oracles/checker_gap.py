@@ -1,0 +1,32 @@
+"""What the checker of well-formedness lets pass, the build takes, and compiles to the same results.
+
+The lane breaks valid modules on purpose, in one place each. One that the checker refuses is as it should be, and one
+that gives the right result all the same broke nothing that matters. What is left is a hole in the checker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from generators.graph import Case
+from oracles.finding import Component, Finding, Kind
+from oracles.lane import Engine
+from oracles.outcome import Fate, Outcomes, Stage, facts_of
+
+
+def checker_gap(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+    for lane, outcome in outcomes.items():
+        for mutant in facts_of(outcome).mutants:
+            if lane.engine is Engine.TVM and slipped_through(mutant.fate):
+                yield Finding(Kind.CHECKER_GAP, Component.TVM, lane, Stage.COMPILE, mutant)
+
+
+def slipped_through(fate: Fate) -> bool:
+    match fate:
+        case Fate.RAISED | Fate.DIED | Fate.MISCOMPILED:
+            return True
+        case Fate.REFUSED | Fate.HARMLESS:
+            return False
+        case _:
+            assert_never(fate)

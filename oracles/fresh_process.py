@@ -1,0 +1,27 @@
+"""A process of its own makes no difference: compiled and run there, a model gives the same numbers bit for bit.
+
+What differs is left to chance: addresses, the order of a hash table, memory that nobody wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from generators.graph import Case
+from oracles.finding import Component, Finding, Kind
+from oracles.identical import difference
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcomes, Stage
+from oracles.siblings import pairs, transforms, what_it_adds
+
+
+def fresh_process(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+    for (lane, ran), (plain, other) in pairs(outcomes, _only_fresh):
+        if found := difference(other.outputs, ran.outputs, plain.name):
+            evidence = replace(found[1], by=what_it_adds(lane))
+            yield Finding(Kind.NONDETERMINISTIC, Component.TVM, lane, Stage.RUN, evidence)
+
+
+def _only_fresh(lane: LaneSpec) -> bool:
+    return lane.fresh and not transforms(lane)

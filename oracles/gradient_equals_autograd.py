@@ -1,0 +1,25 @@
+"""The gradients of TVM's `Gradient` pass are those of torch.autograd, by the equation that results are held to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from generators.graph import Case
+from oracles.against_torch import judge
+from oracles.finding import Component, Finding
+from oracles.lane import Engine, gives_gradients
+from oracles.outcome import Outcomes, Ran, Stage
+from oracles.reference import GRADIENT, expected
+
+AUTOGRAD = "torch.autograd"
+
+
+def gradient_equals_autograd(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+    right = expected(outcomes, GRADIENT)
+    for lane, out in outcomes.items():
+        if right is None or lane.engine is not Engine.TVM or not gives_gradients(lane) or not isinstance(out, Ran):
+            continue
+        if found := judge(out.outputs, right):
+            kind, evidence = found
+            yield Finding(kind, Component.TVM, lane, Stage.RUN, replace(evidence, against=AUTOGRAD))

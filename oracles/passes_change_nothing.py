@@ -1,0 +1,20 @@
+"""A pass may make a program faster, smaller, other: its results stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from generators.graph import Case
+from oracles.finding import Finding
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcomes
+from oracles.same_program import wrong_beside_sibling
+from oracles.siblings import transforms
+
+
+def passes_change_nothing(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+    yield from wrong_beside_sibling(outcomes, _optimises)
+
+
+def _optimises(lane: LaneSpec) -> bool:
+    return transforms(lane) and not lane.lifted and not lane.symbolic

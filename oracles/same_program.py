@@ -1,0 +1,28 @@
+"""Two programs that compute the same: a lane's numbers are as right as its plain sibling's.
+
+Both are held against PyTorch with the measured tolerance, for an optimiser may round otherwise. Where the sibling is
+right and the lane is not, what the lane adds is to blame, and the evidence names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from oracles.against_torch import judge
+from oracles.finding import Component, Finding
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcomes, Stage
+from oracles.reference import expected
+from oracles.siblings import pairs, what_it_adds
+
+
+def wrong_beside_sibling(outcomes: Outcomes, which: Callable[[LaneSpec], bool]) -> Iterator[Finding]:
+    right = expected(outcomes)
+    if right is None:
+        return
+    for (lane, ran), (plain, _) in pairs(outcomes, which):
+        if found := judge(ran.outputs, right):
+            kind, evidence = found
+            told = replace(evidence, against=plain.name, by=what_it_adds(lane))
+            yield Finding(kind, Component.TVM, lane, Stage.RUN, told)
