@@ -7,7 +7,7 @@ from nonsense import REFUSALS, verdicts
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Attrs, Form, Invalid, TensorType
-from generators.ops import TABLE, Op, join
+from generators.ops import TABLE, Op, join, split
 from generators.symbolic import Size
 
 STRICTER = {
@@ -18,7 +18,7 @@ STRICTER = {
 }
 
 
-@pytest.mark.parametrize("op", join.OPS, ids=lambda op: op.name)
+@pytest.mark.parametrize("op", [*join.OPS, *split.OPS], ids=lambda op: op.name)
 def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
     seen = verdicts(op, 150)
     assert seen.keys() <= {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}
