@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from generators.choice import ChoiceSource
 from generators.domain import ANY, Bounds, Domain
+from generators.formal import formal, plain_attr
 from generators.graph import (
-    Attr,
     Attrs,
     DType,
     Form,
@@ -104,7 +104,10 @@ class Builder:
         )
 
     def dtype(self, dtypes: Sequence[DType]) -> DType:
-        """float32 half of the time: what people use, and what other dtypes' known gaps must not bury."""
+        """float32 half of the time: what people use, and what other dtypes' known gaps must not bury. Integers, where
+        it is them that the profile is about."""
+        if self.profile is Profile.EXTREME and self.source.chance(80):
+            dtypes = [dtype for dtype in dtypes if dtype.is_integer] or dtypes
         if DType.FLOAT32 in dtypes and self.source.chance(50):
             return DType.FLOAT32
         return self.source.choice(dtypes)
@@ -213,7 +216,7 @@ class Builder:
         if op.name in LOOKS and unsure(self, op.name, args, inferred):
             raise Invalid(f"{op.name} reads the zeros of what was computed")
         if self.symbols:
-            attrs = {key: _plain(value) for key, value in attrs.items()}
+            attrs = {key: plain_attr(value) for key, value in attrs.items()}
             self._check_bindings(op, types, attrs, inferred)
         results = tuple([Value(f"v{self._results + i}", type) for i, type in enumerate(inferred)])
         self._results += len(results)
@@ -375,26 +378,7 @@ class Builder:
                     outputs.append(source.choice(made))
         inputs = tuple([item for item in self.inputs if self._reads[item.value.name]])
         graph = Graph(inputs, tuple(self.nodes), tuple(outputs))
-        return self._formal(graph) if self.symbols else graph
-
-    def _formal(self, graph: Graph) -> Graph:
-        """Formulas in place of the sizes that have one."""
-
-        def formal(value: Value) -> Value:
-            return Value(value.name, value.type.formal())
-
-        nodes = tuple(replace(node, results=tuple(map(formal, node.results))) for node in graph.nodes)
-        inputs = tuple(replace(item, value=formal(item.value)) for item in graph.inputs)
-        values = [*(item.value for item in inputs), *(value for node in nodes for value in node.results)]
-        used = {name for value in values for name in value.type.symbols}
-        return Graph(inputs, nodes, graph.outputs, symbols=tuple(s for s in self.symbols if s.name in used))
-
-
-def _plain(attr: Attr) -> Attr:
-    """Attributes hold numbers: a formula in one would hold for one size only."""
-    if isinstance(attr, Size):
-        return int(attr)
-    return tuple(int(item) if isinstance(item, Size) else item for item in attr) if isinstance(attr, tuple) else attr
+        return formal(graph, self.symbols) if self.symbols else graph
 
 
 _PREFIX = {Role.INPUT: "x", Role.PARAM: "w", Role.BUFFER: "b"}

@@ -167,7 +167,7 @@ class Profile(StrEnum):
     """What numbers a case holds."""
 
     NORMAL = "normal"  # negative numbers and zeros always among them, within what operators are defined for
-    EDGE = "edge"  # ties, large offsets with small spread, denormals, exact halves, ends of integer ranges
+    EDGE = "edge"  # ties, large offsets with small spread, denormals, exact halves
     SPECIAL = "special"  # NaN, infinities, zeros of both signs: anywhere, whatever the operators like
     EXTREME = "extreme"  # smallest and largest integers: arithmetic on them wraps around
 

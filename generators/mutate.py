@@ -13,9 +13,9 @@ from generators.builder import Builder, Limits
 from generators.check import check
 from generators.choice import ChoiceSource
 from generators.domain import ANY
-from generators.graph import Array, Case, DType, Form, Graph, Input, Invalid, Layout, Node, TensorType, Value
+from generators.graph import Array, Case, DType, Form, Graph, Input, Invalid, Layout, Node, Profile, TensorType, Value
 from generators.ops import OPS, TABLE, Op
-from generators.values import draw, draw_profile
+from generators.values import draw, draw_profile, may_be_extreme
 
 ATTEMPTS = 20
 
@@ -146,7 +146,8 @@ class _Replay:
             old = self.tensors.get(item.value.name)
             tensors[item.value.name] = draw(builder.source, item, case.profile, rng) if old is None else old
         graph = replace(case.graph, inputs=inputs, nodes=tuple(builder.nodes), outputs=kept)
-        return Case(graph, tensors, {}, (), case.profile)
+        lost = case.profile is Profile.EXTREME and not may_be_extreme(graph)
+        return Case(graph, tensors, {}, (), Profile.NORMAL if lost else case.profile)
 
 
 def _insert(task: _Task) -> Case | None:
@@ -315,6 +316,8 @@ def _other_values(source: ChoiceSource, case: Case) -> Case:
     """New numbers in every input, perhaps of another profile."""
     profile = draw_profile(source)
     bound, rng = case.bound, source.rng()
+    if profile is Profile.EXTREME and not may_be_extreme(bound):
+        profile = Profile.NORMAL
     return replace(case, tensors={i.value.name: draw(source, i, profile, rng) for i in bound.inputs}, profile=profile)
 
 

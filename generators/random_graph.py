@@ -9,7 +9,7 @@ from generators.choice import ChoiceSource
 from generators.graph import Array, Case, Graph, Invalid, Profile, Symbol
 from generators.motifs import MOTIFS, Motif
 from generators.ops import OPS, Op
-from generators.values import draw, draw_profile
+from generators.values import draw, draw_profile, may_be_extreme
 
 ATTEMPTS_PER_NODE = 30
 CONNECTED_PERCENT = 85
@@ -17,6 +17,8 @@ SYMBOLIC_PERCENT = 8
 MOTIF_PERCENT = 20
 MOTIF_NODES = 5
 """Graphs that may be smaller than this are made of single operators."""
+EXTREME_ATTEMPTS = 8
+"""Every other one has integers."""
 LARGEST = 7
 """Of a symbolic dimension: the size that the tensors have."""
 
@@ -33,11 +35,29 @@ def generate(
 ) -> Case:
     """A case of `at_least` to `limits.max_nodes` calls of `ops` (guards of domains come on top).
 
-    Profile, and whether there are symbolic dimensions, are drawn where not given. One graph in five begins with one of
-    `motifs` (all of them, where `ops` is the whole table). Raises `Invalid` where none of `ops` can stand in a graph of
-    these limits.
+    Profile, and whether there are symbolic dimensions, are drawn where not given; a case whose operators take no
+    integers is of the normal profile, not of the extreme one. One graph in five begins with one of `motifs` (all of
+    them, where `ops` is the whole table). Raises `Invalid` where none of `ops` can stand in a graph of these limits.
     """
     profile = draw_profile(source) if profile is None else profile
+    for _ in range(EXTREME_ATTEMPTS if profile is Profile.EXTREME else 0):
+        case = _generate(source, limits, ops, origin, profile, symbolic, at_least, motifs)
+        if may_be_extreme(case.bound):
+            return case
+    profile = Profile.NORMAL if profile is Profile.EXTREME else profile
+    return _generate(source, limits, ops, origin, profile, symbolic, at_least, motifs)
+
+
+def _generate(
+    source: ChoiceSource,
+    limits: Limits,
+    ops: Sequence[Op],
+    origin: str,
+    profile: Profile,
+    symbolic: bool | None,
+    at_least: int,
+    motifs: Sequence[Motif] | None,
+) -> Case:
     symbolic = source.chance(SYMBOLIC_PERCENT) if symbolic is None else symbolic
     builder = _symbolic_builder(source, limits, profile) if symbolic else Builder(source, limits, profile)
     motifs = (MOTIFS if ops is OPS else ()) if motifs is None else motifs

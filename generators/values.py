@@ -12,8 +12,8 @@ import ml_dtypes
 import numpy as np
 
 from generators.choice import ChoiceSource
-from generators.domain import Bounds, Domain
-from generators.graph import Array, DType, Input, Layout, Profile, Role
+from generators.domain import ANY, Bounds, Domain
+from generators.graph import Array, DType, Graph, Input, Layout, Profile, Role
 
 Rng = np.random.Generator
 
@@ -28,6 +28,11 @@ def draw_profile(source: ChoiceSource) -> Profile:
         if number <= 0:
             return profile
     raise AssertionError("the weights add up to 100")
+
+
+def may_be_extreme(graph: Graph) -> bool:
+    """Whether an input can hold the ends of an integer range: else a case is not of the extreme profile."""
+    return any(i.domain == ANY and i.value.type.dtype.is_integer and i.value.type.numel for i in graph.inputs)
 
 
 def draw(source: ChoiceSource, item: Input, profile: Profile = Profile.NORMAL, rng: Rng | None = None) -> Array:
@@ -103,7 +108,7 @@ def _floats(source: ChoiceSource, rng: Rng, item: Input, profile: Profile, shape
         array = np.asarray(source.choice(_STYLES)(rng, item.role, shape))
         array[rng.random(shape) < 0.08] = 0.0
         if item.domain.bounds is Bounds.ANY:
-            _mix(rng, array)
+            _mix(rng, array, 0.0, -1.0)
     array = _moved(array, item.domain, 0.5)
     if profile is Profile.SPECIAL and item.domain.bounds is Bounds.ANY:
         specials = rng.choice(np.array([np.nan, np.inf, -np.inf, -0.0]), shape)
@@ -111,13 +116,12 @@ def _floats(source: ChoiceSource, rng: Rng, item: Input, profile: Profile, shape
     return array
 
 
-def _mix(rng: Rng, array: Array) -> None:
-    """A zero and a negative number in every tensor that has room for them."""
+def _mix(rng: Rng, array: Array, *numbers: float) -> None:
+    """Numbers, at most three, that stand somewhere in every tensor that has room for them."""
     if array.size > 2:
-        flat = array.reshape(-1)
-        first, second = (int(i) for i in rng.integers(0, array.size, 2))
-        flat[first] = 0.0
-        flat[second if second != first else first - 1] = -1.0
+        start, step = rng.integers(0, array.size), rng.integers(1, (array.size - 1) // 2 + 1)
+        for i, number in enumerate(numbers):
+            array.reshape(-1)[(start + i * step) % array.size] = number
 
 
 def _gauss(rng: Rng, role: Role, shape: tuple[int, ...]) -> Array:
@@ -162,12 +166,17 @@ _EDGES: tuple[Callable[[Rng, DType, tuple[int, ...]], Array], ...] = (_ties, _ha
 
 def _integers(rng: Rng, domain: Domain, dtype: DType, profile: Profile, shape: tuple[int, ...]) -> Array:
     low, high = dtype.range
-    array = rng.integers(max(low, -9), 10, shape)
-    if profile is Profile.EDGE:
-        array = rng.integers(max(low, -1), 2, shape)
-    if domain.bounds is Bounds.ANY and profile is Profile.EXTREME:
-        ends = np.array([low, low + 1, high - 1, high], np.int64)
-        array = np.where(rng.random(shape) < 0.5, rng.choice(ends, shape), array)
+    most = 1 if profile is Profile.EDGE else 9
+    array = rng.integers(max(low, -most), most + 1, shape)
+    if domain.bounds is Bounds.ANY:
+        few = [0] if low == 0 else [0, -1]
+        if profile is Profile.EXTREME:
+            ends = np.array([low, low + 1, high - 1, high], np.int64)
+            array = np.where(rng.random(shape) < 0.5, rng.choice(ends, shape), array)
+            few.append(int(rng.choice(ends)))
+            if array.size < 3:
+                array = np.full(shape, few[-1])
+        _mix(rng, array, *few)
     return _moved(array, domain, 1)
 
 

@@ -16,7 +16,7 @@ from generators.mutate import MUTATIONS, mutate
 from generators.ops import TABLE
 from generators.random_graph import generate
 from generators.torch_source import render
-from generators.values import holds
+from generators.values import holds, may_be_extreme
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 prepare()
@@ -158,6 +158,20 @@ def test_a_symbolic_case_keeps_its_symbols_where_values_alone_change() -> None:
             assert mutant.origin.startswith("values of ")
             assert (mutant.graph, mutant.sizes, mutant.also) == (case.graph, case.sizes, case.also)
     assert kept < 50
+
+
+def test_a_mutant_without_integers_is_not_called_extreme() -> None:
+    """An extreme case loses its integers sometimes, and new values may be drawn for a graph that never had any."""
+    ops = [TABLE[name] for name in ("neg", "frac", "add")]
+    lost = 0
+    for index in range(150):
+        source = NumpySource(33, index)
+        case = generate(source, ops=ops, profile=Profile.EXTREME if index % 2 else Profile.NORMAL, symbolic=False)
+        for _ in range(6):
+            was, case = case.profile, mutate(source, case, ops=ops)
+            lost += was is Profile.EXTREME and case.profile is Profile.NORMAL
+            assert case.profile is not Profile.EXTREME or may_be_extreme(case.graph)
+    assert lost > 0
 
 
 def test_only_the_last_change_is_told() -> None:

@@ -19,7 +19,7 @@ from generators.builder import Limits
 from generators.case_file import encode
 from generators.check import check
 from generators.choice import NumpySource
-from generators.domain import Bounds
+from generators.domain import ANY, Bounds
 from generators.graph import Case, DType, Form, Graph, Invalid, Layout, Profile, TensorType
 from generators.motifs import MOTIFS, Motif
 from generators.ops import OPS, TABLE
@@ -146,6 +146,24 @@ def test_symbols_profiles_forms_layouts_and_domains_vary() -> None:
     items = [item for case in campaign() for item in case.graph.inputs]
     assert {item.layout for item in items} == set(Layout)
     assert {item.domain.bounds for item in items} == set(Bounds)
+
+
+def has_extremes(case: Case) -> bool:
+    for item in case.bound.inputs:
+        if item.domain == ANY and item.value.type.dtype.is_integer:
+            low, high = item.value.type.dtype.range
+            if np.isin(case.tensors[item.value.name], [low, low + 1, high - 1, high]).any():
+                return True
+    return False
+
+
+def test_extreme_cases_are_extreme() -> None:
+    """Each of them holds an end of an integer range, where an operator takes any integer."""
+    cases = [generate(NumpySource(6, index), profile=Profile.EXTREME) for index in range(300)]
+    assert all(has_extremes(case) == (case.profile is Profile.EXTREME) for case in cases)
+    assert sum(map(has_extremes, cases)) >= 0.98 * len(cases)
+    floats = [generate(NumpySource(6, i), ops=[TABLE["frac"]], profile=Profile.EXTREME) for i in range(5)]
+    assert {case.profile for case in floats} == {Profile.NORMAL}
 
 
 def test_operators_meet() -> None:

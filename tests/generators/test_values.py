@@ -74,6 +74,16 @@ def test_normal_integers_are_small(dtype: DType) -> None:
     assert seen == set(range(0 if dtype is DType.UINT8 else -9, 10))
 
 
+@pytest.mark.parametrize("profile", Profile)
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers_always_have_zeros_and_negatives(dtype: DType, profile: Profile) -> None:
+    """Wherever there is room for both."""
+    for shape in ((3,), (2, 2), (64,)):
+        for array in draws(item(dtype, *shape), profile=profile):
+            assert (array == 0).any()
+            assert (array < 0).any() or dtype is DType.UINT8
+
+
 # --- profiles
 
 
@@ -108,6 +118,14 @@ def test_extremes_are_the_ends_of_the_range(dtype: DType) -> None:
     together = set(np.concatenate(draws(item(dtype, 64), profile=Profile.EXTREME)).tolist())
     low, high = dtype.range
     assert {low, low + 1, high - 1, high} <= together
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("shape", [(), (1,), (2,), (3,), (2, 5)])
+def test_every_extreme_tensor_has_an_end_of_the_range(dtype: DType, shape: tuple[int, ...]) -> None:
+    low, high = dtype.range
+    for array in draws(item(dtype, *shape), profile=Profile.EXTREME):
+        assert np.isin(array, [low, low + 1, high - 1, high]).any()
 
 
 @pytest.mark.parametrize("profile", Profile)
