@@ -122,12 +122,12 @@ def test_symbolic_sizes_keep_their_formula(op: str, attrs: Attrs, results: str) 
     assert " ".join(str(type.formal()) for type in TABLE[op].results(operands, attrs)) == results
 
 
-@pytest.mark.parametrize("op", [op for op in join.OPS if op.lists], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", [op for op in (*join.OPS, *split.OPS) if op.lists], ids=lambda op: op.name)
 def test_few_pieces_are_drawn(op: Op) -> None:
     for index in range(100):
         builder = Builder(NumpySource(1, index))
         if builder.grow(op):
-            assert 1 <= len(builder.nodes[-1].results) <= join.MOST_PIECES
+            assert 1 <= len(builder.nodes[-1].results) <= split.MOST_PIECES
 
 
 @pytest.mark.parametrize(
