@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,3 +111,16 @@ def test_the_pass_changes_the_module(motif: Motif, name: str) -> None:
         if run(module).script() != text:
             return
     pytest.fail(f"{name} left {DRAWS} draws of {motif.name} as they were")
+
+
+def test_the_page_speaks_of_every_pass() -> None:
+    from tvm import relax
+    from tvm.s_tir import dlight
+
+    page = (Path(__file__).parents[2] / "docs" / "motifs.md").read_text()
+    named = set(re.findall(r"\w+", page))
+    passes = {name for name in dir(relax.transform) if name[0].isupper()}
+    rules = {name for name in dir(dlight.gpu) if name[0].isupper()}
+    assert {"FuseOps", "ConvertLayout"} < passes
+    assert {"Matmul", "GEMV"} < rules
+    assert sorted((passes | rules) - named) == []
