@@ -320,5 +320,5 @@ MOTIFS: tuple[Motif, ...] = (
     Motif("constant_subgraph", _constant_subgraph, ("FoldConstant", "LiftTransformParams")),
     Motif("inplace_chain", _inplace_chain, ("DataflowUseInplaceCalls", "StaticPlanBlockMemory")),
     Motif("fast_math", _fast_math, ("FastMathTransform",)),
-    Motif("branches", _branches, ("ConvertToDataflow", "LegalizeOps")),
+    Motif("branches", _branches, ("ConvertToDataflow", "CanonicalizeBindings", "LegalizeOps")),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from oracles.lane import Engine, Importer, LaneSpec
+from oracles.lane import Engine, Importer, LaneSpec, gives_gradients
 
 TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
 TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
@@ -14,6 +14,13 @@ TORCH_ENVELOPE = LaneSpec("torch-envelope", Engine.TORCH, variant="envelope")
 ONNXRUNTIME = LaneSpec("onnxruntime", Engine.ONNXRUNTIME, Importer.ONNX)
 
 REFERENCES = (TORCH, TORCH_F64, TORCH_ENVELOPE, ONNXRUNTIME)
+
+GRADIENT_REFERENCES = (
+    LaneSpec("torch-grad", Engine.TORCH, variant="gradient"),
+    LaneSpec("torch-grad-f64", Engine.TORCH, variant="gradient-f64"),
+    LaneSpec("torch-grad-envelope", Engine.TORCH, variant="gradient-envelope"),
+)
+"""What a lane that gives gradients is judged by: torch.autograd."""
 
 ONNX_READERS = (
     LaneSpec("onnx-reference", Engine.ONNX_REFERENCE, Importer.ONNX, "interpreter"),
@@ -51,13 +58,16 @@ LANES = (*REFERENCES, *TVM_LANES)
 
 def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
     """The references without which a lane's outcome cannot be judged: all of them, or those for a failure to run."""
+    if gives_gradients(lane) and lane.engine is Engine.TVM:
+        return (TORCH, *GRADIENT_REFERENCES) if values else (TORCH,)
     torch = (TORCH, TORCH_F64, TORCH_ENVELOPE) if values else (TORCH,)
     return (*torch, ONNXRUNTIME) if lane.importer is Importer.ONNX and lane is not ONNXRUNTIME else torch
 
 
 def select(globs: str) -> tuple[LaneSpec, ...]:
-    """TVM lanes whose name matches one of the comma-separated globs; empty where none does."""
-    return matching(TVM_LANES, globs)
+    """TVM lanes whose name matches one of the comma-separated globs, sampled ones too; empty where none does. All that
+    every test takes, for `*`."""
+    return TVM_LANES if globs == "*" else matching((*TVM_LANES, *SAMPLED_LANES), globs)
 
 
 def matching(lanes: Sequence[LaneSpec], globs: str) -> tuple[LaneSpec, ...]:

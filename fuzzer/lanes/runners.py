@@ -8,7 +8,8 @@ from fuzzer.lanes.onnx_reference import OnnxReferenceLane
 from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
 from fuzzer.lanes.relax import RelaxLane
 from fuzzer.lanes.torch_eager import TorchLane
-from oracles.lane import Engine, LaneSpec
+from fuzzer.lanes.torch_gradient import TorchGradientLane
+from oracles.lane import Engine, LaneSpec, gives_gradients
 
 RUNNERS: dict[Engine, Lane] = {
     Engine.TORCH: TorchLane(),
@@ -19,5 +20,8 @@ RUNNERS: dict[Engine, Lane] = {
 }
 
 
+_GRADIENTS = TorchGradientLane()
+
+
 def runner_of(spec: LaneSpec) -> Lane:
-    return RUNNERS[spec.engine]
+    return _GRADIENTS if spec.engine is Engine.TORCH and gives_gradients(spec) else RUNNERS[spec.engine]

@@ -72,6 +72,7 @@ def passes() -> dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]:
     )
     on_operators = (
         "AdjustMatmulOrder",
+        "CanonicalizeBindings",
         "CombineParallelMatmul",
         "ConvertToDataflow",
         "DataflowUseInplaceCalls",
