@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from fuzzer import bench
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
 from fuzzer.campaign.loop import Campaign
@@ -27,7 +28,7 @@ from fuzzer.coverage import report as coverage_report
 from fuzzer.gen import Order
 from fuzzer.gen import run as generate_cases
 from fuzzer.isolate.executor import EnvironmentMissing, Executor
-from fuzzer.lanes import LANES, TVM_LANES, select
+from fuzzer.lanes import LANES, SAMPLED_LANES, TVM_LANES, select
 from fuzzer.replay import Exit
 from fuzzer.report import finding_file
 from fuzzer.selftest import self_test
@@ -38,7 +39,8 @@ from generators.graph import Invalid, Profile
 from generators.ops import OPS, Op
 from generators.ops.base import no_attrs
 from oracles.finding import Component
-from oracles.lane import LaneSpec
+from oracles.lane import Engine, LaneSpec
+from oracles.siblings import what_it_adds
 
 app = typer.Typer(
     add_completion=False,
@@ -46,6 +48,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(bench.app, name="bench")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="TVM lanes, comma-separated globs.")]
@@ -65,7 +69,10 @@ def run(
     """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
     chosen_lanes, chosen_ops = _lanes(lanes), _ops(ops)
     with Store(campaign, seed) as store:
-        settings = Settings(campaign, store.state.seed, chosen_lanes, seconds, tests, workers, chosen_ops, json=json)
+        sampled = SAMPLED_LANES if lanes == "*" else ()
+        settings = Settings(
+            campaign, store.state.seed, chosen_lanes, sampled, seconds, tests, workers, chosen_ops, json=json
+        )
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
         say("warming up the compilers ...")
         with Executor(store.scratch) as executor:
@@ -193,10 +200,12 @@ def doctor(json: JsonFlag = False) -> None:
 def list_lanes(json: JsonFlag = False) -> None:
     """List the lanes."""
     if json:
-        print_json(LANES)
+        print_json((*LANES, *SAMPLED_LANES))
         return
-    for lane in LANES:
-        print(f"{lane.name:20} {lane.engine:12} {lane.importer:7} {lane.target if lane in TVM_LANES else ''}")
+    for lane in (*LANES, *SAMPLED_LANES):
+        often = "every test" if lane in LANES else "in turn"
+        target = lane.target if lane.engine is Engine.TVM else ""
+        print(f"{lane.name:22} {often:11} {lane.engine:12} {lane.importer:7} {target:5} {what_it_adds(lane)}".rstrip())
 
 
 @app.command("ops")
@@ -282,7 +291,7 @@ def sweep(
     say("taking PyTorch's samples (a minute for all operators) ...")
     task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
     with Store(out, None) as store, Executor(store.scratch) as executor:
-        settings = Settings(out, store.state.seed, chosen, seconds, None, workers, json=json)
+        settings = Settings(out, store.state.seed, chosen, (), seconds, None, workers, json=json)
         _prove_that_failures_are_seen(executor)
         campaign = Campaign(settings, store, executor, task.case, task.watch)
         _stop_on_signals(campaign)
@@ -342,7 +351,7 @@ def routed(arguments: list[str]) -> list[str]:
     return arguments if arguments and not arguments[0].startswith("-") else ["run", *arguments]
 
 
-COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep"}
+COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep", "bench"}
 
 
 def main() -> None:

@@ -2,8 +2,9 @@
 
     |lane - truth| > C x (envelope + |eager - truth| + ULPS ulps of the truth)
 
-`truth` is the float64 evaluation, `envelope` the measured spread of perturbed evaluations. Integers and booleans are
-exact. Ill-conditioned elements are not compared. NaN and infinities must stand where PyTorch's stand.
+`truth` is the float64 evaluation, `envelope` the measured spread of perturbed evaluations; the parenthesis is the
+element's uncertainty. Integers and booleans are exact. Ill-conditioned elements are not compared. NaN and infinities
+must stand where PyTorch's stand, unless PyTorch and the truth disagree about them. docs/tolerance.md is the policy.
 """
 
 from __future__ import annotations
@@ -14,28 +15,30 @@ import numpy.typing as npt
 
 from generators.graph import Array, holds_floats
 from oracles.finding import Mismatch, Worst
-from oracles.reference import Expected
+from oracles.reference import Expected, held, units
 
-C = 8.0
-"""How many measured spreads an honest implementation may stray.
+C = 2.0
+"""How many uncertainties an honest implementation may be off.
 
-`benchmarks/calibration.py --cases 500 --seed 3`: of 66,459 elements from onnxruntime 90 % stay below 0.03; beyond 8 lie
-only those of two float64 batch_norms, whose epsilon an ONNX file holds in float32. 8 leaves room for implementations
-that nobody measured yet.
+`benchmarks/calibration.py` measures it on implementations that are right by definition: PyTorch on other layouts and
+threads, torch.compile, onnxruntime; docs/tolerance.md has its figures. The worst of 700,000 elements of PyTorch's needs
+1.7, 99.9 % need less than 0.5; onnxruntime needs more only where the exported file is another function.
 """
 
-ULPS = 4.0
 
-
-def tolerance(right: Expected) -> npt.NDArray[np.float64]:
+def uncertainty(right: Expected) -> npt.NDArray[np.float64]:
     """Per element, in the output's own units; infinite where PyTorch itself overflowed."""
     if not holds_floats(right.eager):
         return np.zeros(right.eager.shape)
-    info = ml_dtypes.finfo(right.eager.dtype)
     truth, eager = right.truth.astype(np.float64), right.eager.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         own = np.where(np.isfinite(eager) & np.isfinite(truth), np.abs(eager - truth), np.inf)
-        return C * (right.envelope + own + ULPS * float(info.eps) * np.abs(truth)) + float(info.tiny)
+        return np.asarray(right.envelope + own + units(right.truth, right.eager.dtype))
+
+
+def tolerance(right: Expected) -> npt.NDArray[np.float64]:
+    """How far a lane may be off, per element."""
+    return C * uncertainty(right)
 
 
 def mismatch(output: int, actual: Array, right: Expected) -> Mismatch | None:
@@ -72,11 +75,15 @@ def mismatch(output: int, actual: Array, right: Expected) -> Mismatch | None:
 
 def _float_excess(actual: Array, right: Expected) -> npt.NDArray[np.float64]:
     """How many tolerances beyond the tolerance each element is; 0 within."""
-    lane, truth, eager = (a.astype(np.float64) for a in (actual, right.truth, right.eager))
+    lane, eager, truth = actual.astype(np.float64), right.eager.astype(np.float64), held(right.truth, right.eager.dtype)
     finite = np.isfinite(eager) & np.isfinite(truth)
+    allowed = tolerance(right)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        ratio = np.abs(lane - truth) / np.where(finite, tolerance(right), 1.0)
-    ratio = np.where(np.isfinite(lane), ratio, np.inf)
+        ratio = np.abs(lane - right.truth) / np.where(finite, allowed, 1.0)
+        # a number near the largest may be rounded to infinity
+        largest = float(ml_dtypes.finfo(right.eager.dtype).max)
+        overflows = np.isinf(lane) & (lane * truth > 0) & (np.abs(truth) + allowed > largest)
+    ratio = np.where(np.isfinite(lane), ratio, np.where(overflows, 0.0, np.inf))
     excess = np.where(finite & (ratio > 1.0), ratio, 0.0)
     # where PyTorch and the truth are both the same non-finite value, so must the lane be
     agreed = ~finite & ((np.isnan(eager) & np.isnan(truth)) | (eager == truth))

@@ -53,6 +53,17 @@ SAMPLED_LANES = (
 )
 """Dear ones: a test takes one of them, in turn. Each differs from relax-export-llvm in a thing that must not matter."""
 
+HONEST_LANES = (
+    *(LaneSpec(f"torch-{name}", Engine.HONEST, variant=name) for name in ("layout", "flush", "decomposed")),
+    *(
+        LaneSpec(f"onnxruntime-{level}", Engine.HONEST, Importer.ONNX, f"ort-{level}")
+        for level in ("disable", "basic", "extended", "all")
+    ),
+    LaneSpec("torch-threads", Engine.HONEST, variant="threads", fresh=True),
+    LaneSpec("torch-inductor", Engine.HONEST, variant="inductor"),
+)
+"""What is right by definition: these calibrate the tolerance, and are judged by `fuzz bench honesty`."""
+
 LANES = (*REFERENCES, *TVM_LANES)
 
 

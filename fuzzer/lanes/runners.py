@@ -5,6 +5,7 @@ from __future__ import annotations
 from fuzzer.lanes.base import Lane
 from fuzzer.lanes.faulty import FaultyLane
 from fuzzer.lanes.onnx_reference import OnnxReferenceLane
+from fuzzer.lanes.honest import HonestLane
 from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
 from fuzzer.lanes.relax import RelaxLane
 from fuzzer.lanes.torch_eager import TorchLane
@@ -16,6 +17,7 @@ RUNNERS: dict[Engine, Lane] = {
     Engine.ONNXRUNTIME: OnnxRuntimeLane(),
     Engine.ONNX_REFERENCE: OnnxReferenceLane(),
     Engine.TVM: RelaxLane(),
+    Engine.HONEST: HonestLane(),
     Engine.FAULTY: FaultyLane(),
 }
 

@@ -109,6 +109,7 @@ class Sequences:
             schema,
             arity=(3 + states, 1 + states + len(_NAMES) + 4),
             terms=self.terms,
+            scale=1.0,  # 1 - z of a gate
             forms={Form.MODULE: Layer(self.layer, _NAMES, 1 + states, call, when=self.is_layer)},
         )
 
@@ -273,6 +274,7 @@ def _cell(mode: Mode) -> Op:
         plain,
         arity=(inputs + 2, inputs + 4),
         terms=lambda types, attrs: types[0].sizes[1] + types[1].sizes[1],
+        scale=1.0,
         forms={Form.MODULE: Layer(layer, ("weight_ih", "weight_hh", "bias_ih", "bias_hh"), inputs, call)},
     )
 

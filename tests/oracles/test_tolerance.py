@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from generators.graph import Array, DType
 from oracles.finding import Mismatch, Worst
-from oracles.reference import Expected
-from oracles.tolerance import ULPS, C, mismatch, tolerance
+from oracles.reference import DOUBT, ULPS, Expected, expected
+from oracles.tolerance import C, mismatch, tolerance, uncertainty
 
 EPS = {"float32": 2.0**-23, "float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 TINY = {"float32": 2.0**-126, "float64": 2.0**-1022, "float16": 2.0**-14, "bfloat16": 2.0**-126}
@@ -35,11 +35,8 @@ def wrong(actual: object, right: Expected) -> int:
 @FLOATS
 def test_equation(dtype: str) -> None:
     right = expect([2.0, -4.0], truth=[2.5, -4.0], envelope=[0.25, 1.0], dtype=dtype)
-    bounds = [
-        C * (0.25 + 0.5 + ULPS * EPS[dtype] * 2.5) + TINY[dtype],
-        C * (1.0 + ULPS * EPS[dtype] * 4.0) + TINY[dtype],
-    ]
-    assert tolerance(right).tolist() == bounds
+    assert uncertainty(right).tolist() == [0.25 + 0.5 + ULPS * EPS[dtype] * 2.5, 1.0 + ULPS * EPS[dtype] * 4.0]
+    assert tolerance(right).tolist() == [C * number for number in uncertainty(right)]
 
 
 def test_integers_and_booleans_have_none() -> None:
@@ -48,8 +45,9 @@ def test_integers_and_booleans_have_none() -> None:
 
 
 @FLOATS
-def test_zero_has_the_smallest_normal_number(dtype: str) -> None:
-    assert tolerance(expect([0.0], dtype=dtype)).tolist() == [TINY[dtype]]
+def test_zero_and_denormal_numbers_have_units_of_the_smallest_normal_number(dtype: str) -> None:
+    for number in (0.0, TINY[dtype] / 2):
+        assert tolerance(expect([number], dtype=dtype)).tolist() == [C * ULPS * EPS[dtype] * TINY[dtype]]
 
 
 def test_infinite_where_pytorch_overflowed() -> None:
@@ -62,8 +60,8 @@ def test_each_term_alone_is_enough() -> None:
     ulp = EPS["float32"]
     assert wrong([1.0 + 0.99 * C * 0.5], expect([1.0], envelope=0.5)) == 0
     assert wrong([1.0 + 0.99 * C * 0.5], expect([1.5], truth=[1.0])) == 0
-    assert wrong([1.0 + 31 * ulp], expect([1.0])) == 0
-    assert wrong([1.0 + 33 * ulp], expect([1.0])) == 1  # C x ULPS is 32
+    assert wrong([1.0 + C * ULPS * ulp], expect([1.0])) == 0
+    assert wrong([1.0 + (C * ULPS + 1) * ulp], expect([1.0])) == 1
 
 
 # --- honest lanes are left alone, lanes just beyond are not
@@ -96,10 +94,10 @@ def test_eager_itself_is_always_honest() -> None:
 
 
 def test_the_truth_counts_not_eager() -> None:
-    """eager is 1 off; a lane 8.5 off on eager's side is within 9 of eager, yet beyond 8 of the truth."""
+    """eager is 1 off; a lane that is C + 1/2 off on eager's side is within C of eager, yet beyond C of the truth."""
     right = expect([1.0], truth=[0.0])
-    assert wrong([8.5], right) == 1
-    assert wrong([-7.5], right) == 0
+    assert wrong([C + 0.5], right) == 1
+    assert wrong([0.5 - C], right) == 0
 
 
 # --- half precision: 10 bits, 7 bits
@@ -110,51 +108,43 @@ def half(numbers: object, dtype: str) -> Array:
 
 
 def one_call(truth: Array, dtype: str) -> Expected:
-    """Of one rounded result, as the envelope lane measures it: pushed by 4 units."""
-    return expect(half(truth, dtype), truth=truth, envelope=4 * EPS[dtype] * np.abs(truth), dtype=dtype)
+    """Of one rounded result, as the envelope lane measures it: pushed by one unit."""
+    return expect(half(truth, dtype), truth=truth, envelope=EPS[dtype] * np.abs(truth), dtype=dtype)
 
 
 NUMBERS = np.random.default_rng(3).normal(size=2000) * 10.0 ** np.random.default_rng(4).uniform(-3, 3, 2000)
 PLAIN = NUMBERS[np.abs(NUMBERS) > 0.1]
-"""Those against which the smallest normal number of float16 is nothing."""
+"""Normal numbers of float16, too."""
 
 
 @HALVES
 def test_neighbours_are_honest_in_half_precision(dtype: str) -> None:
-    """The truth rounded down, up, and two units further, as other orders of evaluation have it."""
+    """The truth rounded down and up, and one unit further, as other orders of evaluation have it."""
     right = expect(half(NUMBERS, dtype), truth=NUMBERS, dtype=dtype)
     for towards in (-np.inf, np.inf):
         lane = right.eager
-        for _ in range(3):
+        for _ in range(2):
             assert mismatch(0, lane, right) is None
             lane = np.nextafter(lane, half(towards, dtype))
 
 
 @HALVES
-@pytest.mark.parametrize("steps", [1, 3, 6])
-def test_rounding_after_each_step_is_honest_in_half_precision(dtype: str, steps: int) -> None:
+def test_rounding_after_each_of_a_few_steps_is_honest_in_half_precision(dtype: str) -> None:
     """PyTorch computes in float32 and rounds once; the lane rounds each of several products."""
     lane = half(NUMBERS, dtype)
     truth = lane.astype(np.float64)
-    for numbers in np.random.default_rng(steps).uniform(0.5, 2.0, (steps, NUMBERS.size)):
+    for numbers in np.random.default_rng(5).uniform(0.5, 2.0, (5, NUMBERS.size)):
         factor = half(numbers, dtype)
         truth, lane = truth * factor.astype(np.float64), lane * factor
     assert lane.dtype == DType(dtype).numpy
     assert mismatch(0, lane, one_call(truth, dtype)) is None
 
 
-@pytest.mark.parametrize(("dtype", "lie"), [("float16", 0.08), ("bfloat16", 0.6)])
+@pytest.mark.parametrize(("dtype", "lie"), [("float16", 0.01), ("bfloat16", 0.08)])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_lie_beyond_all_rounding_is_caught_in_half_precision(dtype: str, lie: float, sign: int) -> None:
-    """8 x (4 units of the envelope, half a unit of eager's own rounding, 4 units): 6.6 and 53 %."""
+    """C x (one unit of the envelope, half a unit of eager's own rounding, ULPS units): 0.7 and 5.5 %."""
     assert wrong(half(PLAIN * (1 + sign * lie), dtype), one_call(PLAIN, dtype)) == PLAIN.size
-
-
-@pytest.mark.xfail(strict=True, reason="C of 8 lets 6.6 % of one call's result pass in float16")
-def test_a_lie_of_1_percent_is_caught_in_float16() -> None:
-    right = one_call(PLAIN, "float16")
-    for factor in (0.99, 1.01):
-        assert wrong(half(PLAIN * factor, "float16"), right) == PLAIN.size
 
 
 @HALVES
@@ -173,7 +163,7 @@ def test_payload_of_nan_in_half_precision(dtype: str) -> None:
 @HALVES
 def test_evidence_in_half_precision(dtype: str) -> None:
     right = expect([1.0, 2.0], envelope=[0.0, 0.25], dtype=dtype)
-    bound = C * (0.25 + ULPS * EPS[dtype] * 2.0) + TINY[dtype]
+    bound = C * (0.25 + ULPS * EPS[dtype] * 2.0)
     assert mismatch(0, half([1.0, -8.0], dtype), right) == Mismatch(
         0, "2.0 at [1]", "-8.0 (1 of 2 elements are wrong)", Worst((1,), 2.0, -8.0, bound, 0.25), 2, 1, 0
     )
@@ -235,7 +225,7 @@ def test_ill_conditioned_elements_are_counted() -> None:
 @FLOATS
 @pytest.mark.parametrize("lie", [NAN, INF, -INF])
 def test_no_number_where_a_number_belongs(dtype: str, lie: float) -> None:
-    assert wrong([1.0, lie], expect([1.0, 1.0], envelope=1e6, dtype=dtype)) == 1
+    assert wrong([1.0, lie], expect([1.0, 1.0], envelope=1e4, dtype=dtype)) == 1
 
 
 @FLOATS
@@ -256,8 +246,28 @@ def test_payload_of_nan_and_sign_of_zero_do_not_count() -> None:
     assert mismatch(0, odd, expect([NAN, 0.0])) is None
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_is_too_large_for_the_dtype_is_infinite(dtype: str, sign: int) -> None:
+    largest = float(np.finfo(dtype).max)
+    right = expect([sign * INF], truth=[sign * 4.0 * largest], dtype=dtype)
+    assert wrong([sign * INF], right) == 0
+    for lie in (sign * largest, -sign * INF, NAN, 0.0):
+        assert wrong([lie], right) == 1
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_is_nearly_too_large_may_be_infinite(sign: int) -> None:
+    largest = float(np.finfo(np.float16).max)
+    right = expect([sign * largest], dtype="float16")
+    assert wrong([sign * INF], right) == 0
+    assert wrong([-sign * INF], right) == 1
+    assert wrong([NAN], right) == 1
+    assert wrong([sign * INF], expect([sign * largest / 2], dtype="float16")) == 1
+
+
 @pytest.mark.parametrize("lane", [0.0, 3e38, INF, NAN])
-@pytest.mark.parametrize(("eager", "truth"), [(INF, 1e39), (NAN, 1.0), (1.0, NAN), (INF, -INF), (INF, NAN)])
+@pytest.mark.parametrize(("eager", "truth"), [(INF, 1e37), (NAN, 1.0), (1.0, NAN), (INF, -INF), (INF, NAN)])
 def test_nothing_is_compared_where_pytorch_and_the_truth_disagree(eager: float, truth: float, lane: float) -> None:
     assert wrong([lane, 1.0], expect([eager, 1.0], truth=[truth, 1.0])) == 0
 
@@ -268,7 +278,7 @@ def test_nothing_is_compared_where_pytorch_and_the_truth_disagree(eager: float, 
 def test_evidence_names_the_worst_element() -> None:
     right = expect([[1.0, 2.0], [4.0, 8.0]], envelope=[[0.5, 0.5], [0.125, 0.5]], ill=[[True, False], [False, False]])
     found = mismatch(3, np.array([[90.0, 12.0], [-4.0, 8.0]], np.float32), right)
-    bound = C * (0.125 + ULPS * EPS["float32"] * 4.0) + TINY["float32"]
+    bound = C * (0.125 + ULPS * EPS["float32"] * 4.0)
     assert found == Mismatch(
         3,
         "4.0 at [1, 0]",
@@ -295,3 +305,29 @@ def test_evidence_of_nan_has_a_finite_tolerance() -> None:
 
 def test_empty_outputs_are_equal() -> None:
     assert mismatch(0, np.zeros((0, 3), np.float32), expect(np.zeros((0, 3)))) is None
+
+
+# --- what PyTorch itself gets wrong is not held against anyone
+
+
+def judged(eager: Array, truth: Array, envelope: float = 0.0) -> Expected:
+    right = fakes.references(expect(eager, truth=truth, envelope=envelope, dtype=str(eager.dtype)))
+    found = expected(right)
+    assert found is not None
+    return found[0]
+
+
+@FLOATS
+def test_a_result_of_pytorchs_far_from_the_truth_is_not_compared(dtype: str) -> None:
+    own = DType(dtype).numpy
+    for factor, doubted in ((0.9, False), (1.5, True)):
+        off = DOUBT * (0.25 + ULPS * EPS[dtype] * 8.0) * factor
+        right = judged(np.array([8.0 + off, 8.0], own), np.array([8.0, 8.0]), 0.25)
+        assert right.ill.tolist() == [doubted, False]
+
+
+def test_integers_that_exact_arithmetic_makes_otherwise_are_not_compared() -> None:
+    right = judged(np.array([3, 7]), np.array([2, 7]))
+    assert right.ill.tolist() == [True, False]
+    assert wrong([2, 7], right) == 0
+    assert wrong([3, 8], right) == 1

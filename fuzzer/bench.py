@@ -1,0 +1,68 @@
+"""`fuzz bench`: figures about the fuzzer itself."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import threading
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from fuzzer import honesty as honest
+from fuzzer.isolate.executor import Executor
+
+app = typer.Typer(help="Figures about the fuzzer itself.")
+
+
+@app.callback()
+def bench() -> None:
+    """Figures about the fuzzer itself."""
+
+
+@app.command()
+def honesty(
+    count: Annotated[int, typer.Option(min=1, help="How many cases.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Where the cases come from.")] = 0,
+    first: Annotated[int, typer.Option(min=0, help="Number of the first case: where an earlier run ended.")] = 0,
+    lanes: Annotated[str, typer.Option(metavar="GLOB", help="Honest lanes; the dear ones of * are sampled.")] = "*",
+    workers: Annotated[int, typer.Option(min=1, help="Cases at a time.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="The last line is JSON for machines.")] = False,
+) -> None:
+    """How often implementations that are right by definition are called wrong. An interrupt ends it early."""
+    order = honest.Order(count, seed, first, lanes, workers)
+    honest.lanes_of(order, 0)
+    stop = _stop_on_interrupt()
+    with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
+        report = honest.run(executor, order, _tell, stop)
+    summary = report.summary()
+    if json:
+        print(msgspec.json.encode(summary).decode())
+        return
+    for key, value in summary.items():
+        shown = ", ".join(f"{name} {number}" for name, number in value.items()) if isinstance(value, dict) else value
+        print(f"{key:24} {shown}")
+    print(f"next: fuzz bench honesty --seed {seed} --first {report.next_test} --count {count}")
+
+
+def _tell(alarm: honest.Alarm) -> None:
+    ratio = "" if alarm.ratio is None else f" ({alarm.ratio:.3g} tolerances)"
+    ops = ", ".join(alarm.ops)
+    where = f"test {alarm.test} {alarm.lane} against {alarm.blamed}: {alarm.kind} {alarm.dtype}"
+    print(f"ALARM {where}: {alarm.told}{ratio}: {ops}", flush=True)
+
+
+def _stop_on_interrupt() -> threading.Event:
+    """Set by the first SIGINT or SIGTERM; the second ends the process."""
+    stop = threading.Event()
+
+    def on_signal(signum: int, frame: object) -> None:
+        stop.set()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, signal.SIG_DFL)
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, on_signal)
+    return stop
