@@ -12,11 +12,15 @@ from oracles.lane import LaneSpec
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds` and `tests` bound this run, not the campaign; None is no bound."""
+    """`seconds` and `tests` bound this run, not the campaign; None is no bound.
+
+    Every test takes `lanes`, and one of the `sampled` ones in turn.
+    """
 
     campaign: Path
     seed: int
     lanes: tuple[LaneSpec, ...]
+    sampled: tuple[LaneSpec, ...] = ()
     seconds: float | None = None
     tests: int | None = None
     workers: int = 1

@@ -16,7 +16,7 @@ from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
 from fuzzer.support import FAVOURED
 from fuzzer.triage.investigate import investigate, sightings
-from fuzzer.triage.reproduce import is_valid, judged_run
+from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
 from generators.choice import NumpySource
 from generators.graph import Case
 from generators.motifs import MOTIFS
@@ -76,7 +76,6 @@ class Campaign:
         self._lock = threading.Lock()
         self._next = self.first = store.state.next_test
         self._done: set[int] = set()
-        self._lanes = (*REFERENCES, *settings.lanes)
 
     @property
     def seconds(self) -> float:
@@ -130,7 +129,7 @@ class Campaign:
             return self._next - 1
 
     def _test(self, index: int, case: Case) -> None:
-        result = judged_run(self.executor.run, case, self._lanes)
+        result = judged_run(self.executor.run, case, self._lanes(index, case))
         with self._lock:
             tally = self.store.state.tally
             tally.tests += 1
@@ -145,6 +144,12 @@ class Campaign:
                 if doc is not None:
                     self.new.append(doc)
         self._watch(index, case, result, findings)
+
+    def _lanes(self, index: int, case: Case) -> tuple[LaneSpec, ...]:
+        """The sampled lanes take turns; those for symbolic sizes have theirs whenever a case has such."""
+        turns = [lane for lane in self.settings.sampled if lane.symbolic == bool(case.graph.symbols)]
+        sampled = judged_by(turns[index % len(turns)]) if turns else ()
+        return tuple(dict.fromkeys((*REFERENCES, *self.settings.lanes, *sampled)))
 
     def _run_for_triage(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         if self._stop.is_set():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import fakes
@@ -12,12 +13,13 @@ from fakes import TORCH
 
 from fuzzer.campaign.loop import Campaign, random_cases
 from fuzzer.campaign.store import Store
-from fuzzer.lanes import REFERENCES, TVM_LANES
+from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
 from fuzzer.settings import Settings
+from fuzzer.triage.reproduce import judged_by
 from generators import case_file
 from generators.builder import Limits
 from generators.choice import NumpySource
-from generators.graph import Case
+from generators.graph import Case, Symbol
 from generators.ops import OPS, TABLE
 from generators.random_graph import generate
 from oracles.finding import Finding, Kind
@@ -26,6 +28,8 @@ from oracles.outcome import Outcome, Result, Stage
 
 RIGHT = fakes.TWO_OUTPUTS
 HONEST: Outcome = fakes.honest(RIGHT)
+SAMPLED = tuple(lane for lane in SAMPLED_LANES if lane.variant == "relax")
+"""Those that give what the others give."""
 
 
 class FakeExecutor:
@@ -75,6 +79,25 @@ def test_all_cases_are_run_once_and_told(tmp_path: Path, workers: int) -> None:
         assert (store.state.next_test, store.state.tally.tests, store.state.tally.invalid) == (7, 7, 0)
     assert sorted(told) == [(index, f"number {index}", []) for index in range(7)]
     assert sorted(executor.ran) == [(f"number {index}", (*REFERENCES, *TVM_LANES)) for index in range(7)]
+
+
+def test_sampled_lanes_take_turns_and_bring_what_they_are_judged_by(tmp_path: Path) -> None:
+    executor = FakeExecutor()
+    with Store(tmp_path, 1) as store:
+        Campaign(settings(tmp_path, sampled=SAMPLED), store, executor, cases(20), watch([])).run()  # type: ignore[arg-type]
+    turns = [lane for lane in SAMPLED if not lane.symbolic]
+    for origin, lanes in executor.ran:
+        sampled = turns[int(origin.removeprefix("number ")) % len(turns)]
+        assert lanes == tuple(dict.fromkeys((*REFERENCES, *TVM_LANES, *judged_by(sampled))))
+        assert set(lanes) & set(SAMPLED) == {sampled}
+
+
+def test_cases_with_symbols_take_the_symbolic_lanes(tmp_path: Path) -> None:
+    graph = replace(fakes.CASE.graph, symbols=(Symbol("n", 1, 4),))
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path, sampled=SAMPLED_LANES), store, FakeExecutor(), cases(0))  # type: ignore[arg-type]
+        lanes = campaign._lanes(0, Case(graph, fakes.CASE.tensors))
+    assert [lane.name for lane in lanes if lane.symbolic] == ["relax-export-symbolic"]
 
 
 def test_the_next_run_goes_on_behind_the_last_test(tmp_path: Path) -> None:
