@@ -1,4 +1,4 @@
-"""What every Relax lane does: import, compile, load, run. Each step says itself, and notes what it saw."""
+"""What Relax lanes share: import of a file, compile, load, run. Each step says itself, and notes what it saw."""
 
 from __future__ import annotations
 
@@ -14,24 +14,18 @@ import numpy as np
 import tvm
 from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
-from tvm.relax.frontend.torch import from_exported_program
 
 from fuzzer.lanes import memory
-from fuzzer.lanes.base import Bench, Step
+from fuzzer.lanes.base import Step
 from fuzzer.lanes.relax_check import Checker
 from fuzzer.lanes.relax_passes import OURS, pass_named
 from generators.graph import Array
-from oracles.lane import Importer, LaneSpec
+from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
 
-def imported(bench: Bench, spec: LaneSpec, step: Step) -> tuple[Any, list[str]]:
-    """A module of the lane's own, and the names of the inputs in the order of its main."""
-    if spec.importer is Importer.EXPORT:
-        program = bench.exported
-        step(Stage.IMPORT)
-        return from_exported_program(program, run_ep_decomposition=False), list(bench.inputs)
-    model = bench.onnx_model
+def from_onnx_file(model: Any, step: Step) -> tuple[Any, list[str]]:
+    """A module, and the names of the inputs in the order of its main."""
     weights = {item.name for item in model.graph.initializer}
     names = [item.name for item in model.graph.input if item.name not in weights]
     step(Stage.IMPORT)

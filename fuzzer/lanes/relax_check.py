@@ -12,6 +12,7 @@ import tvm
 from tvm import relax
 
 from fuzzer.lanes.base import Step
+from oracles.lane import LaneSpec
 from oracles.outcome import IllFormed
 
 IMPORT = "import"
@@ -29,6 +30,16 @@ class Checker:
         self._step = step
         self._content: list[str] = []
         self._failed = False
+
+    @staticmethod
+    def after_import(module: Any, spec: LaneSpec, step: Step) -> Checker | None:
+        """One that has looked at the module, where the lane wants one."""
+        if not spec.checked:
+            return None
+        checker = Checker(step)
+        checker.look(module, IMPORT)
+        checker.tell()
+        return checker
 
     def look(self, module: Any, after: str) -> None:
         """Never raises: the lane goes on, so that one sees what an ill-formed module comes to."""

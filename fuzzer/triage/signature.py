@@ -115,6 +115,7 @@ _UNSUPPORTED_TYPES = frozenset(
 _UNSUPPORTED_TEXT = re.compile(
     r"^Unsupported (function|module) type|^Unsupported transposed convolution|^Unsupported: ONNX export"
     r"|only supports? \S+ and \S+ for now|not supported( yet)?\b|is not implemented|not implemented for"
+    r"|FPrimalGradient has not been registered|now only support one dataflow block"
 )
 
 
