@@ -36,7 +36,8 @@ GRADIENT_REFERENCES = (
 )
 
 RIGHT = fakes.TWO_OUTPUTS
-SLOPES = (fakes.expect([[0.5, -1.0, 2.0]], envelope=0.02),)
+SLOPES = (fakes.expect(1.5, envelope=0.02), fakes.expect([[0.5, -1.0, 2.0]], envelope=0.02))
+"""What is differentiated, and its gradient."""
 WRONG = fakes.wrong_value(RIGHT)
 PLAIN = Facts(parameter_bytes=4000, constant_bytes=4000, library_bytes=90_000, peak_bytes=8 << 20, compile_seconds=0.2)
 
@@ -92,7 +93,7 @@ def facts(**seen: object) -> Ran:
     return replace(SAME, facts=replace(PLAIN, **seen))  # type: ignore[arg-type]
 
 
-_STEEP = fakes.wrong_value(SLOPES)
+_STEEP = replace(fakes.honest(SLOPES), outputs=(SLOPES[0].eager, *fakes.wrong_value(SLOPES[1:]).outputs), again=None)
 
 
 def nudged(ran: Ran, relative: float) -> Ran:

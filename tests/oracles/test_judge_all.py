@@ -3,7 +3,7 @@ from __future__ import annotations
 import fakes
 import pytest
 from fakes import CASE, ONNXRUNTIME, TORCH, TVM, TVM_C, TVM_ONNX, with_lanes
-from sins import ALSO_SEEN_BY, SINS
+from sins import ALSO_SEEN_BY, GRADIENT, SINS, SLOPES
 from sins import HONEST as EVERYBODY
 
 from oracles import ORACLES, judge_all
@@ -112,3 +112,9 @@ def test_oracles_are_pure() -> None:
             array.flags.writeable = False
     first, second = (repr(list(judge_all(CASE, outcomes))) for _ in range(2))  # as text, for NaN differs from itself
     assert first == second
+
+
+def test_gradients_of_another_function_are_not_judged() -> None:
+    """Where the value itself is wrong: equations on results have that finding."""
+    elsewhere = fakes.wrong_value(SLOPES)
+    assert list(judge_all(CASE, {**EVERYBODY, GRADIENT: elsewhere})) == []
