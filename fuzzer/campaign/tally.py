@@ -6,22 +6,29 @@ from collections.abc import Mapping
 
 import msgspec
 
+from fuzzer.triage.signature import lacking
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported
 
 COMPILER_STAGES = frozenset(Stage) - {Stage.START, Stage.RENDER}
 """Stages whose time is spent inside torch, TVM and onnxruntime."""
 
+MAX_REASONS = 500
+OTHER_REASONS = "(other reasons)"
+
 
 class Tally(msgspec.Struct):
     """`lane_results` counts TVM lanes that gave a verdict in tests (ran, raised, died, timed out),
-    `triage_lane_results` the same while confirming and reducing; `unsupported` is by lane."""
+    `triage_lane_results` the same while confirming and reducing; `unsupported` is by lane, `lacking` by lane and
+    reason, `environment` by what the machine lacked."""
 
     tests: int = 0
     invalid: int = 0
     lane_results: int = 0
     triage_lane_results: int = 0
     unsupported: dict[str, int] = msgspec.field(default_factory=dict)
+    lacking: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    environment: dict[str, int] = msgspec.field(default_factory=dict)
     stage_cpu: dict[str, float] = msgspec.field(default_factory=dict)
     cpu_seconds: float = 0.0
     """Of all processes: supervisor, zygote, children and what they started."""
@@ -34,8 +41,15 @@ class Tally(msgspec.Struct):
         else:
             self.lane_results += counted
             for lane, outcome in result.outcomes.items():
-                if isinstance(outcome, Unsupported):
-                    self.unsupported[lane.name] = self.unsupported.get(lane.name, 0) + 1
+                match outcome:
+                    case Unsupported():
+                        self.unsupported[lane.name] = self.unsupported.get(lane.name, 0) + 1
+                        for name in lacking(outcome):
+                            _count(self.lacking.setdefault(lane.name, {}), name)
+                    case Skipped(reason=reason, environment=True):
+                        _count(self.environment, reason)
+                    case _:
+                        pass
         for stage, seconds in result.stage_cpu.items():
             self.stage_cpu[stage] = self.stage_cpu.get(stage, 0.0) + seconds
 
@@ -58,8 +72,15 @@ class Tally(msgspec.Struct):
             "lane_results_per_cpu_second": round(results / total, 3),
             "outside_compilers_share": round(1 - min(1.0, self.compiler_cpu / total), 4),
             "unsupported": dict(sorted(self.unsupported.items())),
+            "environment": dict(sorted(self.environment.items())),
         }
 
 
 def _is_result(lane: LaneSpec, outcome: Outcome) -> bool:
     return lane.engine is Engine.TVM and not isinstance(outcome, Unsupported | Skipped)
+
+
+def _count(books: dict[str, int], reason: str) -> None:
+    """Bounded: reasons that come when the books are full are counted together."""
+    key = reason if reason in books or len(books) < MAX_REASONS else OTHER_REASONS
+    books[key] = books.get(key, 0) + 1

@@ -263,7 +263,7 @@ class _Child:
         except (EOFError, OSError, protocol.ProtocolError) as error:
             self._wait()
             if lane not in result.outcomes:  # else it died between two lanes: nobody's result
-                result.outcomes[lane] = self._death(stage, error)
+                result.outcomes[lane] = recognise(self._death(stage, error))
         finally:
             for lane in result.outcomes.keys() - before:
                 result.outcomes[lane] = _with_facts(result.outcomes[lane], facts.get(lane))

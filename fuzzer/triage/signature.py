@@ -16,7 +16,7 @@ from typing import assert_never
 import msgspec
 
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
-from oracles.outcome import Died, Frame, IllFormed, Mutant, Outcome, Raised, Stage, TimedOut, Unsupported
+from oracles.outcome import Died, Frame, IllFormed, Mutant, Outcome, Raised, Skipped, Stage, TimedOut, Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def signature_of(finding: Finding) -> Signature:
             assert_never(finding.evidence)
 
 
-# --- unsupported: how TVM, torch.onnx and onnxruntime say "I do not do this"
+# --- what is no failure of a lane: a plain "I do not do this", and a machine that cannot
 
 _UNSUPPORTED_TYPES = frozenset(
     {
@@ -108,23 +108,53 @@ _UNSUPPORTED_TYPES = frozenset(
         "tvm.error.OpNotImplemented",
         "tvm.error.OpAttributeInvalid",
         "tvm.error.OpAttributeUnImplemented",
+        "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode",
         "torch.onnx.errors.UnsupportedOperatorError",
         "onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented",
     }
 )
 _UNSUPPORTED_TEXT = re.compile(
-    r"^Unsupported (function|module) type|^Unsupported transposed convolution|^Unsupported: ONNX export"
+    r"^Unsupported (function type|module type|input datatype|type for )|^Unsupported transposed convolution"
+    r"|^Unsupported: ONNX|^ONNX does not support|^ONNX export does NOT support"
     r"|only supports? \S+ and \S+ for now|not supported( yet)?\b|is not implemented|not implemented for"
     r"|FPrimalGradient has not been registered|now only support one dataflow block"
 )
+_ENVIRONMENT_TEXT = re.compile(
+    r"No space left on device|Disk quota exceeded|\[Errno (11|12|23|24|122)\]"  # fork, memory, files, quota
+    r"|Unable to allocate [\d.]+ (bytes|KiB|MiB) for an array|Too many open files|cannot find -l\w+"
+    r"|signal terminated program (cc1|collect2|ld)"
+    r"|No such file or directory: '(\S*/)?(gcc|g\+\+|cc|clang|ld)'|cannot open shared object file"
+)
 
 
-def recognise(raised: Raised) -> Outcome:
-    """`Unsupported` where the error says plainly that something is not done; the error itself elsewhere."""
-    name = raised.type.replace("torch.onnx._internal.torchscript_exporter.errors", "torch.onnx.errors")
-    if name in _UNSUPPORTED_TYPES or _UNSUPPORTED_TEXT.search(raised.message):
-        return Unsupported(raised.stage, raised.message.strip().split("\n")[0][:200])
-    return raised
+def recognise(failure: Raised | Died) -> Outcome:
+    """`Unsupported` where an error says plainly that something is not done, `Skipped` where the machine failed the
+    lane; the failure itself elsewhere."""
+    text = failure.message if isinstance(failure, Raised) else failure.log
+    if machine := _ENVIRONMENT_TEXT.search(text):
+        return Skipped(machine[0], environment=True)
+    if isinstance(failure, Died):
+        return failure
+    name = failure.type.replace("torch.onnx._internal.torchscript_exporter.errors", "torch.onnx.errors")
+    if name in _UNSUPPORTED_TYPES or _UNSUPPORTED_TEXT.search(failure.message):
+        return Unsupported(failure.stage, failure.message.strip().split("\n")[0][:200])
+    return failure
+
+
+_LISTED = (
+    re.compile(r"^Unsupported function types? \[(.*)"),
+    re.compile(r"^The following operators are not supported for frontend ONNX: (.*)"),
+    re.compile(r"^Exporting the operator ('[\w:]+') to ONNX"),
+    re.compile(r"Could not find an implementation for (\w+)\("),
+)
+
+
+def lacking(unsupported: Unsupported) -> tuple[str, ...]:
+    """What is not there, name by name where the reason names it: what tables of operator support count."""
+    for listed in _LISTED:
+        if found := listed.search(unsupported.reason):
+            return tuple(sorted(set(re.findall(r"[\w.:]{2,}", found[1]))))
+    return (skeleton(unsupported.reason)[:120],)
 
 
 # --- messages
