@@ -40,7 +40,7 @@ class Status(StrEnum):
     SUPPORTED = "supported"
     UNJUDGED = "unjudged"  # it ran, or failed, but no reference says what would be right
     UNSUPPORTED = "unsupported"
-    FAILED = "failed"  # rejected, an internal error, a crash, no end
+    FAILED = "failed"  # rejected, an internal error, a crash, no end, or a right result at a price
     WRONG = "wrong"  # another result than PyTorch's
 
 
@@ -107,7 +107,7 @@ class Sweep:
 def _status(outcome: Outcome, finding: Finding | None, judged: bool) -> tuple[Status, str]:
     match outcome:
         case Ran() if finding is not None:
-            return Status.WRONG, str(finding.kind)
+            return (Status.WRONG if finding.kind.is_numeric else Status.FAILED), str(finding.kind)
         case Ran() if judged:
             return Status.SUPPORTED, ""
         case Ran():
