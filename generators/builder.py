@@ -124,11 +124,11 @@ class Builder:
             self._put(shape, self._symbolic())
         elif rank:
             odd = self.source.integer(1, 100)
-            if odd <= 8:
+            if odd > 92:
                 self._put(shape, self.source.choice(TILES))
-            elif odd <= 11:
+            elif odd > 89:
                 self._put(shape, self.source.choice(LONG))
-            elif odd <= 14:
+            elif odd > 86:
                 self._put(shape, 0)
         return tuple(shape)
 
@@ -167,7 +167,7 @@ class Builder:
         return value
 
     def _layout(self, type: TensorType, domain: Domain) -> Layout:
-        if len(type.shape) > 1 and self.source.chance(15):
+        if len(type.shape) > 1 and self.source.rarely(15):
             layout = self.source.choice((Layout.TRANSPOSED, Layout.STRIDED, Layout.EXPANDED))
             if layout is not Layout.EXPANDED or domain.bounds is not Bounds.DISTINCT:  # equal slices are not distinct
                 return layout
@@ -199,7 +199,7 @@ class Builder:
     def param(self, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
         """A parameter; now and then one that another operator has already: shared."""
         type = TensorType(dtype, shape)
-        if domain == ANY and self.inputs and self.source.chance(10):
+        if domain == ANY and self.inputs and self.source.rarely(10):
             for item in self.inputs[-WINDOW:]:
                 if item.role is Role.PARAM and item.domain == ANY and item.value.type == type:
                     return item.value
@@ -365,9 +365,9 @@ class Builder:
         made = [v.name for node in self.nodes for v in node.results if v.name not in self._gone]
         free = [name for name in made if not self._reads[name]]
         outputs = [name for name in free if name not in self._dropped] or free
-        if len(outputs) > 1 and source.chance(15):
+        if len(outputs) > 1 and source.rarely(15):
             outputs.remove(source.choice(outputs))
-        if source.chance(12):
+        if source.rarely(12):
             read = [item.value.name for item in self.inputs if self._reads[item.value.name]]
             match source.integer(0, 3):
                 case 0 if read:

@@ -24,7 +24,12 @@ class ChoiceSource(ABC):
         return options[self.integer(0, len(options) - 1)]
 
     def chance(self, percent: int) -> bool:
+        """For what is plain: yes comes first, and what Hypothesis shrinks becomes it."""
         return self.integer(1, 100) <= percent
+
+    def rarely(self, percent: int) -> bool:
+        """For what is odd: no comes first."""
+        return self.integer(1, 100) > 100 - percent
 
     def shuffled(self, options: Sequence[T]) -> list[T]:
         rest = list(options)

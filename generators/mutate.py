@@ -15,6 +15,7 @@ from generators.choice import ChoiceSource
 from generators.domain import ANY
 from generators.graph import Array, Case, DType, Form, Graph, Input, Invalid, Layout, Node, Profile, TensorType, Value
 from generators.ops import OPS, TABLE, Op
+from generators.ops.guard import GUARDS
 from generators.values import draw, draw_profile, may_be_extreme
 
 ATTEMPTS = 20
@@ -72,10 +73,6 @@ Mutation = Callable[[_Task], Case | None]
 def most_nodes(limits: Limits) -> int:
     """Room for two whole graphs, so that splices fit; chains of mutations grow no further."""
     return 2 * limits.max_nodes
-
-
-GUARDS = ("clamp", "nan_to_num", "unmask_first", *(f"max_pool{n}d_with_indices" for n in (1, 2, 3)))
-"""What rows put before themselves, so that their operands are what they take."""
 
 
 class _Replay:

@@ -58,24 +58,31 @@ def _generate(
     at_least: int,
     motifs: Sequence[Motif] | None,
 ) -> Case:
-    symbolic = source.chance(SYMBOLIC_PERCENT) if symbolic is None else symbolic
+    symbolic = source.rarely(SYMBOLIC_PERCENT) if symbolic is None else symbolic
     builder = _symbolic_builder(source, limits, profile) if symbolic else Builder(source, limits, profile)
     motifs = (MOTIFS if ops is OPS else ()) if motifs is None else motifs
-    if motifs and limits.max_nodes >= MOTIF_NODES and source.chance(MOTIF_PERCENT):
+    if motifs and limits.max_nodes >= MOTIF_NODES and source.rarely(MOTIF_PERCENT):
         source.choice(motifs).grow(builder)
-    grow(builder, source.integer(at_least, limits.max_nodes), ops)
+    grow(builder, limits.max_nodes, ops, at_least)
     if not builder.nodes:
         raise Invalid(f"none of {', '.join(op.name for op in ops)} fits a graph of {limits}")
     return with_values(builder, origin)
 
 
-def grow(builder: Builder, count: int, ops: Sequence[Op]) -> None:
-    """Add calls until the graph has `count`, or none of many attempts fits."""
-    source = builder.source
-    for _ in range(count * ATTEMPTS_PER_NODE):
-        if len(builder.nodes) >= count:
+def grow(builder: Builder, count: int, ops: Sequence[Op], at_least: int | None = None) -> None:
+    """Add calls until the graph has `count`, or none of many attempts fits. With `at_least`, until it has any number
+    from there on, each as likely as another: call by call it is decided whether there is one more, so that what
+    Hypothesis shrinks may end anywhere."""
+    source, attempts = builder.source, count * ATTEMPTS_PER_NODE
+    least = count if at_least is None else at_least
+    while attempts and (left := count - len(builder.nodes)) > 0:
+        if len(builder.nodes) >= least and not source.integer(0, left):
             return
-        builder.grow(source.choice(ops), connected=bool(builder.nodes) and source.chance(CONNECTED_PERCENT))
+        grown = False
+        while attempts and not grown:
+            attempts -= 1
+            connected = source.chance(CONNECTED_PERCENT) and bool(builder.nodes)
+            grown = builder.grow(source.choice(ops), connected=connected)
 
 
 def _symbolic_builder(source: ChoiceSource, limits: Limits, profile: Profile) -> Builder:

@@ -13,6 +13,9 @@ from generators.ops.base import NUMBER, Op, Types, optional, require
 from generators.ops.operands import one
 from generators.ops.rules import NUMERIC, promote, require_dtype
 
+GUARDS = ("clamp", "nan_to_num", "unmask_first", *(f"max_pool{n}d_with_indices" for n in (1, 2, 3)))
+"""What rows put before themselves, so that their operands are what they take."""
+
 LARGEST = {DType.FLOAT16: 60000.0}
 """What a guard lets through where it means 'no bound'; a million for the other dtypes."""
 

@@ -55,7 +55,7 @@ def require_fits(number: Number, dtype: DType) -> None:
 def another(b: Builder, value: Value, dtypes: Sequence[DType] = ALL) -> Value:
     """A value that broadcasts with this one, mostly of its dtype; now and then it is larger where this one has 1."""
     dtypes = (value.type.dtype,) if b.source.chance(70) else dtypes
-    if b.source.chance(15):
+    if b.source.rarely(15):
         shape = (
             b.source.choice(SIZES) if size == 1 else 1 if b.source.chance(40) else size for size in value.type.sizes
         )
@@ -69,7 +69,7 @@ def pair(dtypes: Sequence[DType] = ALL, others: Sequence[DType] = ()) -> Callabl
     def operands(b: Builder) -> tuple[Value, Value]:
         first = b.tensor(dtypes)
         second = another(b, first, others or dtypes)
-        return (second, first) if b.source.chance(25) else (first, second)
+        return (second, first) if b.source.rarely(25) else (first, second)
 
     return operands
 

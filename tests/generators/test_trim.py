@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+
+from generators.builder import Builder
+from generators.check import retyped
+from generators.choice import NumpySource
+from generators.domain import ANY, within
+from generators.graph import DType, Form, Graph, Profile, TensorType, Value
+from generators.ops import TABLE
+from generators.random_graph import generate
+from generators.trim import without
+
+F32 = TensorType(DType.FLOAT32, (2,))
+
+
+def emit(b: Builder, op: str, *args: Value, form: Form = Form.PLAIN, **attrs: object) -> Value:
+    return b.emit(TABLE[op], args, {**TABLE[op].defaults, **attrs}, form)[0]  # type: ignore[dict-item]
+
+
+def graph(b: Builder, *outputs: Value) -> Graph:
+    return Graph(tuple(b.inputs), tuple(b.nodes), tuple(value.name for value in outputs))
+
+
+def chain() -> Graph:
+    """neg, abs, tanh."""
+    b = Builder(NumpySource(0))
+    x = b.fresh_input(F32)
+    return graph(b, emit(b, "tanh", emit(b, "abs", emit(b, "neg", x))))
+
+
+@pytest.mark.parametrize(
+    ("kept", "ops", "inputs", "outputs"),
+    [
+        ({0, 1, 2}, ("neg", "abs", "tanh"), ["x0"], ("v2",)),
+        ({2}, ("tanh",), ["v1"], ("v2",)),
+        ({1}, ("abs",), ["v0"], ("v1",)),
+        ({0}, ("neg",), ["x0"], ("v0",)),
+        ({0, 2}, ("neg", "tanh"), ["x0", "v1"], ("v2",)),
+        (set(), ("tanh",), ["v1"], ("v2",)),
+    ],
+)
+def test_what_was_computed_becomes_an_input(
+    kept: set[int], ops: tuple[str, ...], inputs: list[str], outputs: tuple[str, ...]
+) -> None:
+    smaller = without(chain(), kept)
+    assert (smaller.ops, smaller.outputs) == (ops, outputs)
+    assert [item.value.name for item in smaller.inputs] == inputs
+
+
+def guarded(*guards: tuple[str, dict[str, object]]) -> Graph:
+    b = Builder(NumpySource(0), profile=Profile.SPECIAL)
+    value = emit(b, "neg", b.fresh_input(F32))
+    for op, attrs in guards:
+        value = emit(b, op, value, **attrs)
+    return graph(b, emit(b, "log", value))
+
+
+def test_a_clamp_becomes_a_domain() -> None:
+    smaller = without(guarded(("clamp", {"min": 0.5, "max": 8.0})), {2})
+    assert smaller.ops == ("log",)
+    assert [item.domain for item in smaller.inputs] == [within(1, 8)]
+
+
+def test_a_guard_that_no_domain_says_stays() -> None:
+    assert without(guarded(("clamp", {"min": 0.5})), {2}).ops == ("clamp", "log")
+    with_nan = guarded(("nan_to_num", {}), ("clamp", {"min": 0.5}))
+    assert without(with_nan, {3}).ops == ("nan_to_num", "clamp", "log")
+
+
+def test_what_is_no_guard_but_looks_like_one_goes() -> None:
+    assert without(guarded(("nan_to_num", {})), {2}).ops == ("log",)
+
+
+def test_what_worked_in_place_on_a_result_does_not_on_an_input() -> None:
+    b = Builder(NumpySource(0))
+    x = emit(b, "neg", b.fresh_input(F32))
+    y = emit(b, "abs", x, form=Form.INPLACE)
+    smaller = without(graph(b, y), {1})
+    assert [(node.op, node.form) for node in smaller.nodes] == [("abs", Form.PLAIN)]
+    assert [item.domain for item in smaller.inputs] == [ANY]
+
+
+def test_any_part_of_any_graph_is_a_graph() -> None:
+    for index in range(150):
+        whole = generate(NumpySource(14, index), symbolic=False).graph
+        for kept in ({0}, {len(whole.nodes) - 1}, set(range(0, len(whole.nodes), 2))):
+            smaller = without(whole, kept)
+            assert retyped(smaller) == smaller
+            assert len(smaller.nodes) <= len(whole.nodes)
