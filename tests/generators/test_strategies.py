@@ -8,7 +8,7 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from generators.domain import NONZERO, POSITIVE, Domain, within
-from generators.graph import ANY, Array, Case, DType, Form, Input, Layout, Profile, TensorType, Value
+from generators.graph import ANY, Array, Case, DType, Input, Layout, Profile, TensorType, Value
 from generators.ops import OPS, TABLE
 from generators.strategies import _elements, cases, graphs, tensors
 from generators.values import holds, plain
