@@ -21,7 +21,7 @@ from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.screen import Screen, found_line
-from fuzzer.campaign.store import Busy, Store
+from fuzzer.campaign.store import Busy, Store, state_of
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
 from fuzzer.gen import Order
@@ -32,6 +32,8 @@ from fuzzer.replay import Exit
 from fuzzer.report import finding_file
 from fuzzer.selftest import self_test
 from fuzzer.settings import Settings
+from fuzzer.triage import known as known_behaviour
+from fuzzer.triage import tables
 from fuzzer.triage.related import causes
 from generators.builder import Limits
 from generators.graph import Invalid, Profile
@@ -148,14 +150,25 @@ def replay(
 @app.command()
 def triage(
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
+    unsupported: Annotated[bool, typer.Option("--unsupported", help="What each importer lacks, counted.")] = False,
+    known: Annotated[bool, typer.Option("--known", help="Known behaviour: how often each entry was met.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """List the findings of a campaign."""
+    """List the findings of a campaign; known behaviour is counted, not listed."""
     folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
     docs = [finding_file.read(folder) for folder in folders]
+    if unsupported or known:
+        state = state_of(campaign)
+        if json:
+            print_json(tables.lacking(state) if unsupported else tables.known(state, docs))
+        else:
+            print(*(tables.lacking_lines(state) if unsupported else tables.known_lines(state, docs)), sep="\n")
+        return
     if json:
         print_json([msgspec.to_builtins(doc) for doc in docs])
         return
+    old = [doc for doc in docs if known_behaviour.match(doc.identity)]
+    docs = [doc for doc in docs if doc not in old]
     caused = causes(docs)
     for component in Component:
         of_it = [doc for doc in docs if doc.component is component]
@@ -166,6 +179,7 @@ def triage(
             if doc.signature in caused:
                 print(f"      perhaps a consequence of {caused[doc.signature].slug}")
     hint = f", {len(caused)} of them perhaps consequences of others" if caused else ""
+    hint += f", and {len(old)} of known behaviour (`--known`)" if old else ""
     print(
         f"{len(docs)} findings{hint}; next: {program()} --replay {folders[0]}"
         if docs

@@ -25,6 +25,7 @@ from fuzzer.campaign.tally import Tally
 from fuzzer.files import sync_folder, write_atomically, write_synced
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.finding_file import FindingDoc
+from fuzzer.triage import known as known_behaviour
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import twins
 from generators import case_file
@@ -34,12 +35,13 @@ FORMAT = 1
 
 
 class State(msgspec.Struct, forbid_unknown_fields=True):
-    """`seen` counts, by signature, the tests that met a finding."""
+    """`seen` counts, by signature, the tests that met a finding; `known`, by name, those that met known behaviour."""
 
     seed: int
     next_test: int = 0
     tally: Tally = msgspec.field(default_factory=Tally)
     seen: dict[str, int] = msgspec.field(default_factory=dict)
+    known: dict[str, int] = msgspec.field(default_factory=dict)
     format: int = FORMAT
 
 
@@ -140,17 +142,26 @@ class Store:
         into all the same, so that a known bug does not hide its neighbours for good; so it is with flaky findings.
         """
         with self._lock:
+            signature = sighting.signature
+            if entry := known_behaviour.match(signature):
+                self._count_known(entry)
+                return False
+            if entry := known_behaviour.perhaps(signature, case.graph.ops):
+                return _worth_a_look(self._count_known(entry))
             known = self._known(case, sighting)
             if known is not None:
                 count = self.state.seen[known] = self.state.seen.get(known, 0) + 1
-                unsure = sighting.signature.needs_ops or self.findings[known].flaky
-                return unsure and count > 1 and count & (count - 1) == 0
-            key = sighting.signature.id
-            if not sighting.signature.needs_ops:
+                return (signature.needs_ops or self.findings[known].flaky) and _worth_a_look(count)
+            key = signature.id
+            if not signature.needs_ops:
                 if key in self._pending:
                     return False
                 self._pending.add(key)
             return True
+
+    def _count_known(self, entry: known_behaviour.Entry) -> int:
+        count = self.state.known[entry.name] = self.state.known.get(entry.name, 0) + 1
+        return count
 
     def _known(self, case: Case, sighting: Sighting) -> str | None:
         signature = sighting.signature
@@ -164,9 +175,13 @@ class Store:
         return None
 
     def save(self, found: Confirmed, sighting: Sighting, versions: dict[str, str]) -> FindingDoc | None:
-        """Write the finding's folder; None, and one more in the count, where its signature is there already."""
+        """Write the finding's folder; None, and one more in the count, where its signature is there already, or known
+        behaviour."""
         with self._lock:
             self._pending.discard(sighting.signature.id)
+            if entry := known_behaviour.match(found.signature):
+                self._count_known(entry)
+                return None
             key = self._twin(found) or found.key
             self.state.seen[key] = self.state.seen.get(key, 0) + 1
             if key in self.findings:
@@ -206,3 +221,17 @@ class Store:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
         sync_folder(self.crashes)
+
+
+def _worth_a_look(count: int) -> bool:
+    """The 2nd, 4th, 8th, ... sighting."""
+    return count > 1 and count & (count - 1) == 0
+
+
+def state_of(folder: Path) -> State:
+    """The books of a campaign that perhaps runs; empty ones where there are none. Raises `Invalid`."""
+    path = folder / "campaign.json"
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=State) if path.exists() else State(0)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Invalid(f"{path}: {error}") from None
