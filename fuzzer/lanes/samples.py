@@ -7,6 +7,7 @@ key, and either the folder or why there is no case.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import math
 import sys
@@ -82,7 +83,8 @@ def case_of(op: Any, sample: Any) -> Case:
     types = tuple(str(_type(output)) for output in outputs)
     inputs = tuple(Input(Value(f"x{i}", _type_of_array(array))) for i, array in enumerate(arrays))
     results = tuple(Value(f"v{i}", TensorType.parse(text)) for i, text in enumerate(types))
-    attrs: Attrs = {"call": f"{function}({', '.join(parts)})", "types": types}
+    call = ast.unparse(ast.parse(f"{function}({', '.join(parts)})"))
+    attrs: Attrs = {"call": call, "types": types}
     node = Node("torch_call", tuple(item.value.name for item in inputs), attrs, results)
     graph = Graph(inputs, (node,), tuple(value.name for value in results))
     case = Case(graph, {item.value.name: array for item, array in zip(inputs, arrays, strict=True)})

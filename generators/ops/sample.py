@@ -14,21 +14,32 @@ from generators.graph import DTYPE_NAMES, Attr, Attrs, Invalid, TensorType, Valu
 from generators.ops.base import Kind, Op, Types, require
 from generators.ops.functions import FUNCTIONS
 
-OPERAND = re.compile(r"a(\d{1,3})")
+OPERAND = re.compile(r"a(0|[1-9][0-9]{0,2})")
 
 
 def _is_call(value: Attr) -> bool:
-    """A call of a listed function on literals, dtypes, and operands a0, a1, ...: nothing else can be said."""
+    """A call of a listed function on literals, dtypes, and operands a0, a1, ...: nothing else can be said, and that in
+    one way, the one of `ast.unparse`: the text stands in titles."""
     if not isinstance(value, str) or len(value) > 4000:
         return False
     try:
-        call = ast.parse(value, mode="eval").body
+        tree = ast.parse(value, mode="eval")
+        call = tree.body
+        if not isinstance(call, ast.Call) or ast.unparse(tree) != value or ast.unparse(call.func) not in FUNCTIONS:
+            return False
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    if not isinstance(call, ast.Call) or ast.unparse(call.func) not in FUNCTIONS:
+    named = [keyword.arg not in (None, "out") for keyword in call.keywords]
+    literal = map(_is_literal, (*call.args, *(keyword.value for keyword in call.keywords)))
+    return all(named) and all(literal) and not _may_drop(call)
+
+
+def _may_drop(call: ast.Call) -> bool:
+    """Attention is certain where its fifth argument, `dropout_p`, is 0."""
+    if ast.unparse(call.func) != "torch.nn.functional.scaled_dot_product_attention":
         return False
-    named = [keyword.arg is not None for keyword in call.keywords]
-    return all(named) and all(map(_is_literal, (*call.args, *(keyword.value for keyword in call.keywords))))
+    chances = [*call.args[4:5], *(keyword.value for keyword in call.keywords if keyword.arg == "dropout_p")]
+    return any(not isinstance(chance, ast.Constant) or chance.value != 0 for chance in chances)
 
 
 def _is_literal(node: ast.expr) -> bool:
@@ -70,7 +81,8 @@ TYPES = Kind("a list of tensor types", _is_types)
 
 
 def _declared(types: Types, attrs: Attrs) -> Types:
-    names = {int(n) for n in OPERAND.findall(re.sub(r"'[^']*'|\"[^\"]*\"|\w+\.\w+", "", str(attrs["call"])))}
+    read = [node.id for node in ast.walk(ast.parse(str(attrs["call"]), mode="eval")) if isinstance(node, ast.Name)]
+    names = {int(match[1]) for name in read if (match := OPERAND.fullmatch(name))}
     require(names == set(range(len(types))), f"the call reads operands {sorted(names)}, there are {len(types)}")
     declared = attrs["types"]
     assert isinstance(declared, tuple)
