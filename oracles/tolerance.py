@@ -60,6 +60,7 @@ def mismatch(output: int, actual: Array, right: Expected) -> Mismatch | None:
         float(actual[index]),
         float(tol[index]) if np.isfinite(tol[index]) else 0.0,
         float(right.envelope[index]),
+        float(right.truth[index]) if holds_floats(right.eager) else None,
     )
     ill = int(np.count_nonzero(right.ill))
     return Mismatch(

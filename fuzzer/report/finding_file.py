@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import assert_never
+from typing import Any, assert_never
 
 import msgspec
 
@@ -115,14 +116,35 @@ def slug_of(found: Confirmed) -> str:
 
 
 def encode(doc: FindingDoc) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(doc), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(_with_words(msgspec.to_builtins(doc))), indent=1) + b"\n"
+
+
+def _with_words(value: Any) -> Any:
+    """JSON has no numbers for NaN and the infinities: they are written as words."""
+    match value:
+        case float() if not math.isfinite(value):
+            return str(value)
+        case dict():
+            return {key: _with_words(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_with_words(item) for item in value]
+        case _:
+            return value
+
+
+def _with_numbers(doc: Any) -> Any:
+    """The words of the worst element as numbers again."""
+    match doc:
+        case {"evidence": {"mismatch": {"worst": dict() as worst}}}:
+            worst.update({key: float(item) for key, item in worst.items() if item in ("nan", "inf", "-inf")})
+    return doc
 
 
 def read(folder: Path) -> FindingDoc:
     """Raise `Invalid` with one line that says what is wrong and where."""
     path = folder / NAME
     try:
-        doc = msgspec.json.decode(path.read_bytes(), type=FindingDoc)
+        doc = msgspec.convert(_with_numbers(msgspec.json.decode(path.read_bytes())), FindingDoc)
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

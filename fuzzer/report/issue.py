@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.repro import headline
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import readable
-from oracles.finding import Component, Mismatch
-from oracles.outcome import Died, Raised
+from oracles.finding import PYTORCH, Component, Excess, Mismatch, SideEffect
+from oracles.outcome import Died, Facts, IllFormed, Mutant, Raised, Stage, TimedOut
 
 
 def text(found: Confirmed, doc: FindingDoc, repro: str) -> str:
@@ -54,20 +56,69 @@ def _title(found: Confirmed, doc: FindingDoc) -> str:
 
 def _details(found: Confirmed) -> str:
     match found.finding.evidence:
-        case Raised(type=name, message=message, frames=frames):
+        case Raised(stage=stage, type=name, message=message, frames=frames, facts=facts):
             shown = "\n".join(
                 f"  {frame.file.rpartition('site-packages/')[2]}:{frame.line} {frame.function}" for frame in frames[-8:]
             )
-            return f"```\n{shown}\n{name}: {readable(message)[:2000]}\n```\n"
-        case Died(log=log):
-            return f"```\n{log.strip()[-2000:]}\n```\n"
-        case Mismatch(worst=worst) if worst is not None:
-            return (
-                f"The worst element is {list(worst.index)}: {worst.expected!r} expected, {worst.actual!r} found, "
-                f"with a measured tolerance of {worst.tolerance:.3g} (envelope {worst.envelope:.3g}).\n"
-            )
+            return f"```\n{shown}\n{name}: {readable(message)[:2000]}\n```\n{_checked(stage, facts)}"
+        case Died(stage=stage, log=log, facts=facts):
+            return f"```\n{log.strip()[-2000:]}\n```\n{_checked(stage, facts)}"
+        case TimedOut(stage=stage, facts=facts):
+            return _checked(stage, facts)
+        case Mismatch() as mismatch:
+            return _element(mismatch, found.finding.lane.name) + _without(mismatch)
+        case IllFormed(after=after, type=name, message=message):
+            return f"The checker, after {after}:\n\n```\n{name}: {readable(message)[:2000]}\n```\n"
+        case Mutant(change=change, fate=fate, message=message):
+            told = f"\n```\n{readable(message)[:2000]}\n```\n" if message else ""
+            return _rows({"changed": change, "the checker": "lets it pass", "what becomes of it": fate}) + told
+        case SideEffect(modified=modified, aliases=aliases):
+            shared = ", ".join(f"output {output} with {name}" for output, name in aliases)
+            return _rows({"inputs changed": ", ".join(modified), "memory shared": shared})
+        case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
+            times = f"{measured / allowed:.1f} times as much" if allowed else ""
+            return _rows({quantity: f"{measured:,.6g}", f"ample beside {against}": f"{allowed:,.6g}", "": times})
         case _:
-            return ""
+            assert_never(found.finding.evidence)
+
+
+def _element(mismatch: Mismatch, lane: str) -> str:
+    """The worst element: who says what, how far off that is, and how much is allowed."""
+    worst = mismatch.worst
+    if worst is None:
+        return ""
+    expects = mismatch.against if worst.truth is None and mismatch.against != PYTORCH else PYTORCH
+    right = worst.expected if worst.truth is None else worst.truth
+    ill = f"; {mismatch.ill_conditioned} ill-conditioned ones are not compared" if mismatch.ill_conditioned else ""
+    allowed = f"{worst.tolerance:.3g} (measured; envelope {worst.envelope:.3g})" if worst.tolerance else "none"
+    return _rows(
+        {
+            "element": f"output {mismatch.output}, {list(worst.index)}",
+            expects: f"{worst.expected!r}",
+            "truth, in float64": "" if worst.truth is None else f"{worst.truth!r}",
+            lane: f"**{worst.actual!r}**",
+            "difference": f"{abs(worst.actual - right):.3g}",
+            "allowed": allowed,
+            "wrong elements": f"{mismatch.wrong} of {mismatch.elements}{ill}",
+        }
+    )
+
+
+def _without(mismatch: Mismatch) -> str:
+    """What tells a lane from the sibling that gives the right result."""
+    return f"\nIt is right in {mismatch.against}, without: {mismatch.by}.\n" if mismatch.by else ""
+
+
+def _checked(stage: Stage, facts: Facts) -> str:
+    """TVM's checker had nothing to say against a module that then fails."""
+    if not facts.checked or facts.ill_formed or stage is Stage.IMPORT:
+        return ""
+    return f"\nWell formed, says TVM's checker (last after {facts.checked[-1]}), yet the {stage} step fails.\n"
+
+
+def _rows(rows: dict[str, str]) -> str:
+    """A table of two columns, less the rows that say nothing."""
+    return "| | |\n|---|---|\n" + "".join(f"| {key} | {value} |\n" for key, value in rows.items() if value)
 
 
 def log(found: Confirmed) -> str:

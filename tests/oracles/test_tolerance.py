@@ -165,7 +165,7 @@ def test_evidence_in_half_precision(dtype: str) -> None:
     right = expect([1.0, 2.0], envelope=[0.0, 0.25], dtype=dtype)
     bound = C * (0.25 + ULPS * EPS[dtype] * 2.0)
     assert mismatch(0, half([1.0, -8.0], dtype), right) == Mismatch(
-        0, "2.0 at [1]", "-8.0 (1 of 2 elements are wrong)", Worst((1,), 2.0, -8.0, bound, 0.25), 2, 1, 0
+        0, "2.0 at [1]", "-8.0 (1 of 2 elements are wrong)", Worst((1,), 2.0, -8.0, bound, 0.25, 2.0), 2, 1, 0
     )
 
 
@@ -283,7 +283,7 @@ def test_evidence_names_the_worst_element() -> None:
         3,
         "4.0 at [1, 0]",
         "-4.0 (2 of 4 elements are wrong)",
-        Worst((1, 0), 4.0, -4.0, bound, 0.125),
+        Worst((1, 0), 4.0, -4.0, bound, 0.125, 4.0),
         elements=4,
         wrong=2,
         ill_conditioned=1,

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sins
+from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_F64, TVM, TVM_C, TVM_ONNX
+
+from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
+from fuzzer.triage.reproduce import judged_by
+from fuzzer.triage.signature import Signature, signature_of
+from oracles import judge_all
+from oracles.finding import Component, Kind, Mismatch
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+from oracles.siblings import pairs, sibling, transforms, what_it_adds
+
+BESIDE = [sins.ZERO, sins.FOLDED, sins.SCRIPT, sins.JSON, sins.LIBRARY, sins.AGAIN, sins.LIFTED, sins.SYMBOLIC]
+OTHERS = [
+    replace(TVM, name="a", opt_level=0),
+    replace(TVM, name="b", llvm_opt=0),
+    replace(TVM, name="c", asserts=False, checked=True, fresh=True),
+]
+
+
+@pytest.mark.parametrize("lane", [*BESIDE, *OTHERS], ids=str)
+def test_the_sibling_is_the_plain_lane_of_the_same_road(lane: LaneSpec) -> None:
+    lanes = [TORCH, ONNXRUNTIME, lane, TVM_ONNX, TVM_C, sins.MUTANTS, TVM]
+    assert sibling(lane, lanes) == TVM
+    assert sibling(replace(lane, target="c"), lanes) == TVM_C
+    assert sibling(lane, [TORCH, TVM_ONNX, TVM_C]) is None
+
+
+@pytest.mark.parametrize(
+    "lane", [TVM, TVM_C, TVM_ONNX, ONNXRUNTIME, TORCH, sins.GRADIENT, sins.MUTANTS, replace(TVM, name="x")], ids=str
+)
+def test_plain_lanes_and_those_that_do_another_thing_have_none(lane: LaneSpec) -> None:
+    assert sibling(lane, [TVM, TVM_C, TVM_ONNX, lane]) is None
+
+
+def test_each_sampled_lane_finds_its_sibling_among_the_real_ones() -> None:
+    found = {lane.name: sibling(lane, TVM_LANES) for lane in SAMPLED_LANES if lane.variant == "relax"}
+    assert set(found.values()) == {TVM_LANES[0]}
+
+
+def test_what_a_lane_adds_is_told_by_its_fields() -> None:
+    told = [what_it_adds(lane) for lane in (*BESIDE, *OTHERS[:2], TVM)]
+    assert told == [
+        "pipeline zero",
+        "FoldConstant, FuseOps",
+        "ScriptRoundTrip",
+        "JsonRoundTrip",
+        "library",
+        "fresh",
+        "lifted",
+        "symbolic",
+        "opt_level 0",
+        "LLVM -O0",
+        "",
+    ]
+
+
+def test_only_lanes_that_make_another_program_may_round_otherwise() -> None:
+    assert [transforms(lane) for lane in BESIDE] == [True, True, False, False, False, False, True, True]
+    assert all(map(transforms, OTHERS[:2]))
+
+
+def test_a_sibling_that_is_wrong_itself_proves_nothing() -> None:
+    everybody = sins.HONEST
+    assert next(pairs(everybody, lambda lane: lane == sins.LIBRARY))[1] == (TVM, everybody[TVM])
+    for outcome in (sins.WRONG, Ran(sins.WRONG.outputs[:1])):
+        assert list(pairs({**everybody, TVM: outcome}, lambda lane: True)) == []
+
+
+def test_wrong_as_the_sibling_is_wrong_is_one_bug() -> None:
+    """Both are held against PyTorch then: one coarse signature."""
+    lanes = {**sins.HONEST, **dict.fromkeys((TVM, sins.ZERO, sins.LIBRARY, sins.AGAIN), sins.WRONG)}
+    found = {finding.lane: signature_of(finding) for finding in judge_all(CASE, lanes)}
+    assert set(found) == {TVM, sins.ZERO, sins.LIBRARY, sins.AGAIN}
+    assert set(found.values()) == {Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN)}
+
+
+def test_wrong_beside_a_right_sibling_is_another_bug_that_names_what_it_adds() -> None:
+    lanes = {**sins.HONEST, **dict.fromkeys((sins.ZERO, sins.LIFTED), sins.WRONG)}
+    found = list(judge_all(CASE, lanes))
+    assert [signature_of(finding).against for finding in found] == [
+        "relax-export-llvm, by pipeline zero",
+        "relax-export-llvm, by lifted",
+    ]
+    for finding in found:
+        assert isinstance(finding.evidence, Mismatch)
+        assert finding.evidence.worst is not None
+        assert finding.evidence.worst.truth is not None
+
+
+def test_without_pytorchs_truth_only_what_must_be_identical_is_compared() -> None:
+    lanes = {**sins.SINS["round_trips"].outcomes, sins.ZERO: sins.WRONG}
+    del lanes[TORCH_F64]
+    assert [finding.lane for finding in judge_all(CASE, lanes)] == [sins.SCRIPT]
+
+
+def test_a_lane_is_run_with_what_it_is_judged_by() -> None:
+    library = next(lane for lane in SAMPLED_LANES if lane.library)
+    plain = TVM_LANES[0]
+    assert judged_by(library)[-2:] == (plain, library)
+    wrong = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN)
+    assert plain not in judged_by(library, wrong)
+    assert plain in judged_by(library, replace(wrong, against="relax-export-llvm, by library"))
+    crash = Signature(Kind.INTERNAL_ERROR, Component.TVM, Stage.LOAD)
+    assert [lane.name for lane in judged_by(library, crash)] == ["torch", library.name]
+    assert set(TVM_LANES) < set(judged_by(library, replace(crash, kind=Kind.SLOW)))
+    assert set(TVM_LANES) < set(judged_by(library, replace(wrong, against="the other lanes")))
