@@ -290,8 +290,12 @@ def _measured(order: coverage_of.Order) -> coverage_of.Coverage:
 @app.command()
 def sweep(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The sweep's folder: started there, or continued.")],
-    ops: Annotated[str, typer.Option(metavar="GLOB", help="PyTorch's operators (OpInfo names), globs.")] = "*",
-    samples: Annotated[int, typer.Option(min=1, help="Samples of each operator and dtype.")] = 2,
+    ops: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="PyTorch's operators (OpInfo names), globs; all by default.")
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Samples of each operator and dtype; 2 by default.")
+    ] = None,
     lanes: LanesGlob = "*",
     seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),

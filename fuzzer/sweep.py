@@ -3,6 +3,7 @@
 A sweep is a campaign whose cases are the samples: it resumes, confirms, reduces and saves findings like any other.
 Beside a campaign's files its folder holds
 
+    asked.json      which samples
     samples.jsonl   the samples: a key, and why there is no case where there is none
     samples/        their cases
     sweep.jsonl     per test and lane what came out, appended as the sweep goes
@@ -13,10 +14,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import assert_never
@@ -26,6 +26,7 @@ import msgspec
 
 from fuzzer.files import write_atomically
 from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.toolchain import HOST
 from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.against_torch import compared
@@ -127,26 +128,77 @@ def _read_case(folder: Path, key: str) -> Case:
     return Case(case.graph, case.tensors, origin=f"sample {key}")
 
 
-def gather(folder: Path, ops: str, per_dtype: int) -> list[Sample]:
-    """The samples of a sweep: taken in a child the first time, read afterwards. Raises `Invalid`."""
-    index = folder / "samples.jsonl"
+class Asked(msgspec.Struct):
+    """asked.json: which samples the folder holds."""
+
+    ops: str
+    samples: int
+
+
+class _Told(msgspec.Struct):
+    """One line of the child: the operator that comes now, or a sample."""
+
+    at: str = ""
+    key: str = ""
+    why: str = ""
+
+
+def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]:
+    """The samples of a sweep: taken in children the first time, read afterwards. What is None is what the folder holds,
+    and of a new one everything, two of each dtype. Raises `Invalid`."""
+    index, request = folder / "samples.jsonl", folder / "asked.json"
     if not index.exists():
+        asked = Asked("*" if ops is None else ops, 2 if per_dtype is None else per_dtype)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Invalid(f"{folder}: {error.strerror}; a sweep needs a folder of its own") from None
-        command = [sys.executable, "-m", "fuzzer.lanes.samples", str(folder / "samples")]
-        done = subprocess.run([*command, "--ops", ops, "--samples", str(per_dtype)], stdout=subprocess.PIPE)
-        if done.returncode:
+        taken = list(_taken(folder / "samples", asked))
+        if not taken:
+            raise Invalid(f"no operator of PyTorch's samples matches {asked.ops!r}")
+        write_atomically(request, msgspec.json.encode(asked) + b"\n")
+        write_atomically(index, msgspec.json.Encoder().encode_lines(taken))
+    try:
+        held = msgspec.json.decode(request.read_bytes(), type=Asked)
+    except (OSError, msgspec.DecodeError):
+        raise Invalid(f"{folder} does not say which samples it holds: choose another folder") from None
+    if ops not in (None, held.ops) or per_dtype not in (None, held.samples):
+        raise Invalid(
+            f"{folder} holds the samples of --ops {held.ops!r} --samples {held.samples}: "
+            "ask for the same, or choose another folder"
+        )
+    return msgspec.json.Decoder(Sample).decode_lines(index.read_bytes())
+
+
+def _taken(folder: Path, asked: Asked) -> Iterator[Sample]:
+    """A child tells its samples; an operator that ends it costs only what it would have told, the next child begins
+    behind it."""
+    after = ""
+    while True:
+        command = [HOST.python, "-P", "-m", "fuzzer.lanes.samples", str(folder)]
+        command += ["--ops", asked.ops, "--samples", str(asked.samples), "--after", after]
+        done = subprocess.run(command, stdout=subprocess.PIPE)
+        at = ""
+        for told in filter(None, map(_told, done.stdout.splitlines())):
+            at = told.at or at
+            if told.key:
+                yield Sample(told.key, told.why)
+        if done.returncode == 0:
+            return
+        if not at:
             raise EnvironmentMissing(
                 f"PyTorch's samples could not be taken (status {done.returncode}); its message stands above"
             )
-        write_atomically(index, done.stdout)
-    samples = msgspec.json.Decoder(Sample).decode_lines(index.read_bytes())
-    if not samples:
-        index.unlink()
-        raise Invalid(f"no operator of PyTorch's samples matches {ops!r}")
-    return samples
+        yield Sample(f"{at}/any/0", f"PyTorch's process ended over it (status {done.returncode})")
+        after = at
+
+
+def _told(line: bytes) -> _Told | None:
+    """None of what libraries print, and of a line that the end tore."""
+    try:
+        return msgspec.json.decode(line, type=_Told)
+    except msgspec.DecodeError:
+        return None
 
 
 # --- the table

@@ -1,7 +1,8 @@
 """PyTorch's own samples (OpInfo, torch.testing._internal) as cases. A child process: `python -m fuzzer.lanes.samples`.
 
 Writes a folder per case below the directory given, and prints one line of JSON per operator, dtype and sample: its
-key, and either the folder or why there is no case.
+key, and why there is no case where there is none. Before each operator it says which one comes: should it be the last
+one, who reads the lines starts another child behind it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import argparse
 import ast
 import json
 import math
-import sys
 import warnings
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -26,6 +26,9 @@ from generators.graph import Array, Attrs, Case, DType, Graph, Input, Invalid, N
 from generators.ops.functions import FUNCTIONS
 
 MAX_NUMEL = 1 << 16
+MAX_REFUSED = 20
+"""So many samples of an operator and dtype are looked at in vain: some have thousands."""
+WHY_LENGTH = 200
 DTYPES = {getattr(torch, dtype.value): dtype for dtype in DType}
 
 
@@ -33,42 +36,60 @@ class NotACase(Exception):
     """Why a sample has no case; for people."""
 
 
-def samples(ops: str, per_dtype: int) -> Iterator[tuple[str, Case | str]]:
-    """(operator/dtype/number, the case or why there is none)."""
+def operators(ops: str, after: str = "") -> Iterator[tuple[str, Any]]:
+    """Name and OpInfo, in order, from behind a name."""
     from torch.testing._internal.common_methods_invocations import op_db
 
     database: list[Any] = op_db
     for op in sorted(database, key=_name):
-        name = _name(op)
-        if not any(fnmatchcase(op.name, glob.strip()) for glob in ops.split(",")):
-            continue
-        supported = op.supported_dtypes("cpu")
-        for dtype in (dtype for dtype in DTYPES if dtype in supported):
-            yield from _of_dtype(op, name, dtype, per_dtype)
+        if _name(op) > after and any(fnmatchcase(op.name, glob.strip()) for glob in ops.split(",")):
+            yield _name(op), op
+
+
+def samples(ops: str, per_dtype: int) -> Iterator[tuple[str, Case | str]]:
+    """(operator/dtype/number, the case or why there is none)."""
+    for name, op in operators(ops):
+        yield from samples_of(name, op, per_dtype)
+
+
+def samples_of(name: str, op: Any, per_dtype: int) -> Iterator[tuple[str, Case | str]]:
+    supported = op.supported_dtypes("cpu")
+    for dtype in (dtype for dtype in DTYPES if dtype in supported):
+        yield from _of_dtype(op, f"{name}/{DTYPES[dtype].value}", dtype, per_dtype)
 
 
 def _name(op: Any) -> str:
     return f"{op.name}_{op.variant_test_name}" if op.variant_test_name else str(op.name)
 
 
-def _of_dtype(op: Any, name: str, dtype: torch.dtype, wanted: int) -> Iterator[tuple[str, Case | str]]:
-    """The first `wanted` samples that make a case; where none does, why the first one does not."""
-    found = 0
-    reasons: list[str] = []
-    key = f"{name}/{DTYPES[dtype].value}"
+def _of_dtype(op: Any, key: str, dtype: torch.dtype, wanted: int) -> Iterator[tuple[str, Case | str]]:
+    """The first `wanted` samples that make a case, and why each before them does not. The number is PyTorch's."""
+    found = refused = 0
     try:
         for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
-            if found == wanted or len(reasons) == 20:
-                break
+            if found == wanted:
+                return
+            if refused == MAX_REFUSED:
+                yield f"{key}/{found + refused}", f"{MAX_REFUSED} samples are refused: no more are looked at"
+                return
             try:
-                yield f"{key}/{found}", case_of(op, sample)
-                found += 1
+                made: Case | str = case_of(op, sample)
             except NotACase as why:
-                reasons.append(str(why))
+                made = str(why)
+            except Exception as error:  # results that cannot even be compared, and what else PyTorch has
+                made = _said(error)
+            yield f"{key}/{found + refused}", made
+            found, refused = found + isinstance(made, Case), refused + isinstance(made, str)
     except Exception as error:  # the samples' own code
-        reasons.append(f"no samples: {type(error).__name__}")
-    if not found:
-        yield f"{key}/0", reasons[0] if reasons else "no samples"
+        yield f"{key}/{found + refused}", f"no samples: {_said(error)}"
+        return
+    if not found + refused:
+        yield f"{key}/0", "no samples"
+
+
+def _said(error: Exception) -> str:
+    """Its type and what it says, in one line of bounded length."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")[:WHY_LENGTH]
 
 
 def case_of(op: Any, sample: Any) -> Case:
@@ -91,7 +112,7 @@ def case_of(op: Any, sample: Any) -> Case:
     try:
         check(case)
     except Invalid as error:
-        raise NotACase(str(error)) from None
+        raise NotACase(str(error)[:WHY_LENGTH]) from None
     return case
 
 
@@ -114,7 +135,7 @@ def _function(op: Any, sample: Any) -> tuple[str, Any]:
             raise NotACase("is random")
         if _equal(result, right):
             return name, result
-    raise NotACase("no public function computes it" if names else "no public function of this name")
+    raise NotACase("no public function computes it" if names else "no function of this name that a case may call")
 
 
 def _result(function: Any, sample: Any) -> Any:
@@ -122,7 +143,7 @@ def _result(function: Any, sample: Any) -> Any:
     try:
         return function(*args, **{key: _cloned(value) for key, value in sample.kwargs.items()})
     except Exception as error:
-        raise NotACase(f"{type(error).__name__} in PyTorch") from None
+        raise NotACase(f"PyTorch refuses it: {_said(error)}") from None
 
 
 def _cloned(value: Any) -> Any:
@@ -178,21 +199,28 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--ops", default="*")
     parser.add_argument("--samples", type=int, default=2)
+    parser.add_argument("--after", default="", help="the operator behind which to begin")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
-    for key, case in samples(args.ops, args.samples):
-        if isinstance(case, str):
-            print(json.dumps({"key": key, "why": case}))
-            continue
-        folder = args.folder / key.replace("/", "-")
-        folder.mkdir(parents=True, exist_ok=True)
-        text, tensors = case_file.encode(case)
-        (folder / case_file.JSON_NAME).write_bytes(text)
-        (folder / case_file.TENSORS_NAME).write_bytes(tensors)
-        print(json.dumps({"key": key}))
-    sys.stdout.flush()
+    for name, op in operators(args.ops, args.after):
+        _tell(at=name)
+        for key, case in samples_of(name, op, args.samples):
+            if isinstance(case, str):
+                _tell(key=key, why=case)
+                continue
+            folder = args.folder / key.replace("/", "-")
+            folder.mkdir(parents=True, exist_ok=True)
+            text, tensors = case_file.encode(case)
+            (folder / case_file.JSON_NAME).write_bytes(text)
+            (folder / case_file.TENSORS_NAME).write_bytes(tensors)
+            _tell(key=key)
+
+
+def _tell(**line: str) -> None:
+    """At once: the next operator may be the end of this process."""
+    print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

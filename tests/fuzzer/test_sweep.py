@@ -291,32 +291,73 @@ def test_cases_are_the_samples_that_have_one(tmp_path: Path) -> None:
     assert sweep.case(2) is None
 
 
+class Children:
+    """In place of the processes that take samples: what each of them prints, and how it ends."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *ends: tuple[int, bytes]) -> None:
+        self.commands: list[list[str]] = []
+        self._ends = list(ends)
+        monkeypatch.setattr(subprocess, "run", self._run)
+
+    def _run(self, command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        self.commands.append(command)
+        return subprocess.CompletedProcess(command, *self._ends.pop(0))
+
+
+ADD = b'{"at": "add"}\n{"key": "add/float32/0"}\n'
+FFT = b'{"at": "fft"}\n{"key": "fft/x/0", "why": "no"}\n'
+TAKEN = [Sample("add/float32/0"), Sample("fft/x/0", "no")]
+
+
 def test_samples_are_gathered_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[str]] = []
-
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-        asked.append(command)
-        return subprocess.CompletedProcess(command, 0, b'{"key": "add/float32/0"}\n{"key": "fft/x/0", "why": "no"}\n')
-
-    monkeypatch.setattr(subprocess, "run", run)
+    children = Children(monkeypatch, (0, ADD + FFT))
     for _ in range(2):
-        assert gather(tmp_path / "new", "add,fft", 3) == [Sample("add/float32/0"), Sample("fft/x/0", "no")]
-    (command,) = asked
+        assert gather(tmp_path / "new", "add,fft", 3) == TAKEN
+    assert gather(tmp_path / "new", None, None) == TAKEN
+    (command,) = children.commands
     assert command[1:] == [
-        *("-m", "fuzzer.lanes.samples", str(tmp_path / "new" / "samples")),
-        *("--ops", "add,fft", "--samples", "3"),
+        *("-P", "-m", "fuzzer.lanes.samples", str(tmp_path / "new" / "samples")),
+        *("--ops", "add,fft", "--samples", "3", "--after", ""),
     ]
 
 
-def test_no_samples_and_samples_that_cannot_be_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.CompletedProcess(command, status, b"")
+@pytest.mark.parametrize(("ops", "samples"), [("add", None), (None, 2), ("*", 3), ("add,fft", 2)])
+def test_a_folder_holds_what_was_asked_for_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ops: str | None, samples: int | None
+) -> None:
+    """Other samples than those that are asked for are not taken for them."""
+    Children(monkeypatch, (0, ADD + FFT))
+    gather(tmp_path, "add,fft", 3)
+    with pytest.raises(Invalid) as error:
+        gather(tmp_path, ops, samples)
+    assert str(error.value) == (
+        f"{tmp_path} holds the samples of --ops 'add,fft' --samples 3: ask for the same, or choose another folder"
+    )
 
-    monkeypatch.setattr(subprocess, "run", run)
-    status = 0
+
+def test_a_folder_that_does_not_say_what_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "samples.jsonl").write_text('{"key": "add/float32/0"}\n')
+    with pytest.raises(Invalid, match="does not say which samples it holds"):
+        gather(tmp_path, None, None)
+
+
+def test_an_operator_that_ends_the_child_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it told before stays; the next child begins behind it. Torn lines, and what libraries print, are nothing."""
+    crash = b'{"at": "bad"}\nlibrary: hello\n{"key": "bad/int8/0"}\n{"key": "bad/in'
+    children = Children(monkeypatch, (-11, ADD + crash), (0, FFT))
+    assert gather(tmp_path, None, None) == [
+        Sample("add/float32/0"),
+        Sample("bad/int8/0"),
+        Sample("bad/any/0", "PyTorch's process ended over it (status -11)"),
+        Sample("fft/x/0", "no"),
+    ]
+    assert [command[-1] for command in children.commands] == ["", "bad"]
+
+
+def test_no_samples_and_samples_that_cannot_be_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, (0, b""), (1, b""))
     with pytest.raises(Invalid, match=r"^no operator of PyTorch's samples matches 'nosuch'$"):
         gather(tmp_path, "nosuch", 1)
-    status = 1
     with pytest.raises(EnvironmentMissing, match=r"could not be taken \(status 1\)"):
         gather(tmp_path, "*", 1)
     assert list(tmp_path.iterdir()) == []
