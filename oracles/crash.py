@@ -8,7 +8,7 @@ from typing import assert_never
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, component_of, through_onnx
 from oracles.lane import Engine
-from oracles.outcome import Cause, Died, Outcome, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
+from oracles.outcome import Cause, Died, Fate, Outcome, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
 from oracles.reference import eager_run
 
 
@@ -17,6 +17,8 @@ def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     for lane, outcome in outcomes.items():
         if isinstance(outcome, Ran | Unsupported | Skipped) or lane.engine is Engine.ONNX_REFERENCE:
             continue  # the interpreter of the onnx package is asked for its opinion; it is nobody's product
+        if any(mutant.fate is Fate.DIED for mutant in outcome.facts.mutants):
+            continue  # a module broken on purpose was under way: the checker's matter
         component = component_of(lane, outcome.stage)
         kind = _kind(outcome, component)
         if isinstance(outcome, Raised) and component is Component.ONNXRUNTIME and outcome.stage is Stage.LOAD:

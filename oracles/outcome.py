@@ -45,11 +45,17 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A valid module with one thing changed; `change` says which, in words that hold for other modules too."""
+    """A valid module with one thing changed; `change` says which, in words that hold for other modules too.
+
+    legalised  whether it is the module after LegalizeOps
+    edits      the change itself: a JSON list of [number, node] of the module's JSON, of those that were not refused
+    """
 
     change: str
     fate: Fate
     message: str = ""
+    legalised: bool = False
+    edits: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tvm.relax.frontend import detach_params
 from tvm.relax.frontend.torch import from_exported_program
 
-from fuzzer.lanes import gradient, relax_gradient, symbolic
+from fuzzer.lanes import gradient, relax_gradient, relax_mutants, symbolic
 from fuzzer.lanes.base import Bench, Step
 from fuzzer.lanes.memory import peak_noted
 from fuzzer.lanes.relax_build import built, from_onnx_file, host_compiler, run_twice
@@ -35,6 +35,8 @@ class RelaxLane:
                     return _lifted(bench, spec, step) if spec.lifted else _plain(bench, spec, step)
                 case "gradient":
                     return relax_gradient.run(bench, spec, step)
+                case "mutants":
+                    return relax_mutants.run(bench, spec, step)
                 case _:
                     raise ValueError(f"no TVM lane {spec.variant!r}")
 
