@@ -23,6 +23,7 @@ def render(graph: Graph, *, float64: bool = False) -> str:
     inputs = [item.value.name for item in graph.inputs if not item.role.is_owned]
     names = {item.value.name: f"self.{item.value.name}" for item in owned}
     in_layers = _in_one_layer(graph)
+    taken = {f"self.{item.value.name}" for item in owned}
     types = graph.types
     setup, body = [], []
     for item in owned:
@@ -36,8 +37,11 @@ def render(graph: Graph, *, float64: bool = False) -> str:
     for index, node in enumerate(graph.nodes):
         args = tuple([names.get(name, name) for name in node.args])
         operands = tuple([types[name] for name in node.args])
-        setup += constructor(node, args, operands, f"self.m{index}", float64=float64)
-        lines = statements(node, args, f"self.m{index}", float64=float64)
+        layer = f"self.m{index}"
+        if layer in taken:  # no value's name has a line in it
+            layer = f"self.m_{index}"
+        setup += constructor(node, args, operands, layer, float64=float64)
+        lines = statements(node, args, layer, float64=float64)
         shown = ", ".join(str(value.type) for value in node.results)
         body += [*lines[:-1], f"{lines[-1]}  # {shown}"]
     outputs = ", ".join(names.get(name, name) for name in graph.outputs)

@@ -68,7 +68,7 @@ class Worker:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [HOST.python, "-m", self._module, str(theirs.fileno()), str(os.getpid())],
+                [HOST.python, "-P", "-m", self._module, str(theirs.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,

@@ -86,7 +86,8 @@ class Executor:
     def _start(self) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         log = tempfile.TemporaryFile()  # noqa: SIM115 - read below where the start fails
-        command = [self._toolchain.python, "-m", "fuzzer.isolate.zygote", str(theirs.fileno()), str(os.getpid())]
+        module = "fuzzer.isolate.zygote"  # -P: whatever lies in the user's folder is no module of ours
+        command = [self._toolchain.python, "-P", "-m", module, str(theirs.fileno()), str(os.getpid())]
         environment = {**os.environ, "PYTHONHASHSEED": "0", **self._toolchain.environment}
         with theirs, log:
             try:

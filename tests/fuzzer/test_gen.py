@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -139,6 +140,23 @@ def test_a_process_that_dies_costs_one_answer() -> None:
         assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(
             Verdict.DIED, f"the process ended with status {-signal.SIGKILL}"
         )
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+
+
+def test_a_case_that_does_not_end_costs_one_answer() -> None:
+    with Validity(seconds=1.0) as judge:
+        os.kill(judge._child.pid, signal.SIGSTOP)
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.TIMED_OUT, "no answer in 1 s")
+        assert not Verdict.TIMED_OUT.is_valid
+        judge._seconds = 60.0
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+
+
+def test_what_lies_in_the_users_folder_is_not_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("hashlib", "torch", "fuzzer"):
+        (tmp_path / f"{name}.py").write_text("import os\nos._exit(9)\n")
+    monkeypatch.chdir(tmp_path)
+    with Validity() as judge:
         assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
 
 

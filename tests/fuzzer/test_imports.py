@@ -111,3 +111,24 @@ def test_the_supervisor_loads_no_compiler() -> None:
     program = f"import importlib, sys; [importlib.import_module(name) for name in {wanted}]; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
     assert not COMPILERS & set(done.stdout.split())
+
+
+def children(source: str) -> Iterator[list[str]]:
+    """The command lines in a module that run one."""
+    for node in ast.walk(ast.parse((ROOT / source).read_text(), source)):
+        if isinstance(node, ast.List):
+            words = [item.value if isinstance(item, ast.Constant) else "?" for item in node.elts]
+            if "-m" in words:
+                yield words
+
+
+def test_children_import_nothing_from_the_users_folder() -> None:
+    """`python -m` puts the working directory before everything else; -P does not."""
+    found = {source: list(children(source)) for source in sources("fuzzer")}
+    assert {source for source, commands in found.items() if commands} == {
+        "fuzzer/coverage/worker.py",
+        "fuzzer/isolate/executor.py",
+        "fuzzer/sweep.py",
+        "fuzzer/validity.py",
+    }
+    assert all(words[1:3] == ["-P", "-m"] for commands in found.values() for words in commands)

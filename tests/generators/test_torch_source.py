@@ -109,6 +109,28 @@ class Model(torch.nn.Module):
 """
 
 
+def test_a_parameter_may_be_called_what_layers_are_called() -> None:
+    """In a file, that is: builders call parameters w0, w1, ..."""
+    x, w, b = value("x0", "float32[2,3]"), value("m0", "float32[3,3]"), value("m1", "float32[3]")
+    nodes = (
+        Node("relu", ("x0",), {}, (value("v0", "float32[2,3]"),), Form.MODULE),
+        Node("linear", ("v0", "m0", "m1"), {}, (value("v1", "float32[2,3]"),)),
+        Node("relu", ("v1",), {}, (value("v2", "float32[2,3]"),), Form.MODULE),
+    )
+    graph = Graph((Input(x), Input(w, Role.PARAM), Input(b, Role.BUFFER)), nodes, ("v2",))
+    check(Case(graph, {i.value.name: plain(i) for i in graph.inputs}))
+    text = render(graph)
+    assert [line.strip() for line in text.splitlines() if "self.m" in line] == [
+        "self.m0 = torch.nn.Parameter(m0)",
+        "self.m_0 = torch.nn.ReLU()",
+        "self.m2 = torch.nn.ReLU()",
+        "v0 = self.m_0(x0)  # float32[2,3]",
+        "v1 = F.linear(v0, self.m0, self.m1)  # float32[2,3]",
+        "v2 = self.m2(v1)  # float32[2,3]",
+    ]
+    assert type_text(run(graph, zeros)[0]) == "float32[2,3]"
+
+
 def test_text() -> None:
     assert render(MODEL) == TEXT
 
