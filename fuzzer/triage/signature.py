@@ -168,7 +168,7 @@ _SUBSTITUTIONS = tuple(
         (r"(/[\w.+-]+)+/([\w.+-]+)", r"\2"),
         (r"(R\.Tensor|R\.Tuple|T\.Buffer|Tensor)\((\([^()]*\)|[^()])*\)", "TENSOR"),
         (r"\b(T\.|R\.)?(bool|float(16|32|64)|u?int(8|16|32|64)|i(1|8|16|32|64)|double|half)\b", "DTYPE"),
-        (r"\b(lv|gv|inp|p_w|ax|[xvw])_?\d+\b|\b(lv|gv)\b", "VAR"),
+        (r"\b(lv|gv|inp|args|ax|[xvwb])_?\d+\b|\b(lv|gv)\b|\b[bp]_[a-z]\w*|\b_local_scalar_dense\w*", "VAR"),
         (r"-?\b\d+(\.\d+)?(e[+-]?\d+)?(L|ll)?\b", "N"),
         (r"\d+", "N"),
         (r"\binff\b", "inf"),

@@ -8,8 +8,8 @@ import pytest
 
 from fuzzer.lanes import TVM_LANES
 from fuzzer.triage.signature import Signature, meaningful, plain_function, recognise, signature_of, skeleton
-from oracles.finding import Component, Finding, Kind, Mismatch
-from oracles.outcome import Cause, Died, Frame, Raised, Stage, TimedOut, Unsupported
+from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect
+from oracles.outcome import Cause, Died, Fate, Frame, IllFormed, Mutant, Raised, Stage, TimedOut, Unsupported
 
 RECORDED = json.loads((Path(__file__).parent / "recorded_failures.json").read_text())
 
@@ -47,6 +47,8 @@ def test_no_skeleton_holds_a_number_an_address_or_a_path() -> None:
         ("expected float32, got T.int64", "expected float64, got bool"),
         ("R.add(lv7) (Type of R.Tensor((9, 1), dtype='i'))", "R.add(gv3) (Type of R.Tensor((1,), dtype='f'))"),
         ("at 0x7f00aa", "at 0xdeadbeef"),
+        ("R.add(args_0, _local_scalar_dense) fails", "R.add(x1, _local_scalar_dense_1) fails"),
+        ("R.add(p_m0_bias_ih_l0, lv6)", "R.add(b_w3, gv1)"),
         (
             "Compilation error:\n/tmp/a/lib0.c:3:1: error: 'inff' undeclared; did you mean x\n more",
             "Compilation error:\n/tmp/b/lib0.c:99:1: error: 'inf' undeclared\n other",
@@ -129,3 +131,35 @@ def test_id_is_stable() -> None:
     """A change here renames every finding that users have."""
     known = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN, ops=("squeeze", "linear"), where="export")
     assert known.id == "0cbcb259b08a"
+
+
+def test_what_a_lane_is_held_against_is_part_of_its_identity_where_it_is_not_pytorch() -> None:
+    def signature(kind: Kind = Kind.WRONG_VALUE, **more: str) -> Signature:
+        return signature_of(finding(Mismatch(0, "a", "b", **more), kind))  # type: ignore[arg-type]
+
+    assert signature().against == ""
+    beside = signature(against="relax-export-llvm", by="pipeline zero")
+    assert beside.against == "relax-export-llvm, by pipeline zero"
+    assert beside.id != signature().id
+    assert not beside.same_failure(signature())
+    assert signature(against="torch.autograd").against == "torch.autograd"
+    for kind in (Kind.UNSTABLE, Kind.NONDETERMINISTIC):  # the kind says it
+        assert signature(kind, against="the first run").against == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (IllFormed("FuseOps", "E", "x is 3"), IllFormed("FuseOps", "E", "x is 7"), True),
+        (IllFormed("FuseOps", "E", "no"), IllFormed("FuseTIR", "E", "no"), False),
+        (Mutant("a shape", Fate.RAISED, "1"), Mutant("a shape", Fate.RAISED, "2"), True),
+        (Mutant("a shape", Fate.RAISED), Mutant("a dtype", Fate.RAISED), False),
+        (Mutant("a shape", Fate.RAISED), Mutant("a shape", Fate.DIED), False),
+        (SideEffect(modified=("x0",)), SideEffect(modified=("x1",)), True),
+        (Excess(Quantity.LIBRARY, 2, 1, "a"), Excess(Quantity.LIBRARY, 9, 3, "a"), True),
+        (Excess(Quantity.LIBRARY, 2, 1, "a"), Excess(Quantity.CONSTANTS, 2, 1, "a"), False),
+    ],
+)
+def test_other_evidence_has_its_identity(one: Evidence, other: Evidence, same: bool) -> None:
+    ids = {signature_of(finding(evidence, Kind.ILL_FORMED)).id for evidence in (one, other)}  # type: ignore[arg-type]
+    assert (len(ids) == 1) is same
