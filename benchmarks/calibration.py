@@ -1,59 +1,114 @@
-"""How far honest implementations stray, in units of the measured tolerance with C = 1.
+"""How far honest implementations stray, in units of the measured uncertainty: what C of oracles/tolerance.py must be.
 
-    python benchmarks/calibration.py [--cases 300] [--seed 100]
+    python benchmarks/calibration.py [--cases 500] [--seed 100] [--lanes GLOB]
 
-For every float output element of random cases: |x - truth| / (envelope + |eager - truth| + ULPS ulps), for x from
-onnxruntime (through an exporter, with other kernels than PyTorch's). Prints quantiles, the share beyond C, and the
-cases beyond it, to be read one by one: each is a defect of the exporter or of onnxruntime, or a reason to raise C.
+For every element of the float outputs of a campaign's random cases that is compared:
+
+    |x - truth| / (envelope + |eager - truth| + ULPS ulps)
+
+for x from implementations that are right by definition (`fuzzer.lanes.honest`); for eager PyTorch itself the middle
+term is left out. Prints quantiles by implementation and dtype, the worst cases by operators, and the C that follows:
+the largest ratio, leaving out files that the exporter got wrong (no C covers them; `fuzz bench honesty` lists them).
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
+from fuzzer.honesty import Order, each_result
 from fuzzer.isolate.executor import Executor
-from fuzzer.lanes import ONNXRUNTIME, REFERENCES
-from generators.choice import NumpySource
-from generators.random_graph import generate
-from oracles.outcome import Ran
-from oracles.reference import expected
-from oracles.tolerance import C, tolerance
+from fuzzer.lanes import HONEST_LANES, TORCH
+from generators.graph import Case, holds_floats
+from oracles.against_torch import compared
+from oracles.outcome import Ran, Result
+from oracles.reference import Expected, expected, held, units
+from oracles.tolerance import C, uncertainty
+
+QUANTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 1.0)
+SHOWN = 20
+
+Outputs = tuple[np.ndarray, ...]
+Ratios = dict[tuple[str, str], list[np.ndarray]]
+
+
+class Calibration:
+    def __init__(self) -> None:
+        self.ratios: Ratios = defaultdict(list)
+        self.worst: list[tuple[float, str, str, int, str]] = []
+        self.elements = self.ill = 0
+
+    def seen(self, number: int, case: Case, result: Result) -> None:
+        right = expected(result.outcomes)
+        if right is None:
+            return
+        self.elements += sum(r.eager.size for r in right)
+        self.ill += sum(int(r.ill.sum()) for r in right)
+        good = compared(result.outcomes)
+        eager = result.outcomes[TORCH]
+        assert isinstance(eager, Ran)
+        self._add("torch", eager.outputs, right, number, case)
+        for lane, outcome in result.outcomes.items():
+            if lane in HONEST_LANES and lane in good and isinstance(outcome, Ran):
+                self._add(lane.name, outcome.outputs, right, number, case)
+
+    def _add(self, lane: str, outputs: Outputs, right: tuple[Expected, ...], number: int, case: Case) -> None:
+        for dtype, ratios in _ratios(lane, outputs, right):
+            self.ratios[lane, dtype].append(ratios)
+            if ratios.size and ratios.max() > 1:
+                self.worst.append((float(ratios.max()), lane, dtype, number, ", ".join(case.graph.ops)))
+
+    def print(self) -> None:
+        share = self.ill / max(self.elements, 1)
+        print(
+            f"{self.elements} elements of reference outputs, {100 * share:.2f} % of them ill-conditioned (not compared)"
+        )
+        print(
+            f"{'implementation':22} {'dtype':9} {'elements':>9}  quantiles " + " ".join(f"{q:<7g}" for q in QUANTILES)
+        )
+        for (lane, dtype), parts in sorted(self.ratios.items()):
+            values = np.concatenate(parts)
+            if values.size:
+                shown = " ".join(f"{np.quantile(values, q):<7.2g}" for q in QUANTILES)
+                print(f"{lane:22} {dtype:9} {values.size:>9}            {shown}")
+        print("worst cases:")
+        for ratio, lane, dtype, number, ops in sorted(self.worst, reverse=True)[:SHOWN]:
+            print(f"  {ratio:9.3g} {lane} {dtype} test {number}: {ops}")
+        most = max((ratio for ratio, *_ in self.worst), default=0.0)
+        print(f"C must be {most:.2f} for all of them; it is {C}")
+
+
+def _ratios(lane: str, outputs: Outputs, right: tuple[Expected, ...]) -> Iterator[tuple[str, np.ndarray]]:
+    """By float output: dtype, and the ratio of each element that is compared."""
+    if len(outputs) != len(right):
+        return
+    for actual, want in zip(outputs, right, strict=True):
+        if actual.dtype != want.eager.dtype or actual.shape != want.eager.shape or not holds_floats(actual):
+            continue
+        of = want.envelope + units(want.truth, want.eager.dtype) if lane == "torch" else uncertainty(want)
+        with np.errstate(all="ignore"):
+            ratio = np.abs(actual.astype(np.float64) - want.truth) / of
+            finite = np.isfinite(want.eager.astype(np.float64)) & np.isfinite(held(want.truth, want.eager.dtype))
+        yield str(actual.dtype), np.nan_to_num(ratio[finite & ~want.ill], nan=np.inf)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--cases", type=int, default=300)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=500)
     parser.add_argument("--seed", type=int, default=100)
+    parser.add_argument("--lanes", default="*", help="honest lanes, globs")
     arguments = parser.parse_args()
-    ratios: list[np.ndarray] = []
-    beyond = []
-    with Executor(Path(tempfile.mkdtemp())) as executor:
-        for index in range(arguments.cases):
-            case = generate(NumpySource(arguments.seed, index))
-            outcomes = executor.run(case, REFERENCES).outcomes
-            right, ort = expected(outcomes), outcomes[ONNXRUNTIME]
-            if right is None or not isinstance(ort, Ran) or len(ort.outputs) != len(right):
-                continue
-            for actual, want in zip(ort.outputs, right, strict=True):
-                if actual.dtype != want.eager.dtype or actual.shape != want.eager.shape or actual.dtype.kind != "f":
-                    continue
-                with np.errstate(all="ignore"):
-                    ratio = np.abs(actual.astype(np.float64) - want.truth) / (tolerance(want) / C)
-                ratio = ratio[np.isfinite(ratio) & ~want.ill].ravel()
-                ratios.append(ratio)
-                if ratio.size and ratio.max() > C:
-                    beyond.append((float(ratio.max()), str(actual.dtype), index, case.graph.ops))
-    values = np.concatenate(ratios)
-    print(f"{arguments.cases} cases, {len(ratios)} float outputs, {values.size} elements")
-    for quantile in (0.5, 0.9, 0.99, 0.999, 0.9999, 1.0):
-        print(f"  quantile {quantile:<6}: {np.quantile(values, quantile):.3g}")
-    print(f"beyond C = {C}: {np.mean(values > C):.2e} of the elements, {len(beyond)} outputs:")
-    for most, dtype, index, ops in sorted(beyond, reverse=True):
-        print(f"  {most:9.3g} {dtype} seed {arguments.seed} test {index}: {', '.join(ops)}")
+    calibration = Calibration()
+    with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
+        order = Order(arguments.cases, arguments.seed, lanes=arguments.lanes)
+        each_result(executor, order, calibration.seen, threading.Event())
+    calibration.print()
 
 
 if __name__ == "__main__":

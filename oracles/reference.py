@@ -28,9 +28,8 @@ class Expected:
     ill: npt.NDArray[np.bool_]
 
 
-ULPS = 2.0
-"""What every element may be off, in units in the last place of the truth: half a unit for the last rounding of each of
-the two results, and as much again."""
+ULPS = 0.5
+"""What every element may be off, in units in the last place of the truth: its own rounding. The envelope has the rest."""
 
 DOUBT = 16.0
 """A result of PyTorch that lies so many times (envelope + ULPS) from the truth is a bug of PyTorch's, or of ours. Of
@@ -41,7 +40,7 @@ def units(truth: Array, dtype: np.dtype[np.generic]) -> npt.NDArray[np.float64]:
     """ULPS units in the last place of `dtype` at each number; all denormal numbers have one size of unit."""
     info = ml_dtypes.finfo(dtype)
     size = np.maximum(np.abs(truth.astype(np.float64)), float(info.smallest_normal))
-    return ULPS * float(info.eps) * size
+    return np.maximum(ULPS * float(info.eps) * size, float(info.smallest_subnormal))
 
 
 def held(truth: Array, dtype: np.dtype[np.generic]) -> npt.NDArray[np.float64]:
