@@ -3,9 +3,9 @@
     python benchmarks/small_lies.py [--cases 300] [--seed 200] [--times 3]
 
 Lies are told about elements that are compared, in results of eager PyTorch and of onnxruntime and PyTorch on another
-layout, as many as `--lies` per output, each alone. Their size is taken once from the uncertainty of the element, which is
-what C multiplies (envelope + |eager - truth| + ULPS ulps), and once from the envelope alone, where there is one. Prints
-the shares that are caught, by dtype.
+layout, as many as `--lies` per output, each alone. Their size is taken once from the uncertainty of the element, which
+is what C multiplies (envelope + |eager - truth| + ULPS ulps), and once from the envelope alone, where there is one.
+Prints the shares that are caught, by dtype.
 """
 
 from __future__ import annotations
