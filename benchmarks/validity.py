@@ -1,7 +1,9 @@
 """Do generated graphs run in eager PyTorch, give the types that were inferred, and stay finite?
 
     python benchmarks/validity.py --count 20000             random graphs
-    python benchmarks/validity.py --rows --ops 'conv*'      each row by itself: how often its draws fit, and the same
+    python benchmarks/validity.py --rows --count 2000       each row by itself, thousands of draws (20 minutes): how
+                                                            often they fit, and the same of types and values
+    python benchmarks/validity.py --rows --ops 'conv*'
 
 Runs in this process, without isolation: a crash of PyTorch ends it (and the last line printed says where).
 """
@@ -19,7 +21,7 @@ from fuzzer.lanes.validity import verdict as judge
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Case, Invalid, Profile
-from generators.ops import OPS, TABLE
+from generators.ops import OPS
 from generators.random_graph import generate, with_values
 from generators.torch_source import render
 
@@ -50,10 +52,9 @@ def graphs(args: argparse.Namespace) -> int:
 
 
 def rows(args: argparse.Namespace) -> int:
-    bad = 0
-    for op in TABLE.values():
-        if not fnmatchcase(op.name, args.ops):
-            continue
+    bad = drawn = 0
+    chosen = [op for op in OPS if fnmatchcase(op.name, args.ops)]
+    for op in chosen:
         seen: Counter[str] = Counter()
         forms: Counter[str] = Counter()
         for index in range(args.count):
@@ -69,12 +70,13 @@ def rows(args: argparse.Namespace) -> int:
                 print(f"{op.name} seed {args.seed} index {index}: {told}\n{render(case.bound)}", flush=True)
             seen[told] += 1
         wrong = args.count - seen["ok"] - seen["not finite"] - seen["refused"]
-        bad += wrong
+        bad, drawn = bad + wrong, drawn + args.count - seen["refused"]
         fits = 100 * (args.count - seen["refused"]) / args.count
         finite = 100 * seen["ok"] / max(1, seen["ok"] + seen["not finite"])
         told = " ".join(f"{form}:{count}" for form, count in forms.items())
         flag = "BAD" if wrong or fits < 40 or finite < 99 else "ok"
         print(f"{flag:4}{op.name:28} fits {fits:4.0f} %  wrong {wrong:3}  finite {finite:5.1f} %  {told}", flush=True)
+    print(f"{len(chosen)} rows, {drawn} draws that fit, {bad} wrong")
     return 1 if bad else 0
 
 

@@ -208,16 +208,18 @@ LEFT_OUT: dict[tuple[str, str], str] = {
 """(row, keyword) -> why it is no attribute."""
 
 
+_WITH_NUMBERS = """
+add sub mul floor_divide remainder pow rsub rdiv rfloor_divide rremainder rpow eq ne lt le gt ge bitwise_and bitwise_or
+bitwise_xor bitwise_left_shift bitwise_right_shift
+"""
 NO_FUNCTION = {
-    **{f"{name}_scalar": "an operator and a number" for name in (
-        "add sub mul floor_divide remainder pow rsub rdiv rfloor_divide rremainder rpow eq ne lt le gt ge bitwise_and "
-        "bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift").split()},
+    **{f"{name}_scalar": "an operator and a number" for name in _WITH_NUMBERS.split()},
     "pow_positive": "an operator and a number",
     "identity": "what there is already",
     "mT": "an attribute",
-    **{name: "Python's loop" for name in ("loop", "parts")},
-    **{name: "Python's subscript" for name in ("slice", "getitem", "setitem", "setitem_scalar", "setitem_update")},
-}  # fmt: skip
+    **dict.fromkeys(("loop", "parts"), "Python's loop"),
+    **dict.fromkeys(("slice", "getitem", "setitem", "setitem_scalar", "setitem_update"), "Python's subscript"),
+}
 """Row -> why it is about no function."""
 
 
