@@ -76,18 +76,24 @@ HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How one evaluation pushes: every value away from zero (1) or towards it (-1), or by a seed of its own (0)."""
+    """How one evaluation pushes: every value away from zero (1) or towards it (-1), or by a seed of its own (0).
+
+    Those of width 0 push nothing. one_pass: variances in one pass; flush: denormal numbers are zero; skip_padding: no
+    weight of a convolution meets its padding, and what NaN x 0 gives is not there.
+    """
 
     direction: int
     seed: int = 0
     width: float = 1.0
     one_pass: bool = False
     flush: bool = False
+    skip_padding: bool = False
 
 
 PLAIN = Sample(0, width=0.0)
 ONE_PASS_SAMPLE = Sample(0, width=0.0, one_pass=True)
 FLUSHED = Sample(0, width=0.0, flush=True)
+SKIPPED = Sample(0, width=0.0, skip_padding=True)
 NARROW = (Sample(0, width=0.0), Sample(1), Sample(-1), *(Sample(0, seed) for seed in range(1, 7)))
 WIDER = (Sample(1, 0, WIDE), Sample(-1, 0, WIDE), Sample(0, 11, WIDE), Sample(0, 12, WIDE))
 
@@ -115,6 +121,7 @@ def envelope(case: Case) -> list[Array]:
     spread = [np.zeros(array.shape) for array in truth]
     ill = [np.zeros(array.shape, np.bool_) for array in truth]
     extra = [ONE_PASS_SAMPLE] * program.has_variance + [FLUSHED] * program.saw_denormals
+    extra += [SKIPPED] * program.saw_special_weights
     for sample in (*extra, *(() if program.exact else NARROW)):
         for i, moved in enumerate(program.run(sample)):
             distance, jumped = _compare(moved, truth[i], dtypes[i])
@@ -166,7 +173,7 @@ class Program:
         self._types = types
         self.exact = all(step.exact for step in self._steps)
         self.has_variance = any(step.node.op in ONE_PASS for step in self._steps)
-        self.saw_denormals = False
+        self.saw_denormals = self.saw_special_weights = False
 
     def run(self, sample: Sample) -> list[Array]:
         with torch.no_grad(), double_precision():
@@ -191,6 +198,7 @@ class Program:
                     made = push.rounded(made, dtype, size, step)
                 values[result.name] = made
             if sample is PLAIN:
+                self.saw_special_weights |= step.pads and not bool(torch.isfinite(args[1]).all())
                 self._look_for_denormals({result.name: values[result.name] for result in step.node.results})
         return [values[name] for name in self.graph.outputs]
 
@@ -246,6 +254,7 @@ class _Step:
         op = TABLE[node.op]
         self.node, self.scale = node, op.scale
         self.exact_where_held = node.op in EXACT_WHERE_HELD
+        self.pads = node.op.startswith("conv") and _some(node.attrs.get("padding"))
         self._code, self._names = _compiled(node, types)
         count = op.terms(types, node.attrs) if op.terms else 0
         results = [result.type.dtype for result in node.results]
@@ -264,11 +273,17 @@ class _Step:
         if sample.one_pass and self.node.op in ONE_PASS:
             own = getattr(torch, self.node.results[0].type.dtype)
             return (ONE_PASS[self.node.op]([arg.to(own) for arg in args], self.node.attrs).to(torch.float64),)
+        if sample.skip_padding and self.pads:
+            args = [args[0], args[1].nan_to_num(0.0, 0.0, 0.0), *args[2:]]
         if self.node.form is Form.INPLACE:  # the operand belongs to the caller
             args = [args[0].clone(), *args[1:]]
         scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, **dict(zip(self._names, args, strict=True))}
         exec(self._code, scope)
         return tuple([scope[value.name] for value in self.node.results])
+
+
+def _some(padding: object) -> bool:
+    return any(padding) if isinstance(padding, tuple) else bool(padding)
 
 
 def _compiled(node: Node, types: tuple[TensorType, ...]) -> tuple[CodeType, tuple[str, ...]]:

@@ -329,6 +329,21 @@ def test_denormal_numbers_may_be_zero(dtype: DType) -> None:
     assert ill.tolist() == [True, False]
 
 
+@pytest.mark.parametrize("padding", [0, 1])
+def test_a_weight_that_is_nan_may_not_meet_the_padding(padding: int) -> None:
+    """A blocked convolution skips the padding, another multiplies with it."""
+    calls: list[Call] = [("v0", "conv2d", "x0 w0", {"padding": (padding, padding)})]
+    case = case_of({"x0": "float32[1,1,3,3]", "w0": "float32[1,1,3,3]"}, calls, "v0", corner_is_nan)
+    assert np.isnan(run(case, TORCH)[0]).any()
+    assert envelope(case)[1][0].any() == bool(padding)
+
+
+def corner_is_nan(item: Input) -> Array:
+    array = np.ones(item.value.type.sizes, np.float32)
+    array.flat[0] = np.nan if item.value.name == "w0" else 1.0
+    return array
+
+
 def test_denormal_numbers_of_float16_stay() -> None:
     """Processors compute with them in float32, where they are normal."""
     case = case_of({"x0": "float16[1]"}, [("v0", "neg", "x0")], "v0", lambda item: np.array([1e-6], np.float16))

@@ -1,0 +1,61 @@
+"""Honest lanes compute what PyTorch computes, and leave the process as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from graphs_by_hand import Call, case_of
+
+from fuzzer.lanes import HONEST_LANES
+from fuzzer.lanes.base import Bench, Quiet
+from fuzzer.lanes.honest import HonestLane, other_layout
+from generators.graph import Case
+from oracles.lane import LaneSpec
+
+CHEAP = [lane for lane in HONEST_LANES if lane.variant not in ("decomposed", "inductor", "threads")]
+CALLS: list[Call] = [("v0", "conv2d", "x0 w0"), ("v1", "relu", "v0"), ("v2", "mean", "v1", {"dim": (2, 3)})]
+
+
+def small() -> Case:
+    return case_of({"x0": "float32[2,3,5,4]", "w0": "float32[4,3,2,2]"}, CALLS, "v2")
+
+
+@pytest.mark.parametrize("lane", CHEAP, ids=str)
+@pytest.mark.filterwarnings("ignore")
+def test_the_same_function(lane: LaneSpec) -> None:
+    case = small()
+    bench = Bench(case, Quiet())
+    right = bench.model(*bench.torch_inputs())[0].detach().numpy()
+    (array,) = HonestLane().run(bench, lane, Quiet()).outputs
+    np.testing.assert_allclose(array, right, rtol=1e-5)
+    assert array.dtype == right.dtype
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 3, 4), (2, 3, 4, 5), (1, 2, 3, 4, 5), (0, 3)])
+def test_another_layout_has_the_same_numbers(shape: tuple[int, ...]) -> None:
+    tensor = torch.arange(float(np.prod(shape))).reshape(shape)
+    other = other_layout(tensor)
+    assert torch.equal(other, tensor)
+    if min(shape, default=1) > 0 and sum(size > 1 for size in shape) > 1:
+        assert other.stride() != tensor.stride()
+
+
+def test_the_next_lane_finds_the_process_as_it_was() -> None:
+    tiny = torch.tensor([1e-39])
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    flush = next(lane for lane in HONEST_LANES if lane.variant == "flush")
+    HonestLane().run(Bench(small(), Quiet()), flush, Quiet())
+    assert (tiny * 1.0).item() != 0
+    assert torch.get_num_threads() == 1
+    torch.set_num_threads(before)
+
+
+def test_threads_are_started_in_a_process_of_their_own() -> None:
+    assert [lane.fresh for lane in HONEST_LANES if lane.variant == "threads"] == [True]
+
+
+def test_a_lane_that_nobody_wrote() -> None:
+    with pytest.raises(ValueError, match="no honest lane 'x'"):
+        HonestLane().run(Bench(small(), Quiet()), LaneSpec("x", HONEST_LANES[0].engine, variant="x"), Quiet())
