@@ -1,7 +1,7 @@
 """The scalar whose gradients lanes compare: a weighted sum of a model's float outputs, as a function of its numbers.
 
 Parameters and buffers are arguments beside the inputs, and each call is written in its plain form: what is
-differentiated is then the same function of the same arguments in every lane.
+differentiated is then the same function of the same arguments in every lane. Loads no compiler: reports say it too.
 """
 
 from __future__ import annotations
@@ -9,11 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import torch
 
-from fuzzer.lanes.base import build_model
 from generators.graph import Array, Case, DType, Form, Role
-from generators.torch_source import render
 
 DIFFERENTIATED = (DType.FLOAT32, DType.FLOAT64)
 
@@ -50,28 +47,3 @@ def weights(case: Case) -> list[Array | None]:
         counts = type.dtype in DIFFERENTIATED and type.numel
         made.append(np.asarray(numbers, type.dtype.numpy) if counts else None)
     return made
-
-
-class WeightedSum(torch.nn.Module):
-    """The model's outputs times the weights, summed."""
-
-    def __init__(self, case: Case, *, float64: bool = False) -> None:
-        super().__init__()
-        self.model = build_model(render(case.graph, float64=float64), {})
-        self.counting = []
-        for position, array in enumerate(weights(case)):
-            if array is not None:
-                self.counting.append(position)
-                tensor = torch.from_numpy(array)
-                self.register_buffer(f"weight{position}", tensor.double() if float64 else tensor)
-
-    def forward(self, *args: torch.Tensor) -> torch.Tensor:
-        outputs = self.model(*args)
-        return summed([outputs[position] * getattr(self, f"weight{position}") for position in self.counting])
-
-
-def summed(terms: list[torch.Tensor]) -> torch.Tensor:
-    total = terms[0].sum()
-    for term in terms[1:]:
-        total = total + term.sum()
-    return total

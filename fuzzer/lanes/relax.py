@@ -7,7 +7,8 @@ from dataclasses import replace
 from tvm.relax.frontend import detach_params
 from tvm.relax.frontend.torch import from_exported_program
 
-from fuzzer.lanes import gradient, relax_gradient, relax_mutants, symbolic
+from fuzzer import gradient, open_sizes
+from fuzzer.lanes import relax_gradient, relax_mutants, symbolic
 from fuzzer.lanes.base import Bench, Step
 from fuzzer.lanes.memory import peak_noted
 from fuzzer.lanes.relax_build import built, from_onnx_file, host_compiler, run_twice
@@ -21,7 +22,7 @@ class RelaxLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         if spec.target == "c" and host_compiler() is None:
             return "no C compiler on PATH"
-        if spec.symbolic and (reason := symbolic.why_not(case)):
+        if spec.symbolic and (reason := open_sizes.why_not(case)):
             return reason
         if spec.lifted and not case.owned:
             return "there are no parameters to lift"

@@ -1,4 +1,4 @@
-"""TVM's Gradient pass: the gradients of a model's weighted sum, as `fuzzer.lanes.gradient` defines it."""
+"""TVM's Gradient pass: the gradients of a model's weighted sum, as `fuzzer.gradient` defines it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import tvm
 from tvm import relax
 from tvm.relax.frontend.torch import from_exported_program
 
-from fuzzer.lanes import gradient
+from fuzzer import gradient
 from fuzzer.lanes.base import Bench, Step
 from fuzzer.lanes.relax_build import built, run_twice
 from fuzzer.lanes.relax_check import Checker
+from fuzzer.lanes.weighted_sum import WeightedSum
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
@@ -21,7 +22,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
     step(Stage.RENDER)
     function, names = gradient.as_function(bench.case), gradient.leaves(bench.case)
     inner = Bench(function, step)
-    model = gradient.WeightedSum(function)
+    model = WeightedSum(function)
     step(Stage.EXPORT)
     with torch.no_grad():
         program = torch.export.export(model, inner.torch_inputs()).run_decompositions()

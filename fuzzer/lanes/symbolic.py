@@ -15,17 +15,10 @@ import torch
 from torch.export import Dim, ExportedProgram
 
 from fuzzer.lanes.base import Bench, Step, from_torch, laid_out, to_torch
+from fuzzer.open_sizes import linear, sample_sizes
 from generators.graph import Array, Case, Expr, Invalid
 from generators.graph import Dim as Size
 from oracles.outcome import Stage
-
-
-def why_not(case: Case) -> str | None:
-    if not case.graph.symbols:
-        return "no size of the case is symbolic"
-    if any(isinstance(size, Expr) for i in case.graph.inputs if i.role.is_owned for size in i.value.type.shape):
-        return "a parameter's size is symbolic"
-    return None
 
 
 def exported(bench: Bench, step: Step) -> ExportedProgram:
@@ -42,16 +35,6 @@ def exported(bench: Bench, step: Step) -> ExportedProgram:
         _require_own_sizes(bench, program)
         decomposed: ExportedProgram = program.run_decompositions()
         return decomposed
-
-
-def sample_sizes(case: Case) -> Mapping[str, int]:
-    """Sizes to export at: not the case's own, if it can be, and never 1, which torch.export takes for a constant."""
-    largest = {symbol.name: symbol.high for symbol in case.graph.symbols}
-    candidates = [sizes for sizes in (*case.also, largest) if dict(sizes) != dict(case.sizes)]
-    for sizes in (*candidates, case.sizes):
-        if all(size > 1 for size in sizes.values()):
-            return sizes
-    return {name: max(size, 2) for name, size in largest.items()}
 
 
 def _arguments(case: Case, sizes: Mapping[str, int]) -> tuple[torch.Tensor, ...]:
@@ -85,18 +68,11 @@ def _named(case: Case) -> Callable[[Expr], Any]:
     dims = {s.name: Dim(s.name, min=s.low, max=s.high) for s in case.graph.symbols}
 
     def of(size: Expr) -> Any:
-        factor, offset = 0, 0
-        names = size.symbols
-        for atoms, times in size.terms:
-            if not atoms:
-                offset = times
-            elif len(atoms) == 1 and atoms[0].inner is None:
-                factor = times
-            else:
-                return Dim.AUTO
-        if len(names) != 1 or factor < 1:
+        simple = linear(size)
+        if simple is None:
             return Dim.AUTO
-        scaled = dims[next(iter(names))] * factor if factor > 1 else dims[next(iter(names))]
+        name, factor, offset = simple
+        scaled = dims[name] * factor if factor > 1 else dims[name]
         return scaled + offset if offset > 0 else scaled - -offset if offset else scaled
 
     return of

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from fuzzer.lanes import gradient
+from fuzzer import gradient
 from fuzzer.lanes.base import Bench, Step, from_torch, laid_out, to_torch
+from fuzzer.lanes.weighted_sum import WeightedSum, summed
 from generators.graph import Array, Case, DType, Node, holds_floats
 from generators.ops import TABLE
 from generators.torch_source import statements
@@ -38,7 +39,7 @@ class TorchGradientLane:
             if spec.variant == "gradient-envelope":
                 step(Stage.RUN)
                 return Ran(_envelope(function, names))
-            model = gradient.WeightedSum(function, float64=float64)
+            model = WeightedSum(function, float64=float64)
             step(Stage.RUN)
             arguments = _arguments(function, names, float64=float64)
             return Ran(_value_and_gradients(model(*arguments.values()), [arguments[name] for name in names]))
@@ -120,7 +121,7 @@ def _sample(function: Case, names: Sequence[str], seed: int | None) -> tuple[Arr
         for output, weight in zip(outputs, gradient.weights(function), strict=True)
         if weight is not None
     ]
-    loss = gradient.summed([output * weight for output, weight in counting])
+    loss = summed([output * weight for output, weight in counting])
     return _value_and_gradients(loss, [arguments[name] for name in names])
 
 
@@ -135,7 +136,7 @@ def _own_precision(function: Case, names: Sequence[str], seed: int) -> tuple[Arr
         )
     with _default_dtype(torch.float32):
         arguments = _arguments(replace(function, tensors=moved), names, float64=False)
-        loss = gradient.WeightedSum(function)(*arguments.values())
+        loss = WeightedSum(function)(*arguments.values())
         return _value_and_gradients(loss, [arguments[name] for name in names])
 
 

@@ -8,16 +8,19 @@ import re
 import signal
 import textwrap
 import zlib
+from dataclasses import replace
 from typing import assert_never
 
 import numpy as np
 
+from fuzzer import gradient
+from fuzzer.report import repro_gradient, repro_lane, repro_verdict
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import readable
 from generators.graph import Array, Case, DType, Input, Layout
 from generators.torch_source import HEADER, render
-from oracles.finding import PYTORCH, Excess, Finding, Kind, Mismatch, SideEffect, Worst
-from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Importer, LaneSpec
+from oracles.finding import PYTORCH, Excess, Finding, Kind, Mismatch, SideEffect
+from oracles.lane import gives_gradients
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, TimedOut
 
 INLINE = 600
@@ -28,20 +31,22 @@ def script(found: Confirmed, slug: str) -> str:
     """The source. It prints expected and actual; exits 1 while the bug is there, 0 when gone, 2 if it cannot tell."""
     finding = found.finding
     told = textwrap.fill(headline(finding), 110, break_long_words=False)
-    graph = found.case.bound
-    seen = [item.value.type for item in graph.inputs if not item.role.is_owned] + list(graph.output_types)
+    differentiated = gives_gradients(finding.lane)
+    case = gradient.as_function(found.case) if differentiated else replace(found.case, graph=found.case.bound)
+    seen = [item.value.type for item in case.graph.inputs if not item.role.is_owned] + list(case.graph.output_types)
     half = any(type.dtype is DType.BFLOAT16 for type in seen)
     blocks = [
-        render(graph).removeprefix(HEADER),
+        render(case.graph).removeprefix(HEADER),
         *([_AS_NUMPY] if half else []),
-        _data(found.case),
-        _lane_function(finding.lane),
-        _verdict(finding),
+        _data(case),
+        *([repro_gradient.expected(found.case)] if differentiated else []),
+        *repro_lane.functions(found.case, finding),
+        repro_verdict.text(finding),
     ]
     body = "\n\n".join(block.strip("\n") for block in blocks)
     if half:
         body = re.sub(r"\b(arg|output)\.numpy\(\)", r"as_numpy(\1)", body)
-    body = re.sub(r"\n{2,}(?=def |class )|(?<=\S)\n\n(?=torch.set_grad|result|try|if )", "\n\n\n", body)
+    body = re.sub(r"\n{2,}(?=def |class )|(?<=\S)\n\n(?=torch.set_grad|result|try|if |summed)", "\n\n\n", body)
     exits = "Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell."
     return f'"""{slug}\n\n{told}\n{exits}\n"""\n\n{_imports(body)}\n\n\n{body.strip()}\n'
 
@@ -133,10 +138,13 @@ def literal(array: Array) -> str:
 _IMPORTS = (
     ("import base64", r"\bbase64\."),
     ("import io", r"\bio\."),
+    ("import json", r"\bjson\."),
     ("import os", r"\bos\."),
+    ("import resource", r"\bresource\."),
     ("import subprocess", r"\bsubprocess\."),
     ("import sys", r"\bsys\."),
     ("import tempfile", r"\btempfile\."),
+    ("import time", r"\btime\."),
     ("import zlib", r"\bzlib\."),
     ("", ""),
     ("import ml_dtypes", r"\bml_dtypes\."),
@@ -148,6 +156,7 @@ _IMPORTS = (
     ("import tvm", r"\btvm\."),
     ("from onnxscript import ir, optimizer", r"\boptimizer\."),
     ("from tvm import relax", r"\brelax\."),
+    ("from tvm.relax.frontend import detach_params", r"\bdetach_params\("),
     ("from tvm.relax.frontend.onnx import from_onnx", r"\bfrom_onnx\("),
     ("from tvm.relax.frontend.torch import from_exported_program", r"\bfrom_exported_program\("),
 )
@@ -156,149 +165,3 @@ _IMPORTS = (
 def _imports(body: str) -> str:
     """Those that the body uses, in the usual order."""
     return "\n".join(line for line, used in _IMPORTS if re.search(used, body)).strip("\n")
-
-
-_ONNX = """
-    file = io.BytesIO()
-    torch.onnx.export(model, tuple(inputs.values()), file, dynamo=False, input_names=list(inputs))
-    folded = ir.serde.deserialize_model(onnx.load_from_string(file.getvalue()))
-    optimizer.fold_constants(folded, onnx_shape_inference=True, should_fold=lambda node: True)
-    optimizer.remove_unused_nodes(folded)
-    onnx_model = ir.serde.serialize_model(folded)
-"""
-_ONNXRUNTIME = """
-    session = onnxruntime.InferenceSession(onnx_model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, {item.name: inputs[item.name].numpy() for item in session.get_inputs()})
-"""
-_FROM_ONNX = """
-    mod = from_onnx(onnx_model)
-    args = [inputs[item.name] for item in onnx_model.graph.input if item.name in inputs]
-"""
-_FROM_EXPORT = """
-    mod = from_exported_program(torch.export.export(model, tuple(inputs.values())))
-    args = list(inputs.values())
-"""
-_C_LIBRARY = """
-    path = os.path.join(tempfile.mkdtemp(), "model.so")
-    executable.export_library(path, cc="gcc")
-    executable = tvm.runtime.load_module(path)
-"""
-_RUN = """
-    vm = relax.VirtualMachine(executable, tvm.cpu())
-    out = vm["main"](*(tvm.runtime.tensor(arg.numpy()) for arg in args))
-    return [out.numpy()] if hasattr(out, "numpy") else [item.numpy() for item in out]
-"""
-
-
-def _lane_function(lane: LaneSpec) -> str:
-    """`run_lane()`: the outputs as numpy arrays."""
-    body = _ONNX if lane.importer is Importer.ONNX else ""
-    if lane.engine is Engine.ONNXRUNTIME:
-        body += _ONNXRUNTIME
-    else:
-        body += _FROM_ONNX if lane.importer is Importer.ONNX else _FROM_EXPORT
-        body += _compile(lane)
-        body += (_C_LIBRARY if lane.target == "c" else "") + _RUN
-    return "def run_lane():\n" + "\n".join(line for line in body.split("\n") if line.strip())
-
-
-def _compile(lane: LaneSpec) -> str:
-    """What the lane does between import and library, in the fewest lines that say the same."""
-    options = {"kind": lane.target, **({} if lane.llvm_opt is None else {"opt-level": lane.llvm_opt})}
-    target = f'"{lane.target}"' if len(options) == 1 else f"tvm.target.Target({options!r})"
-    lines = [f"mod = relax.transform.{name}()(mod)" for name in lane.passes]
-    if lane.pipeline:
-        lines += [f"with tvm.target.Target({target}):", f'    mod = relax.get_pipeline("{lane.pipeline}")(mod)']
-    lines.append(f"executable = tvm.compile(mod, target={target})")
-    context = [f"opt_level={lane.opt_level}"] if lane.opt_level != DEFAULT_OPT_LEVEL else []
-    context += [] if lane.asserts else ['config={"tirx.disable_assert": True}']
-    if context:
-        lines = [f"with tvm.transform.PassContext({', '.join(context)}):", *("    " + line for line in lines)]
-    return "".join(f"    {line}\n" for line in lines)
-
-
-def _verdict(finding: Finding) -> str:
-    match finding.evidence:
-        case Raised(type=name):
-            return _VERDICT_RAISED.format(short=name.rpartition(".")[2])
-        case Died():
-            return _VERDICT_DIED
-        case TimedOut(seconds=seconds):
-            return _VERDICT_TIMED_OUT.format(seconds=max(10, int(seconds)))
-        case Mismatch(output=output, worst=worst):
-            return _VERDICT_COMPARED.format(
-                output=output, compare=_comparison(finding, worst).replace("{output}", str(output))
-            )
-        case IllFormed() | Mutant() | SideEffect() | Excess():
-            return _VERDICT_NONE
-        case _:
-            assert_never(finding.evidence)
-
-
-def _comparison(finding: Finding, worst: Worst | None) -> str:
-    """The lines that set `wrong`, from `want` and `got`."""
-    match finding.kind:
-        case Kind.WRONG_ARITY:
-            return "wrong = len(result) != len(expected)"
-        case Kind.WRONG_SHAPE:
-            return "wrong = got.shape != want.shape"
-        case Kind.WRONG_DTYPE:
-            return "wrong = got.dtype != want.dtype"
-        case Kind.UNSTABLE:
-            return (
-                "# memory that nobody wrote: it may hold the right numbers by chance, hence several runs\n"
-                "wrong = any(not np.allclose(run_lane()[{output}], want, 1e-3, 1e-3, equal_nan=True) for _ in range(8))"
-            )
-        case _ if worst is not None and worst.tolerance > 0:
-            at = f"[{', '.join(map(str, worst.index))}]" if worst.index else "[()]"
-            return (
-                "# the tolerance is measured: how far perturbed evaluations of the model stray at this element\n"
-                f"wrong = not abs(float(got{at}) - float(want{at})) <= {worst.tolerance!r}"
-            )
-        case _:
-            return "wrong = not np.array_equal(got, want, equal_nan=True)"
-
-
-_VERDICT_RAISED = """
-try:
-    run_lane()
-except Exception as error:
-    print("expected: a result, as PyTorch gives:", expected)
-    print(f"actual: {{type(error).__name__}}: {{error}}")
-    sys.exit(1 if type(error).__name__ == "{short}" else 2)
-print("the bug is gone: the lane gives a result")
-"""
-_VERDICT_NONE = """
-run_lane()
-print("this script cannot tell; `fuzz --replay` can")
-sys.exit(2)
-"""
-_VERDICT_DIED = """
-if sys.argv[1:] == ["run"]:
-    run_lane()
-    sys.exit(0)
-status = subprocess.run([sys.executable, __file__, "run"]).returncode
-print("expected: a result, as PyTorch gives:", expected)
-print("actual: the process", f"died of signal {-status}" if status < 0 else f"ended with status {status}")
-sys.exit(1 if status < 0 else 2 if status else 0)
-"""
-_VERDICT_TIMED_OUT = """
-if sys.argv[1:] == ["run"]:
-    run_lane()
-    sys.exit(0)
-try:
-    status = subprocess.run([sys.executable, __file__, "run"], timeout={seconds}).returncode
-except subprocess.TimeoutExpired:
-    print("actual: no result within {seconds} s; expected:", expected)
-    sys.exit(1)
-sys.exit(2 if status else 0)
-"""
-_VERDICT_COMPARED = """
-result = run_lane()
-want, got = (outputs[min({output}, len(outputs) - 1)] for outputs in (expected, result))
-{compare}
-print("expected:", want.dtype, want.shape, want, sep="\\n")
-print("actual:", got.dtype, got.shape, got, sep="\\n")
-print("the bug is there" if wrong else "the bug is gone")
-sys.exit(1 if wrong else 0)
-"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from graphs_by_hand import case_of
@@ -12,7 +13,12 @@ from small_models import CASES, outcome_of, small
 
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import SAMPLED_LANES
-from oracles.outcome import Fate, Mutant, Ran
+from fuzzer.report import repro
+from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.signature import signature_of
+from generators.graph import Case
+from oracles.finding import Component, Finding, Kind
+from oracles.outcome import Fate, Mutant, Ran, Stage
 
 pytestmark = pytest.mark.tvm
 
@@ -35,7 +41,17 @@ def test_all_mutants_of_small_models_are_refused(executor: Executor, case: str) 
     assert found == mutants(executor, case)
 
 
-def test_an_item_beyond_the_end_of_a_tuple_slips_through(executor: Executor) -> None:
+def assert_its_script_exits_1(mutant: Mutant, case: Case, folder: Path) -> None:
+    finding = Finding(Kind.CHECKER_GAP, Component.TVM, MUTANTS, Stage.COMPILE, mutant)
+    found = Confirmed(signature_of(finding), finding, case, (MUTANTS.name,), 3, 3, case.graph.ops, None)
+    path = folder / "repro.py"
+    path.write_text(repro.script(found, "slug"))
+    done = subprocess.run([sys.executable, str(path)], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "IndexError" in done.stdout
+
+
+def test_an_item_beyond_the_end_of_a_tuple_slips_through(executor: Executor, tmp_path: Path) -> None:
     """TVM 0.27: the checker lets it pass, and no build takes it."""
     for size in range(2, 12):
         split = ("v0 v1", "chunk", "x0", {"chunks": 2, "dim": 0})
@@ -47,6 +63,7 @@ def test_an_item_beyond_the_end_of_a_tuple_slips_through(executor: Executor) -> 
             assert (mutant.change, mutant.fate) == ("an item beyond the end of a tuple", Fate.RAISED)
             assert "IndexError" in mutant.message
             assert len(json.loads(mutant.edits)) == 1
+            assert_its_script_exits_1(mutant, case, tmp_path)
             return
     pytest.fail("ten cases, and none had this mutant")
 
@@ -81,10 +98,9 @@ except Exception as error:
 """
 
 
-def test_the_founding_gap_is_closed(tmp_path: object) -> None:
+def test_the_founding_gap_is_closed(tmp_path: Path) -> None:
     """A kernel for (64, 64, 56, 56) on what conv2d gives, (1, 64, 56, 56): TVM 0.17 let it pass, 0.27 does not."""
-    path = f"{tmp_path}/founding.py"
-    with open(path, "w") as file:
-        file.write(FOUNDING)
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True)
+    path = tmp_path / "founding.py"
+    path.write_text(FOUNDING)
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
     assert done.stdout.startswith("refused: "), done.stderr

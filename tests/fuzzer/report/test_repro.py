@@ -13,7 +13,7 @@ from graphs_by_hand import Call, filled
 
 from fuzzer.lanes import ONNXRUNTIME, TVM_LANES
 from fuzzer.lanes.base import Bench, from_torch
-from fuzzer.report import repro
+from fuzzer.report import repro, repro_verdict
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import Signature
 from generators.builder import Builder
@@ -277,7 +277,7 @@ def test_nan_where_nan_belongs_is_no_bug(dtype: DType) -> None:
         want, got = np.array([1, 1], dtype.numpy), np.array([1, number], dtype.numpy)
         if dtype.is_float:
             want[0] = got[0] = np.nan
-        exec(repro._comparison(finding, None), scope | (local := {"want": want, "got": got}), local)
+        exec(repro_verdict.comparison(finding, None), scope | (local := {"want": want, "got": got}), local)
         assert local["wrong"] is wrong
 
 

@@ -1,0 +1,150 @@
+"""Scripts of the sampled lanes, and of evidence that is no wrong result."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from graphs_by_hand import Call, case_of, numbered
+
+from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
+from fuzzer.report import repro
+from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.signature import Signature
+from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
+from generators.ops import TABLE
+from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect, Worst
+from oracles.lane import LaneSpec, gives_gradients
+from oracles.outcome import Cause, Died, Fate, IllFormed, Mutant, Raised, Stage
+
+LLVM = TVM_LANES[0]
+NAMED = {lane.name.removeprefix("relax-export-"): lane for lane in SAMPLED_LANES}
+ORDINARY = [lane for lane in SAMPLED_LANES if lane.variant == "relax"]
+WORST = Worst((0, 1), 1.0, 2.0, 1e-3, 1e-4)
+CALLS: list[Call] = [("v0", "linear", "x0 w0 w1"), ("v1", "relu", "v0")]
+LINEAR = case_of({"x0": "float32[2,3]", "w0": "float32[4,3]", "w1": "float32[4]"}, CALLS, "v1")
+
+
+def open_sizes() -> Case:
+    x, y = (Value(name, TensorType.parse("float32[n,2]")) for name in ("x0", "x1"))
+    z, v = Value("x2", TensorType.parse("float32[2*n+1,2]")), Value("v0", TensorType.parse("float32[n,2]"))
+    node = Node("add", ("x0", "x1"), TABLE["add"].defaults, (v,))
+    graph = Graph((Input(x), Input(y), Input(z)), (node,), ("v0", "x2"), symbols=(Symbol("n", 1, 7),))
+    sizes = {"n": 3}
+    bound = graph.bind(sizes)
+    return Case(graph, {i.value.name: numbered(i.value.type, 1) for i in bound.inputs}, sizes, ({"n": 2},))
+
+
+def case_for(lane: LaneSpec) -> Case:
+    return open_sizes() if lane.symbolic else LINEAR
+
+
+def script(lane: LaneSpec, kind: Kind, evidence: Evidence, case: Case | None = None) -> str:
+    finding = Finding(kind, Component.TVM, lane, Stage.RUN, evidence)
+    case = case or case_for(lane)
+    signature = Signature(kind, Component.TVM, Stage.RUN)
+    return repro.script(Confirmed(signature, finding, case, (lane.name,), 3, 3, case.graph.ops, None), "slug")
+
+
+def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "repro.py").write_text(text)
+    return subprocess.run([sys.executable, "repro.py"], cwd=folder, capture_output=True, text=True)
+
+
+EDITS = '[[1, {"type": "None"}], [2, {"a": true}]]'
+EVIDENCE: list[tuple[Kind, Evidence]] = [
+    (Kind.REJECTED, Raised(Stage.IMPORT, "tvm.error.InternalError", "no")),
+    (Kind.DIED, Died(Stage.RUN, Cause.SIGNAL, 11)),
+    (Kind.WRONG_VALUE, Mismatch(0, "1", "2", WORST)),
+    (Kind.WRONG_VALUE, Mismatch(0, "1", "2", against=LLVM.name)),
+    (Kind.WRONG_SHAPE, Mismatch(0, "[1]", "[2]", against=LLVM.name)),
+    (Kind.NONDETERMINISTIC, Mismatch(0, "1", "2", against="another process")),
+    (Kind.ILL_FORMED, IllFormed("import", "tvm.error.InternalError", "no")),
+    (Kind.ILL_FORMED, IllFormed("FuseOps", "tvm.error.InternalError", "no")),
+    (Kind.ILL_FORMED, IllFormed("ScriptRoundTrip", "tvm.error.InternalError", "no")),
+    (
+        Kind.CHECKER_GAP,
+        Mutant("an argument less", Fate.RAISED, "no", True, '[[1, {"type": "None"}], [2, {"a": true}]]'),
+    ),
+    (Kind.MODIFIED_INPUT, SideEffect(("x0",))),
+    (Kind.ALIASED_OUTPUT, SideEffect((), ((0, "x0"),))),
+    *((Kind.BLOAT, Excess(quantity, 3.0, 2.0, "the parameters")) for quantity in Quantity),
+]
+
+
+@pytest.mark.parametrize("lane", [*SAMPLED_LANES, *TVM_LANES], ids=str)
+@pytest.mark.parametrize(("kind", "evidence"), EVIDENCE, ids=[f"{i}-{kind}" for i, (kind, _) in enumerate(EVIDENCE)])
+def test_every_lane_and_evidence_gives_a_whole_script(lane: LaneSpec, kind: Kind, evidence: Evidence) -> None:
+    text = script(lane, kind, evidence)
+    tree = ast.parse(text)
+    imported = {a.asname or a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+    imported |= {a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert imported <= used, f"not used: {imported - used}"
+    assert not {"fuzzer", "generators", "oracles"} & imported
+    assert "@" not in text.replace("@tvm.ir.instrument", "")
+    assert "\n\n\n\n" not in text
+    assert len(text.splitlines()) <= 110
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("lane", [lane for lane in SAMPLED_LANES if lane.variant != "mutants"], ids=str)
+def test_of_an_honest_lane_the_bug_is_gone(lane: LaneSpec, tmp_path: Path) -> None:
+    output, against = (1, "torch.autograd") if gives_gradients(lane) else (0, "PyTorch")
+    done = run(script(lane, Kind.WRONG_VALUE, Mismatch(output, "1", "2", WORST, against=against)), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the bug is gone" in done.stdout
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("name", ["script", "json", "library"])
+def test_a_round_trip_is_held_against_its_sibling(name: str, tmp_path: Path) -> None:
+    text = script(NAMED[name], Kind.WRONG_VALUE, Mismatch(0, "1", "2", against=LLVM.name))
+    assert "expected = run_plain()" in text
+    done = run(text, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("after", ["import", "LegalizeOps", "FuseOps"])
+def test_a_checker_that_is_content_exits_0(after: str, tmp_path: Path) -> None:
+    done = run(script(NAMED["zero"], Kind.ILL_FORMED, IllFormed(after, "ValueError", "no")), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.tvm
+def test_an_importer_that_makes_an_ill_formed_module_exits_1(tmp_path: Path) -> None:
+    """TVM 0.27: of an input of size 2*n alone, n is defined nowhere."""
+    x, v = (Value(name, TensorType.parse("float32[2*n,2]")) for name in ("x0", "v0"))
+    graph = Graph((Input(x),), (Node("neg", ("x0",), {}, (v,)),), ("v0",), symbols=(Symbol("n", 1, 7),))
+    case = Case(graph, {"x0": numbered(graph.bind({"n": 3}).inputs[0].value.type, 1)}, {"n": 3}, ({"n": 2},))
+    done = run(script(NAMED["symbolic"], Kind.ILL_FORMED, IllFormed("import", "ValueError", "no"), case), tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "is not defined" in done.stdout
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize(("quantity", "allowed"), [*((q, 1e-9) for q in Quantity), (Quantity.LIBRARY, 1e15)])
+def test_what_is_too_much_exits_1(quantity: Quantity, allowed: float, tmp_path: Path) -> None:
+    evidence = Excess(quantity, 1e3, allowed, "the parameters")
+    done = run(script(NAMED["library"], Kind.BLOAT, evidence), tmp_path)
+    assert done.returncode == (1 if allowed < 1 else 0), done.stdout + done.stderr
+
+
+@pytest.mark.tvm
+def test_side_effects(tmp_path: Path) -> None:
+    case = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0 x0")
+    shared = SideEffect((), ((1, "x0"),))
+    assert run(script(LLVM, Kind.ALIASED_OUTPUT, shared, case), tmp_path).returncode == 1
+    changed = SideEffect(("x0",))
+    done = run(script(LLVM, Kind.MODIFIED_INPUT, changed, case), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.tvm
+def test_processes_that_agree_exit_0(tmp_path: Path) -> None:
+    done = run(script(NAMED["again"], Kind.NONDETERMINISTIC, Mismatch(0, "1", "2")), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
