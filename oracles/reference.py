@@ -29,7 +29,7 @@ class Expected:
 
 
 ULPS = 0.5
-"""What every element may be off, in units in the last place of the truth: its own rounding. The envelope has the rest."""
+"""What every element may be off, in units in the last place of the truth: its rounding. The envelope has the rest."""
 
 DOUBT = 16.0
 """A result of PyTorch that lies so many times (envelope + ULPS) from the truth is a bug of PyTorch's, or of ours. Of

@@ -11,6 +11,7 @@ from fakes import CASE, ONNXRUNTIME, TORCH, TVM, TVM_C, TVM_ONNX
 from sins import MUTANTS, ZERO, facts
 
 from generators.graph import Case, Graph, Input, Layout, Node, Role, TensorType, Value
+from oracles import judge_all
 from oracles.aliased_outputs import aliased_outputs
 from oracles.bloat import CODE_BYTES, CODE_BYTES_PER_OPERATOR, CONSTANT_BYTES, MEMORY_BYTES, bloat
 from oracles.checker_gap import checker_gap
@@ -122,6 +123,14 @@ def test_each_gap_is_a_finding_even_of_a_lane_that_died() -> None:
     gaps = tuple(Mutant(change, fate) for change, fate in (("a", Fate.RAISED), ("b", Fate.DIED)))
     died = Died(Stage.COMPILE, Cause.SIGNAL, 11, facts=Facts(mutants=gaps))
     assert [finding.evidence for finding in checker_gap(CASE, {MUTANTS: died})] == list(gaps)
+
+
+@pytest.mark.parametrize("end", [Died(Stage.COMPILE, Cause.SIGNAL, 11), TimedOut(Stage.RUN, 30.0)])
+def test_a_module_that_was_broken_on_purpose_may_end_the_process(end: Died | TimedOut) -> None:
+    ended = replace(end, facts=Facts(mutants=(Mutant("a", Fate.REFUSED), Mutant("b", Fate.DIED))))
+    assert [finding.kind for finding in judge_all(CASE, {MUTANTS: ended})] == [Kind.CHECKER_GAP]
+    by_itself = replace(end, facts=Facts(mutants=(Mutant("a", Fate.REFUSED),)))
+    assert [finding.evidence for finding in judge_all(CASE, {MUTANTS: by_itself})] == [by_itself]
 
 
 # --- sizes
