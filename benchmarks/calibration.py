@@ -80,8 +80,8 @@ class Calibration:
         print("worst cases:")
         for ratio, lane, dtype, number, ops in sorted(self.worst, reverse=True)[:SHOWN]:
             print(f"  {ratio:9.3g} {lane} {dtype} test {number}: {ops}")
-        most = max((ratio for ratio, *_ in self.worst), default=0.0)
-        print(f"C must be {most:.2f} for all of them; it is {C}")
+        most = max((ratio for ratio, lane, *_ in self.worst if lane != "torch"), default=1.0)
+        print(f"C must be {most:.2f} for all but eager PyTorch, whose own error the equation has in it; it is {C}")
 
 
 def _ratios(lane: str, outputs: Outputs, right: tuple[Expected, ...]) -> Iterator[tuple[str, np.ndarray]]:

@@ -257,6 +257,7 @@ class _Step:
         self.pads = node.op.startswith("conv") and _some(node.attrs.get("padding"))
         self._code, self._names = _compiled(node, types)
         count = op.terms(types, node.attrs) if op.terms else 0
+        count += count > 0 and node.op in SUMS and len(types) > 2  # a bias, or what the sum is added to
         results = [result.type.dtype for result in node.results]
         floats = [dtype for dtype in results if dtype in FLOATS]
         self.result_sizes = [_result_size(node.op, dtype) if count and dtype in FLOATS else 0.0 for dtype in results]

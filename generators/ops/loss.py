@@ -311,7 +311,7 @@ OPS = (
         "BCEWithLogitsLoss",
         given=("weight", "pos_weight"),
         each=_several,
-        scale=1.0,
+        scale=8.0,  # terms of the size of the logits cancel
     ),
     loss_row(
         f"{_LOGITS}_pos_weight",
@@ -321,7 +321,7 @@ OPS = (
         given=("pos_weight",),
         needs=1,
         each=_several,
-        scale=1.0,
+        scale=8.0,
         function=_LOGITS,
     ),
     loss_row("soft_margin_loss", _soft_margin_operands, _soft_margin, "SoftMarginLoss", each=_several, scale=1.0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -194,6 +195,18 @@ def test_a_sum_strays_with_the_root_of_its_terms(dtype: DType) -> None:
 def test_a_sum_of_half_precision_accumulates_in_float32(dtype: DType) -> None:
     for count in (1, 256, 4096):
         assert 0.5 <= summed(dtype, count) <= 1.6
+
+
+def test_a_product_that_its_bias_cancels() -> None:
+    """One product and a bias: the result is small, the rounding of the product is not."""
+    case = case_of(
+        {"x0": "float32[1,1]", "w0": "float32[1,1]", "w1": "float32[1]"}, [("v0", "linear", "x0 w0 w1")], "v0"
+    )
+    tensors = {"x0": np.float32([[10.1]]), "w0": np.float32([[10.1]]), "w1": np.float32([-102.0])}
+    case = replace(case, tensors=tensors)
+    (spread,), _ = envelope(case)
+    assert abs(run(case, TORCH_F64)[0][0, 0]) < 0.02
+    assert spread[0, 0] > 100 * DType.FLOAT32.eps
 
 
 def test_steps_of_half_precision_are_rounded_each() -> None:
