@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.repro import headline
 from fuzzer.triage.investigate import Confirmed
-from fuzzer.triage.signature import readable
+from fuzzer.triage.signature import is_ours, readable
 from oracles.finding import PYTORCH, Component, Excess, Mismatch, SideEffect
-from oracles.outcome import Died, Facts, IllFormed, Mutant, Raised, Stage, TimedOut
+from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
 
 
 def text(found: Confirmed, doc: FindingDoc, repro: str) -> str:
@@ -54,13 +55,18 @@ def _title(found: Confirmed, doc: FindingDoc) -> str:
     return f"{tag} {doc.kind.replace('-', ' ')}: {', '.join(doc.ops)}"
 
 
+def _traceback(frames: Sequence[Frame]) -> str:
+    """Without our own lines, which say nothing to those who read the report, and without where things are installed."""
+    theirs = [frame for frame in frames if not is_ours(frame)][-8:]
+    return "".join(
+        f"  {frame.file.rpartition('site-packages/')[2]}:{frame.line} {frame.function}\n" for frame in theirs
+    )
+
+
 def _details(found: Confirmed) -> str:
     match found.finding.evidence:
         case Raised(stage=stage, type=name, message=message, frames=frames, facts=facts):
-            shown = "\n".join(
-                f"  {frame.file.rpartition('site-packages/')[2]}:{frame.line} {frame.function}" for frame in frames[-8:]
-            )
-            return f"```\n{shown}\n{name}: {readable(message)[:2000]}\n```\n{_checked(stage, facts)}"
+            return f"```\n{_traceback(frames)}{name}: {readable(message)[:2000]}\n```\n{_checked(stage, facts)}"
         case Died(stage=stage, log=log, facts=facts):
             return f"```\n{log.strip()[-2000:]}\n```\n{_checked(stage, facts)}"
         case TimedOut(stage=stage, facts=facts):

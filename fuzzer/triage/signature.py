@@ -224,11 +224,16 @@ _PLUMBING_FUNCTIONS = frozenset({"from_exported_program", "from_onnx", "_transla
 _OURS = re.compile(r"(^|/)(fuzzer|generators|oracles)/[a-z_/]+\.py$")
 
 
+def is_ours(frame: Frame) -> bool:
+    """A line of difftvm: it led there, and has no part in what went wrong."""
+    return _OURS.search(frame.file) is not None
+
+
 def meaningful(frames: Sequence[Frame]) -> str:
     """`file:function` of the innermost frames that say where the fault is: C++ first, then Python."""
     cpp = python = ""
     for frame in reversed(frames):
-        if _PLUMBING_FILES.search(frame.file) or _OURS.search(frame.file) or frame.function in _PLUMBING_FUNCTIONS:
+        if _PLUMBING_FILES.search(frame.file) or is_ours(frame) or frame.function in _PLUMBING_FUNCTIONS:
             continue
         name = f"{PurePosixPath(frame.file).name}:{plain_function(frame.function)}"
         if frame.file.endswith(".py"):

@@ -406,7 +406,7 @@ def test_a_toolchain_that_does_not_start_leaves_no_files(tmp_path: Path) -> None
 
 def test_a_zygote_that_always_ends_is_told(tmp_path: Path) -> None:
     short_lived = tmp_path / "python"
-    says = """import socket, sys; socket.socket(fileno=int(sys.argv[3])).send(b'{"versions": {}}')"""
+    says = """import socket, sys; socket.socket(fileno=int(sys.argv[-2])).send(b'{"versions": {}}')"""
     short_lived.write_text(f"#!{sys.executable}\n{says}\n")
     short_lived.chmod(0o755)
     with Executor(tmp_path / "scratch", Toolchain("brief", str(short_lived))) as executor:

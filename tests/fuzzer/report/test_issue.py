@@ -49,11 +49,17 @@ It is right in relax-export-llvm, without: library.
     ),
     (Mismatch(0, "2 outputs", "3 outputs"), ""),
     (
-        Raised(Stage.COMPILE, "E", "no", (Frame("x/site-packages/tvm/a.py", 1, "f"),), CHECKED),
+        Raised(
+            Stage.COMPILE,
+            "E",
+            "no",
+            (Frame("/home/me/fuzzer/lanes/relax.py", 2, "run"), Frame("x/site-packages/tvm/a.py", 1, "f")),
+            CHECKED,
+        ),
         "```\n  tvm/a.py:1 f\nE: no\n```\n"
         "\nWell formed, says TVM's checker (last after LegalizeOps), yet the compile step fails.\n",
     ),
-    (Raised(Stage.IMPORT, "E", "no", (), CHECKED), "```\n\nE: no\n```\n"),
+    (Raised(Stage.IMPORT, "E", "no", (), CHECKED), "```\nE: no\n```\n"),
     (
         Died(Stage.COMPILE, Cause.SIGNAL, 11, "log", replace(CHECKED, ill_formed=IllFormed("a", "b", "c"))),
         "```\nlog\n```\n",
