@@ -72,7 +72,8 @@ def is_sure(b: Builder, value: Value) -> bool:
     if made is None or not value.type.dtype.is_float:
         return True
     op, node = made
-    if op.view and op.terms is None and b.type_of(node.args[0]).dtype == value.type.dtype:
+    moves = op.view and op.terms is None and op.name != "dropout_training"  # which multiplies by 0 or 1
+    if moves and b.type_of(node.args[0]).dtype == value.type.dtype:
         return all(is_sure(b, Value(name, b.type_of(name))) for name in node.args)
     return node.op == "clamp" and _away_from_zero(node) and (b.profile is not Profile.SPECIAL or _without_nan(b, node))
 

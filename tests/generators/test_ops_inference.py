@@ -73,7 +73,7 @@ def test_types_are_what_pytorch_gives(op: Op, data: st.DataObject) -> None:
 def test_the_campaign_draws_every_row(op: Op) -> None:
     """40 % of the attempts fit at least: what seldom fits is seldom tested."""
     graphs = drawn(op.name)
-    assert len(graphs) >= 0.4 * DRAWS
+    assert len(graphs) >= 0.5 * DRAWS or len(drawn(op.name, 300)) >= 0.4 * 300
     assert {graph.nodes[-1].op for graph in graphs} == {op.name}
     if op.terms:
         assert all(op.terms(graph.arg_types(graph.nodes[-1]), graph.nodes[-1].attrs) >= 1 for graph in graphs)

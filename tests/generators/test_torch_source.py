@@ -380,7 +380,7 @@ def test_a_list_of_one_result_is_unpacked() -> None:
     [
         ("add", Form.INPLACE, 2, ONE, ["v0 = a0", "v0 += a1"]),
         ("add", Form.INPLACE, 2, {"alpha": 2}, ["v0 = a0.add_(a1, alpha=2)"]),
-        ("add_scalar", Form.INPLACE, 1, {"other": 3}, ["v0 = a0", "v0 += 3"]),
+        ("add_scalar", Form.INPLACE, 1, {"other": 2}, ["v0 = a0", "v0 += 2"]),
         ("add_scalar", Form.INPLACE, 1, {"other": -3}, ["v0 = a0.add_(-3)"]),
         ("mul", Form.INPLACE, 2, {}, ["v0 = a0", "v0 *= a1"]),
         ("setitem", Form.PLAIN, 3, {"index": ("{2}", ":-1")}, ["v0 = a0.clone()", "v0[a2, :-1] = a1"]),

@@ -253,7 +253,9 @@ def test_classes_are_in_range_for_every_size_of_a_symbol(op: str) -> None:
 
 def test_dropout_is_its_input() -> None:
     for op in dropout.OPS:
-        assert op.view
+        if op.name == "dropout_training":  # or zeros
+            continue
+        assert op.view or op.name == "dropout_inplace"
         for case in drawn(op, 10):
             (name,) = case.graph.nodes[-1].args
             np.testing.assert_array_equal(run_case(case)[0].float().numpy(), case.tensors[name].astype(np.float32))

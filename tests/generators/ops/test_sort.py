@@ -190,7 +190,7 @@ def test_numbers_without_ties_are_numbers_of_their_dtype() -> None:
         )
         assert domain.bounds is Bounds.DISTINCT
         assert domain.axis == ranked_axis(value.type)
-        assert low <= domain.low <= 0 < domain.high <= high
+        assert low <= domain.low <= 0 <= domain.high <= high
         assert domain.high >= value.type.sizes[domain.axis] - 1
 
 
