@@ -1,8 +1,10 @@
-"""Which sizes a case is exported at for all its sizes. Loads no compiler: reports say it too."""
+"""Cases whose sizes stay open: what sizes they run at, and what they are exported at. Loads no compiler: reports say it
+too."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from generators.graph import Case, Expr
 
@@ -13,6 +15,23 @@ def why_not(case: Case) -> str | None:
     if any(isinstance(size, Expr) for i in case.graph.inputs if i.role.is_owned for size in i.value.type.shape):
         return "a parameter's size is symbolic"
     return None
+
+
+def at_each_size(case: Case) -> list[Case]:
+    """As `Case.instances`, but open: each of the case's bindings as the sizes of a case of its own, which keeps smaller
+    ones beside it. The case itself where nothing is symbolic."""
+    if not case.graph.symbols:
+        return [case]
+    bindings = [case.sizes, *case.also]
+    return [
+        replace(
+            case,
+            tensors=case.at(sizes).tensors,
+            sizes=sizes,
+            also=tuple(b for b in bindings if b != sizes and all(b[name] <= size for name, size in sizes.items())),
+        )
+        for sizes in bindings
+    ]
 
 
 def sample_sizes(case: Case) -> Mapping[str, int]:

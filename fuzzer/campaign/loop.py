@@ -12,6 +12,7 @@ from contextlib import suppress
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import REFERENCES
+from fuzzer.open_sizes import at_each_size
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
 from fuzzer.support import FAVOURED
@@ -49,7 +50,7 @@ def random_cases(settings: Settings, seed: int) -> Cases:
     def case(index: int) -> Case:
         source = NumpySource(seed, index)
         made = generate(source, settings.limits, ops, f"seed {seed} test {index}", motifs=motifs)
-        return source.choice(made.instances())  # no lane runs symbolic modules yet: one of the sizes
+        return source.choice(at_each_size(made))
 
     return case
 

@@ -66,6 +66,8 @@ def sightings(findings: Iterable[Finding]) -> list[Sighting]:
 def investigate(run: Run, case: Case, sighting: Sighting) -> Confirmed:
     """Confirm in fresh children, reduce, and name by what is left."""
     lane, signature = sighting.finding.lane, sighting.signature
+    if case.graph.symbols and not lane.symbolic:
+        case = case.at(case.sizes)  # the same to this lane, and all passes reduce it
     again = sum(reproduces(run, case, lane, signature) for _ in range(CONFIRMATIONS))
     if again < CONFIRMATIONS:
         names = tuple(spec.name for spec in sighting.lanes)

@@ -96,7 +96,7 @@ class _Search:
 def size_of(case: Case) -> tuple[int, ...]:
     """The total order: operators, outputs, inputs, frills of writing, odd dtypes, elements, and last how plain the
     numbers are."""
-    graph = case.graph
+    graph = case.bound
     return (
         len(graph.nodes),
         len(graph.outputs),
@@ -113,7 +113,9 @@ def _checked(subject: Subject) -> Subject | None:
     if not subject.graph.nodes:
         return None
     try:
-        case = replace(subject.case, graph=retyped(subject.graph))
+        # what is inferred is numbers: where sizes are open, only passes that leave all types as they are get through
+        graph = subject.graph if subject.graph.symbols else retyped(subject.graph)
+        case = replace(subject.case, graph=graph)
         check(case)
     except Invalid:
         return None

@@ -14,7 +14,7 @@ Maker = Callable[[Input, Array], Array]
 
 
 def plain_values(subject: Subject) -> Iterator[Subject]:
-    inputs = subject.graph.inputs
+    inputs = subject.case.bound.inputs
     tensors = subject.case.tensors
     for make in MAKERS:
         changed = {item.value.name: _made(make, item, tensors[item.value.name]) for item in inputs}

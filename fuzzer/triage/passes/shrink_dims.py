@@ -13,6 +13,8 @@ from generators.ops.base import SIZES
 
 def shrink_dims(subject: Subject) -> Iterator[Subject]:
     graph = subject.graph
+    if graph.symbols:
+        return  # sizes that are open have no smaller ones
     sizes = sorted({size for item in graph.inputs for size in item.value.type.sizes if size > 1}, reverse=True)
     for size in sizes:
         for target in _targets(size):

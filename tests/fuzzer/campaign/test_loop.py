@@ -18,6 +18,7 @@ from fuzzer.settings import Settings
 from fuzzer.triage.reproduce import judged_by
 from generators import case_file
 from generators.builder import Limits
+from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case, Symbol
 from generators.ops import OPS, TABLE
@@ -181,16 +182,19 @@ def test_a_random_case_depends_on_seed_and_number_alone(tmp_path: Path) -> None:
     assert made.origin == "seed 4 test 3"
 
 
-def test_random_cases_are_static(tmp_path: Path) -> None:
-    """Symbolic graphs are drawn, and run at one of their sizes."""
+def test_random_cases_keep_their_sizes_open(tmp_path: Path) -> None:
+    """Each runs at one of its sizes, and not always at the largest."""
     drawn = [generate(NumpySource(2, index), Limits(), OPS) for index in range(60)]
-    assert any(case.graph.symbols for case in drawn)
+    symbolic = [index for index, case in enumerate(drawn) if case.graph.symbols]
+    assert symbolic
     case_of = random_cases(settings(tmp_path), 2)
-    for index in range(60):
-        case = case_of(index)
-        assert case is not None
-        assert not case.graph.symbols
-        assert not case.sizes
+    cases = [case for index in range(60) if (case := case_of(index))]
+    assert any(case.graph.symbols for case in cases)
+    for case in cases:
+        check(case)
+    sizes = [max(case.sizes.values()) for index in range(400) if (case := case_of(index)) and case.sizes]
+    assert 1 in sizes
+    assert len(set(sizes)) > 2
 
 
 def test_random_cases_of_some_operators(tmp_path: Path) -> None:

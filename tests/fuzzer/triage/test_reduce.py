@@ -10,6 +10,7 @@ import pytest
 from graphs_by_hand import Call, graph_of, numbered
 from small_graphs import LANE, evaluated, subject_of, tap, writing
 
+from fuzzer.open_sizes import at_each_size
 from fuzzer.triage.passes import Subject
 from fuzzer.triage.passes.base import cut
 from fuzzer.triage.passes.keep_region import keep_region
@@ -20,7 +21,7 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import FLOATS, Case, DType, Form, Graph, Layout, Node, Role, TensorType, Value
 from generators.ops import OPS, TABLE
-from generators.random_graph import with_values
+from generators.random_graph import generate, with_values
 from oracles.lane import LaneSpec
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of PyTorch, about rare calls
@@ -493,3 +494,25 @@ def test_renumbered_means_the_same(seed: int) -> None:
     check(renumbered(case))
     for before, now in zip(evaluated(case), evaluated(renumbered(other)), strict=True):
         assert (before.dtype, before.shape, before.tobytes()) == (now.dtype, now.shape, now.tobytes())
+
+
+# --- sizes that stay open
+
+
+def test_a_case_with_open_sizes_keeps_them_and_loses_what_the_bug_does_not_need() -> None:
+    found = 0
+    for index in range(12):
+        case = at_each_size(generate(NumpySource(31, index), symbolic=True))[-1]
+        if not case.graph.symbols or len(case.graph.nodes) < 2:
+            continue
+        check(case)
+        wanted = case.graph.nodes[-1].op
+
+        def shows(smaller: Case, lane: LaneSpec, op: str = wanted) -> bool:
+            return bool(smaller.graph.symbols) and bool(nodes_of(smaller, op))
+
+        reduced = reduce(case, LANE, shows, lambda whole: tap(whole.at(whole.sizes))).case
+        check(reduced)
+        assert size_of(reduced) < size_of(case)
+        found += 1
+    assert found >= 3
