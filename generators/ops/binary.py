@@ -21,6 +21,7 @@ from generators.ops.base import (
     one_term,
     require,
 )
+from generators.ops.guard import clamped
 from generators.ops.pairs import (
     ANY_DTYPE,
     ANY_PAIR,
@@ -41,6 +42,7 @@ from generators.ops.pairs import (
     two_terms,
 )
 from generators.ops.rules import ALL, NUMERIC, promote, require_same_dtype
+from generators.sure import is_sure
 
 # --- inference
 
@@ -101,6 +103,12 @@ def _both_within(low: float, high: float, dtypes: Sequence[DType]) -> Operands:
         return held(b, first, low, high), held(b, second, low, high)
 
     return operands
+
+
+def _sides(b: Builder) -> tuple[Value, ...]:
+    """Computed floats are held away from zero, whose sign says where an angle is."""
+    away = (0.5, 8.0) if b.source.chance(50) else (-8.0, -0.5)
+    return tuple(value if is_sure(b, value) else clamped(b, value, *away) for value in ANY_PAIR(b))
 
 
 def _power(b: Builder) -> tuple[Value, ...]:
@@ -250,7 +258,7 @@ OPS = (
     _row("pow", NUMBERS_ONLY, _power, sign="**", inplace=_ASSIGNED),
     _row("float_power", promoted(*ALL, result=lambda dtype: DType.FLOAT64), _power),
     # functions
-    _row("atan2", FLOAT_OF_ALL, alias="arctan2"),
+    _row("atan2", FLOAT_OF_ALL, _sides, alias="arctan2"),
     _row("hypot", promoted(*FLOATS), _FLOAT_PAIR),
     _row("logaddexp", promoted(*FLOATS), _FLOAT_PAIR, scale=1.0, inplace=""),
     _row("logaddexp2", promoted(*FLOATS), _FLOAT_PAIR, scale=1.0, inplace=""),
