@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnxruntime as ort
 
 from fuzzer.lanes.base import Bench, Step
@@ -31,4 +32,5 @@ class OnnxRuntimeLane:
         session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         step(Stage.RUN)
         wanted = {item.name for item in session.get_inputs()}
-        return Ran(tuple(session.run(None, {k: v for k, v in bench.inputs.items() if k in wanted})))
+        # copies: BatchNormalization in training mode writes the new running mean into the array that it was given
+        return Ran(tuple(session.run(None, {k: np.array(v) for k, v in bench.inputs.items() if k in wanted})))
