@@ -58,13 +58,15 @@ def context(spec: LaneSpec, checker: Checker | None) -> Any:
 
 
 def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, target: Any) -> Any:
-    """The passes that the lane names, then its pipeline."""
+    """The passes that the lane names, then its pipeline, which is part of the compilation: what it shares with the one
+    that always comes last fails there in other lanes."""
     step(Stage.TRANSFORM)
     for name in spec.passes:
         module = pass_named(name)(module)
         if checker and name in OURS:  # of the others the instrument knows
             checker.look(module, name)
     if spec.pipeline:
+        step(Stage.COMPILE)
         with target:
             module = relax.get_pipeline(spec.pipeline)(module)
     step.note(constant_bytes=constant_bytes(module))

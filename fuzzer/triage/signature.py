@@ -162,6 +162,7 @@ def lacking(unsupported: Unsupported) -> tuple[str, ...]:
 _SUBSTITUTIONS = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
+        (r"\s*--> <str>:[\s\S]*", ""),  # the line of TVMScript that the parser points at
         (r"0x[0-9a-fA-F]+", "ADDRESS"),
         (r"'/[^']*'|\(/[^)]*\)|(?<=parameter )\(\w+\)", "NODE"),
         (r"tensor\(\w+\)", "tensor(DTYPE)"),

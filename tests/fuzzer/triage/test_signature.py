@@ -47,6 +47,10 @@ def test_no_skeleton_holds_a_number_an_address_or_a_path() -> None:
         ("expected float32, got T.int64", "expected float64, got bool"),
         ("R.add(lv7) (Type of R.Tensor((9, 1), dtype='i'))", "R.add(gv3) (Type of R.Tensor((1,), dtype='f'))"),
         ("at 0x7f00aa", "at 0xdeadbeef"),
+        (
+            'error: value has to be scalar\n --> <str>:9:63\n    |  \n 9 | lv = R.equal(lv8, R.const("inf"))',
+            'error: value has to be scalar\n --> <str>:18:50\n     |  \n 18 | lv7 = R.const("nan")',
+        ),
         ("R.add(args_0, _local_scalar_dense) fails", "R.add(x1, _local_scalar_dense_1) fails"),
         ("R.add(p_m0_bias_ih_l0, lv6)", "R.add(b_w3, gv1)"),
         (
