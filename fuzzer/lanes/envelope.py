@@ -71,6 +71,8 @@ SUMS = _names(
 )
 """Operators that add products or numbers and round once: in half precision they accumulate in float32."""
 
+CONVOLUTIONS = _names("conv1d conv2d conv3d")
+
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 
@@ -254,7 +256,7 @@ class _Step:
         op = TABLE[node.op]
         self.node, self.scale = node, op.scale
         self.exact_where_held = node.op in EXACT_WHERE_HELD
-        self.pads = node.op.startswith("conv") and _some(node.attrs.get("padding"))
+        self.pads = node.op in CONVOLUTIONS and _some(node.attrs.get("padding"))
         self._code, self._names = _compiled(node, types)
         count = op.terms(types, node.attrs) if op.terms else 0
         count += count > 0 and node.op in SUMS and len(types) > 2  # a bias, or what the sum is added to
@@ -275,7 +277,18 @@ class _Step:
             own = getattr(torch, self.node.results[0].type.dtype)
             return (ONE_PASS[self.node.op]([arg.to(own) for arg in args], self.node.attrs).to(torch.float64),)
         if sample.skip_padding and self.pads:
-            args = [args[0], args[1].nan_to_num(0.0, 0.0, 0.0), *args[2:]]
+            return (self._without_padding(*args),)
+        return self._run(args)
+
+    def _without_padding(self, x: torch.Tensor, weight: torch.Tensor, *bias: torch.Tensor) -> torch.Tensor:
+        """A convolution in which weights that are NaN or infinite count only where they meet a number of `x`."""
+        special = (~torch.isfinite(weight)).to(weight.dtype)
+        (met,) = self._run([torch.ones_like(x), special, *(torch.zeros_like(b) for b in bias)])
+        (all_finite,) = self._run([x, weight.nan_to_num(0.0, 0.0, 0.0), *bias])
+        (as_it_is,) = self._run([x, weight, *bias])
+        return torch.where(met > 0.5, as_it_is, all_finite)
+
+    def _run(self, args: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         if self.node.form is Form.INPLACE:  # the operand belongs to the caller
             args = [args[0].clone(), *args[1:]]
         scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, **dict(zip(self._names, args, strict=True))}
