@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from fuzzer import bench
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
 from fuzzer.campaign.loop import Campaign
@@ -49,6 +50,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(bench.app, name="bench")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="TVM lanes, comma-separated globs.")]
@@ -366,7 +369,7 @@ def routed(arguments: list[str]) -> list[str]:
     return arguments if arguments and not arguments[0].startswith("-") else ["run", *arguments]
 
 
-COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep"}
+COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep", "bench"}
 
 
 def main() -> None:

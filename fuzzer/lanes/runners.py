@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fuzzer.lanes.base import Lane
 from fuzzer.lanes.faulty import FaultyLane
-from fuzzer.lanes.onnx_reference import OnnxReferenceLane
 from fuzzer.lanes.honest import HonestLane
+from fuzzer.lanes.onnx_reference import OnnxReferenceLane
 from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
 from fuzzer.lanes.relax import RelaxLane
 from fuzzer.lanes.torch_eager import TorchLane
