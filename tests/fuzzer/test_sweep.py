@@ -242,7 +242,7 @@ NOT_COMPARED = "no reference ran, or the ONNX file is wrong"
         (TVM, {TVM: HONEST}, (Status.SUPPORTED, "")),
         (TVM, {TVM: WRONG}, (Status.WRONG, "wrong-value")),
         (TVM, {TVM: fakes.unstable(RIGHT)}, (Status.WRONG, "second-run-differs")),
-        (TVM, {TVM: fakes.raised(Stage.IMPORT)}, (Status.FAILED, "rejected")),
+        (TVM, {TVM: fakes.rejected(Stage.IMPORT)}, (Status.FAILED, "rejected")),
         (TVM, {TVM: fakes.internal_error(Stage.COMPILE)}, (Status.FAILED, "internal-error")),
         (TVM, {TVM: fakes.segfault(Stage.RUN)}, (Status.FAILED, "died")),
         (TVM, {TVM: fakes.hung(Stage.COMPILE)}, (Status.FAILED, "timed-out")),
