@@ -26,6 +26,9 @@ from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, TimedOut
 INLINE = 600
 """Elements up to which an array is written out."""
 
+_SECTIONS = "torch.set_grad|result|try|if |summed|mod = broken|measured|changed, shared|broken = "
+"""How the parts of a script begin that are no functions."""
+
 
 def script(found: Confirmed, slug: str) -> str:
     """The source. It prints expected and actual; exits 1 while the bug is there, 0 when gone, 2 if it cannot tell."""
@@ -46,7 +49,7 @@ def script(found: Confirmed, slug: str) -> str:
     body = "\n\n".join(block.strip("\n") for block in blocks)
     if half:
         body = re.sub(r"\b(arg|output)\.numpy\(\)", r"as_numpy(\1)", body)
-    body = re.sub(r"\n{2,}(?=def |class )|(?<=\S)\n\n(?=torch.set_grad|result|try|if |summed)", "\n\n\n", body)
+    body = re.sub(rf"\n{{2,}}(?=def |class )|(?<=\S)\n\n(?={_SECTIONS})", "\n\n\n", body)
     exits = "Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell."
     return f'"""{slug}\n\n{told}\n{exits}\n"""\n\n{_imports(body)}\n\n\n{body.strip()}\n'
 

@@ -38,7 +38,8 @@ _FROM_EXPORT = """
 _FROM_OPEN_SIZES = """
 @DIMS@
     static, auto = torch.export.Dim.STATIC, torch.export.Dim.AUTO
-    sample = (@SAMPLE@,)  # other sizes than those it will run at
+    # exported at other sizes than those it will run at
+    sample = @SAMPLE@
     try:
         program = torch.export.export(model, sample, dynamic_shapes=@NAMED@)
     except torch._dynamo.exc.UserError:
@@ -220,7 +221,7 @@ def _open_sizes(case: Case) -> str:
     )
     values = [item.value for item in case.graph.inputs if not item.role.is_owned]
     sizes = sample_sizes(case)
-    sample = ", ".join(f"torch.zeros({v.type.bind(sizes).sizes}, dtype=torch.{v.type.dtype})" for v in values)
+    sample = _tuple([f"torch.zeros({v.type.bind(sizes).sizes}, dtype=torch.{v.type.dtype})" for v in values])
     named, auto = (_shapes([v.type.shape for v in values], names=names) for names in (True, False))
     text = _FROM_OPEN_SIZES.replace("@DIMS@", dims).replace("@SAMPLE@", sample)
     return text.replace("@NAMED@", named).replace("@AUTO@", auto)
