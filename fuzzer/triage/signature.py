@@ -56,7 +56,7 @@ class Signature:
 
     @property
     def needs_ops(self) -> bool:
-        return self.kind not in _TOLD_BY_A_MESSAGE
+        return self.kind not in _TOLD_WITHOUT_OPERATORS
 
     def same_failure(self, other: Signature) -> bool:
         """Whether a run that gave `other` shows the failure `self` again."""
@@ -66,7 +66,10 @@ class Signature:
         return mine == theirs
 
 
-_TOLD_BY_A_MESSAGE = frozenset({Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED, Kind.CHECKER_GAP})
+_TOLD_WITHOUT_OPERATORS = frozenset(
+    {Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED, Kind.CHECKER_GAP, Kind.ALIASED_OUTPUT}
+)
+"""Most have a message. Aliases are one behaviour, whatever operators amount to an identity: TVM hands out the input."""
 _AGAINST_ITSELF = frozenset({Kind.UNSTABLE, Kind.NONDETERMINISTIC})
 _GARBAGE = _AGAINST_ITSELF | {Kind.WRONG_VALUE}
 

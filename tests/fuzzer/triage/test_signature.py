@@ -167,3 +167,8 @@ def test_what_a_lane_is_held_against_is_part_of_its_identity_where_it_is_not_pyt
 def test_other_evidence_has_its_identity(one: Evidence, other: Evidence, same: bool) -> None:
     ids = {signature_of(finding(evidence, Kind.ILL_FORMED)).id for evidence in (one, other)}  # type: ignore[arg-type]
     assert (len(ids) == 1) is same
+
+
+def test_outputs_that_are_inputs_are_one_finding_whatever_operators_amount_to_an_identity() -> None:
+    assert not Signature(Kind.ALIASED_OUTPUT, Component.TVM, Stage.RUN).needs_ops
+    assert Signature(Kind.MODIFIED_INPUT, Component.TVM, Stage.RUN).needs_ops
