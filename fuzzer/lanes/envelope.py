@@ -81,7 +81,8 @@ class Sample:
     """How one evaluation pushes: every value away from zero (1) or towards it (-1), or by a seed of its own (0).
 
     Those of width 0 push nothing. one_pass: variances in one pass; flush: denormal numbers are zero; skip_padding: no
-    weight of a convolution meets its padding, and what NaN x 0 gives is not there.
+    weight of a convolution meets its padding, and what NaN x 0 gives is not there; other_layout: inputs lie otherwise
+    in memory, which changes nothing but where PyTorch is wrong.
     """
 
     direction: int
@@ -90,11 +91,13 @@ class Sample:
     one_pass: bool = False
     flush: bool = False
     skip_padding: bool = False
+    other_layout: bool = False
 
 
 PLAIN = Sample(0, width=0.0)
 ONE_PASS_SAMPLE = Sample(0, width=0.0, one_pass=True)
 FLUSHED = Sample(0, width=0.0, flush=True)
+OTHER_LAYOUT = Sample(0, width=0.0, other_layout=True)
 SKIPPED = Sample(0, width=0.0, skip_padding=True)
 NARROW = (Sample(0, width=0.0), Sample(1), Sample(-1), *(Sample(0, seed) for seed in range(1, 7)))
 WIDER = (Sample(1, 0, WIDE), Sample(-1, 0, WIDE), Sample(0, 11, WIDE), Sample(0, 12, WIDE))
@@ -132,6 +135,9 @@ def envelope(case: Case) -> list[Array]:
     if program.saw_denormals:  # then numbers below the smallest normal one say nothing
         for i, dtype in enumerate(dtypes):
             spread[i] = np.maximum(spread[i], tiny(dtype)) if flushes(dtype) else spread[i]
+    for i, moved in enumerate(program.run_elsewhere()):  # an implementation of PyTorch's own that is wrong is no truth
+        distance, jumped = _compare(moved, truth[i], dtypes[i])
+        ill[i] |= jumped | (distance > 2 * WIDE * (spread[i] + 1e-9 * np.abs(truth[i])))
     unit = [_unit(array, dtype) for array, dtype in zip(truth, dtypes, strict=True)]
     for sample in () if program.exact else WIDER:
         for i, moved in enumerate(program.run(sample)):
@@ -164,6 +170,18 @@ def tiny(dtype: DType) -> float:
     return float(ml_dtypes.finfo(dtype.numpy).smallest_normal)
 
 
+def other_layout(tensor: torch.Tensor) -> torch.Tensor:
+    """The same numbers, channels last where there are channels, else with the dimensions the other way round."""
+    match tensor.dim():
+        case 4:
+            return tensor.contiguous(memory_format=torch.channels_last)
+        case 5:
+            return tensor.contiguous(memory_format=torch.channels_last_3d)
+        case rank:
+            order = tuple(reversed(range(rank)))
+            return tensor.permute(order).contiguous().permute(order)
+
+
 class Program:
     """The nodes of a case in double precision, compiled once, run as often as there are samples."""
 
@@ -181,9 +199,18 @@ class Program:
         with torch.no_grad(), double_precision():
             return [value.contiguous().numpy() for value in self._run(sample)]
 
+    def run_elsewhere(self) -> list[Array]:
+        """With inputs in another layout; nothing where PyTorch has no views of it."""
+        try:
+            return self.run(OTHER_LAYOUT)
+        except RuntimeError:
+            return []
+
     def _run(self, sample: Sample) -> Iterable[torch.Tensor]:
         push = _Push(sample)
         values = dict(self._inputs)
+        if sample.other_layout:
+            values = {name: other_layout(value) for name, value in values.items()}
         if sample.flush:
             values = {name: push.flushed(value, self._types[name].dtype) for name, value in values.items()}
         if sample is PLAIN:
@@ -196,7 +223,7 @@ class Program:
                 dtype = result.type.dtype
                 if sample.flush:
                     made = push.flushed(made, dtype)
-                elif size and not sample.one_pass and sample is not PLAIN:
+                elif size and not sample.one_pass and not sample.other_layout and sample is not PLAIN:
                     made = push.rounded(made, dtype, size, step)
                 values[result.name] = made
             if sample is PLAIN:

@@ -13,6 +13,7 @@ import onnxruntime as ort
 import torch
 
 from fuzzer.lanes.base import Bench, Step, from_torch
+from fuzzer.lanes.envelope import other_layout
 from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -65,18 +66,6 @@ class HonestLane:
             finally:  # the next lane of this child is as the reference was
                 torch.set_num_threads(1)
                 torch.set_flush_denormal(False)
-
-
-def other_layout(tensor: torch.Tensor) -> torch.Tensor:
-    """The same numbers, channels last where there are channels, else with the dimensions the other way round."""
-    match tensor.dim():
-        case 4:
-            return tensor.contiguous(memory_format=torch.channels_last)
-        case 5:
-            return tensor.contiguous(memory_format=torch.channels_last_3d)
-        case rank:
-            order = tuple(reversed(range(rank)))
-            return tensor.permute(order).contiguous().permute(order)
 
 
 def _compiled(model: torch.nn.Module, backend: str) -> Model:

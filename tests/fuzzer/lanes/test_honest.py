@@ -9,7 +9,8 @@ from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import HONEST_LANES
 from fuzzer.lanes.base import Bench, Quiet
-from fuzzer.lanes.honest import HonestLane, other_layout
+from fuzzer.lanes.envelope import other_layout
+from fuzzer.lanes.honest import HonestLane
 from generators.graph import Case
 from oracles.lane import LaneSpec
 

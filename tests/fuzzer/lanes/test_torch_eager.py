@@ -342,6 +342,16 @@ def test_denormal_numbers_may_be_zero(dtype: DType) -> None:
     assert ill.tolist() == [True, False]
 
 
+def test_what_pytorch_computes_by_layout_is_no_truth() -> None:
+    """Bicubic interpolation with antialiasing to a width of 1: as of PyTorch 2.13 all rows are the first."""
+    attrs = {"size": (3, 1), "scale_factor": None, "align_corners": True, "antialias": True}
+    calls: list[Call] = [("v0", "interpolate_bicubic", "x0", attrs)]
+    case = case_of({"x0": "float32[1,2,4,5]"}, calls, "v0", thirds)
+    right = run(case, TORCH_F64)[0]
+    assert (right[..., :1, :] == right).all()
+    assert envelope(case)[1][0].any()
+
+
 @pytest.mark.parametrize("padding", [0, 1])
 def test_a_weight_that_is_nan_may_not_meet_the_padding(padding: int) -> None:
     """A blocked convolution skips the padding, another multiplies with it."""
