@@ -75,7 +75,22 @@ def is_sure(b: Builder, value: Value) -> bool:
     moves = op.view and op.terms is None and op.name != "dropout_training"  # which multiplies by 0 or 1
     if moves and b.type_of(node.args[0]).dtype == value.type.dtype:
         return all(is_sure(b, Value(name, b.type_of(name))) for name in node.args)
+    if node.op == "add_scalar":  # the epsilon of a variance
+        other = node.attrs["other"]
+        positive = isinstance(other, int | float) and other > 0
+        return positive and b.profile is not Profile.SPECIAL and _never_negative(b, node.args[0])
     return node.op == "clamp" and _away_from_zero(node) and (b.profile is not Profile.SPECIAL or _without_nan(b, node))
+
+
+def _never_negative(b: Builder, name: str) -> bool:
+    """Squares, and their sums and means."""
+    made = b.maker(name)
+    if made is None:
+        return False
+    _, node = made
+    if node.op in ("mean", "sum"):
+        return _never_negative(b, node.args[0])
+    return node.op == "square" or (node.op == "mul" and node.args[0] == node.args[1])
 
 
 def _away_from_zero(clamp: Node) -> bool:

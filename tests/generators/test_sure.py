@@ -35,6 +35,22 @@ CLAMPS: tuple[tuple[object, object, bool], ...] = (
 )
 
 
+def variance(b: Builder, times: float) -> Value:
+    """mean(x * x) + 0.001, where `times` is 1."""
+    x = b.fresh_input(F32)
+    square = emit(b, "mul", x, x if times == 1 else emit(b, "mul_scalar", x, other=times))
+    return emit(b, "add_scalar", emit(b, "mean", square, dim=(0,)), other=1e-3)
+
+
+def test_a_variance_and_its_epsilon_are_away_from_zero() -> None:
+    b = Builder(NumpySource(0))
+    emit(b, "rsqrt", variance(b, 1))
+    with pytest.raises(Invalid, match="rsqrt reads the zeros"):
+        emit(b, "rsqrt", variance(b, -1))
+    special = Builder(NumpySource(0), profile=Profile.SPECIAL)
+    assert not is_sure(special, variance(special, 1))
+
+
 def test_tables_name_rows() -> None:
     assert set(TABLE) >= LOOKS
 
