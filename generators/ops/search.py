@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import Attr, Attrs, DType, Form, Profile, TensorType, Value
+from generators.graph import Attrs, DType, Form, Profile, TensorType, Value
 from generators.ops.axes import without_ties
 from generators.ops.base import BOOL, NUMBER, DrawAttrs, Op, Types, number_of, one_of, optional, require
 from generators.ops.guard import clamped
@@ -94,12 +94,15 @@ def _side_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 def _needle_attrs(attrs: DrawAttrs) -> DrawAttrs:
     def draw(source: ChoiceSource, types: Types) -> Attrs:
-        return {"input": _draw_number(source), **(attrs(source, types) or {})}
+        number = _draw_number(source)
+        if types[0].dtype is DType.UINT8:  # eager PyTorch makes -2 a uint8 first, 254; compilers do not
+            number = abs(number)
+        return {"input": number, **(attrs(source, types) or {})}
 
     return draw
 
 
-def _draw_number(source: ChoiceSource) -> Attr:
+def _draw_number(source: ChoiceSource) -> int | float:
     number = source.integer(-6, 6)
     return number if source.chance(60) else number / 2
 
