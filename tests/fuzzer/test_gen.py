@@ -58,6 +58,7 @@ def test_another_case_in_the_way_is_kept(tmp_path: Path) -> None:
     assert path.read_text() == "{}"
 
 
+@pytest.mark.exhaustive
 def test_the_last_line_is_json_with_the_figures() -> None:
     command = [sys.executable, "-m", "fuzzer.cli", "gen", "--count", "30", "--seed", "2", "--stats", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
@@ -143,6 +144,7 @@ def test_a_process_that_dies_costs_one_answer() -> None:
         assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
 
 
+@pytest.mark.exhaustive
 def test_a_case_that_does_not_end_costs_one_answer() -> None:
     with Validity(seconds=1.0) as judge:
         os.kill(judge._child.pid, signal.SIGSTOP)

@@ -50,6 +50,7 @@ def assert_runs(case: Case) -> str:
     return OK if words == {OK} else NOT_FINITE
 
 
+@pytest.mark.exhaustive
 def test_mutants_run_in_eager_pytorch_and_most_are_finite() -> None:
     words = [assert_runs(case) for cases in CHAINS for case in cases[1:] if case.profile is Profile.NORMAL]
     assert words.count(OK) >= 0.95 * len(words)

@@ -22,6 +22,7 @@ def smallest(wanted: set[str], *ops: str) -> Case:
     return find(cases(**table), lambda case: wanted <= set(case.graph.ops), settings=SEARCH)  # type: ignore[arg-type]
 
 
+@pytest.mark.exhaustive
 def test_one_operator_of_many_is_all_that_stays() -> None:
     """Not the calls before it, and not those behind."""
     ops = [*OPS[::9], TABLE["softmax"], TABLE["add"]]
@@ -32,6 +33,7 @@ def test_one_operator_of_many_is_all_that_stays() -> None:
     assert all((array == 0).all() for array in found.tensors.values())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("wanted", [("tanh",), ("abs", "tanh")])
 def test_what_matters_stays_and_nothing_else(wanted: tuple[str, ...]) -> None:
     found = smallest(set(wanted), "neg", "abs", "relu", "add", "tanh", "sub", "exp")
@@ -40,6 +42,7 @@ def test_what_matters_stays_and_nothing_else(wanted: tuple[str, ...]) -> None:
     assert all((array == 0).all() for array in found.tensors.values())
 
 
+@pytest.mark.exhaustive
 def test_a_number_that_matters_is_the_only_one() -> None:
     found = find(tensors(F32), lambda array: bool((array > 2).any()), settings=SEARCH)
     assert sorted(found.reshape(-1).tolist()) == [0.0] * 11 + [3.0]

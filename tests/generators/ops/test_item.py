@@ -65,6 +65,7 @@ def test_what_is_computed(op: str, number: str, result: float) -> None:
     assert eval(TABLE[op].render(("x", "n"), {"number": number, "use": "add"}), scope).item() == result
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("op", [op.name for op in item.OPS])
 def test_exported_programs_read_the_number_when_they_run(op: str) -> None:
     for index in range(6):
