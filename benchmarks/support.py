@@ -43,7 +43,7 @@ def unsupported(executor: Executor, op: Op, count: int) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=3, help="cases of each operator")
+    parser.add_argument("--count", type=int, default=8, help="cases of each operator")
     args = parser.parse_args()
     with (
         Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor,
