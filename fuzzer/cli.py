@@ -275,13 +275,13 @@ def gen(
     for line in report.invalid:
         say(line)
     summary = report.summary()
-    if json:
-        print(msgspec.json.encode(summary).decode())
-        return
-    for key, value in summary.items() if stats else ():
-        print(f"{key:22} {value}")
     where = f" in {out}" if out else ""
-    print(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; next: {program()} run --seconds 120")
+    if not json:
+        for key, value in summary.items() if stats else ():
+            print(f"{key:22} {value}")
+        print(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; next: {program()} run --seconds 120")
+    if json or stats:  # the last line is for machines either way
+        print(msgspec.json.encode(summary).decode())
 
 
 def _measured(order: coverage_of.Order) -> coverage_of.Coverage:

@@ -31,7 +31,7 @@ def bloat(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
         code = CODE_BYTES + CODE_BYTES_PER_OPERATOR * len(case.graph.nodes)
         for excess in (
             Excess(Quantity.CONSTANTS, seen.constant_bytes, weights + CONSTANT_BYTES, PARAMETERS),
-            Excess(Quantity.LIBRARY, seen.library_bytes, weights + code, PARAMETERS),
+            Excess(Quantity.LIBRARY, seen.built_bytes, weights + code, PARAMETERS),
             *([_memory(seen, others)] if others else []),
         ):
             if excess.measured > excess.allowed:

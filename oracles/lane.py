@@ -43,7 +43,7 @@ class LaneSpec:
     llvm_opt   LLVM's own optimisation level, None for its default
     asserts    whether kernels check their arguments (product behaviour; most of LLVM's work on small graphs)
     checked    TVM's checker of well-formedness looks at the module after the import and after every pass
-    library    the result is written as a shared library and loaded again
+    as_library the result is written as a shared library and loaded again
     lifted     parameters stay inputs; what can be computed from them alone is lifted out, and run first
     symbolic   compiled for all sizes of the case's symbolic dimensions at once, run at the case's own
     fresh      runs in a process of its own: it must not matter
@@ -61,7 +61,7 @@ class LaneSpec:
     llvm_opt: int | None = None
     asserts: bool = True
     checked: bool = False
-    library: bool = False
+    as_library: bool = False
     lifted: bool = False
     symbolic: bool = False
     fresh: bool = False

@@ -66,7 +66,8 @@ class Facts:
     ill_formed       the first step after which it was not
     modified         inputs whose numbers changed while the model ran
     aliases          outputs (by position) that share memory with an input (by name)
-    parameter_bytes  of the case's parameters and buffers; constant_bytes those in the module before the build
+    parameter_bytes  of the case's parameters and buffers; constant_bytes those in the module before the build;
+                     built_bytes of the shared library, where one is written
     mutants          modules broken on purpose, of a lane that does that
     """
 
@@ -76,7 +77,7 @@ class Facts:
     aliases: tuple[tuple[int, str], ...] = ()
     parameter_bytes: int = 0
     constant_bytes: int = 0
-    library_bytes: int = 0
+    built_bytes: int = 0
     peak_bytes: int = 0
     compile_seconds: float = 0.0
     mutants: tuple[Mutant, ...] = ()

@@ -37,7 +37,7 @@ def _road(lane: LaneSpec) -> LaneSpec:
         pipeline="",
         opt_level=DEFAULT_OPT_LEVEL,
         llvm_opt=None,
-        library=False,
+        as_library=False,
         lifted=False,
         symbolic=False,
         fresh=False,
@@ -51,7 +51,8 @@ def what_it_adds(lane: LaneSpec) -> str:
         f"pipeline {lane.pipeline}" if lane.pipeline else "",
         f"opt_level {lane.opt_level}" if lane.opt_level != DEFAULT_OPT_LEVEL else "",
         f"LLVM -O{lane.llvm_opt}" if lane.llvm_opt is not None else "",
-        *(name for name in ("library", "lifted", "symbolic", "fresh") if getattr(lane, name)),
+        "library" if lane.as_library else "",
+        *(name for name in ("lifted", "symbolic", "fresh") if getattr(lane, name)),
     ]
     return ", ".join(part for part in parts if part)
 

@@ -23,7 +23,7 @@ ZERO = _beside("zero", pipeline="zero", checked=True)
 FOLDED = _beside("folded", passes=("FoldConstant", "FuseOps"))
 SCRIPT = _beside("script", passes=("ScriptRoundTrip",))
 JSON = _beside("json", passes=("JsonRoundTrip",))
-LIBRARY = _beside("library", library=True)
+LIBRARY = _beside("library", as_library=True)
 AGAIN = _beside("again", fresh=True)
 LIFTED = _beside("lifted", lifted=True, checked=True)
 SYMBOLIC = _beside("symbolic", symbolic=True)
@@ -39,7 +39,7 @@ RIGHT = fakes.TWO_OUTPUTS
 SLOPES = (fakes.expect(1.5, envelope=0.02), fakes.expect([[0.5, -1.0, 2.0]], envelope=0.02))
 """What is differentiated, and its gradient."""
 WRONG = fakes.wrong_value(RIGHT)
-PLAIN = Facts(parameter_bytes=4000, constant_bytes=4000, library_bytes=90_000, peak_bytes=8 << 20, compile_seconds=0.2)
+PLAIN = Facts(parameter_bytes=4000, constant_bytes=4000, built_bytes=90_000, peak_bytes=8 << 20, compile_seconds=0.2)
 
 
 def _below() -> Ran:

@@ -44,7 +44,7 @@ SAMPLED_LANES = (
     _sampled("zero", pipeline="zero", checked=True),
     _sampled("script", passes=("ScriptRoundTrip",)),
     _sampled("json", passes=("JsonRoundTrip",)),
-    _sampled("library", library=True),
+    _sampled("library", as_library=True),
     _sampled("again", fresh=True),
     _sampled("lifted", lifted=True, checked=True),
     _sampled("symbolic", symbolic=True, checked=True),

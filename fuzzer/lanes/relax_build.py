@@ -42,7 +42,7 @@ def built(module: Any, spec: LaneSpec, step: Step, checker: Checker | None) -> A
             step(Stage.COMPILE)
             executable = tvm.compile(module, target=target)
         step(Stage.LOAD)
-        if spec.library or spec.target == "c":
+        if spec.as_library or spec.target == "c":
             executable = _through_library(executable, spec, step)
         return relax.VirtualMachine(executable, tvm.cpu())
     finally:
@@ -90,7 +90,7 @@ def _through_library(executable: Any, spec: LaneSpec, step: Step) -> Any:
     path = Path(tempfile.mkdtemp()) / "model.so"
     options = {"options": ["-O1"]} if spec.target == "c" else {}
     executable.export_library(str(path), cc=host_compiler(), **options)
-    step.note(library_bytes=path.stat().st_size)
+    step.note(built_bytes=path.stat().st_size)
     return tvm.runtime.load_module(str(path))
 
 

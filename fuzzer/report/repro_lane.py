@@ -250,7 +250,7 @@ def _rest(lane: LaneSpec, run: str, check_after: str = "") -> str:
         lines = [f"with tvm.transform.PassContext({', '.join(context)}):", *("    " + line for line in lines)]
     text = "".join(f"    {line}\n" for line in lines)
     options = ', cc="gcc"' if lane.target == "c" else ""
-    if lane.target == "c" or lane.library or "path" in run:
+    if lane.target == "c" or lane.as_library or "path" in run:
         text += _LIBRARY.replace("@OPTIONS@", options)
     return f"\n{text}{run}"
 

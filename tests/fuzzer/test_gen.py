@@ -59,8 +59,9 @@ def test_another_case_in_the_way_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_the_last_line_is_json_with_the_figures() -> None:
-    command = [sys.executable, "-m", "fuzzer.cli", "gen", "--count", "30", "--seed", "2", "--stats", "--json"]
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_the_last_line_is_json_with_the_figures(more: list[str]) -> None:
+    command = [sys.executable, "-m", "fuzzer.cli", "gen", "--count", "30", "--seed", "2", "--stats", *more]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     summary = json.loads(done.stdout.splitlines()[-1])
     assert set(summary) >= KEYS

@@ -146,7 +146,7 @@ def sized(**sizes: int) -> Ran:
     ("quantity", "name", "allowed"),
     [
         (Quantity.CONSTANTS, "constant_bytes", 2 * WEIGHTS + CONSTANT_BYTES),
-        (Quantity.LIBRARY, "library_bytes", 2 * WEIGHTS + CODE_BYTES + CODE_BYTES_PER_OPERATOR),
+        (Quantity.LIBRARY, "built_bytes", 2 * WEIGHTS + CODE_BYTES + CODE_BYTES_PER_OPERATOR),
     ],
 )
 def test_bytes_beyond_the_parameters_and_some_code_are_bloat(quantity: Quantity, name: str, allowed: int) -> None:
@@ -157,9 +157,9 @@ def test_bytes_beyond_the_parameters_and_some_code_are_bloat(quantity: Quantity,
 
 
 def test_the_founding_case_is_caught() -> None:
-    linear = Facts(parameter_bytes=(128 * 512 + 512) * 4, constant_bytes=0, library_bytes=14_700_000)
+    linear = Facts(parameter_bytes=(128 * 512 + 512) * 4, constant_bytes=0, built_bytes=14_700_000)
     assert [finding.kind for finding in bloat(CASE, {TVM: replace(sins.SAME, facts=linear)})] == [Kind.BLOAT]
-    through_onnx = replace(linear, library_bytes=320_000)
+    through_onnx = replace(linear, built_bytes=320_000)
     assert list(bloat(CASE, {TVM_ONNX: replace(sins.SAME, facts=through_onnx)})) == []
 
 

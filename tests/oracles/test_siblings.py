@@ -100,7 +100,7 @@ def test_without_pytorchs_truth_only_what_must_be_identical_is_compared() -> Non
 
 
 def test_a_lane_is_run_with_what_it_is_judged_by() -> None:
-    library = next(lane for lane in SAMPLED_LANES if lane.library)
+    library = next(lane for lane in SAMPLED_LANES if lane.as_library)
     plain = TVM_LANES[0]
     assert judged_by(library)[-2:] == (plain, library)
     wrong = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN)

@@ -60,7 +60,7 @@ MESSAGES: list[protocol.Message] = [
             ill_formed=IllFormed("FoldConstant", "ValueError", "not well formed"),
             modified=("x0",),
             aliases=((1, "x0"),),
-            library_bytes=12,
+            built_bytes=12,
             compile_seconds=0.25,
             mutants=(Mutant("drop an argument", Fate.MISCOMPILED, "1 for 2"),),
         ),

@@ -57,10 +57,10 @@ def test_sizes_and_times(executor: Executor) -> None:
     seen = facts(executor, NAMED["library"])
     assert seen.parameter_bytes == parameters == 4 * (20 + 5)
     assert seen.constant_bytes == parameters
-    assert 5_000 < seen.library_bytes < 500_000
+    assert 5_000 < seen.built_bytes < 500_000
     assert 0 < seen.compile_seconds < 10
-    assert facts(executor, C).library_bytes > 5_000
-    assert facts(executor, LLVM).library_bytes == 0
+    assert facts(executor, C).built_bytes > 5_000
+    assert facts(executor, LLVM).built_bytes == 0
 
 
 def test_constants_are_counted_after_the_pipeline(executor: Executor) -> None:
