@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
+import eager
+import pytest
 import torch
-from eager import ones, type_text
+from eager import inferred, ones, type_text
 
 from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType
 from generators.ops import Op
@@ -15,6 +17,15 @@ from generators.ops.base import Kind, Types
 REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError)
 SIZES = (0, 1, 1, 2, 2, 3, 4, 6)
 DTYPES = tuple(DType)
+
+
+def refused_by_both(op: str, types: Types, attrs: Attrs, message: str, count: int = 1) -> None:
+    """PyTorch refuses the call, and inference does, for the reason `message`. `count` is of PyTorch's results."""
+    with pytest.raises(REFUSALS):
+        eager.in_torch(op, types, attrs, count=count)
+    with pytest.raises(Invalid) as error:
+        inferred(op, types, attrs)
+    assert message in str(error.value)
 
 
 def types(op: Op, rng: Random) -> Types:

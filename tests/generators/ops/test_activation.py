@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from agree import disagreements
 from eager import in_torch, inferred, types_of
-from nonsense import REFUSALS, verdicts
+from nonsense import refused_by_both, verdicts
 
 from generators.graph import Attrs, Form, Invalid, Node, TensorType, Value
 from generators.ops import TABLE, Op, activation
@@ -60,10 +60,7 @@ def test_every_activation_has_a_layer(op: Op) -> None:
     ],
 )
 def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message: str) -> None:
-    with pytest.raises(REFUSALS):
-        in_torch(op, types_of(types), attrs)
-    with pytest.raises(Invalid, match=message):
-        inferred(op, types_of(types), attrs)
+    refused_by_both(op, types_of(types), attrs, message)
 
 
 @pytest.mark.parametrize(
