@@ -8,13 +8,13 @@ import tempfile
 import time
 import traceback
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 
 from multiprocess.connection import Connection
 
 from fuzzer.isolate import protocol
-from fuzzer.lanes.base import Bench
-from fuzzer.lanes.runners import runner_of
+from fuzzer.lanes.base import Bench, Lane
 from oracles.lane import LaneSpec
 from oracles.outcome import Facts, Frame, Stage
 
@@ -52,8 +52,14 @@ def _cpu() -> float:
 
 
 def main(data: int) -> None:
+    from fuzzer.lanes.runners import runner_of  # here: it loads every compiler, which a fake device does without
+
     faulthandler.enable()
-    connection = Connection(data)
+    run_job(Connection(data), runner_of)
+
+
+def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> None:
+    """Take one job from the connection and do it. Raises EOFError where the supervisor has hung up."""
     message, payload = protocol.receive(connection)
     if not isinstance(message, protocol.Job):
         raise protocol.ProtocolError(f"expected a job, not {type(message).__name__}")
@@ -62,13 +68,12 @@ def main(data: int) -> None:
     bench = Bench(protocol.case_of(message, payload), steps)
     for index, spec in enumerate(message.lanes):
         steps.begin(index)
-        _run_lane(connection, bench, index, spec, steps)
+        _run_lane(connection, bench, index, spec, runner_of(spec), steps)
     steps(Stage.START)
     protocol.send(connection, protocol.Finished(dict(steps.cpu)))
 
 
-def _run_lane(connection: Connection, bench: Bench, index: int, spec: LaneSpec, step: _Steps) -> None:
-    runner = runner_of(spec)
+def _run_lane(connection: Connection, bench: Bench, index: int, spec: LaneSpec, runner: Lane, step: _Steps) -> None:
     if reason := runner.supports(bench.case, spec):
         protocol.send(connection, protocol.DidSkip(index, reason))
         return

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import struct
 from pathlib import Path
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -58,3 +59,8 @@ def start_time(pid: int) -> int:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
     except (OSError, IndexError):
         return 0
+
+
+def timeval(seconds: float) -> bytes:
+    """What the socket options SO_RCVTIMEO and SO_SNDTIMEO take (socket(7)); rounded up to whole seconds."""
+    return struct.pack("ll", int(seconds) + 1, 0)

@@ -45,6 +45,12 @@ class Job(msgspec.Struct, tag="job", tag_field="message"):
     version: int = VERSION
 
 
+class Started(msgspec.Struct, tag="started", tag_field="message"):
+    """The first frame of a process that takes several jobs in turn: what it loaded, in which version and setting."""
+
+    stated: dict[str, str]
+
+
 class At(msgspec.Struct, tag="at", tag_field="message"):
     """Child to supervisor: lane number `lane` now enters `stage`."""
 
@@ -81,12 +87,12 @@ class DidSkip(msgspec.Struct, tag="skipped", tag_field="message"):
 
 
 class Finished(msgspec.Struct, tag="finished", tag_field="message"):
-    """The last frame of a child: CPU seconds by stage."""
+    """The last frame of a job: CPU seconds by stage."""
 
     stage_cpu: dict[Stage, float]
 
 
-Message = Job | At | Noted | DidRun | DidRaise | DidSkip | Finished
+Message = Job | Started | At | Noted | DidRun | DidRaise | DidSkip | Finished
 
 _decoder = msgspec.json.Decoder(Message)
 

@@ -19,7 +19,7 @@ import pytest
 from multiprocess.connection import Connection
 
 from fuzzer.isolate import protocol
-from fuzzer.isolate.executor import Bounds, _Child
+from fuzzer.isolate.child_process import Bounds, ChildProcess, Zygote
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Finished, Job
 from fuzzer.lanes import TORCH, TORCH_F64
 from fuzzer.selftest import _case
@@ -54,7 +54,7 @@ def outcomes_of(
 
     result = Result({})
     log = tempfile.TemporaryFile()  # noqa: SIM115 - the child object closes it
-    child = _Child(NO_PROCESS, Connection(data.detach()), control, log, str(scratch / "child"))
+    child = ChildProcess(NO_PROCESS, Connection(data.detach()), Zygote(control), log, str(scratch / "child"))
     other_end = threading.Thread(target=take_the_job)
     other_end.start()
     try:

@@ -51,6 +51,7 @@ def framed(header: bytes, payload: bytes = b"") -> bytes:
 
 MESSAGES: list[protocol.Message] = [
     protocol.Job(list(LANES), 17, "/tmp/scratch"),
+    protocol.Started({"tvm": "0.27.0", "float32 matmul": "highest"}),
     protocol.At(2, Stage.COMPILE),
     protocol.Noted(1, Facts()),
     protocol.Noted(

@@ -1,0 +1,257 @@
+"""The supervisor's end of a process that runs lanes: hands it jobs, reads its frames, holds it to its bounds.
+
+The only producer of outcomes. Whether the process was forked by the zygote (one job) or spawned for a device (many, in
+turn) makes no difference here, but for who learns how it ended: that is a `Reaper`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import IO, Protocol, assert_never
+
+from multiprocess.connection import Connection, wait
+
+from fuzzer.isolate import processes, protocol
+from fuzzer.triage.signature import recognise
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import (
+    Cause,
+    Died,
+    Facts,
+    Outcome,
+    Raised,
+    Ran,
+    Result,
+    Skipped,
+    Stage,
+    TimedOut,
+    Unsupported,
+)
+
+POLL_SECONDS = 0.1
+LOG_BYTES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one lane may use: wall and CPU seconds, and resident bytes of its process."""
+
+    wall_seconds: float = 60.0
+    cpu_seconds: float = 30.0
+    memory_bytes: int = 6 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a process ended: its status as wait(2) gives it, and the CPU seconds of it and of those it waited for."""
+
+    status: int
+    cpu: float
+
+
+class Reaper(Protocol):
+    """Whoever learns how a process ended."""
+
+    def ending(self, seconds: float) -> Ending | None:
+        """None where the process is still there after `seconds`."""
+
+    def close(self) -> None: ...
+
+
+class Zygote:
+    """The zygote waits for the children that it forks, and tells on a socket of each."""
+
+    def __init__(self, status: socket.socket) -> None:
+        self._status = status
+
+    def ending(self, seconds: float) -> Ending | None:
+        if not wait([self._status], seconds):
+            return None
+        with contextlib.suppress(OSError):
+            if answer := self._status.recv(256):
+                told = json.loads(answer)
+                return Ending(int(told["status"]), told["cpu"])
+        return Ending(signal.SIGKILL, 0.0)  # the zygote has gone, and its children with it
+
+    def close(self) -> None:
+        self._status.close()
+
+
+class OwnChild:
+    """A process that the supervisor itself started, as the leader of a group."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self._watched = os.pidfd_open(process.pid)
+
+    def ending(self, seconds: float) -> Ending | None:
+        if not wait([self._watched], seconds):
+            return None
+        processes.kill_group(self._process.pid)  # what it started goes with it; its pid stays taken until the wait
+        _, status, usage = os.wait4(self._process.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        return Ending(status, usage.ru_utime + usage.ru_stime)
+
+    def close(self) -> None:
+        os.close(self._watched)
+
+
+@dataclass(slots=True)
+class ChildProcess:
+    """`grace_seconds` is how long SIGKILL may take. A process that is in the kernel's hands, in a driver that does not
+    come back, can take for ever: then `ended` stays None."""
+
+    pid: int
+    connection: Connection
+    reaper: Reaper
+    log: IO[bytes]
+    scratch: str
+    kill: Callable[[int], None] = processes.kill_group
+    grace_seconds: float = 30.0
+    ended: Ending | None = None
+    log_begin: int = 0
+
+    @property
+    def cpu_seconds(self) -> float:
+        return self.ended.cpu if self.ended else processes.cpu_seconds(self.pid)
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, result: Result) -> bool:
+        """Read frames until the job is done, or the process dead or over a bound; store what became of each lane.
+        Whether the job is done: else the process is of no more use."""
+        lane, stage = lanes[0], Stage.START
+        before = set(result.outcomes)
+        facts: dict[LaneSpec, Facts] = {}
+        began, cpu_began, looked = time.monotonic(), processes.cpu_seconds(self.pid), time.monotonic()
+        self.log_begin = os.fstat(self.log.fileno()).st_size
+        try:
+            protocol.send_job(self.connection, case, lanes, self.scratch)
+            while True:
+                talks = self.connection.poll(POLL_SECONDS)
+                now = time.monotonic()
+                if now - looked >= POLL_SECONDS:
+                    looked = now
+                    if outcome := self._over_bounds(bounds, stage, now - began, cpu_began):
+                        self.kill(self.pid)  # at once: it may be eating the memory of all
+                        result.outcomes.setdefault(lane, outcome)
+                        return False
+                if not talks:
+                    continue
+                message, payload = protocol.receive(self.connection)
+                match message:
+                    case protocol.At(lane=number, stage=stage):
+                        entered = _numbered(lanes, number)
+                        if entered != lane or stage is Stage.START:
+                            lane, began, cpu_began = entered, time.monotonic(), processes.cpu_seconds(self.pid)
+                    case protocol.Noted(lane=number, facts=seen):
+                        facts[_numbered(lanes, number)] = seen
+                    case protocol.Finished(stage_cpu=spent):
+                        if any(each not in result.outcomes for each in lanes):
+                            raise protocol.ProtocolError("it finished before every lane had an outcome")
+                        for key, seconds in spent.items():
+                            result.stage_cpu[key] = result.stage_cpu.get(key, 0.0) + seconds
+                        return True
+                    case protocol.DidRun() | protocol.DidRaise() | protocol.DidSkip():
+                        result.outcomes[_numbered(lanes, message.lane)] = _outcome(message, payload)
+                    case protocol.Job() | protocol.Started():
+                        raise protocol.ProtocolError(f"a child sent {type(message).__name__} in the middle of a job")
+                    case _:
+                        assert_never(message)
+        except BlockingIOError:  # it stopped in the middle of a frame
+            result.outcomes.setdefault(lane, TimedOut(stage, round(time.monotonic() - began, 1)))
+        except (EOFError, OSError, protocol.ProtocolError) as error:
+            self._end(5.0)
+            if lane not in result.outcomes:  # else it died between two lanes: nobody's result
+                result.outcomes[lane] = recognise(self._death(stage, error))
+        finally:
+            for lane in result.outcomes.keys() - before:
+                result.outcomes[lane] = _with_facts(result.outcomes[lane], facts.get(lane))
+        return False
+
+    def close(self) -> float:
+        """End the process and everything it started; its CPU seconds."""
+        self.connection.close()
+        self._end(0.5)
+        self.reaper.close()
+        self.log.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        return self.ended.cpu if self.ended else 0.0
+
+    def log_tail(self) -> str:
+        """The end of what it printed since its last job began."""
+        size = os.fstat(self.log.fileno()).st_size  # not by seeking, which would move where the process writes
+        begin = max(self.log_begin, size - LOG_BYTES)
+        return os.pread(self.log.fileno(), size - begin, begin).decode(errors="replace")
+
+    def _over_bounds(self, bounds: Bounds, stage: Stage, wall: float, cpu_began: float) -> Outcome | None:
+        if processes.resident_bytes(self.pid) > bounds.memory_bytes:
+            return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.memory_bytes >> 20} MiB")
+        if wall > bounds.wall_seconds or processes.cpu_seconds(self.pid) - cpu_began > bounds.cpu_seconds:
+            return TimedOut(stage, round(wall, 1))
+        return None
+
+    def _death(self, stage: Stage, error: Exception) -> Died:
+        status = self.ended.status if self.ended else signal.SIGKILL
+        log = self.log_tail()
+        if isinstance(error, protocol.ProtocolError):
+            log += f"\nit sent nonsense: {error}"
+        if os.WIFSIGNALED(status):
+            return Died(stage, Cause.SIGNAL, os.WTERMSIG(status), log)
+        return Died(stage, Cause.EXIT, os.waitstatus_to_exitcode(status), log)
+
+    def _end(self, patience: float) -> None:
+        """Give the process `patience` seconds to end by itself, then end it; learn how it ended either way."""
+        if self._has_ended(patience):
+            return
+        self.kill(self.pid)
+        self._has_ended(self.grace_seconds)
+
+    def _has_ended(self, seconds: float) -> bool:
+        if self.ended is None:
+            self.ended = self.reaper.ending(seconds)
+        return self.ended is not None
+
+
+def together(lanes: Sequence[LaneSpec]) -> list[LaneSpec]:
+    """The lanes that the next process runs: those that need one of their own come last, one by one."""
+    return [lane for lane in lanes if not lane.fresh] or list(lanes[:1])
+
+
+def with_deadline(end: socket.socket, seconds: float) -> Connection:
+    """A connection that raises BlockingIOError where the other side stops in the middle of a frame for so long."""
+    patience = processes.timeval(seconds)
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        end.setsockopt(socket.SOL_SOCKET, option, patience)
+    return Connection(end.detach())
+
+
+def _numbered(lanes: Sequence[LaneSpec], number: int) -> LaneSpec:
+    if not 0 <= number < len(lanes):
+        raise protocol.ProtocolError(f"there is no lane {number}")
+    return lanes[number]
+
+
+def _with_facts(outcome: Outcome, facts: Facts | None) -> Outcome:
+    return outcome if facts is None or isinstance(outcome, Unsupported | Skipped) else replace(outcome, facts=facts)
+
+
+def _outcome(message: protocol.DidRun | protocol.DidRaise | protocol.DidSkip, payload: memoryview) -> Outcome:
+    match message:
+        case protocol.DidRun(outputs=docs, again=more):
+            outputs, rest = protocol.unpack(docs, payload)
+            return Ran(outputs, protocol.unpack(more, rest)[0] if more is not None else None)
+        case protocol.DidRaise(stage=stage, type=name, text=text, frames=frames):
+            return recognise(Raised(stage, name, text, tuple(frames)))
+        case protocol.DidSkip(reason=reason):
+            return Skipped(reason)
+        case _:
+            assert_never(message)
