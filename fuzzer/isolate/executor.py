@@ -17,7 +17,7 @@ from types import TracebackType
 
 from fuzzer.isolate import processes
 from fuzzer.isolate.child_process import Bounds, ChildProcess, Zygote, together, with_deadline
-from fuzzer.isolate.toolchain import HOST, Toolchain
+from fuzzer.isolate.toolchain import HOST, Toolchain, surroundings
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
@@ -59,8 +59,9 @@ class Executor:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         log = tempfile.TemporaryFile()  # noqa: SIM115 - read below where the start fails
         module = "fuzzer.isolate.zygote"  # -P: whatever lies in the user's folder is no module of ours
-        command = [self._toolchain.python, "-P", "-m", module, str(theirs.fileno()), str(os.getpid())]
-        environment = {**os.environ, "PYTHONHASHSEED": "0", **self._toolchain.environment}
+        which = (self._toolchain.name, self._toolchain.kind)
+        command = [self._toolchain.python, "-P", "-m", module, *which, str(theirs.fileno()), str(os.getpid())]
+        environment = {**surroundings(self._toolchain, self._scratch), "PYTHONHASHSEED": "0"}
         with theirs, log:
             try:
                 self._zygote = subprocess.Popen(

@@ -2,17 +2,69 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+PACKAGES = ("generators", "oracles", "fuzzer")
+"""What a child imports of ours."""
+
+_OF_ANOTHER = ("PYTHONPATH", "PYTHONHOME", "TVM_HOME", "TVM_LIBRARY_PATH")
+"""Variables that would bring another TVM into an interpreter that has its own."""
+
+
+class Kind(StrEnum):
+    """Which of TVM's two graph languages its lanes are written in."""
+
+    RELAX = "relax"
+    RELAY = "relay"
 
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
+    """`environment` is set on top of the user's own when `python` is started."""
+
     name: str
     python: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    kind: Kind = Kind.RELAX
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is the interpreter that the supervisor runs in: the one that has all references."""
+        return self.name == HOST_NAME
 
 
-HOST = Toolchain("host", sys.executable)
-TOOLCHAINS = (HOST,)
+HOST_NAME = "host"
+HOST = Toolchain(HOST_NAME, sys.executable)
+
+
+def surroundings(toolchain: Toolchain, scratch: Path) -> dict[str, str]:
+    """The environment that its interpreter is started in. `scratch` gets what it takes to find our packages there.
+
+    They are shown to it by links, in a folder that holds nothing else: the folder that they lie in may be the host's
+    site-packages, with the host's torch and TVM in it.
+    """
+    if toolchain.is_host:
+        return {**os.environ, **toolchain.environment}
+    mine = {**{key: value for key, value in os.environ.items() if key not in _OF_ANOTHER}, **toolchain.environment}
+    mine["PYTHONPATH"] = _joined(str(_links(scratch / "packages")), toolchain.environment.get("PYTHONPATH"))
+    if "LD_LIBRARY_PATH" in toolchain.environment:  # the user's may be where the driver of the GPU is
+        mine["LD_LIBRARY_PATH"] = _joined(toolchain.environment["LD_LIBRARY_PATH"], os.environ.get("LD_LIBRARY_PATH"))
+    return mine
+
+
+def _links(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for package in PACKAGES:
+        link = folder / package
+        if not link.is_symlink():
+            link.symlink_to(Path(__file__).parents[2] / package)
+    return folder
+
+
+def _joined(*paths: str | None) -> str:
+    return os.pathsep.join(path for path in paths if path)

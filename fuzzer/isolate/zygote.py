@@ -1,7 +1,8 @@
 """The zygote of a toolchain: imports torch and TVM once, then forks a child for each case.
 
-Started as `python -m fuzzer.isolate.zygote FD` by `fuzzer.isolate.executor`; FD is a socket. A request is one message
-with three descriptors: the child's data socket, a socket for its status, and its log file. On the status socket go
+Started as `python -m fuzzer.isolate.zygote TOOLCHAIN KIND FD SUPERVISOR` by `fuzzer.isolate.executor`; FD is a socket,
+SUPERVISOR a process. What is said there is the same in every toolchain. A request is one message with three
+descriptors: the child's data socket, a socket for its status, and its log file. On the status socket go
 `{"pid": ...}` when the child is forked and `{"status": ..., "cpu": ...}` when it has ended.
 
 It stays single-threaded, so that fork is safe, and touches no GPU.
@@ -21,6 +22,7 @@ import sys
 import traceback
 
 from fuzzer.isolate.processes import die_with_parent, kill_group
+from fuzzer.isolate.toolchain import Kind
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TVM_NUM_THREADS")
 
@@ -112,14 +114,14 @@ def _drain(fd: int) -> None:
 
 
 def main() -> None:
-    control = socket.socket(fileno=int(sys.argv[1]))
-    supervisor = int(sys.argv[2])
-    die_with_parent(supervisor)
+    toolchain, kind, descriptor, supervisor = sys.argv[1:]
+    control = socket.socket(fileno=int(descriptor))
+    die_with_parent(int(supervisor))
     for name in THREADS:
         os.environ[name] = "1"
     from fuzzer.lanes import warmup
 
-    versions = warmup.warm_up()
+    versions = warmup.warm_up(toolchain, Kind(kind))
     importlib.import_module("fuzzer.isolate.child")  # once, not in each child
     gc.collect()
     gc.freeze()  # a collection in a child would write to, and so copy, every page it looks at

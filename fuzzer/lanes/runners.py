@@ -1,29 +1,49 @@
-"""Which class runs a lane. Imported in children only: this loads torch, onnxruntime and TVM."""
+"""Which class runs a lane. Imported in children only: asking for a runner loads the engine that it is written for, and
+no other, so that a toolchain needs no more than its own lanes do."""
 
 from __future__ import annotations
 
+import functools
+from typing import assert_never
+
 from fuzzer.lanes.base import Lane
-from fuzzer.lanes.faulty import FaultyLane
-from fuzzer.lanes.honest import HonestLane
-from fuzzer.lanes.onnx_reference import OnnxReferenceLane
-from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
-from fuzzer.lanes.relax import RelaxLane
-from fuzzer.lanes.torch_eager import TorchLane
-from fuzzer.lanes.torch_gradient import TorchGradientLane
 from oracles.lane import Engine, LaneSpec, gives_gradients
-
-RUNNERS: dict[Engine, Lane] = {
-    Engine.TORCH: TorchLane(),
-    Engine.ONNXRUNTIME: OnnxRuntimeLane(),
-    Engine.ONNX_REFERENCE: OnnxReferenceLane(),
-    Engine.TVM: RelaxLane(),
-    Engine.HONEST: HonestLane(),
-    Engine.FAULTY: FaultyLane(),
-}
-
-
-_GRADIENTS = TorchGradientLane()
 
 
 def runner_of(spec: LaneSpec) -> Lane:
-    return _GRADIENTS if spec.engine is Engine.TORCH and gives_gradients(spec) else RUNNERS[spec.engine]
+    return _runner(spec.engine, gives_gradients(spec))
+
+
+@functools.cache
+def _runner(engine: Engine, gradients: bool) -> Lane:
+    match engine:
+        case Engine.TORCH if gradients:
+            from fuzzer.lanes.torch_gradient import TorchGradientLane
+
+            return TorchGradientLane()
+        case Engine.TORCH:
+            from fuzzer.lanes.torch_eager import TorchLane
+
+            return TorchLane()
+        case Engine.ONNXRUNTIME:
+            from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
+
+            return OnnxRuntimeLane()
+        case Engine.ONNX_REFERENCE:
+            from fuzzer.lanes.onnx_reference import OnnxReferenceLane
+
+            return OnnxReferenceLane()
+        case Engine.TVM:
+            from fuzzer.lanes.relax import RelaxLane
+
+            return RelaxLane()
+        case Engine.HONEST:
+            from fuzzer.lanes.honest import HonestLane
+
+            return HonestLane()
+        case Engine.FAULTY:
+            from fuzzer.lanes.faulty import FaultyLane
+
+            return FaultyLane()
+        case _:
+            assert_never(engine)

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import logging
 import platform
+import sys
 import warnings
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from fuzzer.isolate.toolchain import HOST_NAME, Kind
+from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, TVM_LANES, relay_start
+from fuzzer.lanes.base import Bench, Quiet
+from fuzzer.lanes.runners import runner_of
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
 from generators.motifs import call
 from generators.random_graph import with_values
+from oracles.lane import LaneSpec
 
 
-def warm_up() -> dict[str, str]:
+def warm_up(toolchain: str = HOST_NAME, kind: Kind = Kind.RELAX) -> dict[str, str]:
     """Returns the versions of what was loaded."""
     import torch
 
@@ -24,22 +32,49 @@ def warm_up() -> dict[str, str]:
     torch.set_num_interop_threads(1)
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
-    from fuzzer.lanes import LANES
-    from fuzzer.lanes.base import Bench, Quiet
-    from fuzzer.lanes.runners import runner_of
-
     remember_decompositions()
+    if toolchain == HOST_NAME:
+        load((*LANES, *ONNX_READERS, *GRADIENT_REFERENCES, *HONEST_LANES))
+        for spec, error in _failures(LANES):
+            error.add_note(f"lane {spec} cannot run the network that every lane is warmed up with")
+            raise error
+    else:
+        if kind is Kind.RELAY:
+            relay_start.build_and_run()
+        load(OF_KIND[kind])
+        for spec, error in _failures(OF_KIND[kind]):  # of this release: whoever runs the lane is told
+            print(f"lane {spec} is not warmed up: {type(error).__name__}: {error}", file=sys.stderr)
+    return versions()
+
+
+OF_KIND = {Kind.RELAX: TVM_LANES, Kind.RELAY: ()}
+"""The lanes that a toolchain is warmed up with where it is not the host: their references run there."""
+
+
+def load(lanes: Iterable[LaneSpec]) -> None:
+    """Import what runs them."""
+    for spec in lanes:
+        runner_of(spec)
+
+
+def _failures(lanes: Iterable[LaneSpec]) -> Iterator[tuple[LaneSpec, Exception]]:
+    """Run the lanes; those that cannot run the network."""
     step = Quiet()
     bench = Bench(_case(), step)
-    for spec in LANES:
+    for spec in lanes:
         try:
             runner_of(spec).run(bench, spec, step)
         except Exception as error:
-            error.add_note(f"lane {spec} cannot run the network that every lane is warmed up with")
-            raise
-    names = ("torch", "tvm", "onnx", "onnxruntime", "numpy")
-    versions = {name: str(importlib.import_module(name).__version__) for name in names}
-    return {"python": platform.python_version(), **versions}
+            yield spec, error
+
+
+def versions() -> dict[str, str]:
+    """Of the interpreter and of what matters here, as far as it is installed; tvm is what all others are for."""
+    found = {"python": platform.python_version()}
+    for name in ("torch", "tvm", "onnx", "onnxruntime", "numpy"):
+        if name == "tvm" or importlib.util.find_spec(name):
+            found[name] = str(importlib.import_module(name).__version__)
+    return found
 
 
 def _case() -> Case:

@@ -1,0 +1,1 @@
+"""Other releases of TVM beside the host's: installed, remembered, checked."""

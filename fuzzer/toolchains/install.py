@@ -1,0 +1,167 @@
+"""Makes toolchains: a virtual environment with a release of TVM, with the last TVM that had Relay, or none of ours."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.toolchain import Kind, Toolchain, surroundings
+from fuzzer.toolchains import registry, relay
+from fuzzer.toolchains.registry import Record
+from generators.graph import Invalid
+
+Tell = Callable[[str], None]
+"""Called with what is about to take a while."""
+
+AS_HOST = ("torch", "numpy", "ml_dtypes", "msgspec", "multiprocess", "safetensors", "onnx", "onnxscript")
+"""What children need beside TVM, in the host's versions: what differs between two toolchains is TVM."""
+
+NEEDED = ("msgspec", "multiprocess", "numpy", "ml_dtypes", "safetensors", "torch")
+"""What an interpreter must have to run our children; and tvm."""
+
+OLDEST_PYTHON = (3, 11)
+TAIL = 4
+_RELEASE = re.compile(r"\d+(\.\d+)+([a-z.]+\d+)*")
+
+
+def add_release(release: str, tell: Tell) -> Record:
+    """A release of apache-tvm from the package index, about a minute and 1.4 GB."""
+    if not _RELEASE.fullmatch(release):
+        raise Invalid(f"{release!r} is neither a release of apache-tvm (0.26.0, say) nor relay; own builds: --python")
+    with registry.adding(release) as folder:
+        python = virtual_environment(folder, sys.executable, tell)
+        tell(f"installing apache-tvm {release} ...")
+        pip(python, "--no-deps", f"apache-tvm=={release}")
+        tell(f"installing torch {_as_host('torch').partition('==')[2]} and what else it needs ...")
+        pip(python, *map(_as_host, AS_HOST), "typing_extensions", *_ffi(folder))
+        return _finished(Toolchain(release, str(python)), tell)
+
+
+def add_relay(tell: Tell) -> Record:
+    """TVM 0.17, the last one with Relay that the package index has (in another package's wheel), about a minute and
+    1.8 GB."""
+    with registry.adding(relay.NAME) as folder:
+        python = virtual_environment(folder, relay.interpreter(), tell)
+        tell("installing torch and what else it needs ...")
+        pip(python, *relay.PACKAGES, *map(_as_host, relay.AS_HOST))
+        tell(f"installing TVM 0.17 ({relay.WHEEL}) ...")
+        pip(python, "--no-deps", relay.WHEEL)
+        return _finished(Toolchain(relay.NAME, str(python), relay.environment(folder, python), Kind.RELAY), tell)
+
+
+def add_own(name: str, python: Path, environment: Mapping[str, str], tell: Tell) -> Record:
+    """Somebody's own build. Nothing is installed; the interpreter must have what children need."""
+    with registry.adding(name):
+        found = shutil.which(python)
+        if found is None:
+            raise Invalid(f"{python} is no program")
+        return _finished(Toolchain(name, os.path.abspath(found), environment), tell)
+
+
+def _finished(toolchain: Toolchain, tell: Tell) -> Record:
+    """Saved, once it says what it is."""
+    tell("asking it for its versions ...")
+    versions, kind = versions_of(toolchain)
+    kept = Toolchain(toolchain.name, toolchain.python, toolchain.environment, kind)
+    return registry.save(kept, versions)
+
+
+def virtual_environment(folder: Path, python: str, tell: Tell) -> Path:
+    """Its interpreter. uv makes one in a second, and where Python comes without ensurepip; pip fills it either way: uv
+    reads none of pip's settings, and would take other builds of torch than the host's."""
+    tell(f"making a virtual environment in {folder} ...")
+    made = folder / "venv"
+    if uv := shutil.which("uv"):
+        _run([uv, "venv", "--quiet", "--seed", "--python", python, str(made)], "uv venv")
+    else:
+        _run([python, "-P", "-m", "venv", str(made)], "python -m venv")
+    return made / "bin" / "python"
+
+
+def pip(python: Path, *arguments: str) -> None:
+    _run([str(python), "-P", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *arguments], "pip")
+
+
+def _run(command: Sequence[str], what: str) -> None:
+    """Raise `EnvironmentMissing` with the last lines of what it printed, where it fails."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+    except OSError as error:
+        raise EnvironmentMissing(f"{what} does not start: {error}") from None
+    if done.returncode:
+        tail = [line.strip() for line in done.stdout.splitlines() if line.strip()][-TAIL:]
+        raise EnvironmentMissing(f"{what} failed: {' | '.join(tail)}")
+
+
+def _as_host(package: str) -> str:
+    """The host's version of a package, as a requirement; `2.13.0+cpu` is a build of 2.13.0."""
+    try:
+        version = importlib.metadata.version(package).partition("+")[0]
+    except importlib.metadata.PackageNotFoundError:
+        raise EnvironmentMissing(f"the host has no {package}, whose version a toolchain takes over") from None
+    return f"{package}=={version}"
+
+
+def _ffi(folder: Path) -> list[str]:
+    """The oldest apache-tvm-ffi that the release takes: what it was built with. It allows newer ones, but with 0.1.15
+    TVM 0.27 crashes on modules with constants."""
+    site = [str(path) for path in folder.glob("venv/lib/python*/site-packages")]
+    installed = importlib.metadata.distributions(name="apache-tvm", path=site)
+    asked = [line for found in installed for line in found.requires or ()]
+    oldest = [found[1] for line in asked if (found := re.match(r"apache-tvm-ffi\s*>=\s*([\w.]+)", line))]
+    return [f"apache-tvm-ffi=={version}" for version in oldest]
+
+
+_PROBE = """
+import importlib, importlib.util, json, platform, sys
+lacking = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]
+if lacking:
+    sys.exit(f"it lacks {', '.join(lacking)}")
+found = {"python": platform.python_version()}
+for name in ("torch", "tvm", "tvm_ffi", "onnx", "numpy"):
+    if importlib.util.find_spec(name):
+        found[name] = str(importlib.import_module(name).__version__)
+relay = importlib.util.find_spec("tvm.relay") is not None
+print(json.dumps([found, "relay" if relay else "relax"]))
+"""
+
+
+def versions_of(toolchain: Toolchain) -> tuple[dict[str, str], Kind]:
+    """What the interpreter has. Raise `Invalid` where it is none, `EnvironmentMissing` where it lacks something."""
+    said, _ = _asked(toolchain, "import platform; print(platform.python_version())")
+    if not re.fullmatch(r"\d+\.\d+\.\d+\S*", said):
+        raise Invalid(f"{toolchain.python} is no Python interpreter")
+    refused = f"{toolchain.python} cannot be toolchain {toolchain.name!r}"
+    if tuple(map(int, said.split(".")[:2])) < OLDEST_PYTHON:
+        raise EnvironmentMissing(f"{refused}: it is Python {said}; difftvm needs {'.'.join(map(str, OLDEST_PYTHON))}")
+    answer, complaint = _asked(toolchain, _PROBE, *NEEDED, "tvm")
+    try:
+        found, kind = json.loads(answer)
+        return dict(found), Kind(kind)
+    except (ValueError, TypeError):
+        raise EnvironmentMissing(f"{refused}: {complaint or 'it ends without a word'}") from None
+
+
+def _asked(toolchain: Toolchain, program: str, *arguments: str) -> tuple[str, str]:
+    """The last lines that it writes to stdout and to stderr."""
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
+        environment = surroundings(toolchain, Path(scratch))
+        command = [toolchain.python, "-c", program, *arguments]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, errors="replace", env=environment, cwd=scratch
+            )
+        except OSError:
+            return "", ""
+    out, err = ([line.strip() for line in text.splitlines() if line.strip()] for text in (done.stdout, done.stderr))
+    return "".join(out[-1:]), "".join(err[-1:])

@@ -1,0 +1,155 @@
+"""The toolchains of this user: one folder each, which exists when `toolchain.json` is in it.
+
+That file is written last, and by a rename. A folder without one is what an interrupted installation left behind.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.metadata
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.files import write_atomically
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.toolchain import HOST, HOST_NAME, Kind, Toolchain
+from generators.graph import Invalid
+
+FORMAT = 1
+NAME = "toolchain.json"
+_NAMES = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,60}")
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`versions` are what the interpreter said when it was added; `size` is the bytes of what was installed for it."""
+
+    format: int
+    name: str
+    kind: Kind
+    python: str
+    environment: dict[str, str]
+    versions: dict[str, str]
+    size: int
+
+    @property
+    def toolchain(self) -> Toolchain:
+        return Toolchain(self.name, self.python, self.environment, self.kind)
+
+
+def root() -> Path:
+    """`$XDG_CACHE_HOME/difftvm/toolchains`, or below `~/.cache`."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(cache) if os.path.isabs(cache) else Path.home() / ".cache") / "difftvm" / "toolchains"
+
+
+def names() -> list[str]:
+    """Of what is installed, broken records included."""
+    return sorted(path.parent.name for path in root().glob(f"*/{NAME}"))
+
+
+def read(name: str) -> Record:
+    """Raise `Invalid` where there is none of this name, or none that can be read."""
+    path = root() / _checked(name) / NAME
+    try:
+        record = msgspec.json.decode(path.read_bytes(), type=Record)
+    except FileNotFoundError:
+        raise Invalid(f"there is no toolchain {name!r}; `fuzz toolchain list` lists them") from None
+    except OSError as error:
+        raise Invalid(f"{path}: {error.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Invalid(f"{path}: {error}; `fuzz toolchain remove {name}` removes it") from None
+    if record.format != FORMAT or record.name != name:
+        raise Invalid(f"{path}: no record of {name!r} in format {FORMAT}; `fuzz toolchain remove {name}` removes it")
+    return record
+
+
+def find(name: str) -> Toolchain:
+    """What a lane's toolchain stands for. The host's own release is the host. Raise `EnvironmentMissing`."""
+    if is_host(name):
+        return HOST
+    try:
+        return read(name).toolchain
+    except Invalid as error:
+        raise EnvironmentMissing(str(error)) from None
+
+
+def is_host(name: str) -> bool:
+    return name in (HOST_NAME, host_release())
+
+
+def host_release() -> str | None:
+    """The release of TVM that is installed beside us; None where it is a build that pip does not know."""
+    try:
+        return importlib.metadata.version("apache-tvm")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@contextmanager
+def adding(name: str) -> Iterator[Path]:
+    """An empty folder for a new toolchain, which is there to stay once `save` was called. Half-built ones are swept
+    first. Raise `Invalid` where the name is taken, or no name."""
+    if is_host(name):
+        raise Invalid(f"{name!r} is the toolchain that difftvm itself runs in; it is always there")
+    folder = root() / _checked(name)
+    with _locked():
+        if (folder / NAME).exists():
+            raise Invalid(f"there is a toolchain {name!r} already; `fuzz toolchain remove {name}` removes it")
+        sweep()
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            if not (folder / NAME).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def save(toolchain: Toolchain, versions: Mapping[str, str]) -> Record:
+    folder = root() / toolchain.name
+    size = sum(path.lstat().st_size for path in folder.rglob("*"))
+    environment = dict(toolchain.environment)
+    record = Record(FORMAT, toolchain.name, toolchain.kind, toolchain.python, environment, dict(versions), size)
+    write_atomically(folder / NAME, msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
+    return record
+
+
+def remove(name: str) -> None:
+    """Raise `Invalid` where there is none."""
+    folder = root() / _checked(name)
+    with _locked():
+        try:
+            (folder / NAME).unlink()  # from here on it does not exist; what is interrupted now is swept
+        except FileNotFoundError:
+            raise Invalid(f"there is no toolchain {name!r}; `fuzz toolchain list` lists them") from None
+        shutil.rmtree(folder)
+
+
+def sweep() -> None:
+    """Remove what interrupted installations left."""
+    for folder in root().iterdir():
+        if folder.is_dir() and not (folder / NAME).exists():
+            shutil.rmtree(folder)
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """One installation at a time; a folder that is being filled is nobody's to sweep."""
+    root().mkdir(parents=True, exist_ok=True)
+    with (root() / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Invalid("another `fuzz toolchain` is at work; try again when it has finished") from None
+        yield
+
+
+def _checked(name: str) -> str:
+    if not _NAMES.fullmatch(name):
+        raise Invalid(f"{name!r} is no name for a toolchain: letters, digits and . _ + -")
+    return name
