@@ -33,6 +33,7 @@ from fuzzer.replay import Exit
 from fuzzer.report import finding_file
 from fuzzer.selftest import self_test
 from fuzzer.settings import Settings
+from fuzzer.toolchains import command as toolchains
 from fuzzer.triage import known as known_behaviour
 from fuzzer.triage import tables
 from fuzzer.triage.related import causes
@@ -52,6 +53,7 @@ app = typer.Typer(
 )
 
 app.add_typer(bench.app, name="bench")
+app.add_typer(toolchains.app, name="toolchain")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="TVM lanes, comma-separated globs.")]
@@ -369,7 +371,7 @@ def routed(arguments: list[str]) -> list[str]:
     return arguments if arguments and not arguments[0].startswith("-") else ["run", *arguments]
 
 
-COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep", "bench"}
+COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep", "bench", "toolchain"}
 
 
 def main() -> None:

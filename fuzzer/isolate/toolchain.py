@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from oracles.lane import Engine
+
 PACKAGES = ("generators", "oracles", "fuzzer")
 """What a child imports of ours."""
 
@@ -23,13 +25,17 @@ class Kind(StrEnum):
     RELAY = "relay"
 
 
+KIND_OF = {Engine.TVM: Kind.RELAX}
+"""The language of a lane's engine. Engines that are not here are TVM's judges, and run in the host."""
+
+
 @dataclass(frozen=True, slots=True)
 class Toolchain:
     """`environment` is set on top of the user's own when `python` is started."""
 
     name: str
     python: str
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     kind: Kind = Kind.RELAX
 
     @property

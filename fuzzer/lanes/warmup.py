@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fuzzer.isolate.toolchain import HOST_NAME, Kind
+from fuzzer.isolate.toolchain import HOST_NAME, KIND_OF, Kind
 from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, TVM_LANES, relay_start
 from fuzzer.lanes.base import Bench, Quiet
 from fuzzer.lanes.runners import runner_of
@@ -41,14 +41,11 @@ def warm_up(toolchain: str = HOST_NAME, kind: Kind = Kind.RELAX) -> dict[str, st
     else:
         if kind is Kind.RELAY:
             relay_start.build_and_run()
-        load(OF_KIND[kind])
-        for spec, error in _failures(OF_KIND[kind]):  # of this release: whoever runs the lane is told
+        lanes = [lane for lane in TVM_LANES if KIND_OF[lane.engine] is kind]  # what they are judged by runs in the host
+        load(lanes)
+        for spec, error in _failures(lanes):  # of this release: whoever runs the lane is told
             print(f"lane {spec} is not warmed up: {type(error).__name__}: {error}", file=sys.stderr)
     return versions()
-
-
-OF_KIND = {Kind.RELAX: TVM_LANES, Kind.RELAY: ()}
-"""The lanes that a toolchain is warmed up with where it is not the host: their references run there."""
 
 
 def load(lanes: Iterable[LaneSpec]) -> None:

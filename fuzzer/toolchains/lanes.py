@@ -1,23 +1,32 @@
-"""Lanes in another toolchain."""
+"""Lanes in other toolchains than the host."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fuzzer.isolate.toolchain import HOST_NAME
+from fuzzer.isolate.toolchain import KIND_OF, Toolchain
 from fuzzer.toolchains import registry
+from generators.graph import Invalid
 from oracles.lane import LaneSpec
 
 
+def named(names: str) -> tuple[Toolchain, ...]:
+    """The toolchains of a comma-separated list. Raise `EnvironmentMissing` where one of them is not there."""
+    return tuple(dict.fromkeys(registry.find(name.strip()) for name in names.split(",")))
+
+
 def in_toolchain(lane: LaneSpec, toolchain: str) -> LaneSpec:
-    """The same road in another toolchain, named e.g. `relax-export-llvm@0.26.0`."""
-    plain = lane.name.partition("@")[0]
-    if registry.is_host(toolchain):
-        return replace(lane, name=plain, toolchain=HOST_NAME)
-    return replace(lane, name=f"{plain}@{toolchain}", toolchain=toolchain)
+    """The same road in another toolchain. Its name stays: a bug that two releases have is one bug."""
+    return replace(lane, toolchain=toolchain)
 
 
-def in_toolchains(lanes: Sequence[LaneSpec], toolchains: Sequence[str]) -> tuple[LaneSpec, ...]:
-    """Each lane in each of them."""
-    return tuple(in_toolchain(lane, toolchain) for toolchain in toolchains for lane in lanes)
+def in_toolchains(lanes: Sequence[LaneSpec], toolchains: Sequence[Toolchain]) -> tuple[LaneSpec, ...]:
+    """Each lane in each toolchain that speaks its language. Raise `Invalid` where a toolchain is left without any."""
+    chosen: list[LaneSpec] = []
+    for toolchain in toolchains:
+        its = [in_toolchain(lane, toolchain.name) for lane in lanes if KIND_OF[lane.engine] is toolchain.kind]
+        if not its:
+            raise Invalid(f"none of these lanes runs in toolchain {toolchain.name!r}, which speaks {toolchain.kind}")
+        chosen += its
+    return tuple(chosen)

@@ -1,0 +1,112 @@
+"""`fuzz toolchain`: other releases of TVM, in which the same lanes run."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.toolchain import HOST_NAME, Kind
+from fuzzer.toolchains import check as checking
+from fuzzer.toolchains import install, registry, relay
+from fuzzer.toolchains.registry import Record
+from generators.graph import Invalid
+
+app = typer.Typer(help="Other releases of TVM, in which the same lanes run.")
+
+Name = Annotated[str, typer.Argument(help="Its name.")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+@app.callback()
+def toolchain() -> None:
+    """Other releases of TVM, in which the same lanes run."""
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="A release of apache-tvm (0.26.0), relay, or a name with --python.")],
+    python: Annotated[Path | None, typer.Option(help="The interpreter of a build of your own.")] = None,
+    env: Annotated[list[str] | None, typer.Option(metavar="K=V", help="With --python: set for it. Repeatable.")] = None,
+) -> None:
+    """Install a release of TVM, or Relay, in an environment of its own; or take a build that is there."""
+    if python is None and env:
+        raise Invalid("--env goes with --python: what is installed here knows its environment")
+    began = time.monotonic()
+    if python is not None:
+        record = install.add_own(name, python, _environment(env or []), _tell)
+    elif name == relay.NAME:
+        record = install.add_relay(_tell)
+    else:
+        record = install.add_release(name, _tell)
+    print(f"{_described(record)}, in {time.monotonic() - began:.0f} s; next: fuzz toolchain check {name}")
+
+
+@app.command("list")
+def list_all(json: JsonFlag = False) -> None:
+    """List the toolchains."""
+    records: list[Record | str] = [_record(name) for name in registry.names()]
+    if json:
+        print(msgspec.json.format(msgspec.json.encode([each for each in records if isinstance(each, Record)])).decode())
+    else:
+        print(f"{HOST_NAME}: TVM {registry.host_release() or '(a build of your own)'}, {sys.executable}")
+        for each in records:
+            print(f"{_described(each)}, {each.python}" if isinstance(each, Record) else f"BROKEN {each}")
+        print("next: fuzz toolchain add 0.26.0" if not records else f"next: fuzz run --toolchain {registry.names()[0]}")
+
+
+@app.command()
+def remove(name: Name) -> None:
+    """Remove a toolchain, and what was installed for it."""
+    registry.remove(name)
+    print(f"removed {name}; next: fuzz toolchain list")
+
+
+@app.command()
+def check(name: Name, json: JsonFlag = False) -> None:
+    """Run a small case through all lanes of a toolchain. Exit code 69 where one of them fails."""
+    found = registry.find(name) if registry.is_host(name) else registry.read(name).toolchain
+    report = checking.check(found)
+    if json:
+        print(msgspec.json.format(msgspec.json.encode(report)).decode())
+    else:
+        listed = ", ".join(f"{key} {version}" for key, version in report.versions.items())
+        print(f"{name}: {listed}; its zygote starts in {report.seconds:.1f} s")
+        for lane in report.lanes:
+            print(f"  {'ok    ' if lane.passed else 'FAILED'} {lane.lane}{': ' * bool(lane.told)}{lane.told}")
+        if not report.lanes:
+            print(f"  no lane speaks {Kind(found.kind)} yet; a program of its own was built and run at the start")
+        good = sum(lane.passed for lane in report.lanes)
+        hint = f"; next: fuzz run --toolchain {name} --seconds 60" if report.passed and report.lanes else ""
+        print(f"{good} of {len(report.lanes)} lanes work{hint}")
+    if not report.passed:
+        raise EnvironmentMissing(f"toolchain {name!r} fails on a case that every TVM should compile")
+
+
+def _record(name: str) -> Record | str:
+    """Or what is wrong with it."""
+    try:
+        return registry.read(name)
+    except Invalid as error:
+        return str(error)
+
+
+def _described(record: Record) -> str:
+    size = f", {record.size / 1e6:.0f} MB" if record.size else ""
+    return f"{record.name}: TVM {record.versions.get('tvm', '?')} ({record.kind}){size}"
+
+
+def _environment(settings: list[str]) -> dict[str, str]:
+    for setting in settings:
+        if not setting.partition("=")[0] or "=" not in setting:
+            raise Invalid(f"--env {setting!r} is not of the form K=V")
+    return {key: value for key, _, value in (setting.partition("=") for setting in settings)}
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
