@@ -24,7 +24,7 @@ from fuzzer.settings import Settings
 from generators.graph import Case, Invalid, holds_floats
 from oracles.against_torch import compared, judge
 from oracles.finding import Mismatch
-from oracles.lane import Importer, LaneSpec
+from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran, Result
 from oracles.reference import Expected, expected
 
@@ -149,7 +149,7 @@ def lanes_of(order: Order, number: int) -> tuple[LaneSpec, ...]:
         raise Invalid(f"no honest lane matches {order.lanes!r}: {', '.join(lane.name for lane in HONEST_LANES)}")
     if order.lanes == "*":
         chosen = [lane for lane in chosen if number % EVERY.get(lane.variant, 1) == 0]
-    reader = (ONNXRUNTIME,) if any(lane.importer is Importer.ONNX for lane in chosen) else ()
+    reader = (ONNXRUNTIME,) if any(lane.importer.is_onnx for lane in chosen) else ()
     return (TORCH, TORCH_F64, TORCH_ENVELOPE, *reader, *chosen)
 
 

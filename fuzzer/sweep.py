@@ -32,7 +32,7 @@ from generators.graph import Case, Invalid
 from oracles.against_torch import compared
 from oracles.finding import Finding
 from oracles.lane import Engine
-from oracles.outcome import Died, Outcome, Raised, Ran, Result, Skipped, TimedOut, Unsupported
+from oracles.outcome import Built, Died, Outcome, Raised, Ran, Result, Skipped, TimedOut, Unsupported
 
 
 class Status(StrEnum):
@@ -111,7 +111,7 @@ def _status(outcome: Outcome, finding: Finding | None, judged: bool) -> tuple[St
             return (Status.WRONG if finding.kind.is_numeric else Status.FAILED), str(finding.kind)
         case Ran() if judged:
             return Status.SUPPORTED, ""
-        case Ran():
+        case Ran() | Built():
             return Status.UNJUDGED, "no reference ran, or the ONNX file is wrong"
         case Unsupported(reason=reason) | Skipped(reason=reason):
             return Status.UNSUPPORTED, reason

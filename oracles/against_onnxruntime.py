@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from generators.graph import Case
 from oracles.against_torch import judge
-from oracles.finding import Component, Finding, Kind, Mismatch, reads_onnx_only
+from oracles.finding import Component, Finding, Kind, Mismatch, file_of, reads_onnx_only
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import expected
@@ -19,19 +19,18 @@ from oracles.reference import expected
 
 def against_onnxruntime(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     verdicts = _verdicts(outcomes)
-    good_file = None in verdicts.values()
-    component = Component.ONNXRUNTIME if good_file else Component.EXPORTER
+    good_files = {file_of(lane) for lane, found in verdicts.items() if found is None}
     for lane, found in verdicts.items():
+        component = Component.ONNXRUNTIME if file_of(lane) in good_files else Component.EXPORTER
         if found and lane.engine is Engine.ONNXRUNTIME:
             kind, evidence = found
             yield Finding(kind, component, lane, Stage.RUN, evidence)
 
 
-def in_doubt(outcomes: Outcomes) -> bool:
-    """Whether the other readers of the file should be asked: onnxruntime alone has spoken, and not as PyTorch."""
-    verdicts = _verdicts(outcomes)
-    asked = any(lane.engine is Engine.ONNX_REFERENCE for lane in outcomes)
-    return not asked and any(verdicts.values())
+def in_doubt(outcomes: Outcomes) -> tuple[LaneSpec, ...]:
+    """Where onnxruntime alone has spoken, and not as PyTorch: other readers of its file should be asked."""
+    asked = {file_of(lane) for lane in outcomes if lane.engine is Engine.ONNX_REFERENCE}
+    return tuple(lane for lane, found in _verdicts(outcomes).items() if found and file_of(lane) not in asked)
 
 
 def _verdicts(outcomes: Outcomes) -> dict[LaneSpec, tuple[Kind, Mismatch] | None]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generators.graph import Array, Case
-from oracles.finding import Component, Finding, Kind, Mismatch, reads_onnx_only, through_onnx
+from oracles.finding import Component, Finding, Kind, Mismatch, file_of, reads_onnx_only, through_onnx
 from oracles.lane import Engine, LaneSpec, gives_gradients
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import Expected, expected
 from oracles.tolerance import mismatch
+from oracles.transforms import Rounding, rounding_of
 
 
 def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
@@ -21,7 +22,7 @@ def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     if right is None:
         return
     for lane, outputs in compared(outcomes).items():
-        if not reads_onnx_only(lane) and (found := judge(outputs, right)):
+        if not reads_onnx_only(lane) and (found := judge(outputs, right, rounding_of(lane.passes))):
             kind, evidence = found
             yield Finding(kind, Component.TVM, lane, Stage.RUN, evidence)
 
@@ -32,15 +33,18 @@ def compared(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
     if right is None:
         return {}
     ran = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and not gives_gradients(lane)}
-    good_file = any(judge(outputs, right) is None for lane, outputs in ran.items() if reads_onnx_only(lane))
+    good_files = {file_of(lane) for lane, out in ran.items() if reads_onnx_only(lane) and judge(out, right) is None}
     return {
         lane: outputs
         for lane, outputs in ran.items()
-        if reads_onnx_only(lane) or (lane.engine is not Engine.TORCH and (good_file or not through_onnx(lane)))
+        if reads_onnx_only(lane)
+        or (lane.engine is not Engine.TORCH and (not through_onnx(lane) or file_of(lane) in good_files))
     }
 
 
-def judge(outputs: tuple[Array, ...], right: tuple[Expected, ...]) -> tuple[Kind, Mismatch] | None:
+def judge(
+    outputs: tuple[Array, ...], right: tuple[Expected, ...], rounding: Rounding = Rounding.SAME
+) -> tuple[Kind, Mismatch] | None:
     """The first thing wrong, the coarsest first: arity, shapes, dtypes, values."""
     if len(outputs) != len(right):
         return Kind.WRONG_ARITY, Mismatch(0, f"{len(right)} outputs", f"{len(outputs)} outputs")
@@ -52,6 +56,6 @@ def judge(outputs: tuple[Array, ...], right: tuple[Expected, ...]) -> tuple[Kind
         if actual.dtype != want.eager.dtype:
             return Kind.WRONG_DTYPE, Mismatch(index, str(want.eager.dtype), str(actual.dtype))
     for index, (actual, want) in pairs:
-        if evidence := mismatch(index, actual, want):
+        if evidence := mismatch(index, actual, want, rounding):
             return Kind.WRONG_VALUE, evidence
     return None

@@ -6,16 +6,29 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from generators.graph import Case
-from oracles.finding import Component, Finding, Kind, component_of, through_onnx
-from oracles.lane import Engine
-from oracles.outcome import Cause, Died, Fate, Outcome, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
+from oracles.finding import Component, Finding, Kind, component_of, file_of, through_onnx
+from oracles.lane import Engine, LaneSpec
+from oracles.outcome import (
+    Built,
+    Cause,
+    Died,
+    Fate,
+    Outcome,
+    Outcomes,
+    Raised,
+    Ran,
+    Skipped,
+    Stage,
+    TimedOut,
+    Unsupported,
+)
 from oracles.reference import eager_run
 
 
 def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     judge = eager_run(outcomes) is not None
     for lane, outcome in outcomes.items():
-        if isinstance(outcome, Ran | Unsupported | Skipped) or lane.engine is Engine.ONNX_REFERENCE:
+        if isinstance(outcome, Ran | Built | Unsupported | Skipped) or lane.engine is Engine.ONNX_REFERENCE:
             continue  # the interpreter of the onnx package is asked for its opinion; it is nobody's product
         if any(mutant.fate is Fate.DIED for mutant in outcome.facts.mutants):
             continue  # a module broken on purpose was under way: the checker's matter
@@ -26,7 +39,7 @@ def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
         if isinstance(outcome, Raised) and (component is Component.PYTORCH or not judge):
             continue  # PyTorch itself refuses: an invalid case, which the campaign counts
         if component is Component.TVM and through_onnx(lane) and isinstance(outcome, Raised):
-            file = _onnxruntime(outcomes)
+            file = _onnxruntime(outcomes, lane)
             if isinstance(file, Raised) or (kind is Kind.REJECTED and not isinstance(file, Ran)):
                 continue  # onnxruntime does not take the file either: perhaps it deserves to be refused
         yield Finding(kind, component, lane, outcome.stage, outcome)
@@ -64,5 +77,7 @@ def refuses(raised: Raised, component: Component) -> bool:
             assert_never(component)
 
 
-def _onnxruntime(outcomes: Outcomes) -> Outcome | None:
-    return next((out for spec, out in outcomes.items() if spec.engine is Engine.ONNXRUNTIME), None)
+def _onnxruntime(outcomes: Outcomes, lane: LaneSpec) -> Outcome | None:
+    """What it made of the file that the lane reads."""
+    readers = (spec for spec in outcomes if spec.engine is Engine.ONNXRUNTIME and file_of(spec) == file_of(lane))
+    return next((outcomes[spec] for spec in readers), None)

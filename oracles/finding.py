@@ -140,7 +140,12 @@ def component_of(lane: LaneSpec, stage: Stage) -> Component:
 
 
 def through_onnx(lane: LaneSpec) -> bool:
-    return lane.importer is Importer.ONNX
+    return lane.importer.is_onnx
+
+
+def file_of(lane: LaneSpec) -> tuple[Importer, int | None]:
+    """Which exported file the lane reads."""
+    return lane.importer, lane.opset
 
 
 def reads_onnx_only(lane: LaneSpec) -> bool:

@@ -15,4 +15,4 @@ from oracles.same_program import wrong_beside_sibling
 
 
 def lifted_equals_unlifted(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    yield from wrong_beside_sibling(outcomes, lambda lane: lane.lifted and not lane.symbolic)
+    yield from wrong_beside_sibling(outcomes, lambda lane: lane.params.is_lifted and not lane.symbolic)

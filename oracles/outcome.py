@@ -96,6 +96,13 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
+class Built:
+    """The lane compiled the case to the end, for a target that nothing here runs."""
+
+    facts: Facts = NOTHING_SEEN
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """One line of a traceback, outermost first in `Raised.frames`; C++ frames have a `.cc` or `.h` file.
 
@@ -163,7 +170,7 @@ class Skipped:
     environment: bool = False
 
 
-Outcome = Ran | Raised | Died | TimedOut | Unsupported | Skipped
+Outcome = Ran | Built | Raised | Died | TimedOut | Unsupported | Skipped
 Outcomes = Mapping[LaneSpec, Outcome]
 FAILURES = (Raised, Died, TimedOut)
 

@@ -17,4 +17,4 @@ def passes_change_nothing(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
 
 
 def _optimises(lane: LaneSpec) -> bool:
-    return transforms(lane) and not lane.lifted and not lane.symbolic
+    return transforms(lane) and not lane.params.is_lifted and not lane.symbolic

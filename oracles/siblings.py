@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from oracles.against_torch import judge
-from oracles.lane import DEFAULT_OPT_LEVEL, Engine, LaneSpec
+from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Execution, LaneSpec, Params, Pipeline
 from oracles.outcome import Outcomes, Ran
 from oracles.reference import expected
-
-ROUND_TRIPS = frozenset({"ScriptRoundTrip", "JsonRoundTrip"})
-"""Passes that write the module down and read it again."""
+from oracles.targets import family_of
+from oracles.transforms import ROUND_TRIPS
 
 
 def sibling(lane: LaneSpec, lanes: Iterable[LaneSpec]) -> LaneSpec | None:
@@ -33,12 +32,15 @@ def _immaterial(lane: LaneSpec) -> LaneSpec:
 def _road(lane: LaneSpec) -> LaneSpec:
     return replace(
         _immaterial(lane),
+        params=Params.BOUND,
         passes=(),
-        pipeline="",
+        pipeline=Pipeline.DEFAULT,
+        disabled=(),
+        options=(),
         opt_level=DEFAULT_OPT_LEVEL,
-        llvm_opt=None,
+        target=family_of(lane.target),
+        executor=Execution.BYTECODE,
         as_library=False,
-        lifted=False,
         symbolic=False,
         fresh=False,
     )
@@ -47,20 +49,24 @@ def _road(lane: LaneSpec) -> LaneSpec:
 def what_it_adds(lane: LaneSpec) -> str:
     """What the lane does and its sibling does not, for people and for signatures."""
     parts = [
+        f"parameters {lane.params}" if lane.params is not Params.BOUND else "",
         *lane.passes,
-        f"pipeline {lane.pipeline}" if lane.pipeline else "",
+        f"pipeline {lane.pipeline}" if lane.pipeline is not Pipeline.DEFAULT else "",
+        *(f"without {name}" for name in lane.disabled),
+        *lane.options,
         f"opt_level {lane.opt_level}" if lane.opt_level != DEFAULT_OPT_LEVEL else "",
-        f"LLVM -O{lane.llvm_opt}" if lane.llvm_opt is not None else "",
+        f"target {lane.target}" if lane.target != family_of(lane.target) else "",
+        f"executor {lane.executor}" if lane.executor is not Execution.BYTECODE else "",
         "library" if lane.as_library else "",
-        *(name for name in ("lifted", "symbolic", "fresh") if getattr(lane, name)),
+        *(name for name in ("symbolic", "fresh") if getattr(lane, name)),
     ]
     return ", ".join(part for part in parts if part)
 
 
 def transforms(lane: LaneSpec) -> bool:
-    """Whether it runs passes that make another program, which may round otherwise."""
-    plain_level = lane.opt_level == DEFAULT_OPT_LEVEL and lane.llvm_opt is None
-    return bool(set(lane.passes) - ROUND_TRIPS or lane.pipeline or lane.lifted or lane.symbolic or not plain_level)
+    """Whether it makes another program, which may round otherwise: all but round trips, a library, a process."""
+    others = replace(lane, passes=tuple(name for name in lane.passes if name not in ROUND_TRIPS))
+    return bool(what_it_adds(replace(others, as_library=False, fresh=False)))
 
 
 def pairs(

@@ -9,6 +9,8 @@ must stand where PyTorch's stand, unless PyTorch and the truth disagree about th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +18,7 @@ import numpy.typing as npt
 from generators.graph import Array, holds_floats
 from oracles.finding import Mismatch, Worst
 from oracles.reference import Expected, held, units
+from oracles.transforms import Rounding
 
 C = 2.0
 """How many uncertainties an honest implementation may be off.
@@ -36,15 +39,47 @@ def uncertainty(right: Expected) -> npt.NDArray[np.float64]:
         return np.asarray(right.envelope + own + units(right.truth, right.eager.dtype))
 
 
-def tolerance(right: Expected) -> npt.NDArray[np.float64]:
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a pass that rounds otherwise may add (`oracles.transforms.Rounding`).
+
+    growth    times the envelope
+    relative  of the output's largest number: what is added and taken away again loses digits that no operator of the
+              case's own shows
+    overflow  whether numbers may become infinite, or no numbers, on the way
+    """
+
+    growth: float
+    relative: float
+    overflow: bool = False
+
+
+ALLOWANCES = {
+    Rounding.SAME: Allowance(1.0, 0.0),
+    Rounding.OTHER_ORDER: Allowance(8.0, 2.0**-18),
+    Rounding.FAST_MATH: Allowance(64.0, 2.0**-16),
+    Rounding.HALF: Allowance(2.0**13, 2.0**-5, overflow=True),
+}
+"""Of float32: docs/tolerance.md has the grounds. Integers are judged under SAME alone: of what is rounded otherwise and
+then made an integer, no envelope says where it may jump."""
+
+
+def tolerance(right: Expected, rounding: Rounding = Rounding.SAME) -> npt.NDArray[np.float64]:
     """How far a lane may be off, per element."""
-    return C * uncertainty(right)
+    allowance = ALLOWANCES[rounding]
+    if rounding is Rounding.SAME or not holds_floats(right.eager):
+        return C * uncertainty(right)
+    numbers = right.truth[np.isfinite(right.truth)]
+    largest = float(np.max(np.abs(numbers))) if numbers.size else 0.0
+    return C * (allowance.growth * uncertainty(right) + allowance.relative * largest)
 
 
-def mismatch(output: int, actual: Array, right: Expected) -> Mismatch | None:
+def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = Rounding.SAME) -> Mismatch | None:
     """The verdict on one output of the right shape and dtype; None where it is within tolerance."""
     if holds_floats(right.eager):
-        excess, tol = _float_excess(actual, right), tolerance(right)
+        excess, tol = _float_excess(actual, right, rounding), tolerance(right, rounding)
+    elif rounding is not Rounding.SAME:
+        return None
     else:
         excess = (actual != right.eager).astype(np.float64)
         tol = np.zeros(actual.shape)
@@ -74,11 +109,11 @@ def mismatch(output: int, actual: Array, right: Expected) -> Mismatch | None:
     )
 
 
-def _float_excess(actual: Array, right: Expected) -> npt.NDArray[np.float64]:
+def _float_excess(actual: Array, right: Expected, rounding: Rounding) -> npt.NDArray[np.float64]:
     """How many tolerances beyond the tolerance each element is; 0 within."""
     lane, eager, truth = actual.astype(np.float64), right.eager.astype(np.float64), held(right.truth, right.eager.dtype)
     finite = np.isfinite(eager) & np.isfinite(truth)
-    allowed = tolerance(right)
+    allowed = tolerance(right, rounding)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         ratio = np.abs(lane - right.truth) / np.where(finite, allowed, 1.0)
         # a number near the largest may be rounded to infinity
@@ -89,4 +124,5 @@ def _float_excess(actual: Array, right: Expected) -> npt.NDArray[np.float64]:
     # where PyTorch and the truth are both the same non-finite value, so must the lane be
     agreed = ~finite & ((np.isnan(eager) & np.isnan(truth)) | (eager == truth))
     same = (np.isnan(lane) & np.isnan(eager)) | (lane == eager)
-    return np.where(agreed & ~same, np.inf, excess)
+    excess = np.where(agreed & ~same, np.inf, excess)
+    return np.where(np.isfinite(lane), excess, 0.0) if ALLOWANCES[rounding].overflow else excess

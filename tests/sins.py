@@ -11,7 +11,7 @@ from fakes import ONNX_REFERENCE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64,
 
 from generators.graph import Array
 from oracles.finding import Component, Kind
-from oracles.lane import Engine, LaneSpec
+from oracles.lane import Engine, LaneSpec, Params, Pipeline
 from oracles.outcome import Facts, Fate, IllFormed, Mutant, Outcome, Ran, Stage
 
 
@@ -19,13 +19,13 @@ def _beside(name: str, **adds: object) -> LaneSpec:
     return replace(TVM, name=f"relax-export-{name}", asserts=False, **adds)  # type: ignore[arg-type]
 
 
-ZERO = _beside("zero", pipeline="zero", checked=True)
+ZERO = _beside("zero", pipeline=Pipeline.ZERO, checked=True)
 FOLDED = _beside("folded", passes=("FoldConstant", "FuseOps"))
 SCRIPT = _beside("script", passes=("ScriptRoundTrip",))
 JSON = _beside("json", passes=("JsonRoundTrip",))
 LIBRARY = _beside("library", as_library=True)
 AGAIN = _beside("again", fresh=True)
-LIFTED = _beside("lifted", lifted=True, checked=True)
+LIFTED = _beside("lifted", params=Params.LIFTED, checked=True)
 SYMBOLIC = _beside("symbolic", symbolic=True)
 GRADIENT = _beside("gradient", variant="gradient")
 MUTANTS = _beside("mutants", variant="mutants")

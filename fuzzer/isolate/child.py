@@ -16,7 +16,7 @@ from multiprocess.connection import Connection
 from fuzzer.isolate import protocol
 from fuzzer.lanes.base import Bench, Lane
 from oracles.lane import LaneSpec
-from oracles.outcome import Facts, Frame, Stage
+from oracles.outcome import Built, Facts, Frame, Stage
 
 MAX_MESSAGE = 20_000
 
@@ -81,6 +81,9 @@ def _run_lane(connection: Connection, bench: Bench, index: int, spec: LaneSpec, 
         ran = runner.run(bench, spec, step)
     except Exception as error:  # whatever a compiler raises is the lane's outcome
         protocol.send(connection, _raised(index, error, step))
+        return
+    if isinstance(ran, Built):
+        protocol.send(connection, protocol.DidBuild(index))
         return
     outputs, data = protocol.pack(ran.outputs)
     again, more = protocol.pack(ran.again) if ran.again is not None else (None, b"")

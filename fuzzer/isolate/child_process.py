@@ -25,6 +25,7 @@ from fuzzer.triage.signature import recognise
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import (
+    Built,
     Cause,
     Died,
     Facts,
@@ -160,7 +161,7 @@ class ChildProcess:
                         for key, seconds in spent.items():
                             result.stage_cpu[key] = result.stage_cpu.get(key, 0.0) + seconds
                         return True
-                    case protocol.DidRun() | protocol.DidRaise() | protocol.DidSkip():
+                    case protocol.DidRun() | protocol.DidBuild() | protocol.DidRaise() | protocol.DidSkip():
                         result.outcomes[_numbered(lanes, message.lane)] = _outcome(message, payload)
                     case protocol.Job() | protocol.Started():
                         raise protocol.ProtocolError(f"a child sent {type(message).__name__} in the middle of a job")
@@ -244,13 +245,18 @@ def _with_facts(outcome: Outcome, facts: Facts | None) -> Outcome:
     return outcome if facts is None or isinstance(outcome, Unsupported | Skipped) else replace(outcome, facts=facts)
 
 
-def _outcome(message: protocol.DidRun | protocol.DidRaise | protocol.DidSkip, payload: memoryview) -> Outcome:
+_Did = protocol.DidRun | protocol.DidBuild | protocol.DidRaise | protocol.DidSkip
+
+
+def _outcome(message: _Did, payload: memoryview) -> Outcome:
     match message:
         case protocol.DidRun(outputs=docs, again=more):
             outputs, rest = protocol.unpack(docs, payload)
             return Ran(outputs, protocol.unpack(more, rest)[0] if more is not None else None)
         case protocol.DidRaise(stage=stage, type=name, text=text, frames=frames):
             return recognise(Raised(stage, name, text, tuple(frames)))
+        case protocol.DidBuild():
+            return Built()
         case protocol.DidSkip(reason=reason):
             return Skipped(reason)
         case _:

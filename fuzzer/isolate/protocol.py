@@ -73,6 +73,10 @@ class DidRun(msgspec.Struct, tag="ran", tag_field="message"):
     again: list[ArrayDoc] | None
 
 
+class DidBuild(msgspec.Struct, tag="built", tag_field="message"):
+    lane: int
+
+
 class DidRaise(msgspec.Struct, tag="raised", tag_field="message"):
     lane: int
     stage: Stage
@@ -92,7 +96,7 @@ class Finished(msgspec.Struct, tag="finished", tag_field="message"):
     stage_cpu: dict[Stage, float]
 
 
-Message = Job | Started | At | Noted | DidRun | DidRaise | DidSkip | Finished
+Message = Job | Started | At | Noted | DidRun | DidBuild | DidRaise | DidSkip | Finished
 
 _decoder = msgspec.json.Decoder(Message)
 

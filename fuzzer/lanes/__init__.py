@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from oracles.lane import Engine, Importer, LaneSpec, gives_gradients
+from oracles.finding import reads_onnx_only
+from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline, gives_gradients
 
 TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
 TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
@@ -22,36 +24,51 @@ GRADIENT_REFERENCES = (
 )
 """What a lane that gives gradients is judged by: torch.autograd."""
 
-ONNX_READERS = (
-    LaneSpec("onnx-reference", Engine.ONNX_REFERENCE, Importer.ONNX, "interpreter"),
-    LaneSpec("onnxruntime-optimised", Engine.ONNX_REFERENCE, Importer.ONNX, "optimised"),
-)
-"""Asked where onnxruntime disagrees with PyTorch: is the file wrong, or its reader?"""
-
 TVM_LANES = (
     LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT, "relax", checked=True),
     # here for its frontend: without the kernels' argument checks, half of LLVM's work on small graphs
     LaneSpec("relax-onnx-llvm", Engine.TVM, Importer.ONNX, "relax", asserts=False, checked=True),
     LaneSpec("relax-export-c", Engine.TVM, Importer.EXPORT, "relax", target="c"),
 )
+"""Every test takes these."""
 
 
-def _sampled(name: str, variant: str = "relax", **more: Any) -> LaneSpec:
-    return LaneSpec(f"relax-export-{name}", Engine.TVM, Importer.EXPORT, variant, asserts=False, **more)
+def _relax(name: str, importer: Importer = Importer.EXPORT, variant: str = "relax", **more: Any) -> LaneSpec:
+    return LaneSpec(f"relax-{importer}-{name}", Engine.TVM, importer, variant, **{"asserts": False, **more})
 
 
 SAMPLED_LANES = (
-    _sampled("zero", pipeline="zero", checked=True),
-    _sampled("script", passes=("ScriptRoundTrip",)),
-    _sampled("json", passes=("JsonRoundTrip",)),
-    _sampled("library", as_library=True),
-    _sampled("again", fresh=True),
-    _sampled("lifted", lifted=True, checked=True),
-    _sampled("symbolic", symbolic=True, checked=True),
-    _sampled("gradient", "gradient"),
-    _sampled("mutants", "mutants"),
+    # beside relax-export-llvm, each does one thing more, which must not matter
+    _relax("zero", pipeline=Pipeline.ZERO, checked=True),
+    _relax("cpu", pipeline=Pipeline.CPU, checked=True),
+    _relax("compiled", executor=Execution.COMPILED),
+    _relax("O0", target="llvm-O0", asserts=True),
+    _relax("script", passes=("ScriptRoundTrip",)),
+    _relax("json", passes=("JsonRoundTrip",)),
+    _relax("library", as_library=True),
+    _relax("again", fresh=True),
+    _relax("inputs", params=Params.INPUTS),
+    _relax("rebound", params=Params.REBOUND, checked=True),
+    _relax("bundled", params=Params.BUNDLED, checked=True),
+    _relax("lifted", params=Params.LIFTED, checked=True),
+    _relax("lifted-shared", params=Params.LIFTED_SHARED, checked=True),
+    _relax("lifted-consuming", params=Params.LIFTED_CONSUMING, checked=True),
+    _relax("symbolic", symbolic=True, checked=True),
+    # other programs than the case's own
+    _relax("gradient", variant="gradient"),
+    _relax("mutants", variant="mutants"),
+    # other frontends
+    _relax("llvm", Importer.EXPORT_TVM, checked=True),
+    _relax("llvm", Importer.EXPORT_RAW, checked=True),
+    _relax("llvm", Importer.FX, checked=True),
+    _relax("llvm", Importer.DYNAMO, asserts=True),
+    _relax("llvm", Importer.ONNX_DYNAMO, checked=True),
+    _relax("llvm-opset13", Importer.ONNX, opset=13, checked=True),
+    _relax("llvm-opset18", Importer.ONNX_DYNAMO, opset=18, checked=True),
+    _relax("inputs", Importer.ONNX, params=Params.INPUTS),
+    _relax("zero", Importer.ONNX, pipeline=Pipeline.ZERO, checked=True),
 )
-"""Dear ones: a test takes one of them, in turn. Each differs from relax-export-llvm in a thing that must not matter."""
+"""Dear ones: a test takes one of them, in turn."""
 
 HONEST_LANES = (
     *(LaneSpec(f"torch-{name}", Engine.HONEST, variant=name) for name in ("layout", "flush", "decomposed")),
@@ -72,7 +89,29 @@ def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
     if gives_gradients(lane) and lane.engine is Engine.TVM:
         return (TORCH, *GRADIENT_REFERENCES) if values else (TORCH,)
     torch = (TORCH, TORCH_F64, TORCH_ENVELOPE) if values else (TORCH,)
-    return (*torch, ONNXRUNTIME) if lane.importer is Importer.ONNX and lane is not ONNXRUNTIME else torch
+    return (*torch, _onnxruntime(lane)) if lane.importer.is_onnx and not reads_onnx_only(lane) else torch
+
+
+def _onnxruntime(lane: LaneSpec) -> LaneSpec:
+    """onnxruntime on the file that the lane reads."""
+    return replace(ONNXRUNTIME, name=f"onnxruntime{_file(lane)}", importer=lane.importer, opset=lane.opset)
+
+
+def readers_of(lane: LaneSpec) -> tuple[LaneSpec, ...]:
+    """Asked where onnxruntime disagrees with PyTorch about the lane's file: is the file wrong, or its reader?"""
+    names = (("onnx-reference", "interpreter"), ("onnxruntime-optimised", "optimised"))
+    return tuple(
+        LaneSpec(f"{name}{_file(lane)}", Engine.ONNX_REFERENCE, lane.importer, variant, opset=lane.opset)
+        for name, variant in names
+    )
+
+
+def _file(lane: LaneSpec) -> str:
+    exporter = "" if lane.importer is Importer.ONNX else "-dynamo"
+    return exporter + (f"-opset{lane.opset}" if lane.opset else "")
+
+
+ONNX_READERS = readers_of(ONNXRUNTIME)
 
 
 def select(globs: str) -> tuple[LaneSpec, ...]:

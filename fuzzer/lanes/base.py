@@ -11,8 +11,8 @@ import numpy as np
 
 from generators.graph import Array, Case, DType, Layout
 from generators.torch_source import render
-from oracles.lane import LaneSpec
-from oracles.outcome import Ran, Stage
+from oracles.lane import Importer, LaneSpec
+from oracles.outcome import Built, Ran, Stage
 
 if TYPE_CHECKING:
     import onnx
@@ -45,7 +45,7 @@ class Lane(Protocol):
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         """Why this lane does not run this case, or None."""
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran: ...
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built: ...
 
 
 class Bench:
@@ -81,11 +81,16 @@ class Bench:
         return self._once("_exported", self._export)
 
     @property
-    def onnx_model(self) -> onnx.ModelProto:
-        """torch.onnx's file with constants folded; a copy at each call."""
+    def exported_raw(self) -> torch.export.ExportedProgram:
+        """torch.export's program as it is. What decomposes it makes another."""
+        return self._once("_exported_raw", self._export_raw)
+
+    def onnx_file(self, importer: Importer, opset: int | None = None) -> onnx.ModelProto:
+        """torch.onnx's file, of either exporter, with constants folded; a copy at each call."""
         import onnx
 
-        return onnx.load_from_string(self._once("_onnx", self._export_onnx))
+        name = f"_{importer}_{opset}"
+        return onnx.load_from_string(self._once(name, lambda: self._export_onnx(importer, opset)))
 
     def torch_inputs(self) -> tuple[torch.Tensor, ...]:
         """New tensors, laid out in memory as the case says."""
@@ -106,17 +111,25 @@ class Bench:
         value: T = self.__dict__[name]
         return value
 
-    def _export(self) -> torch.export.ExportedProgram:
+    def _export_raw(self) -> torch.export.ExportedProgram:
         import torch
 
         model = self.model
         self.step(Stage.EXPORT)
         with torch.no_grad():
             program: torch.export.ExportedProgram = torch.export.export(model, self.torch_inputs())
+            return program
+
+    def _export(self) -> torch.export.ExportedProgram:
+        import torch
+
+        program = self.exported_raw
+        self.step(Stage.EXPORT)
+        with torch.no_grad():
             decomposed: torch.export.ExportedProgram = program.run_decompositions()
             return decomposed
 
-    def _export_onnx(self) -> bytes:
+    def _export_onnx(self, importer: Importer, opset: int | None) -> bytes:
         import torch
 
         from fuzzer.lanes.onnx_file import fold_constants
@@ -124,9 +137,12 @@ class Bench:
         model = self.model
         file: Any = io.BytesIO()  # torch documents file objects, its annotation lacks them
         self.step(Stage.EXPORT)
-        names = list(self.inputs)
+        options: dict[str, Any] = {"input_names": list(self.inputs), "opset_version": opset}
         with torch.no_grad():
-            torch.onnx.export(model, self.torch_inputs(), file, dynamo=False, input_names=names)
+            if importer is Importer.ONNX_DYNAMO:
+                torch.onnx.export(model, self.torch_inputs(), file, dynamo=True, verbose=False, **options)
+            else:
+                torch.onnx.export(model, self.torch_inputs(), file, dynamo=False, **options)
         self.step(Stage.VERIFY)
         return fold_constants(file.getvalue())
 

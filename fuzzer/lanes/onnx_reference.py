@@ -23,7 +23,7 @@ class OnnxReferenceLane:
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
         if spec.variant == "optimised":
             return _OPTIMISED.run(bench, spec, step)
-        model = bench.onnx_model
+        model = bench.onnx_file(spec.importer, spec.opset)
         step(Stage.LOAD)
         interpreter = ReferenceEvaluator(model)
         step(Stage.RUN)

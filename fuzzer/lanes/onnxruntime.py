@@ -23,7 +23,7 @@ class OnnxRuntimeLane:
         return "onnxruntime neither takes nor gives numpy arrays of bfloat16" if half else None
 
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
-        model = bench.onnx_model
+        model = bench.onnx_file(spec.importer, spec.opset)
         step(Stage.LOAD)
         options = ort.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -1,4 +1,4 @@
-"""What Relax lanes share: import of a file, compile, load, run. Each step says itself, and notes what it saw."""
+"""What Relax lanes share: passes, compile, load, run. Each step says itself, and notes what it saw."""
 
 from __future__ import annotations
 
@@ -6,44 +6,46 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tvm
 from tvm import relax
-from tvm.relax.frontend.onnx import from_onnx
 
 from fuzzer.lanes import memory
 from fuzzer.lanes.base import Step
 from fuzzer.lanes.relax_check import Checker
-from fuzzer.lanes.relax_passes import OURS, pass_named
+from fuzzer.lanes.relax_params import before_passes, options
 from generators.graph import Array
-from oracles.lane import LaneSpec
+from oracles.lane import LaneSpec, Pipeline
 from oracles.outcome import Ran, Stage
+from oracles.targets import NAMED as TARGETS
+from oracles.targets import Runs, Target
+from oracles.transforms import NAMED as TRANSFORMS
+from oracles.transforms import ROUND_TRIPS
 
 
-def from_onnx_file(model: Any, step: Step) -> tuple[Any, list[str]]:
-    """A module, and the names of the inputs in the order of its main."""
-    weights = {item.name for item in model.graph.initializer}
-    names = [item.name for item in model.graph.input if item.name not in weights]
-    step(Stage.IMPORT)
-    return from_onnx(model), names
+def built(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, params: Sequence[Any] = ()) -> Any:
+    """The module's passes, its compilation, and a virtual machine that holds it; None where nothing here runs it.
 
-
-def built(module: Any, spec: LaneSpec, step: Step, checker: Checker | None) -> Any:
-    """The module's passes, its compilation, and a virtual machine that holds it."""
+    `params` are those that main takes after the model's inputs."""
     began = _cpu()
-    target = tvm.target.Target(target_of(spec))
+    row = TARGETS[spec.target]
+    target = tvm.target.Target(dict(row.config))
     try:
-        with context(spec, checker):
+        with context(spec, checker), target:
+            step(Stage.TRANSFORM)
+            module = before_passes(module, spec.params, params)
             module = transformed(module, spec, step, checker, target)
             step(Stage.COMPILE)
-            executable = tvm.compile(module, target=target)
+            executable = compiled(module, spec, step, target)
+        if row.runs is Runs.NOWHERE:
+            return None
         step(Stage.LOAD)
-        if spec.as_library or spec.target == "c":
-            executable = _through_library(executable, spec, step)
+        if spec.as_library or row.compilers:
+            executable = _through_library(executable, row, step)
         return relax.VirtualMachine(executable, tvm.cpu())
     finally:
         step.note(compile_seconds=round(_cpu() - began, 4))
@@ -52,44 +54,56 @@ def built(module: Any, spec: LaneSpec, step: Step, checker: Checker | None) -> A
 
 
 def context(spec: LaneSpec, checker: Checker | None) -> Any:
-    config = {} if spec.asserts else {"tirx.disable_assert": True}
-    watching = checker.instruments() if checker else []
-    return tvm.transform.PassContext(opt_level=spec.opt_level, config=config, instruments=watching)
+    switched_on = [*spec.options, *([] if spec.asserts else ["tirx.disable_assert"])]
+    return tvm.transform.PassContext(
+        opt_level=spec.opt_level,
+        config={**dict.fromkeys(switched_on, True), **options(spec.params)},
+        disabled_pass=list(spec.disabled),
+        instruments=checker.instruments() if checker else [],
+    )
 
 
 def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, target: Any) -> Any:
-    """The passes that the lane names, then its pipeline, which is part of the compilation: what it shares with the one
-    that always comes last fails there in other lanes."""
-    step(Stage.TRANSFORM)
+    """The module after the passes that the lane names."""
     for name in spec.passes:
-        module = pass_named(name)(module)
-        if checker and name in OURS:  # of the others the instrument knows
+        module = apply(name, module, target)
+        if checker and name in ROUND_TRIPS:  # of the others the instrument knows
             checker.look(module, name)
-    if spec.pipeline:
-        step(Stage.COMPILE)
-        with target:
-            module = relax.get_pipeline(spec.pipeline)(module)
     step.note(constant_bytes=constant_bytes(module))
     return module
 
 
-def target_of(spec: LaneSpec) -> dict[str, object]:
-    target: dict[str, object] = {"kind": spec.target}
-    if spec.llvm_opt is not None:
-        target["opt-level"] = spec.llvm_opt
-    return target
+def apply(name: str, module: Any, target: Any) -> Any:
+    """A row of the table of transforms: its source is what reports show."""
+    return eval(TRANSFORMS[name].source, {"tvm": tvm, "relax": relax, "target": target, "mod": module})
 
 
-def host_compiler() -> str | None:
-    """The C compiler. Left to itself TVM takes g++, for which C takes twice as long (measured: 240 against 120 ms)."""
-    return shutil.which("gcc") or shutil.which("cc")
+def compiled(module: Any, spec: LaneSpec, step: Step, target: Any) -> Any:
+    """The executable. Called in the target's scope."""
+    whole = "default"
+    match spec.pipeline:
+        case Pipeline.DEFAULT:
+            pass
+        case Pipeline.ZERO:
+            module = relax.get_pipeline("zero")(module)
+            step.note(constant_bytes=constant_bytes(module))
+        case Pipeline.CPU:
+            whole = relax.backend.cpu_generic.get_default_pipeline(target)
+    return relax.build(module, target, relax_pipeline=whole, exec_mode=spec.executor.value)
 
 
-def _through_library(executable: Any, spec: LaneSpec, step: Step) -> Any:
+def compiler_of(row: Target) -> str | None:
+    """The compiler for what the target writes, where one is installed."""
+    return next((path for name in row.compilers if (path := shutil.which(name))), None)
+
+
+def _through_library(executable: Any, row: Target, step: Step) -> Any:
     """Write a shared library and load it. A new path each time: a loaded library is never replaced."""
     path = Path(tempfile.mkdtemp()) / "model.so"
-    options = {"options": ["-O1"]} if spec.target == "c" else {}
-    executable.export_library(str(path), cc=host_compiler(), **options)
+    if row.compilers:
+        executable.export_library(str(path), cc=compiler_of(row), options=list(row.flags))
+    else:
+        executable.export_library(str(path), cc=shutil.which("gcc") or shutil.which("cc"))
     step.note(built_bytes=path.stat().st_size)
     return tvm.runtime.load_module(str(path))
 
@@ -109,9 +123,10 @@ def constant_bytes(module: Any) -> int:
     return sum(sizes.values())
 
 
-def run_twice(function: Any, inputs: Mapping[str, Array], step: Step) -> Ran:
-    """Its results, on new tensors each time; what it does to them is noted the first time."""
+def run_twice(make: Callable[[], Callable[..., Any]], inputs: Mapping[str, Array], step: Step) -> Ran:
+    """The results of what `make` gives, on new tensors each time; what it does to them is noted the first time."""
     step(Stage.RUN)
+    function = make()
     tensors = {name: tensor(array) for name, array in inputs.items()}
     outputs = flat(function(*tensors.values()))
     spans = {name: _span(each) for name, each in tensors.items()}

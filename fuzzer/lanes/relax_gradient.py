@@ -40,7 +40,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
         value, gradients = adjoint(*arguments)
         return [value, *gradients]
 
-    return run_twice(value_and_gradients, inner.inputs, step)
+    return run_twice(lambda: value_and_gradients, inner.inputs, step)
 
 
 def differentiated(module: Any, wanted: list[bool]) -> Any:

@@ -39,7 +39,8 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
     program = bench.exported
     step(Stage.IMPORT)
     module = from_exported_program(program, run_ep_decomposition=False)
-    ran = run_twice(built(module, spec, step, None)["main"], bench.inputs, step)
+    machine = built(module, spec, step, None)
+    ran = run_twice(lambda: machine["main"], bench.inputs, step)
     step(Stage.TRANSFORM)
     with tvm.transform.PassContext(opt_level=spec.opt_level):
         lowered = relax.transform.LegalizeOps()(module)
@@ -86,7 +87,8 @@ def mutants(module: Any, lowered: Any, source: random.Random) -> Iterator[tuple[
 
 def _tried(mutant: Mutant, broken: Any, bench: Bench, spec: LaneSpec, right: Sequence[Array]) -> Mutant:
     try:
-        ran = run_twice(built(broken, spec, Quiet(), None)["main"], bench.inputs, Quiet())
+        machine = built(broken, spec, Quiet(), None)
+        ran = run_twice(lambda: machine["main"], bench.inputs, Quiet())
     except Exception as error:  # whatever refuses it: the checker did not
         return _with(mutant, Fate.RAISED, f"{type(error).__name__}: {error}"[:500])
     same = _equal(ran.outputs, right) and _equal(ran.again or (), right)

@@ -162,6 +162,8 @@ _IMPORTS = (
     ("from tvm.relax.frontend import detach_params", r"\bdetach_params\("),
     ("from tvm.relax.frontend.onnx import from_onnx", r"\bfrom_onnx\("),
     ("from tvm.relax.frontend.torch import from_exported_program", r"\bfrom_exported_program\("),
+    ("from tvm.relax.frontend.torch import from_fx", r"\bfrom_fx\("),
+    ("from tvm.relax.frontend.torch import relax_dynamo", r"\brelax_dynamo\("),
 )
 
 

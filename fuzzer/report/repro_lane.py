@@ -9,15 +9,29 @@ from fuzzer.open_sizes import linear, sample_sizes
 from fuzzer.report import repro_gradient
 from generators.graph import Case, Dim, Expr
 from oracles.finding import Excess, Finding, Mismatch, Quantity, SideEffect
-from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Importer, LaneSpec, gives_gradients
+from oracles.lane import (
+    CONSUMING,
+    DEFAULT_OPT_LEVEL,
+    Engine,
+    Execution,
+    Importer,
+    LaneSpec,
+    Params,
+    Pipeline,
+    gives_gradients,
+)
 from oracles.outcome import IllFormed, Mutant
+from oracles.targets import NAMED as TARGETS
+from oracles.targets import family_of
+from oracles.transforms import NAMED as TRANSFORMS
+from oracles.transforms import ROUND_TRIPS
 
 IMPORT = "import"
 """The name of the step after which an imported module is looked at."""
 
 _ONNX = """
     file = io.BytesIO()
-    torch.onnx.export(model, tuple(inputs.values()), file, dynamo=False, input_names=list(inputs))
+    torch.onnx.export(model, tuple(inputs.values()), file, @EXPORTER@, input_names=list(inputs))
     folded = ir.serde.deserialize_model(onnx.load_from_string(file.getvalue()))
     optimizer.fold_constants(folded, onnx_shape_inference=True, should_fold=lambda node: True)
     optimizer.remove_unused_nodes(folded)
@@ -28,12 +42,27 @@ _ONNXRUNTIME = """
     return session.run(None, {item.name: inputs[item.name].numpy() for item in session.get_inputs()})
 """
 _FROM_ONNX = """
-    mod = from_onnx(onnx_model)
+    mod = from_onnx(onnx_model@KEEP@)
     args = [inputs[item.name] for item in onnx_model.graph.input if item.name in inputs]
 """
 _FROM_EXPORT = """
-    mod = from_exported_program(torch.export.export(model, tuple(inputs.values())))
+    mod = from_exported_program(torch.export.export(model, tuple(inputs.values()))@KEEP@)
     args = list(inputs.values())
+"""
+_FROM_FX = """
+    types = [(arg.shape, str(arg.dtype).removeprefix("torch.")) for arg in inputs.values()]
+    mod = from_fx(torch.fx.symbolic_trace(model), types@KEEP@)
+    args = list(inputs.values())
+"""
+_DYNAMO = """
+    @tvm.transform.module_pass(opt_level=0)
+    def passes(mod, _):
+        with tvm.target.Target("llvm"):
+@PASSES@
+        return mod
+
+    compiled = torch.compile(model, backend=relax_dynamo(passes), dynamic=False)
+    return [output.numpy() for output in compiled(*inputs.values())]
 """
 _FROM_OPEN_SIZES = """
 @DIMS@
@@ -44,11 +73,12 @@ _FROM_OPEN_SIZES = """
         program = torch.export.export(model, sample, dynamic_shapes=@NAMED@)
     except torch._dynamo.exc.UserError:
         program = torch.export.export(model, sample, dynamic_shapes=@AUTO@)
-    mod = from_exported_program(program)
+    mod = from_exported_program(program@KEEP@)
     args = list(inputs.values())
 """
 _DETACH = """
     mod, params = detach_params(mod)
+    params = list(params["main"])
 """
 _LIBRARY = """
     path = os.path.join(tempfile.mkdtemp(), "model.so")
@@ -57,13 +87,7 @@ _LIBRARY = """
 """
 _RUN = """
     vm = relax.VirtualMachine(executable, tvm.cpu())
-    out = vm["main"](*(tvm.runtime.tensor(arg.numpy()) for arg in args))
-    return [out.numpy()] if hasattr(out, "numpy") else [item.numpy() for item in out]
-"""
-_RUN_LIFTED = """
-    vm = relax.VirtualMachine(executable, tvm.cpu())
-    lifted = vm["main_transform_params"](params["main"])
-    out = vm["main"](*(tvm.runtime.tensor(arg.numpy()) for arg in args), *lifted)
+    out = vm["main"](*(tvm.runtime.tensor(arg.numpy()) for arg in args)@PARAMS@)
     return [out.numpy()] if hasattr(out, "numpy") else [item.numpy() for item in out]
 """
 _RUN_WATCHED = """
@@ -77,9 +101,23 @@ _RUN_WATCHED = """
     shared = [i for i, output in enumerate(outputs) if output.numpy().nbytes and output.data_ptr() in own]
     return changed, shared
 """
-_ROUND_TRIPS = {
-    "ScriptRoundTrip": "mod = tvm.script.from_source(mod.script(show_meta=True))",
-    "JsonRoundTrip": "mod = tvm.ir.load_json(tvm.ir.save_json(mod))",
+_PARAMS = {
+    Params.INPUTS: ", *params",
+    Params.BUNDLED: ", tuple(params)",
+    Params.LIFTED: ', *vm["main_transform_params"](params)',
+    Params.LIFTED_CONSUMING: ', *vm["main_transform_params"](params)',
+    Params.LIFTED_SHARED: ', *vm["transform_params"](params)',
+}
+"""What main takes after the model's inputs."""
+_BEFORE_PASSES = {
+    Params.REBOUND: [
+        'own = mod["main"].params[-len(params) :]',
+        'mod = relax.transform.BindParams("main", dict(zip(own, params)))(mod)',
+    ],
+    Params.BUNDLED: ["mod = relax.transform.BundleModelParams()(mod)"],
+    Params.LIFTED: ["mod = relax.transform.LiftTransformParams()(mod)"],
+    Params.LIFTED_CONSUMING: ["mod = relax.transform.LiftTransformParams()(mod)"],
+    Params.LIFTED_SHARED: ["mod = relax.transform.LiftTransformParams(shared_transform=True)(mod)"],
 }
 _CHECKER = """
 broken = []
@@ -138,12 +176,16 @@ def functions(case: Case, finding: Finding) -> list[str]:
             looking = [_AFTER_EACH_PASS.replace("@AFTER@", after)] if _by_instrument(after) else []
             return [_CHECKER, *looking, _function("run_lane", case, lane, check_after=after)]
         case Mutant(legalised=legalised, edits=edits):
-            mod = _FROM_EXPORT.split("\n    args")[0].strip("\n")
+            mod = _FROM_EXPORT.replace("@KEEP@", "").split("\n    args")[0].strip("\n")
             mod += "\n    mod = relax.transform.LegalizeOps()(mod)" if legalised else ""
             broken = _MUTANT.replace("@IMPORT@", mod).replace("@EDITS@", _python(edits))
             return [
                 broken,
-                _named("run_lane", "    mod, args = broken_module(), list(inputs.values())" + _rest(lane, _RUN)),
+                _named(
+                    "run_lane",
+                    "    mod, args = broken_module(), list(inputs.values())"
+                    + _rest(lane, _RUN.replace("@PARAMS@", "")),
+                ),
             ]
         case Excess(quantity=quantity):
             first, last = _MEASURES[quantity]
@@ -185,11 +227,15 @@ def _function(
     run: str = "",
 ) -> str:
     if lane.engine is Engine.ONNXRUNTIME:
-        return _named(name, _ONNX + _ONNXRUNTIME)
-    body = _ONNX + _FROM_ONNX if lane.importer is Importer.ONNX else _from_export(case, lane)
+        return _named(name, _onnx(lane) + _ONNXRUNTIME)
+    if lane.importer is Importer.DYNAMO:
+        return _named(name, _dynamo(lane, check_after))
+    body = _imported(case, lane)
     if check_after == IMPORT:
         body += "    check(mod)\n"
-    run = run or (repro_gradient.RUN if gives_gradients(lane) else _RUN_LIFTED if lane.lifted else _RUN)
+    run = run or (
+        repro_gradient.RUN if gives_gradients(lane) else _RUN.replace("@PARAMS@", _PARAMS.get(lane.params, ""))
+    )
     if measured is None:
         return _named(name, body + _rest(lane, run, check_after))
     quantity, first, last = measured
@@ -204,14 +250,38 @@ def _named(name: str, body: str) -> str:
     return f"def {name}():\n" + "\n".join(line for line in body.split("\n") if line.strip())
 
 
-def _from_export(case: Case, lane: LaneSpec) -> str:
+def _imported(case: Case, lane: LaneSpec) -> str:
+    """The lines that make `mod` and `args`, and `params` where they are not bound."""
     if gives_gradients(lane):
         return repro_gradient.imported(case)
-    body = _open_sizes(case) if lane.symbolic else _FROM_EXPORT
-    if not lane.lifted:
-        return body
-    keep = ", keep_params_as_input=True)\n    args"
-    return body.replace(")\n    args", keep) + _DETACH
+    keep, option = lane.params is not Params.BOUND, "keep_params_as_input"
+    match lane.importer:
+        case Importer.ONNX | Importer.ONNX_DYNAMO:
+            body, option = _onnx(lane) + _FROM_ONNX, "keep_params_in_input"
+        case Importer.FX:
+            body = _FROM_FX
+        case Importer.EXPORT_RAW:
+            body = _FROM_EXPORT.replace("@KEEP@", ", run_ep_decomposition=False@KEEP@")
+        case _:
+            body = _open_sizes(case) if lane.symbolic else _FROM_EXPORT
+    return body.replace("@KEEP@", f", {option}=True" if keep else "") + (_DETACH if keep else "")
+
+
+def _onnx(lane: LaneSpec) -> str:
+    exporter = f"dynamo={lane.importer is Importer.ONNX_DYNAMO}"
+    return _ONNX.replace("@EXPORTER@", exporter + (f", opset_version={lane.opset}" if lane.opset else ""))
+
+
+def _dynamo(lane: LaneSpec, check_after: str) -> str:
+    lines = _transforms(lane, check_after)
+    if lane.pipeline is not Pipeline.DEFAULT:
+        lines.append(f'mod = relax.get_pipeline("{lane.pipeline}")(mod)')
+    passes = "\n".join(f"            {line}" for line in lines or ["pass"])
+    body = _DYNAMO.replace("@PASSES@", passes)
+    if context := _context(lane, check_after):
+        call = "    return [output.numpy() for"
+        body = body.replace(call, f"    with tvm.transform.PassContext({', '.join(context)}):\n    {call}")
+    return body
 
 
 def _open_sizes(case: Case) -> str:
@@ -242,44 +312,63 @@ def _tuple(items: Sequence[str]) -> str:
 
 def _rest(lane: LaneSpec, run: str, check_after: str = "") -> str:
     """From the imported module to the end of the function."""
-    lines = [*_transforms(lane, check_after), f"executable = tvm.compile(mod, target={_target(lane)})"]
-    context = [f"opt_level={lane.opt_level}"] if lane.opt_level != DEFAULT_OPT_LEVEL else []
-    context += [] if lane.asserts else ['config={"tirx.disable_assert": True}']
-    context += ["instruments=[Checker()]"] if _by_instrument(check_after) else []
-    if context:
+    lines = _transforms(lane, check_after)
+    if lane.pipeline is Pipeline.ZERO:
+        lines.append('mod = relax.get_pipeline("zero")(mod)')
+    if lane.passes or lane.pipeline is not Pipeline.DEFAULT or lane.target != family_of(lane.target):
+        lines = [f"with {_target(lane)} as target:", *("    " + line for line in [*lines, _compile(lane, "target")])]
+    else:
+        lines.append(_compile(lane, f'"{lane.target}"'))
+    if context := _context(lane, check_after):
         lines = [f"with tvm.transform.PassContext({', '.join(context)}):", *("    " + line for line in lines)]
     text = "".join(f"    {line}\n" for line in lines)
-    options = ', cc="gcc"' if lane.target == "c" else ""
-    if lane.target == "c" or lane.as_library or "path" in run:
+    row = TARGETS[lane.target]
+    if row.compilers or lane.as_library or "path" in run:
+        options = f', cc="{row.compilers[0]}", options={list(row.flags)!r}' if row.compilers else ""
         text += _LIBRARY.replace("@OPTIONS@", options)
     return f"\n{text}{run}"
 
 
+def _compile(lane: LaneSpec, target: str) -> str:
+    whole = ", relax_pipeline=relax.backend.cpu_generic.get_default_pipeline(target)"
+    more = whole if lane.pipeline is Pipeline.CPU else ""
+    if lane.executor is Execution.COMPILED:
+        return f'executable = relax.build(mod, {target}{more}, exec_mode="compiled")'
+    return f"executable = tvm.compile(mod, {target}{more})"
+
+
+def _context(lane: LaneSpec, check_after: str) -> list[str]:
+    """The arguments of PassContext that are not its defaults."""
+    options = [*lane.options, *([] if lane.asserts else ["tirx.disable_assert"])]
+    options += [CONSUMING] if lane.params is Params.LIFTED_CONSUMING else []
+    context = [f"opt_level={lane.opt_level}"] if lane.opt_level != DEFAULT_OPT_LEVEL else []
+    context += [f"config={dict.fromkeys(options, True)!r}".replace("'", '"')] if options else []
+    context += [f"disabled_pass={list(lane.disabled)!r}".replace("'", '"')] if lane.disabled else []
+    return context + (["instruments=[Checker()]"] if _by_instrument(check_after) else [])
+
+
 def _by_instrument(check_after: str) -> bool:
     """Whether it is a pass of TVM's that the module is looked at after."""
-    return check_after not in ("", IMPORT, *_ROUND_TRIPS)
+    return check_after not in ("", IMPORT, *ROUND_TRIPS)
 
 
 def _watched(lane: LaneSpec) -> str:
-    call = 'vm["main"](*tensors)'
-    if lane.lifted:
-        call = 'vm["main"](*tensors, *vm["main_transform_params"](params["main"]))'
-    elif gives_gradients(lane):
+    call = f'vm["main"](*tensors{_PARAMS.get(lane.params, "")})'
+    if gives_gradients(lane):
         call = 'list(vm["main_adjoint"](*tensors)[1])'
     return _RUN_WATCHED.replace("@CALL@", call)
 
 
 def _transforms(lane: LaneSpec, check_after: str) -> list[str]:
-    lines = ["mod = relax.transform.LiftTransformParams()(mod)"] if lane.lifted else []
+    lines = list(_BEFORE_PASSES.get(lane.params, []))
     for name in lane.passes:
-        lines.append(_ROUND_TRIPS.get(name, f"mod = relax.transform.{name}()(mod)"))
-        if name == check_after and name in _ROUND_TRIPS:
+        lines.append(f"mod = {TRANSFORMS[name].source}")
+        if name == check_after and name in ROUND_TRIPS:
             lines.append("check(mod)")
-    if lane.pipeline:
-        lines += [f"with tvm.target.Target({_target(lane)}):", f'    mod = relax.get_pipeline("{lane.pipeline}")(mod)']
     return lines
 
 
 def _target(lane: LaneSpec) -> str:
-    options = {"kind": lane.target, **({} if lane.llvm_opt is None else {"opt-level": lane.llvm_opt})}
-    return f'"{lane.target}"' if len(options) == 1 else f"tvm.target.Target({options!r})"
+    config = TARGETS[lane.target].config
+    plain = dict(config) == {"kind": lane.target}
+    return f'tvm.target.Target("{lane.target}")' if plain else f"tvm.target.Target({dict(config)!r})".replace("'", '"')

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fuzzer.lanes import ONNX_READERS, SAMPLED_LANES, TVM_LANES, needed
+from fuzzer.lanes import SAMPLED_LANES, TVM_LANES, needed, readers_of
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Case
 from oracles import judge_all
@@ -69,9 +69,10 @@ ALL_LANES = (*TVM_LANES, *SAMPLED_LANES)
 def judged_run(run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
     """One run and, where onnxruntime disagrees with PyTorch, a second one that asks the other readers of the file."""
     result = run(case, lanes)
-    if not in_doubt(result.outcomes):
+    doubts = in_doubt(result.outcomes)
+    if not doubts:
         return result
-    more = run(case, ONNX_READERS)
+    more = run(case, [reader for doubt in doubts for reader in readers_of(doubt)])
     spent = {stage: result.stage_cpu.get(stage, 0.0) + seconds for stage, seconds in more.stage_cpu.items()}
     return Result(
         {**result.outcomes, **more.outcomes}, {**result.stage_cpu, **spent}, result.cpu_seconds + more.cpu_seconds

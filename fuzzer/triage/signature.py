@@ -17,7 +17,20 @@ from typing import assert_never
 import msgspec
 
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
-from oracles.outcome import Died, Frame, IllFormed, Mutant, Outcome, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
+from oracles.outcome import (
+    Built,
+    Died,
+    Frame,
+    IllFormed,
+    Mutant,
+    Outcome,
+    Raised,
+    Ran,
+    Skipped,
+    Stage,
+    TimedOut,
+    Unsupported,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +311,7 @@ def harm_of(outcome: Outcome) -> Harm:
             text = f"{name}: {message}"
         case Died(log=text) | Skipped(reason=text) | Unsupported(reason=text):
             pass
-        case Ran() | TimedOut():
+        case Ran() | Built() | TimedOut():
             return Harm.NONE
         case _:
             assert_never(outcome)

@@ -82,7 +82,15 @@ def test_what_runs_lanes_is_imported_in_children_only() -> None:
 
 def test_the_list_of_lanes_loads_no_compiler() -> None:
     names = {name.rpartition(".")[0] for name in imported("fuzzer/lanes/__init__.py")}
-    assert names == {"__future__", "collections.abc", "fnmatch", "oracles.lane", "typing"}
+    assert names == {
+        "__future__",
+        "collections.abc",
+        "dataclasses",
+        "fnmatch",
+        "oracles.finding",
+        "oracles.lane",
+        "typing",
+    }
 
 
 def test_nothing_can_unpickle() -> None:

@@ -29,7 +29,7 @@ BITS: list[tuple[Oracle, LaneSpec, str]] = [
 PROGRAMS: list[tuple[Oracle, LaneSpec, str]] = [
     (passes_change_nothing, ZERO, "pipeline zero"),
     (passes_change_nothing, FOLDED, "FoldConstant, FuseOps"),
-    (lifted_equals_unlifted, LIFTED, "lifted"),
+    (lifted_equals_unlifted, LIFTED, "parameters lifted"),
     (symbolic_equals_static, SYMBOLIC, "symbolic"),
 ]
 EACH_BIT = pytest.mark.parametrize(("oracle", "lane", "adds"), BITS)

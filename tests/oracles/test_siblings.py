@@ -11,14 +11,14 @@ from fuzzer.triage.reproduce import judged_by
 from fuzzer.triage.signature import Signature, signature_of
 from oracles import judge_all
 from oracles.finding import Component, Kind, Mismatch
-from oracles.lane import LaneSpec
+from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Ran, Stage
 from oracles.siblings import pairs, sibling, transforms, what_it_adds
 
 BESIDE = [sins.ZERO, sins.FOLDED, sins.SCRIPT, sins.JSON, sins.LIBRARY, sins.AGAIN, sins.LIFTED, sins.SYMBOLIC]
 OTHERS = [
     replace(TVM, name="a", opt_level=0),
-    replace(TVM, name="b", llvm_opt=0),
+    replace(TVM, name="b", target="llvm-O0"),
     replace(TVM, name="c", asserts=False, checked=True, fresh=True),
 ]
 
@@ -27,7 +27,7 @@ OTHERS = [
 def test_the_sibling_is_the_plain_lane_of_the_same_road(lane: LaneSpec) -> None:
     lanes = [TORCH, ONNXRUNTIME, lane, TVM_ONNX, TVM_C, sins.MUTANTS, TVM]
     assert sibling(lane, lanes) == TVM
-    assert sibling(replace(lane, target="c"), lanes) == TVM_C
+    assert sibling(replace(lane, target="c", opt_level=1), lanes) == TVM_C
     assert sibling(lane, [TORCH, TVM_ONNX, TVM_C]) is None
 
 
@@ -39,8 +39,14 @@ def test_plain_lanes_and_those_that_do_another_thing_have_none(lane: LaneSpec) -
 
 
 def test_each_sampled_lane_finds_its_sibling_among_the_real_ones() -> None:
-    found = {lane.name: sibling(lane, TVM_LANES) for lane in SAMPLED_LANES if lane.variant == "relax"}
-    assert set(found.values()) == {TVM_LANES[0]}
+    lanes = [lane for lane in SAMPLED_LANES if lane.variant == "relax"]
+    found = {
+        lane.importer: {sibling(other, TVM_LANES) for other in lanes if other.importer is lane.importer}
+        for lane in lanes
+    }
+    assert found.pop(Importer.EXPORT) == {TVM_LANES[0]}
+    assert found.pop(Importer.ONNX) == {TVM_LANES[1], None}  # a file of another opset is another program
+    assert set(map(frozenset, found.values())) == {frozenset({None})}
 
 
 def test_what_a_lane_adds_is_told_by_its_fields() -> None:
@@ -52,10 +58,10 @@ def test_what_a_lane_adds_is_told_by_its_fields() -> None:
         "JsonRoundTrip",
         "library",
         "fresh",
-        "lifted",
+        "parameters lifted",
         "symbolic",
         "opt_level 0",
-        "LLVM -O0",
+        "target llvm-O0",
         "",
     ]
 
@@ -85,7 +91,7 @@ def test_wrong_beside_a_right_sibling_is_another_bug_that_names_what_it_adds() -
     found = list(judge_all(CASE, lanes))
     assert [signature_of(finding).against for finding in found] == [
         "relax-export-llvm, by pipeline zero",
-        "relax-export-llvm, by lifted",
+        "relax-export-llvm, by parameters lifted",
     ]
     for finding in found:
         assert isinstance(finding.evidence, Mismatch)

@@ -68,6 +68,7 @@ MESSAGES: list[protocol.Message] = [
     ),
     protocol.DidRun(0, [ArrayDoc("float32", (2, 0)), ArrayDoc("bool", ())], None),
     protocol.DidRun(1, [ArrayDoc("int64", (3,))], [ArrayDoc("int64", (3,))]),
+    protocol.DidBuild(2),
     protocol.DidRaise(1, Stage.IMPORT, "ValueError", "naïve \n «text» \0", [Frame("a.cc", 3, "f(int)")]),
     protocol.DidSkip(0, "no such target here"),
     protocol.Finished({Stage.START: 0.25, Stage.RUN: 1.5}),

@@ -9,16 +9,22 @@ from graphs_by_hand import case_of
 from small_models import CASES, LINEAR, outcome_of
 
 from fuzzer.isolate.executor import Executor
-from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TORCH, TVM_LANES
+from fuzzer.lanes import SAMPLED_LANES, TORCH, TVM_LANES, needed
 from oracles import judge_all
 from oracles.finding import Component
-from oracles.lane import LaneSpec
+from oracles.lane import LaneSpec, Params
 from oracles.outcome import Facts, Ran, facts_of
 
 pytestmark = pytest.mark.tvm
 
 LLVM, ONNX, C = TVM_LANES
 NAMED = {lane.name.removeprefix("relax-export-"): lane for lane in (*TVM_LANES, *SAMPLED_LANES)}
+NOT_YET = {
+    ("conv", "relax-fx-llvm"): "Unsupported",  # batch normalisation
+    ("conv", "relax-dynamo-llvm"): "Unsupported",
+    ("conv", "relax-export-raw-llvm"): "wrong-value",  # batch normalisation as aten::batch_norm
+}
+"""What TVM 0.27 does not do of these models."""
 PLAIN = [lane for name, lane in NAMED.items() if lane.variant == "relax" and not lane.symbolic]
 
 
@@ -30,11 +36,15 @@ def facts(executor: Executor, lane: LaneSpec, case: str = "linear") -> Facts:
 
 @pytest.mark.parametrize("case", CASES)
 def test_all_lanes_compute_what_pytorch_computes(executor: Executor, case: str) -> None:
-    lanes = [lane for lane in PLAIN if not lane.lifted or CASES[case].owned]
-    outcomes = executor.run(CASES[case], (*REFERENCES, *lanes)).outcomes
-    assert {str(lane): outcome for lane, outcome in outcomes.items() if not isinstance(outcome, Ran)} == {}
-    assert [finding for finding in judge_all(CASES[case], outcomes) if finding.component is Component.TVM] == []
-    for lane in lanes:
+    lanes = [lane for lane in PLAIN if lane.params is Params.BOUND or CASES[case].owned]
+    everybody = dict.fromkeys(each for lane in lanes for each in (*needed(lane), lane))
+    outcomes = executor.run(CASES[case], list(everybody)).outcomes
+    others = {lane: type(out).__name__ for lane, out in outcomes.items() if not isinstance(out, Ran)}
+    others |= {f.lane: str(f.kind) for f in judge_all(CASES[case], outcomes) if f.component is Component.TVM}
+    assert {(case, str(lane)): told for lane, told in others.items()} == {
+        key: told for key, told in NOT_YET.items() if key[0] == case
+    }
+    for lane in set(lanes) - set(others):
         seen = facts_of(outcomes[lane])
         assert (seen.modified, seen.aliases, seen.ill_formed) == ((), (), None)
 

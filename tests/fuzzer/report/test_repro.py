@@ -36,11 +36,13 @@ from generators.graph import (
 from generators.ops import TABLE
 from generators.random_graph import with_values
 from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, Worst
-from oracles.lane import LaneSpec
+from oracles.lane import LaneSpec, Pipeline
 from oracles.outcome import Cause, Died, Frame, Raised, Stage, TimedOut
 
 LLVM, ONNX, C = TVM_LANES
-OTHER = replace(LLVM, name="other", passes=("FoldConstant",), pipeline="zero", llvm_opt=0, opt_level=3, asserts=False)
+OTHER = replace(
+    LLVM, name="other", passes=("FoldConstant",), pipeline=Pipeline.ZERO, target="llvm-O0", opt_level=3, asserts=False
+)
 WORST = Worst((0, 1), 1.0, 2.0, 1e-6, 1e-8)
 BFLOAT16 = DType.BFLOAT16.numpy
 

@@ -1,0 +1,125 @@
+"""The passes that a lane may name, as data: one row each. What runs is what a report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, IntEnum, auto
+
+
+class Rounding(IntEnum):
+    """How a program may round after a pass, beside how PyTorch's does. The largest of a lane's passes counts."""
+
+    SAME = 0
+    OTHER_ORDER = 1  # sums of products are taken in another order, or with other factors
+    FAST_MATH = 2  # functions by shorter series
+    HALF = 3  # in half precision
+
+
+class On(Enum):
+    """What a pass looks for."""
+
+    ANYTHING = auto()
+    OPERATORS = auto()  # Relax operators: before LegalizeOps
+    KERNELS = auto()  # calls of kernels: after it
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A pass with its options.
+
+    source    a Python expression that takes `mod` and gives the new module; in scope: tvm, relax, target
+    after     transforms that must have run before it, in this order
+    on        what it looks for: it does nothing, or is out of place, elsewhere
+    rounding  how results may differ
+    round_trip  the module is written down and read again: nothing at all may differ
+    """
+
+    name: str
+    source: str
+    on: On = On.ANYTHING
+    after: tuple[str, ...] = ()
+    rounding: Rounding = Rounding.SAME
+    round_trip: bool = False
+
+
+def _relax(name: str, arguments: str = "", called: str = "", **more: object) -> Transform:
+    return Transform(called or name, f"relax.transform.{name}({arguments})(mod)", **more)  # type: ignore[arg-type]
+
+
+LEGALIZE = "LegalizeOps"
+
+TRANSFORMS: tuple[Transform, ...] = (
+    # written down and read again
+    Transform("ScriptRoundTrip", "tvm.script.from_source(mod.script(show_meta=True))", round_trip=True),
+    Transform("JsonRoundTrip", "tvm.ir.load_json(tvm.ir.save_json(mod))", round_trip=True),
+    # on operators
+    _relax("ConvertLayout", '{"relax.nn.conv2d": ["NHWC", "OHWI"]}', "ConvertLayout-NHWC", on=On.OPERATORS),
+    _relax("ConvertLayout", '{"relax.nn.conv2d": ["NCHW4c", "OIHW4o"]}', "ConvertLayout-packed", on=On.OPERATORS),
+    _relax("ToMixedPrecision", 'out_dtype="float32"', on=On.OPERATORS, rounding=Rounding.HALF),
+    _relax(
+        "ToMixedPrecision",
+        'out_dtype="float16"',
+        "ToMixedPrecision-float16",
+        on=On.OPERATORS,
+        rounding=Rounding.HALF,
+    ),
+    _relax("DecomposeOpsForInference", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("FoldBatchnormToConv2D", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("ExpandMatmulOfSum", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("AdjustMatmulOrder", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("CombineParallelMatmul", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("FuseTransposeMatmul", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("ReorderTakeAfterMatmul", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("ReorderPermuteDimsAfterConcat", on=On.OPERATORS),
+    _relax("OptimizeLayoutTransform", on=On.OPERATORS),
+    _relax("RemoveRedundantReshape", on=On.OPERATORS),
+    _relax("FastMathTransform", on=On.OPERATORS, rounding=Rounding.FAST_MATH),
+    _relax(LEGALIZE, on=On.OPERATORS),
+    # on the program's structure
+    _relax("FoldConstant"),
+    _relax("EliminateCommonSubexpr"),
+    _relax("EliminateCommonSubexpr", "call_only=True", "EliminateCommonSubexpr-calls"),
+    _relax("CanonicalizeBindings"),
+    _relax("DeadCodeElimination"),
+    _relax("DataflowUseInplaceCalls"),
+    _relax("LambdaLift"),
+    _relax("Normalize"),
+    _relax("NormalizeGlobalVar"),
+    _relax("InlinePrivateFunctions"),
+    _relax("ConvertToDataflow"),
+    _relax("ToNonDataflow"),
+    _relax("RemovePurityChecking"),
+    _relax("RemoveUnusedParameters"),
+    _relax("RemoveUnusedOutputs"),
+    _relax("ExpandTupleArguments"),
+    _relax("TopologicalSort", called="TopologicalSort-depth"),
+    _relax("TopologicalSort", 'order="breadth-first"', "TopologicalSort-breadth"),
+    _relax("TopologicalSort", 'direction="from-outputs"', "TopologicalSort-outputs"),
+    _relax("SpecializePrimFuncBasedOnCallSite"),
+    _relax("RewriteDataflowReshape"),
+    # on kernels
+    _relax("AnnotateTIROpPattern", on=On.KERNELS, after=(LEGALIZE,)),
+    _relax("FuseOps", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern")),
+    _relax("FuseOps", "fuse_opt_level=0", "FuseOps-0", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern")),
+    _relax("FuseTIR", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern", "FuseOps")),
+    _relax("AttachAttrLayoutFreeBuffers", on=On.KERNELS, after=(LEGALIZE,)),
+    _relax("SplitLayoutRewritePreproc", on=On.KERNELS, after=(LEGALIZE, "AttachAttrLayoutFreeBuffers")),
+    _relax("CallTIRRewrite", on=On.KERNELS, after=(LEGALIZE, "ToNonDataflow", "RemovePurityChecking")),
+    Transform(
+        "DlightCPU",
+        "tvm.s_tir.dlight.ApplyDefaultSchedule(tvm.s_tir.dlight.cpu.GEMV())(mod)",
+        On.KERNELS,
+        (LEGALIZE, "AnnotateTIROpPattern", "FuseOps", "FuseTIR"),
+        Rounding.OTHER_ORDER,
+    ),
+)
+
+NAMED = {row.name: row for row in TRANSFORMS}
+
+ROUND_TRIPS = frozenset(row.name for row in TRANSFORMS if row.round_trip)
+"""They write the module down and read it again."""
+
+
+def rounding_of(passes: Iterable[str]) -> Rounding:
+    return max((NAMED[name].rounding for name in passes), default=Rounding.SAME)
