@@ -28,12 +28,16 @@ from fuzzer.coverage import report as coverage_report
 from fuzzer.gen import Order
 from fuzzer.gen import run as generate_cases
 from fuzzer.isolate.executor import EnvironmentMissing, Executor
+from fuzzer.isolate.fleet import Backend, Fleet
+from fuzzer.isolate.toolchain import HOST_NAME
 from fuzzer.lanes import LANES, SAMPLED_LANES, TVM_LANES, select
 from fuzzer.replay import Exit
 from fuzzer.report import finding_file
 from fuzzer.selftest import self_test
 from fuzzer.settings import Settings
 from fuzzer.toolchains import command as toolchains
+from fuzzer.toolchains.lanes import in_toolchains, named
+from fuzzer.toolchains.registry import find
 from fuzzer.triage import known as known_behaviour
 from fuzzer.triage import tables
 from fuzzer.triage.related import causes
@@ -56,6 +60,9 @@ app.add_typer(bench.app, name="bench")
 app.add_typer(toolchains.app, name="toolchain")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+ToolchainNames = Annotated[
+    str, typer.Option("--toolchain", metavar="NAME", help="Where TVM's lanes run, comma-separated.")
+]
 LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="TVM lanes, comma-separated globs.")]
 
 
@@ -67,19 +74,21 @@ def run(
     workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),
     lanes: LanesGlob = "*",
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
+    toolchain: ToolchainNames = HOST_NAME,
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
     json: JsonFlag = False,
 ) -> None:
     """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
-    chosen_lanes, chosen_ops = _lanes(lanes), _ops(ops)
+    where = named(toolchain)
+    chosen_lanes, chosen_ops = in_toolchains(_lanes(lanes), where), _ops(ops)
     with Store(campaign, seed) as store:
-        sampled = SAMPLED_LANES if lanes == "*" else ()
+        sampled = in_toolchains(SAMPLED_LANES, where) if lanes == "*" else ()
         settings = Settings(
             campaign, store.state.seed, chosen_lanes, sampled, seconds, tests, workers, chosen_ops, json=json
         )
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
         say("warming up the compilers ...")
-        with Executor(store.scratch) as executor:
+        with Fleet(store.scratch, find) as executor:
             _prove_that_failures_are_seen(executor)
             task = Campaign(settings, store, executor)
             _stop_on_signals(task)
@@ -88,7 +97,7 @@ def run(
         _summarise(task, store)
 
 
-def _prove_that_failures_are_seen(executor: Executor) -> None:
+def _prove_that_failures_are_seen(executor: Backend) -> None:
     failed = [check for check in self_test(executor) if not check.passed]
     if failed:
         listed = ", ".join(f"{c.sin}: {c.seen or 'not seen'} instead of {c.expected or 'nothing'}" for c in failed)
@@ -133,23 +142,48 @@ def replay(
     finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
     lanes: Annotated[str | None, typer.Option(metavar="GLOB", help="Other lanes than the finding's own.")] = None,
     times: Annotated[int, typer.Option(min=1, help="Runs of each lane.")] = 1,
+    toolchain: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Other toolchains than the finding's own, comma-separated.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Run a finding again: `fuzz --replay crashes/x`. Exit code 77: still there, 0: gone, 78: another failure."""
     doc, case = replaying.load(finding)
     chosen = (doc.lane,) if lanes is None else _lanes(lanes)
-    with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
-        result = replaying.replay(executor, doc, case, chosen, times)
+    where = named(doc.lane.toolchain if toolchain is None else toolchain)
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as executor:
+        result = replaying.replay(executor, doc, case, in_toolchains(chosen, where), times)
+        releases = {each.name: executor.backend(each.name).versions["tvm"] for each in where}
     if json:
-        runs = [{"lane": lane, "verdict": verdict.name.lower(), "told": told} for lane, verdict, told in result.runs]
+        runs = [
+            {
+                "lane": run.lane.name,
+                "toolchain": run.lane.toolchain,
+                "verdict": run.verdict.name.lower(),
+                "told": run.told,
+            }
+            for run in result.runs
+        ]
         print_json({"slug": doc.slug, "exit": int(result.exit), "runs": runs})
     else:
-        for _, verdict, told in result.runs:
-            print(f"{verdict.name.lower().replace('_', ' ')}: {told}")
-        same = sum(verdict is Exit.SAME for _, verdict, _ in result.runs)
+        if toolchain is not None:
+            Console(markup=False, emoji=False).print(_by_toolchain(result, releases))
+        for run in result.runs if toolchain is None else ():
+            print(f"{run.verdict.name.lower().replace('_', ' ')}: {run.told}")
+        same = sum(run.verdict is Exit.SAME for run in result.runs)
         python = os.path.relpath(sys.executable)
         print(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: {python} {finding / 'repro.py'}")
     raise typer.Exit(result.exit)
+
+
+def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Table:
+    """Where it fails, and where not."""
+    table = Table(box=None)
+    for column in ("toolchain", "TVM", "it", ""):
+        table.add_column(column, no_wrap=bool(column), overflow="fold")
+    for run in result.runs:
+        table.add_row(run.lane.toolchain, releases[run.lane.toolchain], run.word, run.told)
+    return table
 
 
 @app.command()

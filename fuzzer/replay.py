@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-from fuzzer.isolate.executor import Executor
+from fuzzer.isolate.fleet import Backend
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.repro import headline
@@ -16,6 +16,7 @@ from fuzzer.triage.signature import signature_of
 from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
+from oracles.outcome import Skipped, Unsupported
 
 
 class Exit(IntEnum):
@@ -31,16 +32,37 @@ class Exit(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
-    """How each lane run came out: `(lane, verdict, what a person reads)`."""
+class Run:
+    """How a lane came out once. `told` is what a person reads; `ran` whether it gave results."""
 
-    runs: tuple[tuple[str, Exit, str], ...]
+    lane: LaneSpec
+    verdict: Exit
+    told: str
+    ran: bool
+
+    @property
+    def word(self) -> str:
+        """What happens to the finding, for a table."""
+        match self.verdict:
+            case Exit.SAME:
+                return "fails"
+            case Exit.GONE:
+                return "passes" if self.ran else "is not run"
+            case Exit.DIFFERENT:
+                return "fails otherwise"
+            case _:
+                return self.verdict.name.lower().replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    runs: tuple[Run, ...]
 
     @property
     def exit(self) -> Exit:
         """The same failure in any run outweighs another failure, and that a pass."""
         order = (Exit.SAME, Exit.DIFFERENT, Exit.TIMED_OUT, Exit.OUT_OF_MEMORY)
-        verdicts = {verdict for _, verdict, _ in self.runs}
+        verdicts = {run.verdict for run in self.runs}
         return next((verdict for verdict in order if verdict in verdicts), Exit.GONE)
 
 
@@ -49,14 +71,15 @@ def load(folder: Path) -> tuple[FindingDoc, Case]:
     return finding_file.read_with_case(folder)
 
 
-def replay(executor: Executor, doc: FindingDoc, case: Case, lanes: Sequence[LaneSpec], times: int) -> Replay:
+def replay(executor: Backend, doc: FindingDoc, case: Case, lanes: Sequence[LaneSpec], times: int) -> Replay:
     runs = []
     for lane in lanes:
         for _ in range(times):
             seen = observe(executor.run, case, lane)
             outcome = seen.result.outcomes[lane]
             told = headline(seen.finding) if seen.finding else f"{lane.name}: {type(outcome).__name__}, no objection"
-            runs.append((lane.name, _verdict(doc, seen.finding), told))
+            unasked = isinstance(outcome, Skipped | Unsupported)
+            runs.append(Run(lane, _verdict(doc, seen.finding), told, not unasked))
     return Replay(tuple(runs))
 
 

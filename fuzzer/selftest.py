@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fuzzer.isolate.executor import Bounds, Executor
+from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.fleet import Backend
 from fuzzer.lanes import TORCH, TORCH_ENVELOPE, TORCH_F64
 from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
 from oracles import judge_all
@@ -42,7 +43,7 @@ class Check:
         return self.seen is self.expected
 
 
-def self_test(executor: Executor) -> list[Check]:
+def self_test(executor: Backend) -> list[Check]:
     """One check per sin, each in children of its own; about 4 s."""
     checks = []
     for sin, kind in EXPECTED.items():

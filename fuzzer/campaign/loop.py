@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 
 from fuzzer.campaign.store import Store
-from fuzzer.isolate.executor import Executor
+from fuzzer.isolate.fleet import Backend
 from fuzzer.lanes import REFERENCES
 from fuzzer.open_sizes import at_each_size
 from fuzzer.report.finding_file import FindingDoc
@@ -63,7 +63,7 @@ class Campaign:
     """One run of a campaign, over a pool of threads that each wait for children."""
 
     def __init__(
-        self, settings: Settings, store: Store, executor: Executor, cases: Cases | None = None, watch: Watch = _nobody
+        self, settings: Settings, store: Store, executor: Backend, cases: Cases | None = None, watch: Watch = _nobody
     ) -> None:
         self.settings, self.store, self.executor = settings, store, executor
         self._cases = cases or random_cases(settings, store.state.seed)

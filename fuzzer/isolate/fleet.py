@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -24,7 +24,7 @@ class Backend(Protocol):
     """Something that runs lanes: an `Executor`, or what is written for devices that no process may fork with."""
 
     @property
-    def versions(self) -> Mapping[str, str]: ...
+    def versions(self) -> dict[str, str]: ...
     @property
     def cpu_seconds(self) -> float: ...
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result: ...

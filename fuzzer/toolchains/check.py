@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.isolate.toolchain import KIND_OF, Toolchain
+from fuzzer.isolate.toolchain import Toolchain
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES, needed
 from fuzzer.report.repro import headline
 from fuzzer.toolchains import registry
-from fuzzer.toolchains.lanes import in_toolchain
+from fuzzer.toolchains.lanes import in_toolchain, runs_in
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
@@ -47,16 +47,12 @@ class Report:
 
 def check(toolchain: Toolchain) -> Report:
     """Raise `EnvironmentMissing` where its zygote does not start."""
-    lanes = [
-        in_toolchain(lane, toolchain.name)
-        for lane in (*TVM_LANES, *SAMPLED_LANES)
-        if KIND_OF[lane.engine] is toolchain.kind
-    ]
+    lanes = [in_toolchain(lane, toolchain.name) for lane in (*TVM_LANES, *SAMPLED_LANES) if runs_in(lane, toolchain)]
     known = case()
     references = dict.fromkeys(reference for lane in lanes for reference in needed(lane))
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), registry.find) as fleet:
         began = time.monotonic()
-        versions = dict(fleet.backend(toolchain.name).versions)
+        versions = fleet.backend(toolchain.name).versions
         seconds = time.monotonic() - began
         outcomes = fleet.run(known, (*references, *lanes)).outcomes
     objections = {finding.lane: headline(finding) for finding in reversed([*judge_all(known, outcomes)])}

@@ -25,8 +25,14 @@ def in_toolchains(lanes: Sequence[LaneSpec], toolchains: Sequence[Toolchain]) ->
     """Each lane in each toolchain that speaks its language. Raise `Invalid` where a toolchain is left without any."""
     chosen: list[LaneSpec] = []
     for toolchain in toolchains:
-        its = [in_toolchain(lane, toolchain.name) for lane in lanes if KIND_OF[lane.engine] is toolchain.kind]
+        its = [in_toolchain(lane, toolchain.name) for lane in lanes if runs_in(lane, toolchain)]
         if not its:
             raise Invalid(f"none of these lanes runs in toolchain {toolchain.name!r}, which speaks {toolchain.kind}")
         chosen += its
     return tuple(chosen)
+
+
+def runs_in(lane: LaneSpec, toolchain: Toolchain) -> bool:
+    """Lanes that are not TVM's run in the host, all others where their language is spoken."""
+    language = KIND_OF.get(lane.engine)
+    return toolchain.is_host if language is None else language is toolchain.kind

@@ -73,6 +73,8 @@ def find(name: str) -> Toolchain:
     """What a lane's toolchain stands for. The host's own release is the host. Raise `EnvironmentMissing`."""
     if is_host(name):
         return HOST
+    if name not in names():
+        raise EnvironmentMissing(f"there is no toolchain {name!r} here; `fuzz toolchain add {name}` may install it")
     try:
         return read(name).toolchain
     except Invalid as error:
