@@ -14,7 +14,7 @@ import numpy as np
 import tvm
 from tvm import relax
 
-from fuzzer.lanes import memory
+from fuzzer.lanes import memory, releases
 from fuzzer.lanes.base import Step
 from fuzzer.lanes.relax_check import Checker
 from fuzzer.lanes.relax_params import before_passes, options
@@ -115,7 +115,7 @@ def constant_bytes(module: Any) -> int:
     def look(expr: Any) -> None:
         data = getattr(expr, "value", None)
         if isinstance(data, tvm.runtime.Tensor):
-            sizes[data.data_ptr()] = _nbytes(data)
+            sizes[releases.address(data)] = _nbytes(data)
 
     for function in module.functions.values():
         if isinstance(function, relax.Function):
@@ -147,7 +147,7 @@ def flat(result: Any) -> Sequence[Any]:
 
 
 def _span(data: Any) -> memory.Span:
-    first = int(data.data_ptr())
+    first = releases.address(data)
     return first, first + _nbytes(data)
 
 
