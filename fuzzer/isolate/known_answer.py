@@ -1,0 +1,50 @@
+"""What a device must get right, to the last bit, before anything else runs on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from generators.graph import Array, Case, DType, Graph, Input, Node, TensorType, Value
+from oracles.lane import Engine, Importer, LaneSpec
+from oracles.outcome import Outcome, Ran
+
+SIZE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAnswer:
+    case: Case
+    lane: LaneSpec
+    expected: Array
+
+    def is_given(self, outcome: Outcome) -> bool:
+        """In each of the lane's runs, dtype, shape and bits."""
+        if not isinstance(outcome, Ran):
+            return False
+        runs = (outcome.outputs,) if outcome.again is None else (outcome.outputs, outcome.again)
+        return all(len(outputs) == 1 and self._equals(outputs[0]) for outputs in runs)
+
+    def _equals(self, array: Array) -> bool:
+        mine = self.expected
+        return (array.dtype, array.shape, array.tobytes()) == (mine.dtype, mine.shape, mine.tobytes())
+
+
+def matmul() -> KnownAnswer:
+    """x @ y of whole numbers: every product and sum is exact in float32, in whatever order. The numbers of x have 13
+    bits, so that TF32, which keeps 11, gives another answer: a device that passes computes float32 in full."""
+    numbers = np.arange(SIZE * SIZE).reshape(SIZE, SIZE)
+    x, y = 4097 + numbers % 7 * 2, numbers % 11 - 5
+    values = {name: Value(name, TensorType(DType.FLOAT32, (SIZE, SIZE))) for name in ("x0", "x1", "v0")}
+    graph = Graph(
+        (Input(values["x0"]), Input(values["x1"])),
+        (Node("matmul", ("x0", "x1"), {}, (values["v0"],)),),
+        ("v0",),
+    )
+    case = Case(graph, {"x0": x.astype(np.float32), "x1": y.astype(np.float32)})
+    lane = LaneSpec("known-answer", Engine.TVM, Importer.EXPORT, "relax", target="cuda")
+    return KnownAnswer(case, lane, (x @ y).astype(np.float32))
+
+
+KNOWN_ANSWER = matmul()

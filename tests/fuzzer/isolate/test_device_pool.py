@@ -1,0 +1,367 @@
+"""One worker for each device, with a device that is a folder: every error of CUDA, hangs, deaths, quarantine."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzer.isolate import processes
+from fuzzer.isolate.device_pool import DevicePool
+from fuzzer.isolate.device_station import Care, Empty, InUse, Quarantined
+from fuzzer.isolate.devices import Device, DeviceKind
+from fuzzer.isolate.executor import Bounds
+from fuzzer.lanes.fake_device import ERRORS, Speaker, said
+from fuzzer.selftest import _case as sine
+from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut
+
+HONEST = np.sin(np.linspace(-1, 1, 6, dtype=np.float32)).reshape(2, 3)
+BROKEN = (214, 220)  # uncorrectable errors: of the hardware, not of a process
+SHORT = Bounds(wall_seconds=1.5)
+NOT_HERE = "CUDA Runtime Error: cudaErrorNoDevice (100): no CUDA-capable device is detected"
+
+
+def lane(variant: str, name: str = "", fresh: bool = False) -> LaneSpec:
+    return LaneSpec(name or variant, Engine.FAULTY, variant=variant, fresh=fresh)
+
+
+Make = Callable[..., DevicePool]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """A pool of fake devices, `first`, `second`, ...; it ends with the test, and so does whatever it would not kill."""
+    pools: list[DevicePool] = []
+
+    def pool(count: int = 1, **more: object) -> DevicePool:
+        devices = []
+        for name in ("first", "second", "third")[:count]:
+            (tmp_path / name).mkdir()
+            devices.append(Device(str(tmp_path / name), kind=DeviceKind.FAKE))
+        made = DevicePool(tmp_path / "scratch", devices, bounds=SHORT, **more)  # type: ignore[arg-type]
+        pools.append(made)
+        return made
+
+    yield pool
+    for undying in tmp_path.glob("*/undying"):
+        processes.kill_group(int(undying.read_text()))
+        with suppress(ChildProcessError):
+            os.waitpid(int(undying.read_text()), 0)
+    for made in pools:
+        made.__exit__(None, None, None)
+        assert not (tmp_path / "scratch").exists()
+
+
+def one(pool: DevicePool, spec: LaneSpec) -> Outcome:
+    return pool.run(sine(), (spec,)).outcomes[spec]
+
+
+def is_honest(outcome: Outcome) -> bool:
+    return isinstance(outcome, Ran) and outcome.outputs[0].tobytes() == HONEST.tobytes()
+
+
+def number(outcome: Outcome) -> int:
+    assert isinstance(outcome, Ran)
+    return int(outcome.outputs[0])
+
+
+def told(error: Exception) -> str:
+    return f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
+
+
+# --- the worker
+
+
+def test_a_worker_sees_its_device_only_and_runs_one_job_after_the_other(make: Make) -> None:
+    pool = make()
+    (station,) = pool.stations
+    outcome = one(pool, lane("where"))
+    assert isinstance(outcome, Ran)
+    assert bytes(outcome.outputs[0]).decode() == station.device.id
+    assert number(one(pool, lane("pid"))) == number(one(pool, lane("pid")))
+    assert (station.started, pool.versions) == (1, {"device": "fake"})
+    assert isinstance(station.state, InUse)
+    assert station.state.tests == 3
+
+
+def test_it_is_spawned_with_an_interpreter_and_a_session_of_its_own(make: Make) -> None:
+    pid = number(one(make(), lane("pid")))
+    words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    assert words[1:4] == ["-P", "-m", "fuzzer.isolate.device_worker"]
+    assert os.getsid(pid) == pid
+    environment = Path(f"/proc/{pid}/environ").read_text().split("\0")
+    assert {"NVIDIA_TF32_OVERRIDE=0", "PYTHONHASHSEED=0", "TVM_NUM_THREADS=1"} <= set(environment)
+
+
+def test_each_device_has_a_worker_and_cases_share_them(make: Make) -> None:
+    pool = make(2)
+    with ThreadPoolExecutor(4) as threads:
+        outcomes = list(threads.map(lambda _: one(pool, lane("honest")), range(12)))
+    assert all(map(is_honest, outcomes))
+    assert [station.started <= 1 for station in pool.stations] == [True, True]
+
+
+def test_a_result_names_its_lanes_in_the_order_asked_for(make: Make) -> None:
+    lanes = (lane("pid", "alone", fresh=True), lane("pid", "first"), lane("pid", "second"))
+    result = make().run(sine(), lanes)
+    assert tuple(result.outcomes) == lanes
+    alone, first, second = map(number, result.outcomes.values())
+    assert first == second != alone
+    assert result.cpu_seconds >= 0
+    assert set(result.stage_cpu) == {Stage.START, Stage.COMPILE, Stage.RUN}
+
+
+def test_a_worker_is_replaced_after_so_many_tests(make: Make) -> None:
+    pool = make(care=Care(tests=3))
+    pids = [number(one(pool, lane("pid"))) for _ in range(7)]
+    assert [pids[0]] * 3 + [pids[3]] * 3 + [pids[6]] == pids
+    assert len(set(pids)) == 3
+    assert pool.stations[0].started == 3
+
+
+def test_nothing_is_left_at_the_end(make: Make) -> None:
+    pool = make()
+    pid = number(one(pool, lane("pid")))
+    pool.__exit__(None, None, None)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert isinstance(pool.stations[0].state, Empty)
+    assert pool.cpu_seconds > 0
+
+
+# --- errors of CUDA
+
+
+OF_A_LANE = tuple(code for code in sorted(ERRORS) if code not in BROKEN)
+SOME = {"700-launch", "719-torch", "717-old", "2-runtime", "710-mute"}
+ALL = tuple(
+    f"{code}-{speaker}"
+    for code in OF_A_LANE
+    for speaker in Speaker
+    if ERRORS[code].sticky or speaker is not Speaker.MUTE  # «out of memory» alone says nothing of a GPU
+)
+
+
+@pytest.mark.parametrize(
+    "variant", [pytest.param(each, marks=() if each in SOME else pytest.mark.exhaustive) for each in ALL]
+)
+def test_each_error_ends_its_worker_and_is_blamed_on_its_lane_alone(make: Make, variant: str) -> None:
+    pool = make()
+    lanes = failing, honest, again = lane(variant), lane("honest"), lane(variant, "again")
+    outcomes = pool.run(sine(), lanes).outcomes
+    code, _, speaker = variant.partition("-")
+    error = said(ERRORS[int(code)], Speaker(speaker))
+    for each in (failing, again):
+        failed = outcomes[each]
+        assert isinstance(failed, Raised)
+        assert (failed.stage, failed.type, failed.message) == (Stage.RUN, told(error), str(error))
+    assert is_honest(outcomes[honest])
+    station = pool.stations[0]
+    assert (station.started, station.repeated, station.unrepeated, pool.quarantined) == (3, 1, 0, {})
+
+
+def test_what_an_earlier_test_left_behind_is_nobodys(make: Make) -> None:
+    pool = make()
+    assert is_honest(one(pool, lane("linger")))
+    assert is_honest(one(pool, lane("honest")))
+    station = pool.stations[0]
+    assert (station.started, station.repeated, station.unrepeated) == (2, 1, 1)
+
+
+def test_what_an_earlier_lane_left_behind_is_nobodys(make: Make) -> None:
+    lanes = (lane("linger"), lane("honest"), lane("raise"))
+    outcomes = make().run(sine(), lanes).outcomes
+    assert [is_honest(outcome) for outcome in outcomes.values()] == [True, True, False]
+    assert isinstance(outcomes[lanes[2]], Raised)
+
+
+def test_a_refusal_before_anything_is_loaded_costs_no_worker(make: Make) -> None:
+    pool = make()
+    assert is_honest(one(pool, lane("honest")))
+    assert isinstance(one(pool, lane("refuse")), Raised)
+    assert is_honest(one(pool, lane("honest")))
+    assert pool.stations[0].started == 1
+
+
+def test_a_silent_wrong_is_confirmed_in_fresh_workers(make: Make) -> None:
+    pool = make()
+    assert not is_honest(one(pool, lane("corrupt")))
+    honest = lane("honest")
+    assert not is_honest(one(pool, honest)), "nothing shows that the worker is no good"
+    result = pool.run_fresh(sine(), (honest,))
+    assert list(result.outcomes) == [honest]
+    assert is_honest(result.outcomes[honest])
+
+
+@pytest.mark.parametrize("jobs", [40, pytest.param(200, marks=pytest.mark.exhaustive)], ids=lambda jobs: f"{jobs} jobs")
+def test_no_test_is_blamed_for_another(make: Make, jobs: int) -> None:
+    """Random faults: each lane has the outcome that it would have by itself."""
+    random = np.random.default_rng(jobs)
+    speakers = [speaker for speaker in Speaker if speaker is not Speaker.MUTE]
+    others = ["linger", "exit", "raise", "refuse", "lie", "hang"]
+    errors = [f"{code}-{speaker}" for code in OF_A_LANE for speaker in speakers]
+
+    def variant() -> str:
+        kind = random.choice(("honest", "other", "error"), p=(0.9, 0.05, 0.05))
+        return "honest" if kind == "honest" else str(random.choice(others if kind == "other" else errors))
+
+    work = [tuple(lane(variant(), f"lane {k}") for k in range(3)) for _ in range(jobs)]
+    pool = make(2, care=Care(tests=20))
+    with ThreadPoolExecutor(2) as threads:
+        results = list(threads.map(lambda lanes: pool.run(sine(), lanes), work))
+    seen = [(spec.variant, outcome) for result in results for spec, outcome in result.outcomes.items()]
+    assert len(seen) == 3 * jobs
+    assert [variant for variant, outcome in seen if not is_what_it_does(variant, outcome)] == []
+    assert pool.quarantined == {}
+    assert sum(station.unrepeated for station in pool.stations) >= 1, "something did linger"
+
+
+def is_what_it_does(variant: str, outcome: Outcome) -> bool:
+    """Whether a lane that ran by itself would have ended so."""
+    match variant:
+        case "honest" | "linger":
+            return is_honest(outcome)
+        case "lie":
+            return isinstance(outcome, Ran) and outcome.outputs[0].tobytes() == (HONEST + 1).tobytes()
+        case "exit":
+            return isinstance(outcome, Died) and (outcome.cause, outcome.code) == (Cause.EXIT, 3)
+        case "hang":
+            return isinstance(outcome, TimedOut) and outcome.stage is Stage.RUN
+        case "raise" | "refuse":
+            return isinstance(outcome, Raised) and outcome.type == "RuntimeError" and "CUDA" not in outcome.message
+    code, _, speaker = variant.partition("-")
+    error = said(ERRORS[int(code)], Speaker(speaker))
+    return isinstance(outcome, Raised) and (outcome.type, outcome.message) == (told(error), str(error))
+
+
+# --- the ladder: deadline, SIGKILL, a fresh worker, quarantine
+
+
+@pytest.mark.parametrize("variant", ["hang", "deaf"])
+def test_a_lane_that_hangs_is_ended_and_its_device_goes_on(make: Make, variant: str) -> None:
+    pool = make()
+    hanging, honest = lane(variant), lane("honest")
+    outcomes = pool.run(sine(), (hanging, honest)).outcomes
+    timed_out = outcomes[hanging]
+    assert isinstance(timed_out, TimedOut)
+    assert timed_out.stage is Stage.RUN
+    assert is_honest(outcomes[honest])
+    assert pool.quarantined == {}
+
+
+def spares(folder: Path, asked: list[int]) -> Callable[[int], None]:
+    """Ends processes, but for the one that no signal ends; notes who was to go."""
+
+    def kill(pid: int) -> None:
+        asked.append(pid)
+        if not any(path.read_text() == str(pid) for path in folder.glob("*/undying")):
+            processes.kill_group(pid)
+
+    return kill
+
+
+def test_a_process_that_does_not_end_takes_its_device_out_of_use(make: Make, tmp_path: Path) -> None:
+    said_so: list[str] = []
+    asked: list[int] = []
+    pool = make(2, care=Care(grace_seconds=0.2), tell=said_so.append, kill=spares(tmp_path, asked))
+    first, second = pool.stations
+    undying, honest = lane("undying"), lane("honest")
+    outcomes = pool.run(sine(), (undying, honest)).outcomes
+    pid = int((tmp_path / "first" / "undying").read_text())
+    reason = f"its process {pid} is still there 0.2 s after SIGKILL"
+    assert set(asked) == {pid}
+    assert pool.quarantined == {first.device: reason}
+    assert said_so == [f"{first.device} is not used any more: {reason}"]
+    assert outcomes[undying] == Skipped(f"{first.device} is quarantined: {reason}", environment=True)
+    assert is_honest(outcomes[honest]), "on the other device"
+    os.kill(pid, 0)
+    assert all(is_honest(one(pool, honest)) for _ in range(5))
+    assert (first.started, second.started) == (1, 1)
+
+
+@pytest.mark.parametrize("code", BROKEN)
+def test_broken_hardware_takes_that_one_device_out_of_use(make: Make, code: int) -> None:
+    pool = make(3)
+    broken, honest = lane(f"{code}-launch"), lane("honest")
+    outcomes = pool.run(sine(), (honest, broken)).outcomes
+    device = pool.stations[0].device
+    reason = f"tvm.error.InternalError: CUDALaunch Error: {ERRORS[code].driver}, while it ran {broken}"
+    assert pool.quarantined == {device: reason}
+    assert is_honest(outcomes[honest])
+    assert outcomes[broken] == Skipped(f"{device} is quarantined: {reason}", environment=True)
+    assert is_honest(one(pool, honest))
+    assert pool.quarantined == {device: reason}
+
+
+def test_a_device_that_gets_it_wrong_three_times_in_a_row_is_not_used(make: Make, tmp_path: Path) -> None:
+    pool = make(2)
+    (tmp_path / "first" / "wrong").write_text("3")
+    assert is_honest(one(pool, lane("honest")))
+    first, second = pool.stations
+    assert pool.quarantined == {first.device: "no known answer: another result"}
+    assert (first.started, second.started) == (3, 1)
+
+
+def test_a_device_that_gets_it_right_at_last_is_used(make: Make, tmp_path: Path) -> None:
+    pool = make()
+    (tmp_path / "first" / "wrong").write_text("2")
+    assert is_honest(one(pool, lane("honest")))
+    assert (pool.stations[0].started, pool.quarantined) == (3, {})
+    (tmp_path / "first" / "wrong").write_text("2")
+    assert isinstance(one(pool, lane("exit")), Died)
+    assert is_honest(one(pool, lane("honest")))
+    assert pool.quarantined == {}, "what went wrong before a worker that was right is forgotten"
+
+
+def test_a_gpu_that_falls_off_the_bus_blames_nobody(make: Make, tmp_path: Path) -> None:
+    pool = make(2)
+    first, second = pool.stations
+    assert is_honest(one(pool, lane("honest")))
+    (tmp_path / "first" / "lost").touch()
+    assert all(is_honest(one(pool, lane("honest"))) for _ in range(2)), "on the other device"
+    assert pool.quarantined == {first.device: f"no known answer: RuntimeError: {NOT_HERE}"}
+    assert (first.started, second.started) == (4, 1)
+
+
+def test_with_every_device_quarantined_lanes_are_skipped_by_the_environment(make: Make, tmp_path: Path) -> None:
+    pool = make(2)
+    for name in ("first", "second"):
+        (tmp_path / name / "lost").touch()
+    lanes = (lane("honest"), lane("raise"))
+    why = f"no known answer: RuntimeError: {NOT_HERE}"
+    reason = "every GPU is quarantined: " + "; ".join(f"{station.device}: {why}" for station in pool.stations)
+    assert pool.run(sine(), lanes).outcomes == dict.fromkeys(lanes, Skipped(reason, environment=True))
+    with ThreadPoolExecutor(3) as threads:
+        outcomes = list(threads.map(lambda _: one(pool, lanes[0]), range(3)))
+    assert outcomes == [Skipped(reason, environment=True)] * 3
+    assert all(isinstance(station.state, Quarantined) for station in pool.stations)
+
+
+def test_without_a_device_lanes_are_skipped_by_the_environment(make: Make) -> None:
+    assert one(make(0), lane("honest")) == Skipped("there is no GPU here", environment=True)
+
+
+def test_a_worker_that_does_not_start_is_told_with_what_it_printed(make: Make, tmp_path: Path) -> None:
+    from fuzzer.isolate.toolchain import Toolchain
+
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho no such driver; exit 1\n")
+    python.chmod(0o755)
+    pool = make(toolchain=Toolchain("broken", str(python)))
+    assert isinstance(one(pool, lane("honest")), Skipped)
+    assert pool.quarantined == {pool.stations[0].device: "no known answer: EnvironmentMissing: no such driver"}
+
+
+def test_a_worker_that_was_killed_between_two_tests_is_nobodys(make: Make) -> None:
+    pool = make()
+    pid = number(one(pool, lane("pid")))
+    os.kill(pid, signal.SIGKILL)
+    assert is_honest(one(pool, lane("honest")))
+    assert pool.stations[0].started == 2
