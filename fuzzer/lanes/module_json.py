@@ -2,6 +2,7 @@
 
 Printed and parsed again, or built by hand, a module is normalised, and its types are inferred anew. JSON is taken as it
 is. A change is a list of edits: the number of a node, and what it is now; new nodes have the numbers after the last.
+Nodes have the kinds and fields of the newest release, whichever it is that reads them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import tvm
+
+from fuzzer.lanes.releases import JsonForm, json_form
 
 Json = Any
 TENSOR, TUPLE, CALL, BINDING = "relax.TensorType", "ir.TupleType", "ir.Call", "relax.expr.VarBinding"
@@ -31,27 +34,34 @@ class Binding:
 
 @dataclass(slots=True)
 class Document:
-    """The nodes, and what was changed of them."""
+    """The nodes, and what was changed of them; `original` is what TVM wrote."""
 
     nodes: list[Json]
-    rest: dict[str, Json]
+    original: dict[str, Json]
+    form: JsonForm
     edits: dict[int, Json] = field(default_factory=dict)
 
     @staticmethod
     def of(module: Any) -> Document:
-        document = json.loads(tvm.ir.save_json(module))
-        return Document(document.pop("nodes"), document)
+        original, form = json.loads(tvm.ir.save_json(module)), json_form()
+        return Document([form.read(node) for node in original["nodes"]], original, form)
 
     def copy(self) -> Document:
         """One to change: nodes are replaced, never changed."""
-        return Document(list(self.nodes), self.rest)
+        return Document(list(self.nodes), self.original, self.form)
 
     def module(self) -> Any:
-        return tvm.ir.load_json(json.dumps({**self.rest, "nodes": self.nodes}))
+        nodes = list(self.original["nodes"])
+        for number, node in self._written():
+            nodes[number : number + 1] = [node]
+        return tvm.ir.load_json(json.dumps({**self.original, "nodes": nodes}))
 
     @property
     def written(self) -> str:
-        return json.dumps([[number, node] for number, node in sorted(self.edits.items())])
+        return json.dumps(self._written())
+
+    def _written(self) -> list[tuple[int, Json]]:
+        return [(number, self.form.written(node)) for number, node in sorted(self.edits.items())]
 
     def data(self, number: int) -> Json:
         """None, the node, has none."""
@@ -103,19 +113,28 @@ class Document:
         values = self.data(self.data(self.data(type)["shape"])["values"])
         if any(self.kind(value) != "ir.IntImm" for value in values):
             return None
-        return [int(self.data(self.data(value)["value"])) for value in values]
+        return [self._int(self.data(value)["value"]) for value in values]
+
+    def _int(self, value: int) -> int:
+        return int(self.data(value)) if self.form.int_nodes else value
 
     def dtype(self, type: int) -> str:
-        return str(self.data(self.data(type)["dtype"])["dtype"])
+        dtype = self.data(type)["dtype"]
+        return str(self.data(dtype)["dtype"] if self.form.dtype_nodes else dtype)
 
     def with_dtype(self, type: int, dtype: str) -> int:
+        if not self.form.dtype_nodes:
+            return self.like(type, dtype=dtype)
         return self.like(type, dtype=self.like(self.data(type)["dtype"], dtype=dtype))
 
     def with_sizes(self, type: int, sizes: Sequence[int]) -> int:
         shape = self.data(type)["shape"]
         shape_type = self.data(shape)["ty"]
-        int64 = self.add("ir.PrimType", {"span": 0, "dtype": "int64"})
-        values = [self.add("ir.IntImm", {"span": 0, "ty": int64, "value": self.add("int", size)}) for size in sizes]
+        int64: Json = {"dtype": "int64"}
+        if self.form.dtype_nodes:
+            int64 = {"ty": self.add("ir.PrimType", {"span": 0, "dtype": "int64"})}
+        numbers = [self.add("int", size) if self.form.int_nodes else size for size in sizes]
+        values = [self.add("ir.IntImm", {"span": 0, **int64, "value": number}) for number in numbers]
         array = self.add("ffi.Array", values)
         new_type = self.like(shape_type, values=array, ndim=len(sizes))
         return self.like(type, shape=self.like(shape, ty=new_type, values=array), ndim=len(sizes))

@@ -25,6 +25,7 @@ from fuzzer.lanes.module_changes import CALL_TIR, ON_KERNELS, ON_OPERATORS, UNLE
 from fuzzer.lanes.module_json import Document
 from fuzzer.lanes.relax_build import built, run_twice
 from fuzzer.lanes.relax_check import ill_formed
+from fuzzer.lanes.releases import type_arguments, type_of
 from generators import case_file
 from generators.graph import Array
 from oracles.lane import LaneSpec
@@ -127,7 +128,7 @@ def _infers_as_stated(module: Any) -> bool:
 def _infers(binding: Any) -> bool:
     call = binding.value
     try:
-        fresh = relax.BlockBuilder().normalize(relax.Call(call.op, call.args, call.attrs, call.ty_args))
+        fresh = relax.BlockBuilder().normalize(relax.Call(call.op, call.args, call.attrs, type_arguments(call)))
     except Exception:  # inference refuses it
         return False
-    return bool(structural_equal(fresh.ty, binding.var.ty))
+    return bool(structural_equal(type_of(fresh), type_of(binding.var)))

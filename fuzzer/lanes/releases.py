@@ -5,8 +5,11 @@ Lanes are written for the newest; what another release calls or writes otherwise
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+import tvm
 from torch.utils.dlpack import from_dlpack
 
 
@@ -15,3 +18,67 @@ def address(tensor: Any) -> int:
     if hasattr(tensor, "data_ptr"):
         return int(tensor.data_ptr())
     return int(from_dlpack(tensor).data_ptr())
+
+
+def type_of(expr: Any) -> Any:
+    """Of a Relax expression; 0.25 calls it struct_info."""
+    return expr.ty if hasattr(expr, "ty") else expr.struct_info
+
+
+def type_arguments(call: Any) -> Any:
+    """Of a call of call_tir: the types of its results."""
+    return call.ty_args if hasattr(call, "ty_args") else call.sinfo_args
+
+
+@dataclass(frozen=True, slots=True)
+class JsonForm:
+    """How a release writes a module as the numbered nodes of its JSON.
+
+    kinds, fields   its words for the newest's
+    int_nodes       whether the value of an IntImm is a node, not a number
+    dtype_nodes     whether the dtype of a tensor's type is a node, and an IntImm has a type
+    """
+
+    kinds: Mapping[str, str]
+    fields: Mapping[str, str]
+    int_nodes: bool = True
+    dtype_nodes: bool = True
+
+    def read(self, node: Any) -> Any:
+        """A node in the words of the newest."""
+        return _renamed(node, {v: k for k, v in self.kinds.items()}, {v: k for k, v in self.fields.items()})
+
+    def written(self, node: Any) -> Any:
+        """And in its own."""
+        return _renamed(node, self.kinds, self.fields)
+
+
+def _renamed(node: Any, kinds: Mapping[str, str], fields: Mapping[str, str]) -> Any:
+    data = node.get("data")
+    if isinstance(data, dict):
+        data = {fields.get(key, key): value for key, value in data.items()}
+    return {**node, "type": kinds.get(node["type"], node["type"]), **({} if data is None else {"data": data})}
+
+
+_EXPR = {f"ir.{name}": f"relax.expr.{name}" for name in ("Tuple", "TupleGetItem")}
+_FORMS = {
+    (0, 25): JsonForm(
+        {
+            **_EXPR,
+            "ir.Call": "relax.expr.Call",
+            "ir.TupleType": "relax.TupleStructInfo",
+            **{f"relax.{name}Type": f"relax.{name}StructInfo" for name in ("Tensor", "Shape", "Func")},
+        },
+        {"ty": "struct_info_", "ty_args": "sinfo_args", "ret_ty": "ret_struct_info"},
+        int_nodes=False,
+        dtype_nodes=False,
+    ),
+    (0, 26): JsonForm(_EXPR, {}, int_nodes=False),
+}
+
+
+def json_form() -> JsonForm:
+    """Of the release that is here. One that is not known is taken for the newest, one older than all for the oldest."""
+    major, minor, *_ = tvm.__version__.split(".")
+    release = max((int(major), int(minor)), min(_FORMS))
+    return _FORMS.get(release, JsonForm({}, {}))
