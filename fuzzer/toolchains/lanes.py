@@ -27,7 +27,8 @@ def in_toolchains(lanes: Sequence[LaneSpec], toolchains: Sequence[Toolchain]) ->
     for toolchain in toolchains:
         its = [in_toolchain(lane, toolchain.name) for lane in lanes if runs_in(lane, toolchain)]
         if not its:
-            raise Invalid(f"none of these lanes runs in toolchain {toolchain.name!r}, which speaks {toolchain.kind}")
+            listed = ", ".join(lane.name for lane in lanes)
+            raise Invalid(f"toolchain {toolchain.name!r} runs lanes of {toolchain.kind}, and none of these: {listed}")
         chosen += its
     return tuple(chosen)
 

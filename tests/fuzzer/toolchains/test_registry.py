@@ -1,0 +1,140 @@
+"""The registry: a toolchain exists when its record does, whole, and every other state is told or swept."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from pathlib import Path
+
+import pytest
+
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.toolchain import HOST, Kind, Toolchain
+from fuzzer.toolchains import registry
+from generators.graph import Invalid
+
+MINE = Toolchain("mine", "/opt/python", {"PYTHONPATH": "/opt/tvm/python"}, Kind.RELAY)
+
+
+def add(toolchain: Toolchain = MINE, data: bytes = b"12345") -> Path:
+    with registry.adding(toolchain.name) as folder:
+        (folder / "venv").mkdir()
+        (folder / "venv" / "file").write_bytes(data)
+        registry.save(toolchain, {"tvm": "0.17.dev0"})
+    return folder
+
+
+def test_what_was_saved_is_read(cache: Path) -> None:
+    folder = add()
+    size = sum(path.stat().st_size for path in (folder / "venv", folder / "venv" / "file"))
+    assert registry.names() == ["mine"]
+    assert registry.read("mine") == registry.Record(
+        1, "mine", Kind.RELAY, "/opt/python", {"PYTHONPATH": "/opt/tvm/python"}, {"tvm": "0.17.dev0"}, size
+    )
+    assert registry.find("mine") == MINE
+
+
+def test_nothing_is_there_at_first(cache: Path) -> None:
+    assert registry.names() == []
+    with pytest.raises(Invalid, match=r"^there is no toolchain 'x'; `fuzz toolchain list` lists them$"):
+        registry.read("x")
+    with pytest.raises(Invalid, match=r"^there is no toolchain 'x'; `fuzz toolchain list` lists them$"):
+        registry.remove("x")
+    with pytest.raises(
+        EnvironmentMissing, match=r"^there is no toolchain 'x' here; `fuzz toolchain add x` may install"
+    ):
+        registry.find("x")
+
+
+def test_the_hosts_release_is_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "host_release", lambda: "9.8.7")
+    assert registry.find("host") is HOST
+    assert registry.find("9.8.7") is HOST
+
+
+def test_a_relative_cache_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the XDG specification has it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    assert registry.root() == Path.home() / ".cache" / "difftvm" / "toolchains"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "a,b", "-x", ".x", "a b", "x" * 62])
+def test_what_is_no_name(cache: Path, name: str) -> None:
+    for use in (registry.read, registry.remove, lambda name: registry.adding(name).__enter__()):
+        with pytest.raises(Invalid, match="is no name for a toolchain"):
+            use(name)
+
+
+def test_a_name_that_is_taken(cache: Path) -> None:
+    add()
+    with pytest.raises(
+        Invalid, match=r"^there is a toolchain 'mine' already; `fuzz toolchain remove mine` removes it$"
+    ):
+        add()
+    with pytest.raises(Invalid, match=r"^'host' is the toolchain that difftvm itself runs in; it is always there$"):
+        add(HOST)
+
+
+def test_an_installation_that_fails_leaves_nothing(cache: Path) -> None:
+    def fail() -> None:
+        with registry.adding("mine") as folder:
+            (folder / "half").mkdir()
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert [path.name for path in cache.iterdir()] == [".lock"]
+
+
+def test_what_a_killed_installation_left_is_swept_by_the_next(cache: Path) -> None:
+    (cache / "killed" / "venv").mkdir(parents=True)
+    (cache / "mine" / "venv").mkdir(parents=True)
+    assert registry.names() == []
+    add()
+    assert {path.name for path in cache.iterdir()} == {".lock", "mine"}
+    add(Toolchain("other", "/opt/python"))
+    assert registry.names() == ["mine", "other"]
+
+
+def test_remove(cache: Path) -> None:
+    add()
+    registry.remove("mine")
+    assert [path.name for path in cache.iterdir()] == [".lock"]
+
+
+def test_one_installation_at_a_time(cache: Path) -> None:
+    cache.mkdir(parents=True)
+    with (cache / ".lock").open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(Invalid, match=r"^another `fuzz toolchain` is at work; try again when it has finished$"):
+            add()
+    add()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda text: b"", "Input data was truncated"),
+        (lambda text: b"\xff\xfe", "invalid"),
+        (lambda text: text[:-20], "truncated"),
+        (lambda text: json.dumps({**json.loads(text), "kind": "tvm"}).encode(), "Invalid enum value 'tvm'"),
+        (lambda text: json.dumps({**json.loads(text), "surplus": 1}).encode(), "unknown field `surplus`"),
+        (lambda text: json.dumps({**json.loads(text), "format": 2}).encode(), "no record of 'mine' in format 1"),
+        (lambda text: json.dumps({**json.loads(text), "name": "other"}).encode(), "no record of 'mine' in format 1"),
+    ],
+)
+def test_a_broken_record_is_told_and_can_be_removed(cache: Path, change, says: str) -> None:  # type: ignore[no-untyped-def]
+    path = add() / registry.NAME
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(Invalid) as caught:
+        registry.read("mine")
+    told = str(caught.value)
+    assert told.startswith(f"{path}: ")
+    assert says in told
+    assert told.endswith("; `fuzz toolchain remove mine` removes it")
+    assert "\n" not in told
+    with pytest.raises(EnvironmentMissing):
+        registry.find("mine")
+    assert registry.names() == ["mine"]
+    registry.remove("mine")
+    assert registry.names() == []
