@@ -178,10 +178,10 @@ class ChildProcess:
                 result.outcomes[lane] = _with_facts(result.outcomes[lane], facts.get(lane))
         return False
 
-    def close(self) -> float:
-        """End the process and everything it started; its CPU seconds."""
+    def close(self, patience: float = 0.5) -> float:
+        """End the process, which has so many seconds to do so itself, and everything it started; its CPU seconds."""
         self.connection.close()
-        self._end(0.5)
+        self._end(patience)
         self.reaper.close()
         self.log.close()
         shutil.rmtree(self.scratch, ignore_errors=True)

@@ -15,6 +15,7 @@ from fuzzer.isolate import processes
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.device_station import Care, Quarantined, Station
 from fuzzer.isolate.devices import Device
+from fuzzer.isolate.sanitizer import SanitizerReport, Tool, examine
 from fuzzer.isolate.toolchain import HOST, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -95,6 +96,13 @@ class DevicePool:
         alone = {replace(lane, fresh=True): lane for lane in lanes}
         result = self.run(case, tuple(alone), bounds)
         return replace(result, outcomes={alone[lane]: outcome for lane, outcome in result.outcomes.items()})
+
+    def examine(self, case: Case, lane: LaneSpec, tools: Sequence[Tool] = tuple(Tool)) -> tuple[SanitizerReport, ...]:
+        """What compute-sanitizer says of one run of the lane; nothing where it is missing, or no device is left."""
+        with self._taken() as station:
+            if station is None:
+                return ()
+            return examine(case, lane, station.device, self._scratch, tools, self.bounds, station.toolchain)
 
     @contextmanager
     def _taken(self) -> Iterator[Station | None]:

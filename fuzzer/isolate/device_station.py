@@ -268,8 +268,8 @@ def _told(outcome: Outcome) -> str:
     match outcome:
         case Raised(type=name, message=message):
             return f"{name}: {message.strip().partition(chr(10))[0]}"
-        case Died(cause=cause, code=code):
-            return f"its process died ({cause} {code})"
+        case Died(cause=cause, code=code, log=log):
+            return f"its process died ({cause} {code}): {log.strip().rpartition(chr(10))[2]}"
         case TimedOut(stage=stage, seconds=seconds):
             return f"nothing after {seconds:g} s in {stage}"
         case Unsupported(reason=reason) | Skipped(reason=reason):

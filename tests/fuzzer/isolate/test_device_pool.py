@@ -365,3 +365,14 @@ def test_a_worker_that_was_killed_between_two_tests_is_nobodys(make: Make) -> No
     os.kill(pid, signal.SIGKILL)
     assert is_honest(one(pool, lane("honest")))
     assert pool.stations[0].started == 2
+
+
+@pytest.mark.tvm
+def test_a_real_worker_says_what_it_loaded_and_how_it_computes(tmp_path: Path) -> None:
+    """On a machine with that GPU or without: there is no such device, so the known answer does not come."""
+    device = Device("GPU-00000000-0000-0000-0000-000000000000")
+    with DevicePool(tmp_path / "scratch", [device], care=Care(attempts=1)) as pool:
+        assert isinstance(one(pool, lane("honest")), Skipped)
+        assert set(pool.versions) == {"python", "torch", "tvm", "numpy", "float32 matmul"}
+        assert pool.versions["float32 matmul"] == "highest, TF32 off"
+        assert pool.quarantined[device].startswith("no known answer: ")

@@ -1,0 +1,135 @@
+"""The second look at a finding on a GPU: the same case and lane once more, under NVIDIA's compute-sanitizer.
+
+It watches every access of every kernel, and tells what a wrong value or an error of CUDA came from: which kernel read
+or wrote where it must not. It is slow for that.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from fuzzer.isolate import protocol
+from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnChild
+from fuzzer.isolate.device_station import START_SECONDS, spawned
+from fuzzer.isolate.devices import Device
+from fuzzer.isolate.toolchain import HOST, Toolchain
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Result
+
+PROGRAM = "compute-sanitizer"
+SLOWER = 30
+END_SECONDS = 60.0
+FIRST_LINES = 12
+
+
+class Tool(StrEnum):
+    """What compute-sanitizer can look for."""
+
+    MEMCHECK = "memcheck"  # accesses out of bounds or misaligned, errors of CUDA
+    INITCHECK = "initcheck"  # reads of global memory that nobody wrote
+    RACECHECK = "racecheck"  # two threads of a block at the same shared memory
+
+
+@dataclass(frozen=True, slots=True)
+class SanitizerReport:
+    """errors  how many the tool counted, those that it did not print included; None where it did not come to an end
+    what    the first of them: "Invalid __global__ write of size 4 bytes"
+    kernel  the function on the GPU where it happened; empty where the tool names none
+    lines   the first error, as it was printed
+    """
+
+    tool: Tool
+    errors: int | None
+    what: str = ""
+    kernel: str = ""
+    lines: tuple[str, ...] = ()
+
+
+def is_installed() -> bool:
+    return shutil.which(PROGRAM) is not None
+
+
+def examine(
+    case: Case,
+    lane: LaneSpec,
+    device: Device,
+    scratch: Path,
+    tools: Sequence[Tool] = tuple(Tool),
+    bounds: Bounds = Bounds(),
+    toolchain: Toolchain = HOST,
+) -> tuple[SanitizerReport, ...]:
+    """What each tool says of one run of the lane, in a worker of its own; nothing where compute-sanitizer is missing.
+
+    `bounds` are those of an ordinary run: here the lane gets 30 times as many seconds. `DevicePool.examine` is this, on
+    a device that nobody else uses meanwhile.
+    """
+    program = shutil.which(PROGRAM)
+    if program is None:
+        return ()
+    slow = replace(bounds, wall_seconds=bounds.wall_seconds * SLOWER, cpu_seconds=bounds.cpu_seconds * SLOWER)
+    reports = []
+    for tool in tools:
+        with tempfile.TemporaryDirectory(dir=scratch) as folder:
+            text = Path(folder) / "report.txt"
+            _run([program, *_options(tool, text)], case, lane, device, Path(folder), slow, toolchain)
+            reports.append(parsed(tool, text.read_text(errors="replace") if text.exists() else ""))
+    return tuple(reports)
+
+
+def _options(tool: Tool, text: Path) -> list[str]:
+    """The worker alone is watched, not the compilers that it starts; where on the host a kernel was launched tells
+    nothing here."""
+    watched = ["--target-processes", "application-only"]
+    return ["--tool", tool.value, *watched, "--show-backtrace", "no", "--print-limit", "20", "--log-file", str(text)]
+
+
+def _run(
+    before: list[str], case: Case, lane: LaneSpec, device: Device, scratch: Path, bounds: Bounds, toolchain: Toolchain
+) -> None:
+    """Run the lane, however it ends: the outcome is known already."""
+    process, connection, log = spawned(device, toolchain, scratch, before)
+    worker = ChildProcess(process.pid, connection, OwnChild(process), log, tempfile.mkdtemp(dir=scratch))
+    try:
+        if connection.poll(START_SECONDS):
+            protocol.receive(connection)
+            worker.run(case, [lane], bounds, Result({}))
+    except (EOFError, OSError, protocol.ProtocolError):
+        return  # it did not start: the report says so by what it lacks
+    finally:
+        worker.close(patience=END_SECONDS)  # it ends, and the tool counts what it saw
+
+
+_HEADLINE = re.compile(r"^========= (?! |COMPUTE-SANITIZER|\w+ SUMMARY:|Target application|Warning:)(?P<text>.*\S)")
+_DETAIL = re.compile(r"^=========  +(?P<text>.*\S)")
+_ERRORS = re.compile(r"^========= ERROR SUMMARY: (\d+) errors?$", re.M)
+_HAZARDS = re.compile(r"^========= RACECHECK SUMMARY: .*\((\d+) errors?, (\d+) warnings?\)", re.M)
+_AT = re.compile(r"\bat (?:0x[0-9a-f]+ in )?(?:\S+:\d+:)?(?:void )?(?P<kernel>[A-Za-z_][\w:]*)")
+"""Releases differ: "at 0x60 in add(int *)", "at 0x60 in a.cu:5:add(int *)", "at add(int *)+0x60 in a.cu:5"."""
+
+
+def parsed(tool: Tool, text: str) -> SanitizerReport:
+    """What compute-sanitizer wrote: each line begins with nine equals signs, those on one error are set in."""
+    first: list[str] = []
+    for line in text.splitlines():
+        if first and (detail := _DETAIL.match(line)):
+            first.append(detail["text"])
+        elif first:
+            break
+        elif headline := _HEADLINE.match(line):
+            first.append(headline["text"])
+    kernel = next((found["kernel"] for line in first if (found := _AT.search(line))), "")
+    return SanitizerReport(tool, _counted(text), first[0] if first else "", kernel, tuple(first[:FIRST_LINES]))
+
+
+def _counted(text: str) -> int | None:
+    if hazards := _HAZARDS.search(text):
+        return int(hazards[1]) + int(hazards[2])
+    errors = _ERRORS.search(text)
+    return int(errors[1]) if errors else None
