@@ -4,13 +4,15 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 SECONDS ?= 120
+TOOLCHAINS ?= relay 0.25.0.post1
 
-.PHONY: fuzz test quick lint clean
+.PHONY: fuzz test test-toolchains quick lint clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make fuzz    install into $(VENV), then fuzz for $(SECONDS) s"
 	@echo "make test    install, lint, type-check, run all tests"
+	@echo "make test-toolchains   install $(TOOLCHAINS), and run the tests that need them"
 	@echo "make quick   the tests that start no compiler, less the exhaustive ones"
 
 # torch first, at the very version: a range may fetch several GB of CUDA packages
@@ -33,6 +35,13 @@ quick: $(VENV)/installed
 
 test: lint
 	$(BIN)/pytest -n auto
+
+# into the user's cache, where they stay: 3 GB and a minute each, the first time
+test-toolchains: $(VENV)/installed
+	for name in $(TOOLCHAINS); do \
+		$(BIN)/fuzz toolchain list | grep -q "^$$name:" || $(BIN)/fuzz toolchain add $$name || exit; \
+	done
+	$(BIN)/pytest -m toolchains
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

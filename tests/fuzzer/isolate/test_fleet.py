@@ -1,0 +1,140 @@
+"""The fleet, on backends that only write down what they were asked: who runs what, when each starts, how all end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzzer.isolate import fleet as module
+from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.toolchain import HOST, Toolchain
+from fuzzer.lanes import TORCH, TVM_LANES
+from fuzzer.selftest import _case as sine
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Result, Skipped, Stage
+
+NEW, C = TVM_LANES[0], TVM_LANES[2]
+OLD = replace(NEW, toolchain="old")
+
+
+class Fake:
+    """In the place of an Executor: says its toolchain in every outcome."""
+
+    started: list[Fake]
+
+    def __init__(self, scratch: Path, toolchain: Toolchain, bounds: Bounds) -> None:
+        if toolchain.name == "broken":
+            raise EnvironmentMissing("toolchain 'broken' does not start: no torch")
+        scratch.mkdir(parents=True)
+        self.toolchain, self.bounds = toolchain, bounds
+        self.asked: list[tuple[tuple[LaneSpec, ...], Bounds | None]] = []
+        self.versions = {"python": "3.11", "tvm": "27" if toolchain is HOST else "25"}
+        self.cpu_seconds = 10.0
+        self.closed = 0
+        Fake.started.append(self)
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
+        self.asked.append((tuple(lanes), bounds))
+        return Result({lane: Skipped(self.toolchain.name) for lane in lanes}, {Stage.RUN: 1.5}, 2.0)
+
+    def __exit__(self, *error: object) -> None:
+        self.closed += 1
+
+
+def find(name: str) -> Toolchain:
+    if name == "nosuch":
+        raise EnvironmentMissing("there is no toolchain 'nosuch' here")
+    return HOST if name == "host" else Toolchain(name, "/opt/python")
+
+
+@pytest.fixture(autouse=True)
+def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    Fake.started = []
+    monkeypatch.setattr(module, "Executor", Fake)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Any:
+    with Fleet(tmp_path / "scratch", find) as started:
+        yield started
+
+
+def names() -> list[str]:
+    return [fake.toolchain.name for fake in Fake.started]
+
+
+def test_each_lane_runs_in_its_toolchain_and_results_keep_the_order(fleet: Fleet) -> None:
+    bounds = Bounds(wall_seconds=3)
+    result = fleet.run(sine(), (TORCH, OLD, NEW, replace(C, toolchain="old")), bounds)
+    assert list(result.outcomes) == [TORCH, OLD, NEW, replace(C, toolchain="old")]
+    assert [outcome.reason for outcome in result.outcomes.values() if isinstance(outcome, Skipped)] == [
+        "host",
+        "old",
+        "host",
+        "old",
+    ]
+    assert (result.stage_cpu, result.cpu_seconds) == ({Stage.RUN: 3.0}, 4.0)
+    host, old = Fake.started
+    assert host.asked == [((TORCH, NEW), bounds)]
+    assert old.asked == [((OLD, replace(C, toolchain="old")), bounds)]
+
+
+def test_a_toolchain_starts_when_its_first_lane_comes(fleet: Fleet) -> None:
+    assert names() == []
+    fleet.run(sine(), (TORCH,))
+    assert names() == ["host"]
+    for _ in range(2):
+        fleet.run(sine(), (OLD,))
+    assert names() == ["host", "old"]
+    assert fleet.cpu_seconds == 20.0
+
+
+def test_versions_are_the_hosts_and_what_others_have_instead(fleet: Fleet) -> None:
+    assert fleet.versions == {"python": "3.11", "tvm": "27"}
+    fleet.run(sine(), (OLD,))
+    assert fleet.versions == {"python": "3.11", "tvm": "27", "tvm@old": "25"}
+
+
+def test_no_lanes_start_nothing(fleet: Fleet) -> None:
+    assert fleet.run(sine(), ()) == Result({})
+    assert names() == []
+
+
+@pytest.mark.parametrize("name", ["nosuch", "broken"])
+def test_what_does_not_start_is_told_and_the_others_go_on(fleet: Fleet, name: str) -> None:
+    for _ in range(2):
+        with pytest.raises(EnvironmentMissing, match=f"toolchain '{name}'"):
+            fleet.run(sine(), (replace(NEW, toolchain=name),))
+    assert list(fleet.run(sine(), (OLD,)).outcomes) == [OLD]
+
+
+def test_threads_share_one_backend(fleet: Fleet) -> None:
+    together = threading.Barrier(8)
+
+    def one(number: int) -> Result:
+        together.wait()
+        return fleet.run(sine(), (TORCH, OLD))
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(one, range(8)))
+    assert sorted(names()) == ["host", "old"]
+    assert all(list(result.outcomes) == [TORCH, OLD] for result in results)
+
+
+def test_the_end_closes_every_backend_and_leaves_no_files(tmp_path: Path) -> None:
+    with Fleet(tmp_path / "scratch", find) as fleet:
+        fleet.run(sine(), (TORCH, OLD))
+        assert sorted(path.name for path in (tmp_path / "scratch").iterdir()) == ["host", "old"]
+    assert [fake.closed for fake in Fake.started] == [1, 1]
+    assert not (tmp_path / "scratch").exists()
+    with pytest.raises(EnvironmentMissing, match=r"^this fleet is closed$"):
+        fleet.run(sine(), (OLD,))

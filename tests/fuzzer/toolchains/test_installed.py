@@ -1,0 +1,116 @@
+"""Toolchains as they are installed: `make test-toolchains` installs them; what is not there is skipped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzer.isolate.executor import Executor
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.toolchain import Kind
+from fuzzer.lanes import SAMPLED_LANES, TVM_LANES, needed
+from fuzzer.toolchains import check, registry
+from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
+from generators import case_file
+from oracles import judge_all
+from oracles.outcome import Fate, Ran, facts_of
+
+pytestmark = [pytest.mark.tvm, pytest.mark.toolchains]
+
+INSTALLED = registry.names()
+ROOT = Path(__file__).parents[3]
+OLD = "0.25.0.post1"
+
+
+def is_there(name: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(
+        name not in INSTALLED, reason=f"toolchain {name} is not installed: fuzz toolchain add {name}"
+    )
+
+
+@is_there(OLD)
+def test_every_lane_works_in_an_older_release() -> None:
+    report = check.check(registry.find(OLD))
+    assert [lane for lane in report.lanes if not lane.passed] == []
+    assert [lane.lane for lane in report.lanes] == [lane.name for lane in (*TVM_LANES, *SAMPLED_LANES)]
+    assert (report.versions["tvm"], report.versions["torch"].partition("+")[0]) == (OLD, _hosts("torch"))
+    assert registry.read(OLD).versions["tvm_ffi"] == "0.1.12"
+
+
+@is_there(OLD)
+def test_an_older_release_has_its_own_tvm_and_nothing_of_the_hosts() -> None:
+    """None of its modules comes from the host's site-packages, but for ours."""
+    toolchain = registry.find(OLD)
+    root = str(registry.root() / OLD)
+    assert toolchain.python.startswith(root)
+    names = ("tvm", "tvm_ffi", "torch", "numpy", "msgspec")
+    program = f"import importlib; print(*(importlib.import_module(name).__file__ for name in {names}))"
+    done = subprocess.run([toolchain.python, "-P", "-c", program], capture_output=True, text=True, check=True)
+    assert [path for path in done.stdout.split() if not path.startswith(root)] == []
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with Fleet(tmp_path_factory.mktemp("fleet") / "scratch", registry.find) as started:
+        yield started
+
+
+@is_there(OLD)
+@pytest.mark.parametrize("name", ["conv-relu-batch", "linear-4d"])
+def test_an_older_release_compiles_the_corpus(fleet: Fleet, name: str) -> None:
+    case = case_file.read(ROOT / "corpus" / name)
+    lanes = in_toolchains(TVM_LANES, named(OLD))
+    references = dict.fromkeys(reference for lane in lanes for reference in needed(lane))
+    result = fleet.run(case, (*references, *lanes))
+    assert all(isinstance(result.outcomes[lane], Ran) for lane in lanes)
+    assert [finding for finding in judge_all(case, result.outcomes) if finding.lane in lanes] == []
+
+
+@is_there(OLD)
+def test_the_mutants_of_all_releases_are_the_same(fleet: Fleet) -> None:
+    """The lane that breaks modules reads and writes the JSON of either release."""
+    here = next(lane for lane in SAMPLED_LANES if lane.variant == "mutants")
+    there = in_toolchain(here, OLD)
+    outcomes = fleet.run(check.case(), (here, there)).outcomes
+    new, old = (facts_of(outcomes[lane]).mutants for lane in (here, there))
+    assert len(new) == 6
+    assert [(mutant.change, mutant.fate) for mutant in old] == [(mutant.change, mutant.fate) for mutant in new]
+    assert {mutant.fate for mutant in old} == {Fate.REFUSED}
+
+
+@is_there(OLD)
+def test_results_of_two_releases_agree(fleet: Fleet) -> None:
+    here = TVM_LANES[0]
+    there = replace(here, toolchain=OLD)
+    outcomes = fleet.run(check.case(), (here, there)).outcomes
+    new, old = outcomes[here], outcomes[there]
+    assert isinstance(new, Ran)
+    assert isinstance(old, Ran)
+    np.testing.assert_allclose(old.outputs[0], new.outputs[0], rtol=1e-6)
+
+
+@is_there("relay")
+def test_relay_builds_and_runs(tmp_path: Path) -> None:
+    """Its zygote builds and runs a program before it says that it is ready."""
+    toolchain = registry.find("relay")
+    assert toolchain.kind is Kind.RELAY
+    with Executor(tmp_path / "scratch", toolchain) as executor:
+        assert executor.versions["tvm"] == "0.17.dev0"
+        assert executor.versions["torch"].partition("+")[0] == _hosts("torch")
+
+
+@is_there("relay")
+def test_relay_passes_the_check() -> None:
+    assert check.check(registry.find("relay")).passed
+
+
+def _hosts(package: str) -> str:
+    program = f"import importlib.metadata as m; print(m.version({package!r}))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return done.stdout.strip().partition("+")[0]

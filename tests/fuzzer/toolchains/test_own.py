@@ -1,0 +1,165 @@
+"""A build of one's own: this very interpreter, with a real zygote that is no host's. And the commands about it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fuzzer.cli import main
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.lanes import SAMPLED_LANES, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM_LANES
+from fuzzer.toolchains import check, install, registry
+from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
+from oracles import judge_all
+from oracles.outcome import Ran
+
+Fuzz = Callable[..., tuple[int, str, str]]
+
+DONE, BAD_INPUT, ENVIRONMENT = 0, 64, 69
+
+
+@pytest.fixture
+def fuzz(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
+    """`fuzz ...` in this process: its exit code, and what it writes to stdout and to stderr."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["cli.py", *map(str, arguments)])
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            main()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out.getvalue(), err.getvalue()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("toolchain", "Missing command"),
+        ("toolchain nonsense", "No such command 'nonsense'"),
+        ("toolchain add", "Missing argument 'name'"),
+        ("toolchain add nonsense", "'nonsense' is neither a release of apache-tvm (0.26.0, say) nor relay"),
+        ("toolchain add host", "'host' is neither a release"),
+        ("toolchain add host --python /bin/true", "'host' is the toolchain that difftvm itself runs in"),
+        ("toolchain add 0.26.0 --env K=V", "--env goes with --python"),
+        ("toolchain add mine --python /bin/true --env K", "--env 'K' is not of the form K=V"),
+        ("toolchain add mine --python /bin/true --env =V", "--env '=V' is not of the form K=V"),
+        ("toolchain add mine --python /nonexistent/python", "/nonexistent/python is no program"),
+        ("toolchain add a/b --python /bin/true", "'a/b' is no name for a toolchain"),
+        ("toolchain remove mine", "there is no toolchain 'mine'; `fuzz toolchain list` lists them"),
+        ("toolchain check mine", "there is no toolchain 'mine'; `fuzz toolchain list` lists them"),
+    ],
+)
+def test_bad_input(fuzz: Fuzz, cache: Path, arguments: str, says: str) -> None:
+    code, out, err = fuzz(*arguments.split())
+    assert (code, out) == (BAD_INPUT, "")
+    assert err.startswith("fuzz: ")
+    assert says in err
+    assert err.count("\n") == 1
+    assert not list(cache.glob("*/*"))
+
+
+def test_a_run_in_a_toolchain_that_is_not_there(fuzz: Fuzz, tmp_path: Path) -> None:
+    told = "fuzz: there is no toolchain 'mine' here; `fuzz toolchain add mine` may install it\n"
+    assert fuzz("--toolchain", "host,mine", "--campaign", tmp_path / "c") == (ENVIRONMENT, "", told)
+    assert not (tmp_path / "c").exists()
+
+
+def test_an_empty_list_says_what_to_do(fuzz: Fuzz) -> None:
+    code, out, _ = fuzz("toolchain", "list")
+    assert (code, out.splitlines()[1:]) == (DONE, ["next: fuzz toolchain add 0.26.0"])
+    assert out.startswith(f"host: TVM {registry.host_release()}, ")
+    assert fuzz("toolchain", "list", "--json")[:2] == (DONE, "[]\n")
+
+
+def test_a_broken_record_is_listed_as_such(fuzz: Fuzz, cache: Path) -> None:
+    (cache / "bad").mkdir(parents=True)
+    (cache / "bad" / registry.NAME).write_text("{}")
+    code, out, _ = fuzz("toolchain", "list")
+    assert code == DONE
+    assert out.splitlines()[1].startswith(f"BROKEN {cache / 'bad' / registry.NAME}: ")
+    assert fuzz("toolchain", "check", "bad")[0] == BAD_INPUT
+    assert fuzz("toolchain", "remove", "bad") == (DONE, "removed bad; next: fuzz toolchain list\n", "")
+
+
+@pytest.mark.tvm
+def test_add_list_remove(fuzz: Fuzz) -> None:
+    code, out, err = fuzz("toolchain", "add", "mine", "--python", sys.executable, "--env", "K=V=W", "--env", "L=")
+    assert (code, err) == (DONE, "asking it for its versions ...\n")
+    assert out.startswith(f"mine: TVM {registry.host_release()} (relax), in ")
+    code, out, _ = fuzz("toolchain", "list", "--json")
+    (listed,) = json.loads(out)
+    assert listed.pop("versions")["tvm"] == registry.host_release()
+    assert listed == {
+        "format": 1,
+        "name": "mine",
+        "kind": "relax",
+        "python": sys.executable,
+        "environment": {"K": "V=W", "L": ""},
+        "size": 0,
+    }
+    assert "mine: TVM" in fuzz("toolchain", "list")[1]
+    assert fuzz("toolchain", "add", "mine", "--python", sys.executable)[0] == BAD_INPUT
+    assert fuzz("toolchain", "remove", "mine")[0] == DONE
+    assert fuzz("toolchain", "list", "--json")[1] == "[]\n"
+
+
+@pytest.fixture
+def fleet(cache: Path, tmp_path: Path) -> Iterator[Fleet]:
+    install.add_own("mine", Path(sys.executable), {}, lambda text: None)
+    with Fleet(tmp_path / "scratch", registry.find) as started:
+        yield started
+
+
+@pytest.mark.tvm
+def test_lanes_in_another_toolchain_are_judged_by_references_of_the_host(fleet: Fleet) -> None:
+    """And its child finds our packages by links, in another process than the host's."""
+    lanes = in_toolchains(TVM_LANES, named("mine"))
+    assert {lane.toolchain for lane in lanes} == {"mine"}
+    case = check.case()
+    result = fleet.run(case, (TORCH, TORCH_F64, TORCH_ENVELOPE, *lanes))
+    assert all(isinstance(outcome, Ran) for outcome in result.outcomes.values())
+    assert list(judge_all(case, result.outcomes)) == []
+    assert sorted(fleet._backends) == ["host", "mine"]
+    assert fleet.versions["tvm"] == registry.host_release()
+
+
+@pytest.mark.tvm
+def test_every_lane_works_on_the_case_of_the_check(cache: Path) -> None:
+    report = check.check(named("host")[0])
+    assert [lane for lane in report.lanes if not lane.passed] == []
+    assert [lane.lane for lane in report.lanes] == [lane.name for lane in (*TVM_LANES, *SAMPLED_LANES)]
+    assert [lane.lane for lane in report.lanes if lane.told] == ["relax-export-symbolic"]
+
+
+@pytest.mark.tvm
+def test_a_toolchain_that_fails_the_check(fuzz: Fuzz, tmp_path: Path) -> None:
+    """Its TVM loses the operator relu."""
+    (tmp_path / "sitecustomize.py").write_text(SABOTAGE)
+    fuzz("toolchain", "add", "mine", "--python", sys.executable, "--env", f"PYTHONPATH={tmp_path}")
+    code, out, err = fuzz("toolchain", "check", "mine")
+    assert code == ENVIRONMENT
+    assert "  FAILED relax-export-llvm: relax-export-llvm refuses a valid PyTorch model" in out
+    assert err == "fuzz: toolchain 'mine' fails on a case that every TVM should compile\n"
+
+
+SABOTAGE = """
+import sys
+if "fuzzer.isolate.zygote" in sys.orig_argv:
+    from tvm import relax
+    def broken(*args): raise RuntimeError("sabotaged")
+    relax.VirtualMachine.__init__ = broken
+"""
+
+
+@pytest.mark.tvm
+def test_lanes_move() -> None:
+    lane = TVM_LANES[0]
+    assert in_toolchain(in_toolchain(lane, "mine"), "host") == lane
