@@ -21,6 +21,8 @@ from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result, Skipped
 
+STOP_SECONDS = 60.0
+
 
 def _to_nobody(message: str) -> None:
     return None
@@ -52,11 +54,18 @@ class DevicePool:
         self.stations = tuple(Station(device, scratch, self._keeper, toolchain, care, kill) for device in devices)
         self._free = list(self.stations)
         self._changed = threading.Condition()
+        self._closed = False
 
     def __enter__(self) -> DevicePool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._closed = True
+        for station in self.stations:
+            station.stop()
+        with self._changed:
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: len(self._free) + len(self.quarantined) == len(self.stations), STOP_SECONDS)
         for station in self.stations:
             station.retire()
         self._keeper.shutdown()
@@ -79,7 +88,7 @@ class DevicePool:
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """The outcome of every lane. What the quarantine of a device leaves over, another device runs; with none left
-        it is `Skipped`, by the environment."""
+        it is `Skipped`, by the environment; so are lanes that are under way when the pool is closed."""
         result, pending, cpu = Result({}), list(lanes), 0.0
         while pending:
             with self._taken() as station:
@@ -106,10 +115,10 @@ class DevicePool:
 
     @contextmanager
     def _taken(self) -> Iterator[Station | None]:
-        """A device for this thread alone; None where all are quarantined."""
+        """A device for this thread alone; None where all are quarantined, or the pool is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._free or len(self.quarantined) == len(self.stations))
-            station = self._free.pop(0) if self._free else None
+            self._changed.wait_for(lambda: self._free or self._closed or len(self.quarantined) == len(self.stations))
+            station = None if self._closed or not self._free else self._free.pop(0)
         if station is None:
             yield None
             return
@@ -124,6 +133,8 @@ class DevicePool:
                 self._changed.notify_all()
 
     def _why_none(self) -> str:
+        if self._closed:
+            return "the campaign is stopping"
         if not self.stations:
             return "there is no GPU here"
         return "every GPU is quarantined: " + "; ".join(f"{each}: {why}" for each, why in self.quarantined.items())

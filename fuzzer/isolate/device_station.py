@@ -93,6 +93,7 @@ class Station:
     kill: Callable[[int], None] = processes.kill_group
     state: State = Empty()
     stated: dict[str, str] = field(default_factory=dict)
+    closed: bool = False
     started: int = 0
     repeated: int = 0
     unrepeated: int = 0
@@ -112,8 +113,8 @@ class Station:
         return cpu
 
     def ready(self, alone: bool = False) -> InUse | None:
-        """With `alone`, a worker in which nothing ran before; None where the device is quarantined."""
-        while True:
+        """With `alone`, a worker in which nothing ran before; None where the device is quarantined, or all is over."""
+        while not self.closed:
             match self.state:
                 case Quarantined():
                     return None
@@ -125,6 +126,13 @@ class Station:
                     self._start(failures)
                 case _:
                     assert_never(self.state)
+        return None
+
+    def stop(self) -> None:
+        """Let the thread that uses this come back at once: what it waits for is ended. Any thread may call it."""
+        self.closed = True
+        if isinstance(state := self.state, InUse):
+            self.kill(state.worker.pid)
 
     def retire(self) -> None:
         """End the worker, if there is one. One that does not end takes its device with it."""
@@ -143,6 +151,8 @@ class Station:
         before = worker.cpu_seconds
         in_use.tests += 1
         still_there = worker.run(case, batch, bounds, seen)
+        if self.closed:  # what it says is the work of `stop`
+            return worker.cpu_seconds - before
         for key, seconds in seen.stage_cpu.items():
             result.stage_cpu[key] = result.stage_cpu.get(key, 0.0) + seconds
         for lane in batch:
