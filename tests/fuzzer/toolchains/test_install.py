@@ -47,7 +47,8 @@ def calls(cache: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def pip(name: str) -> list[str]:
-    return [f"CACHE/{name}/venv/bin/python", "-P", "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    quietly = ["--disable-pip-version-check", "--no-input", "--no-compile"]
+    return [f"CACHE/{name}/venv/bin/python", "-P", "-m", "pip", "install", *quietly]
 
 
 def hosts(package: str) -> str:
