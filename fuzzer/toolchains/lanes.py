@@ -26,7 +26,7 @@ def in_toolchains(lanes: Sequence[LaneSpec], toolchains: Sequence[Toolchain]) ->
     chosen: list[LaneSpec] = []
     for toolchain in toolchains:
         its = [in_toolchain(lane, toolchain.name) for lane in lanes if runs_in(lane, toolchain)]
-        if not its:
+        if lanes and not its:
             listed = ", ".join(lane.name for lane in lanes)
             raise Invalid(f"toolchain {toolchain.name!r} runs lanes of {toolchain.kind}, and none of these: {listed}")
         chosen += its

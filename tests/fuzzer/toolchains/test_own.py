@@ -7,15 +7,19 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fuzzer.cli import main
+from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.toolchain import HOST, Kind, Toolchain
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM_LANES
 from fuzzer.toolchains import check, install, registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
+from generators.graph import Invalid
 from oracles import judge_all
 from oracles.outcome import Ran
 
@@ -159,7 +163,33 @@ if "fuzzer.isolate.zygote" in sys.orig_argv:
 """
 
 
-@pytest.mark.tvm
-def test_lanes_move() -> None:
+# --- which lanes run where
+
+
+OLD, RELAY = Toolchain("old", "/opt/python"), Toolchain("relay", "/opt/python", kind=Kind.RELAY)
+
+
+def test_a_lane_keeps_its_name() -> None:
     lane = TVM_LANES[0]
-    assert in_toolchain(in_toolchain(lane, "mine"), "host") == lane
+    assert in_toolchain(lane, "old") == replace(lane, toolchain="old")
+    assert in_toolchain(in_toolchain(lane, "old"), "host") == lane
+
+
+def test_references_stay_in_the_host() -> None:
+    lanes = (TORCH, TVM_LANES[0])
+    assert in_toolchains(lanes, (HOST, OLD)) == (*lanes, in_toolchain(TVM_LANES[0], "old"))
+
+
+def test_a_toolchain_without_lanes_is_told() -> None:
+    told = r"^toolchain 'relay' runs lanes of relay, and none of these: relax-export-llvm$"
+    with pytest.raises(Invalid, match=told):
+        in_toolchains(TVM_LANES[:1], (OLD, RELAY))
+    with pytest.raises(Invalid, match=r"^toolchain 'old' runs lanes of relax, and none of these: torch$"):
+        in_toolchains((TORCH,), (OLD,))
+    assert in_toolchains((), (OLD, RELAY)) == ()
+
+
+def test_toolchains_of_a_list_each_once(cache: Path) -> None:
+    assert named(f"host, {registry.host_release()},host") == (HOST,)
+    with pytest.raises(EnvironmentMissing, match=r"^there is no toolchain 'old' here"):
+        named("host,old")
