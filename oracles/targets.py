@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 
 
@@ -11,31 +11,168 @@ class Runs(Enum):
     """Where the code of a target can run."""
 
     HERE = auto()
-    ON_A_DEVICE = auto()
+    APART = auto()  # in a process of its own that was started with the sanitizers' runtime in front
+    ON_A_DEVICE = auto()  # elsewhere it is compiled, and looked at
     NOWHERE = auto()  # it is compiled, and looked at
 
 
 @dataclass(frozen=True, slots=True)
+class Checker:
+    """A real compiler, linker or validator. What it refuses, it leaves with a status other than 0 and an `error: ...`.
+
+    program    found on PATH
+    arguments  {file} stands for what it looks at, {package} for the entry of the Node package that it needs
+    package    that one
+    install    how people get it
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    install: str
+    package: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What TVM writes for a target that cannot run here.
+
+    module    the kind of the runtime module that holds it
+    suffix    of the file that a checker gets: objects for .o, source for others
+    checkers  the first that is installed looks at it
+    each      every kernel is a program of its own: they share no names
+    """
+
+    module: str
+    suffix: str
+    checkers: tuple[Checker, ...]
+    each: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
-    """A name that lanes use; what `tvm.target.Target` takes; for targets that give source, what compiles it.
+    """A name that lanes use; what `tvm.target.Target` takes; what else it takes to run or to check it.
 
     The name begins with the plain target of its family (`family_of`).
-    compilers  for a shared library, the first that is installed
+    cpu        flags of /proc/cpuinfo without which this machine cannot run it
+    compilers  of a target that gives C: for a shared library, the first that is installed
     flags      of that compiler
+    written    for targets that this machine may not run
     """
 
     name: str
     config: Mapping[str, object]
     runs: Runs = Runs.HERE
+    cpu: tuple[str, ...] = ()
     compilers: tuple[str, ...] = ()
-    flags: tuple[str, ...] = field(default=())
+    flags: tuple[str, ...] = ()
+    written: Written | None = None
 
+
+def _llvm(name: str, *cpu: str, **config: object) -> Target:
+    return Target(f"llvm-{name}", {"kind": "llvm", **config}, cpu=cpu)
+
+
+def _c(name: str, compiler: str, *flags: str, runs: Runs = Runs.HERE) -> Target:
+    return Target(f"c-{name}", {"kind": "c"}, runs, compilers=(compiler,), flags=flags)
+
+
+# -- checkers
+
+_IGNORED = "/dev/null"
+_NVCC = Checker("nvcc", ("-arch=sm_80", "-cubin", "-o", _IGNORED, "{file}"), "NVIDIA's CUDA toolkit")
+_CLANG_CL = Checker(
+    "clang",
+    ("-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-fsyntax-only", "-w", "{file}"),
+    "apt install clang",
+)
+_NAGA = Checker("naga", ("{file}",), "cargo install naga-cli")
+_TINT = Checker("tint", ("--format", "wgsl", "-o", _IGNORED, "{file}"), "Dawn's own build")
+_DAWN = Checker(  # Tint inside Dawn, on a device that computes nothing
+    "node",
+    (
+        "-e",
+        "import(process.argv[1]).then(async ({ create }) => {"
+        ' const adapter = await create(["backend=null"]).requestAdapter();'
+        ' const features = ["shader-f16", "subgroups"].filter((name) => adapter.features.has(name));'
+        " const device = await adapter.requestDevice({ requiredFeatures: features });"
+        ' device.pushErrorScope("validation");'
+        ' const code = require("fs").readFileSync(process.argv[2], "utf8");'
+        " const info = await device.createShaderModule({ code }).getCompilationInfo();"
+        ' const errors = info.messages.filter((each) => each.type === "error");'
+        " for (const each of errors) console.error(`${each.lineNum}: error: ${each.message}`);"
+        " process.exit(errors.length ? 1 : 0); })",
+        "{package}",
+        "{file}",
+    ),
+    "npm install --global webgpu",
+    package="webgpu",
+)
+_WASM_LD = Checker("wasm-ld", ("--no-entry", "--allow-undefined", "-o", _IGNORED, "{file}"), "apt install lld")
+_WASM_VALIDATE = Checker("wasm-validate", ("{file}",), "apt install wabt")
+_NODE_WASM = Checker(
+    "node",
+    (
+        "-e",
+        'try { new WebAssembly.Module(require("fs").readFileSync(process.argv[1])); }'
+        " catch (refusal) { console.error(`error: ${refusal.message}`); process.exit(1); }",
+        "{file}",
+    ),
+    "apt install nodejs",
+)
+_AARCH64_LD = Checker(
+    "aarch64-linux-gnu-ld", ("-shared", "-o", _IGNORED, "{file}"), "apt install binutils-aarch64-linux-gnu"
+)
+_LD_LLD = Checker("ld.lld", ("-shared", "-o", _IGNORED, "{file}"), "apt install lld")
 
 TARGETS: tuple[Target, ...] = (
+    # opt-level 3 is what TVM takes without being asked, x86-64 the processor (0.27)
     Target("llvm", {"kind": "llvm"}),
-    Target("llvm-O0", {"kind": "llvm", "opt-level": 0}),
+    _llvm("O0", **{"opt-level": 0}),
+    _llvm("O1", **{"opt-level": 1}),
+    _llvm("O2", **{"opt-level": 2}),
+    _llvm("v2", "sse4_2", "ssse3", "popcnt", mcpu="x86-64-v2"),
+    _llvm("v3", "avx2", "fma", "bmi2", "f16c", mcpu="x86-64-v3"),
+    _llvm("avx2", "avx2", mattr=["+avx2"]),  # without FMA
+    _llvm("avx512", "avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl", mcpu="skylake-avx512"),
     # left to itself TVM takes g++, for which C takes twice as long (measured: 240 against 120 ms)
     Target("c", {"kind": "c"}, compilers=("gcc", "cc"), flags=("-O1",)),
+    _c("gcc-O0", "gcc", "-O0"),
+    _c("gcc-O2", "gcc", "-O2"),
+    _c("gcc-O3", "gcc", "-O3"),
+    _c("clang", "clang", "-O2"),
+    _c(
+        "asan",
+        "gcc",
+        "-O1",
+        "-g",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        "-fno-omit-frame-pointer",
+        runs=Runs.APART,
+    ),
+    # on a device TVM asks that for its architecture
+    Target(
+        "cuda",
+        {"kind": "cuda", "arch": "sm_80"},
+        Runs.ON_A_DEVICE,
+        written=Written("cuda", ".cu", (_NVCC,)),
+    ),
+    Target("opencl", {"kind": "opencl"}, Runs.NOWHERE, written=Written("opencl", ".cl", (_CLANG_CL,))),
+    Target(
+        "webgpu", {"kind": "webgpu"}, Runs.NOWHERE, written=Written("webgpu", ".wgsl", (_NAGA, _TINT, _DAWN), each=True)
+    ),
+    Target(
+        "wasm32",
+        {"kind": "llvm", "mtriple": "wasm32-unknown-unknown"},
+        Runs.NOWHERE,
+        written=Written("llvm", ".o", (_WASM_LD, _WASM_VALIDATE, _NODE_WASM)),
+    ),
+    Target(
+        "aarch64",
+        {"kind": "llvm", "mtriple": "aarch64-linux-gnu"},
+        Runs.NOWHERE,
+        written=Written("llvm", ".o", (_AARCH64_LD, _LD_LLD)),
+    ),
 )
 
 NAMED = {target.name: target for target in TARGETS}

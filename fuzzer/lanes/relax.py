@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fuzzer import gradient, open_sizes
-from fuzzer.lanes import relax_dynamo, relax_gradient, relax_mutants
+from fuzzer.lanes import relax_dynamo, relax_gradient, relax_mutants, sanitized
+from fuzzer.lanes.availability import Missing, availability, compiler_of
 from fuzzer.lanes.base import Bench, Step
 from fuzzer.lanes.memory import peak_noted
-from fuzzer.lanes.relax_build import built, compiler_of, run_twice
+from fuzzer.lanes.relax_build import built, device_of, generator_lacks, run_twice
 from fuzzer.lanes.relax_check import Checker
 from fuzzer.lanes.relax_import import imported
 from fuzzer.lanes.relax_params import main_of
@@ -14,13 +15,16 @@ from generators.graph import Case
 from oracles.lane import Importer, LaneSpec, Params
 from oracles.outcome import Built, Ran
 from oracles.targets import NAMED as TARGETS
+from oracles.targets import Runs
 
 
 class RelaxLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
-        target = TARGETS[spec.target]
-        if target.compilers and compiler_of(target) is None:
-            return f"none of {', '.join(target.compilers)} is on PATH"
+        here = availability(spec)
+        if isinstance(here, Missing):
+            return here.why
+        if reason := generator_lacks(TARGETS[spec.target]):
+            return reason
         if spec.symbolic and (reason := open_sizes.why_not(case)):
             return reason
         if spec.params is not Params.BOUND and not case.owned:
@@ -46,7 +50,10 @@ class RelaxLane:
 def _plain(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
     model = imported(bench, spec, step)
     checker = Checker.after_import(model.module, spec, step)
+    row = TARGETS[spec.target]
     machine = built(model.module, spec, step, checker, model.params)
     if machine is None:
         return Built()
-    return run_twice(lambda: main_of(machine, spec.params, model.params), model.inputs, step)
+    if row.runs is Runs.APART:
+        return sanitized.run(machine, model.inputs, str(compiler_of(row)), step)
+    return run_twice(lambda: main_of(machine, spec.params, model.params), model.inputs, step, device_of(row))

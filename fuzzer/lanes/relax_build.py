@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,8 @@ import numpy as np
 import tvm
 from tvm import relax
 
-from fuzzer.lanes import memory, releases
+from fuzzer.lanes import memory, releases, written
+from fuzzer.lanes.availability import compiler_of
 from fuzzer.lanes.base import Step
 from fuzzer.lanes.relax_check import Checker
 from fuzzer.lanes.relax_params import before_passes, options
@@ -28,12 +30,14 @@ from oracles.transforms import ROUND_TRIPS
 
 
 def built(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, params: Sequence[Any] = ()) -> Any:
-    """The module's passes, its compilation, and a virtual machine that holds it; None where nothing here runs it.
+    """The module's passes, its compilation, and a virtual machine that holds it; None where nothing here runs it, the
+    path of a library that runs in a process of its own.
 
     `params` are those that main takes after the model's inputs."""
     began = _cpu()
     row = TARGETS[spec.target]
-    target = tvm.target.Target(dict(row.config))
+    device = device_of(row)
+    target = target_of(row)
     try:
         with context(spec, checker), target:
             step(Stage.TRANSFORM)
@@ -41,16 +45,52 @@ def built(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, para
             module = transformed(module, spec, step, checker, target)
             step(Stage.COMPILE)
             executable = compiled(module, spec, step, target)
-        if row.runs is Runs.NOWHERE:
-            return None
         step(Stage.LOAD)
+        if device is None:
+            written.look(executable, row)
+            return None
         if spec.as_library or row.compilers:
-            executable = _through_library(executable, row, step)
-        return relax.VirtualMachine(executable, tvm.cpu())
+            library = _library(executable, row, step)
+            if row.runs is Runs.APART:
+                return library
+            executable = tvm.runtime.load_module(str(library))
+        return relax.VirtualMachine(executable, device)
     finally:
         step.note(compile_seconds=round(_cpu() - began, 4))
         if checker:
             checker.tell()
+
+
+def device_of(row: Target) -> Any:
+    """Where the target's code runs; None where nothing here runs it."""
+    match row.runs:
+        case Runs.HERE | Runs.APART:
+            return tvm.cpu()
+        case Runs.ON_A_DEVICE:
+            return tvm.device(str(row.config["kind"]), 0) if _in_a_worker() else None
+        case Runs.NOWHERE:
+            return None
+
+
+def _in_a_worker() -> bool:
+    """Whether this process is a device's own, which alone touches it: only there is that module imported."""
+    return "fuzzer.lanes.device" in sys.modules
+
+
+def target_of(row: Target) -> Any:
+    """On a device, for the architecture that it has, and by a compiler that rounds as IEEE 754 says: left to itself TVM
+    asks for NVRTC, which needs another package, and for --use_fast_math."""
+    if row.runs is not Runs.ON_A_DEVICE or not _in_a_worker():
+        return tvm.target.Target(dict(row.config))
+    os.environ.update(TVM_CUDA_COMPILE_MODE="nvcc", TVM_CUDA_NVCC_NO_FAST_MATH="1")
+    return tvm.target.Target({key: value for key, value in row.config.items() if key != "arch"})
+
+
+def generator_lacks(row: Target) -> str | None:
+    """Why this TVM writes nothing for the target; None where it does."""
+    kind = row.config["kind"]
+    known = tvm.get_global_func(f"target.build.{kind}", allow_missing=True) is not None
+    return None if known else f"this TVM has no code generator for {kind}"
 
 
 def context(spec: LaneSpec, checker: Checker | None) -> Any:
@@ -92,20 +132,15 @@ def compiled(module: Any, spec: LaneSpec, step: Step, target: Any) -> Any:
     return relax.build(module, target, relax_pipeline=whole, exec_mode=spec.executor.value)
 
 
-def compiler_of(row: Target) -> str | None:
-    """The compiler for what the target writes, where one is installed."""
-    return next((path for name in row.compilers if (path := shutil.which(name))), None)
-
-
-def _through_library(executable: Any, row: Target, step: Step) -> Any:
-    """Write a shared library and load it. A new path each time: a loaded library is never replaced."""
+def _library(executable: Any, row: Target, step: Step) -> Path:
+    """Write a shared library. A new path each time: a loaded library is never replaced."""
     path = Path(tempfile.mkdtemp()) / "model.so"
     if row.compilers:
         executable.export_library(str(path), cc=compiler_of(row), options=list(row.flags))
     else:
         executable.export_library(str(path), cc=shutil.which("gcc") or shutil.which("cc"))
     step.note(built_bytes=path.stat().st_size)
-    return tvm.runtime.load_module(str(path))
+    return path
 
 
 def constant_bytes(module: Any) -> int:
@@ -123,22 +158,24 @@ def constant_bytes(module: Any) -> int:
     return sum(sizes.values())
 
 
-def run_twice(make: Callable[[], Callable[..., Any]], inputs: Mapping[str, Array], step: Step) -> Ran:
+def run_twice(
+    make: Callable[[], Callable[..., Any]], inputs: Mapping[str, Array], step: Step, device: Any = None
+) -> Ran:
     """The results of what `make` gives, on new tensors each time; what it does to them is noted the first time."""
     step(Stage.RUN)
     function = make()
-    tensors = {name: tensor(array) for name, array in inputs.items()}
+    tensors = {name: tensor(array, device) for name, array in inputs.items()}
     outputs = flat(function(*tensors.values()))
     spans = {name: _span(each) for name, each in tensors.items()}
     changed = memory.modified(inputs, {name: each.numpy() for name, each in tensors.items()})
     step.note(modified=changed, aliases=memory.shared([_span(each) for each in outputs], spans))
     first = tuple(each.numpy() for each in outputs)
-    again = tuple(each.numpy() for each in flat(function(*map(tensor, inputs.values()))))
+    again = tuple(each.numpy() for each in flat(function(*(tensor(array, device) for array in inputs.values()))))
     return Ran(first, again)
 
 
-def tensor(array: Array) -> Any:
-    return tvm.runtime.tensor(np.array(array))
+def tensor(array: Array, device: Any = None) -> Any:
+    return tvm.runtime.tensor(np.array(array), device)
 
 
 def flat(result: Any) -> Sequence[Any]:

@@ -1,0 +1,120 @@
+"""What a machine can do with a lane. Asked before anything is compiled: no compiler is loaded for the answer."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzer.isolate.devices import Device, found_devices
+from oracles.lane import Engine, LaneSpec, Params
+from oracles.targets import NAMED as TARGETS
+from oracles.targets import Checker, Runs, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """It gives results."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOnly:
+    """It ends with a compiled program, for `why`; `checker` looks at that, None where none is installed."""
+
+    why: str
+    checker: Checker | None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """It does not run here, for `why`."""
+
+    why: str
+
+
+Availability = Runnable | CompileOnly | Missing
+
+
+def _cpu_flags() -> frozenset[str]:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return frozenset(next((line.partition(":")[2] for line in lines if line.startswith("flags")), "").split())
+
+
+def node_package(name: str, node: str) -> Path | None:
+    """The entry of a package that was installed for all of Node's programs."""
+    prefixes = (Path(node).resolve().parents[1], Path(node).parents[1], Path("/usr/local"))
+    entries = (prefix / "lib/node_modules" / name / "index.js" for prefix in prefixes)
+    return next((entry for entry in entries if entry.is_file()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What is asked of a machine, each only when a lane depends on it."""
+
+    which: Callable[[str], str | None] = shutil.which
+    cpu_flags: Callable[[], frozenset[str]] = _cpu_flags
+    devices: Callable[[], Sequence[Device]] = found_devices
+    package: Callable[[str, str], Path | None] = node_package
+
+    def has(self, checker: Checker) -> bool:
+        path = self.which(checker.program)
+        return path is not None and (not checker.package or self.package(checker.package, path) is not None)
+
+
+THIS = Machine()
+
+
+def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
+    if lane.engine is not Engine.TVM:
+        return Runnable()
+    row = TARGETS[lane.target]
+    if row.compilers and compiler_of(row, machine) is None:
+        return Missing(f"none of {', '.join(row.compilers)} is on PATH")
+    if lacking := [flag for flag in row.cpu if flag not in machine.cpu_flags()]:
+        return Missing(f"this processor has no {', '.join(lacking)}")
+    if row.runs is not Runs.HERE and (lane.variant != "relax" or lane.params is not Params.BOUND):
+        return Missing("only the model itself is taken there, with its parameters in it")
+    match row.runs:
+        case Runs.HERE:
+            return Runnable()
+        case Runs.APART:
+            return Runnable()
+        case Runs.ON_A_DEVICE:
+            checker = checker_of(row, machine)
+            if not machine.devices():
+                return CompileOnly("there is no GPU", checker)
+            # the compiler that looks at it elsewhere is the one that TVM calls when it loads it
+            return Runnable() if checker else CompileOnly(f"no {_programs(row)} on PATH for the GPU's code", None)
+        case Runs.NOWHERE:
+            return CompileOnly("nothing here runs its code", checker_of(row, machine))
+
+
+def available(lanes: Sequence[LaneSpec], machine: Machine = THIS) -> tuple[LaneSpec, ...]:
+    """Those that this machine can run, or at least compile."""
+    return tuple(lane for lane in lanes if not isinstance(availability(lane, machine), Missing))
+
+
+def compiler_of(row: Target, machine: Machine = THIS) -> str | None:
+    """The path of the compiler for the C that TVM writes."""
+    return next((path for name in row.compilers if (path := machine.which(name))), None)
+
+
+def checker_of(row: Target, machine: Machine = THIS) -> Checker | None:
+    """The first that is installed of those that look at what TVM writes."""
+    return next((each for each in row.written.checkers if machine.has(each)), None) if row.written else None
+
+
+def _programs(row: Target) -> str:
+    return " or ".join(each.program for each in row.written.checkers) if row.written else ""
+
+
+def in_words(found: Availability) -> str:
+    """For people: what it is, and why."""
+    match found:
+        case Runnable():
+            return "runnable"
+        case CompileOnly(why, checker):
+            return f"compile-only, {f'checked by {checker.program}' if checker else 'not checked'}: {why}"
+        case Missing(why):
+            return f"missing: {why}"
