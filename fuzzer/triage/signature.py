@@ -135,6 +135,7 @@ _UNSUPPORTED_TEXT = re.compile(
     r"|^Unsupported: ONNX|^ONNX does not support|^ONNX export does NOT support"
     r"|only supports? \S+ and \S+ for now|not supported( yet)?\b|is not implemented|not implemented for"
     r"|FPrimalGradient has not been registered|now only support one dataflow block"
+    r"|CodeGenWebGPU: do not support i64"  # WGSL has no such type
 )
 _ENVIRONMENT_TEXT = re.compile(
     r"No space left on device|Disk quota exceeded|\[Errno (11|12|23|24|122)\]"  # fork, memory, files, quota
@@ -206,13 +207,25 @@ def skeleton(message: str) -> str:
 
 def readable(message: str) -> str:
     """A message for people: without dumps of whole objects."""
-    return _without_op_dumps(_compiler_error(message)).strip()
+    return _without_op_dumps(_sanitizer_report(_compiler_error(message))).strip()
 
 
 def _compiler_error(message: str) -> str:
     """Of what a C compiler prints, its first error, without the advice."""
     found = re.search(r"\berror: ([^;\n]*)", message) if message.startswith("Compilation error") else None
     return f"Compilation error: {found[1]}" if found else message
+
+
+_OBJECTION = re.compile(r"ERROR: (AddressSanitizer: [\w-]+)|/lib\d+\.c:\d+:\d+: (runtime error: [^\n:]*)")
+_KERNEL = re.compile(r" in (?:__tvm_ffi_)?(\w+) \S*/lib\d+\.c")
+
+
+def _sanitizer_report(message: str) -> str:
+    """Of what a sanitizer prints, what it objects to, and in which kernel of the C that TVM wrote."""
+    found, kernel = _OBJECTION.search(message), _KERNEL.search(message)
+    if found is None:
+        return message
+    return f"{found[1] or found[2]} in {kernel[1] if kernel else 'no kernel'}"
 
 
 def _without_op_dumps(text: str) -> str:
