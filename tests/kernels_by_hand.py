@@ -49,6 +49,11 @@ def _with_nan(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return array
 
 
+def _saturated(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    """What a sigmoid leaves of large numbers: the rounding of their sums goes all one way."""
+    return np.asarray(1 / (1 + np.exp(-8 * rng.standard_normal(shape))))
+
+
 def _ones(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return 1 + rng.random(shape)
 
@@ -75,6 +80,13 @@ def _batch_norm(x: Tensor, mean: Tensor, var: Tensor, weight: Tensor, bias: Tens
 def _layer_norm(x: Tensor, eps: float) -> Tensor:
     centred = x - x.mean(-1, keepdim=True)
     return centred * torch.rsqrt((centred * centred).mean(-1, keepdim=True) + eps)
+
+
+def _from_the_left(x: Tensor) -> Tensor:
+    """Each row's statistics, summed one number after the other."""
+    mean = lambda y: torch.from_numpy(np.cumsum(y.numpy(), -1)[..., -1:]) / y.shape[-1]
+    centred = x - mean(x)
+    return centred * torch.rsqrt(mean(centred * centred) + 1e-12)
 
 
 def _in_half(a: Tensor, b: Tensor) -> Tensor:
@@ -145,6 +157,13 @@ LIES = (
 HONEST = (
     Implementation("batch_norm folded", NORM_CALL, NORM, lambda *a: _batch_norm(*a, eps=1e-5)),
     Implementation("layer_norm in steps", LAYER_CALL, {"x0": "float32[5,8]"}, lambda x: _layer_norm(x, 1e-5)),
+    Implementation(
+        "instance_norm summed from the left",
+        ("v0", "instance_norm", "x0", {"eps": 1e-12}),
+        {"x0": "float32[2,3,2000]"},
+        _from_the_left,
+        _saturated,
+    ),
     Implementation("convolution as a product", CONV_CALL, CONV, _columns),
     Implementation(
         "variance in one pass",

@@ -2,12 +2,14 @@
 
 PyTorch updates a running mean and spread (Welford, 1962). Where the spread is small against the mean, one pass loses
 digits that no unit in the last place of an operand accounts for. So does scaling and shifting by one fused
-multiply-add, where all numbers are close to their mean. It is poor numerics, not a miscompilation: the envelope
-includes it.
+multiply-add, where all numbers are close to their mean, and a mean that is off by the rounding of its sum: pushed
+operands do not show it, for where all are pushed alike the mean moves with them, and else it hardly moves. It is poor
+numerics, not a miscompilation: the envelope includes it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -15,7 +17,14 @@ import torch
 from generators.graph import Attrs
 
 Tensor = torch.Tensor
-OnePass = Callable[[Sequence[Tensor], Attrs], Tensor]
+Single = Callable[[Sequence[Tensor], Attrs], Tensor]
+OnePass = Callable[[Sequence[Tensor], Attrs], tuple[Tensor, ...]]
+"""From a call's operands and attributes to its results."""
+
+
+def rounding_of_a_sum(eps: float, terms: int) -> float:
+    """How far a sum may be off, relative to its terms: half precision accumulates in float32."""
+    return min(eps, torch.finfo(torch.float32).eps) * math.sqrt(terms)
 
 
 def _moments(x: Tensor, dims: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -29,7 +38,9 @@ def _moments(x: Tensor, dims: Sequence[int]) -> tuple[Tensor, Tensor]:
 def _normalised(x: Tensor, dims: Sequence[int], attrs: Attrs) -> Tensor:
     mean, variance = _moments(x, dims)
     scale = torch.rsqrt(variance + float(str(attrs["eps"])))
-    shift = (mean * scale).double() * (1 + torch.finfo(x.dtype).eps)  # as far off as rounding leaves it
+    eps, terms = torch.finfo(x.dtype).eps, x.numel() // max(mean.numel(), 1)
+    off = max(eps, rounding_of_a_sum(eps, terms))  # of the product, of the mean
+    shift = (mean * scale).double() * (1 + off)
     return (x.double() * scale.double() - shift).to(x.dtype)
 
 
@@ -61,7 +72,21 @@ def _group_norm(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
 
 def _batch_norm(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
     x, *rest = args
-    return _over_channels(_normalised(x, (0, *range(2, x.dim())), attrs), rest)
+    return _over_channels(_normalised(x, _all_but_channels(x), attrs), rest)
+
+
+def _batch_norm_training(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, ...]:
+    """With the running statistics, moved towards those of the batch."""
+    x, *running = args[:3]
+    momentum, count = float(str(attrs["momentum"])), x.numel() // max(x.shape[1], 1)
+    mean, variance = (moment.flatten() for moment in _moments(x, _all_but_channels(x)))
+    statistics = zip(running, (mean, variance * (count / (count - 1))), strict=True)
+    moved = [(1 - momentum) * old + momentum * new for old, new in statistics]
+    return _batch_norm((x, *args[3:]), attrs), *moved
+
+
+def _all_but_channels(x: Tensor) -> tuple[int, ...]:
+    return (0, *range(2, x.dim()))
 
 
 def _instance_norm(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
@@ -73,12 +98,12 @@ def _over_channels(x: Tensor, rest: Sequence[Tensor]) -> Tensor:
     return _affine(x, *_parameters(rest), (-1, *(1,) * (x.dim() - 2)))
 
 
-def _bias_alone(function: OnePass) -> OnePass:
+def _bias_alone(function: Single) -> Single:
     """The row that has no weight: as if it were all ones."""
     return lambda args, attrs: function((args[0], torch.ones_like(args[1]), args[1]), attrs)
 
 
-def _var(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
+def _var_mean(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, Tensor]:
     (x,), dim, correction = args, attrs["dim"], attrs["correction"]
     assert isinstance(correction, int)
     dims = dim if isinstance(dim, tuple) else () if dim is None else (dim,)
@@ -86,19 +111,33 @@ def _var(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
     count = 1
     for axis in axes:
         count *= x.shape[axis]
-    variance = _moments(x, axes)[1] * (count / (count - correction))
+    mean, variance = _moments(x, axes)
+    variance = variance * (count / (count - correction))
     if attrs["keepdim"]:
-        return variance
-    return variance.reshape([size for axis, size in enumerate(x.shape) if axis not in axes])
+        return variance, mean
+    left = [size for axis, size in enumerate(x.shape) if axis not in axes]
+    return variance.reshape(left), mean.reshape(left)
+
+
+def _std_mean(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, Tensor]:
+    variance, mean = _var_mean(args, attrs)
+    return variance.sqrt(), mean
+
+
+def _one(function: Single) -> OnePass:
+    return lambda args, attrs: (function(args, attrs),)
 
 
 ONE_PASS: dict[str, OnePass] = {
-    "layer_norm": _layer_norm,
-    "layer_norm_bias": _bias_alone(_layer_norm),
-    "group_norm": _group_norm,
-    "group_norm_bias": _bias_alone(_group_norm),
-    "batch_norm_batch_stats": _batch_norm,
-    "instance_norm": _instance_norm,
-    "var": _var,
-    "std": lambda args, attrs: _var(args, attrs).sqrt(),
+    "layer_norm": _one(_layer_norm),
+    "layer_norm_bias": _one(_bias_alone(_layer_norm)),
+    "group_norm": _one(_group_norm),
+    "group_norm_bias": _one(_bias_alone(_group_norm)),
+    "batch_norm_batch_stats": _one(_batch_norm),
+    "batch_norm_training": _batch_norm_training,
+    "instance_norm": _one(_instance_norm),
+    "var": lambda args, attrs: _var_mean(args, attrs)[:1],
+    "std": lambda args, attrs: _std_mean(args, attrs)[:1],
+    "var_mean": _var_mean,
+    "std_mean": _std_mean,
 }

@@ -30,22 +30,23 @@ def test_one_pass_is_the_same_function_in_exact_arithmetic(name: str) -> None:
     for node, args in calls:
         names = tuple(f"a{i}" for i in range(len(args)))
         scope = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, args, strict=True))}
-        right = eval("\n".join(statements(node, names)).split(" = ", 1)[1], scope)
+        exec("\n".join(statements(node, names)), scope)
+        right = tuple(scope[value.name] for value in node.results)
         torch.testing.assert_close(ONE_PASS[name](args, node.attrs), right, rtol=1e-6, atol=1e-6)
     assert len(calls) > 30
-    assert name in ("var", "std") or sum(len(args) > 1 for _, args in calls) > 10
+    assert name.startswith(("var", "std")) or sum(len(args) > 1 for _, args in calls) > 10
 
 
 def test_one_pass_loses_digits_where_the_spread_is_small() -> None:
     x = torch.tensor([[[1000.0], [1000.1]]])
     attrs = {"num_groups": 1, "eps": 1e-5}
-    one, two = ONE_PASS["group_norm"]([x], attrs), torch.nn.functional.group_norm(x, 1)
+    (one,), two = ONE_PASS["group_norm"]([x], attrs), torch.nn.functional.group_norm(x, 1)
     assert float((one - two).abs().max()) > 0.1
 
 
 def test_a_fused_shift_leaves_something_of_a_number_that_is_its_own_mean() -> None:
     x = torch.tensor([[1.1]])
-    one = ONE_PASS["layer_norm"]([x], {"normalized_shape": (1,), "eps": 1e-12})
+    (one,) = ONE_PASS["layer_norm"]([x], {"normalized_shape": (1,), "eps": 1e-12})
     assert 0 < float(one.abs()) < 1
 
 
@@ -55,5 +56,22 @@ def test_variances_over_all_kinds_of_dims(dim: object, keepdim: bool) -> None:
     x = torch.arange(24.0).reshape(2, 3, 4) ** 2
     attrs: Attrs = {"dim": dim, "correction": 1, "keepdim": keepdim}  # type: ignore[dict-item]
     right = torch.var(x, dim=dim, correction=1, keepdim=keepdim)  # type: ignore[call-overload]
-    torch.testing.assert_close(ONE_PASS["var"]([x], attrs), right)
-    torch.testing.assert_close(ONE_PASS["std"]([x], attrs), right.sqrt())
+    mean = torch.mean(x, dim=dim, keepdim=keepdim)  # type: ignore[call-overload]
+    torch.testing.assert_close(ONE_PASS["var_mean"]([x], attrs), (right, mean))
+    torch.testing.assert_close(ONE_PASS["std_mean"]([x], attrs), (right.sqrt(), mean))
+    for name in ("var", "std"):
+        torch.testing.assert_close(ONE_PASS[name]([x], attrs), ONE_PASS[f"{name}_mean"]([x], attrs)[:1])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "terms", "off"), [("float32", 1024, 32.0), ("float64", 4, 2.0), ("bfloat16", 4, 1.0)]
+)
+def test_a_mean_is_as_far_off_as_its_sum(dtype: str, terms: int, off: float) -> None:
+    """In units of the dtype: the square root of the terms, and no less than one."""
+    x = torch.ones(1, terms, dtype=getattr(torch, dtype))
+    x[0, ::2] = 3.0  # mean 2, variance 1
+    attrs = {"normalized_shape": (terms,), "eps": 0.0}
+    (one,) = ONE_PASS["layer_norm"]([x], attrs)
+    wide = one.double() if dtype != "bfloat16" else one.float().double()
+    unit = torch.finfo(x.dtype).eps
+    assert float((wide - wide.sign()).abs().max()) == pytest.approx(2 * off * unit, rel=0.25)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from fuzzer.lanes import TORCH, TORCH_ENVELOPE, TORCH_F64
 from fuzzer.lanes import envelope as measuring
 from fuzzer.lanes import torch_eager as references
 from fuzzer.lanes.base import Bench, Quiet
+from fuzzer.lanes.skipped_padding import without_padding
 from generators.choice import NumpySource
 from generators.graph import Array, Case, DType, Form, Input, Layout, Profile, TensorType
 from generators.random_graph import generate
@@ -209,6 +211,48 @@ def test_a_product_that_its_bias_cancels() -> None:
     assert spread[0, 0] > 100 * DType.FLOAT32.eps
 
 
+def half_sums() -> dict[str, Case]:
+    """What PyTorch accumulates in half precision itself."""
+    conv = {"stride": 1, "padding": 0, "output_padding": 0, "dilation": 1, "groups": 1}
+    made: dict[str, tuple[dict[str, str], Call]] = {
+        "addbmm": ({"x0": "[4,4]", "x1": "[9,4,5]", "x2": "[9,5,4]"}, ("v0", "addbmm", "x0 x1 x2")),
+        "conv_transpose1d": ({"x0": "[1,3,9]", "x1": "[3,2,8]"}, ("v0", "conv_transpose1d", "x0 x1", conv)),
+        "adaptive_avg_pool3d": ({"x0": "[1,8,8,8]"}, ("v0", "adaptive_avg_pool3d", "x0", {"output_size": (2, 2, 2)})),
+    }
+    return {
+        name: case_of({key: f"float16{shape}" for key, shape in inputs.items()}, [call], "v0", uneven)
+        for name, (inputs, call) in made.items()
+    }
+
+
+def uneven(item: Input) -> Array:
+    """Numbers between 1 and 2 that float16 holds, and whose sums it does not."""
+    rng = np.random.default_rng(5)
+    return rng.uniform(1, 2, item.value.type.sizes).astype(np.float16)
+
+
+@pytest.mark.parametrize("name", half_sums())
+def test_some_sums_are_accumulated_in_half_precision_by_pytorch_itself(name: str) -> None:
+    """Its own result is off by more than one rounding; another order of the terms must be within the tolerance."""
+    case = half_sums()[name]
+    (eager,), (truth,) = run(case, TORCH), run(case, TORCH_F64)
+    units = DType.FLOAT16.eps * np.exp2(np.floor(np.log2(truth)))
+    assert np.max(np.abs(eager - truth) / units) > 0.75, "PyTorch rounds once: it is no exception any more"
+    node = case.graph.nodes[0]
+    assert measuring._Step(node, case.graph.arg_types(node)).operand_size == DType.FLOAT16.eps
+
+
+def test_a_normalisation_strays_with_the_root_of_its_terms() -> None:
+    """Where all numbers are scaled alike it is the same: what rounds is the sum in it. By half of the root, for it
+    divides by the root of the sum."""
+    terms = 1024
+    calls: list[Call] = [("v0", "rms_norm", "x0", {"normalized_shape": (terms,), "eps": 1e-12})]
+    case = case_of({"x0": f"float32[{terms}]"}, calls, "v0", ones)
+    found = in_units(envelope(case)[0][0], run(case, TORCH_F64)[0], DType.FLOAT32)
+    assert (found >= 15).all()
+    assert np.median(found) <= 60
+
+
 def test_steps_of_half_precision_are_rounded_each() -> None:
     """Only what adds numbers keeps them in float32."""
     sizes = []
@@ -352,23 +396,74 @@ def test_what_pytorch_computes_by_layout_is_no_truth() -> None:
     assert envelope(case)[1][0].any()
 
 
+SPECIAL = {"a NaN in a corner": {0: np.nan}, "infinities in two corners": {0: np.inf, 8: -np.inf}}
+
+
+@pytest.mark.parametrize("weights", SPECIAL)
 @pytest.mark.parametrize("padding", [0, 1])
-def test_a_weight_that_is_nan_may_not_meet_the_padding(padding: int) -> None:
-    """A blocked convolution skips the padding, another multiplies with it."""
+def test_a_weight_that_is_not_finite_may_not_meet_the_padding(padding: int, weights: str) -> None:
+    """A blocked convolution skips the padding, another multiplies with it and makes NaN of it. What meets one such
+    weight and, in the padding, another is infinite or NaN."""
+
+    def numbers(item: Input) -> Array:
+        array = np.ones(item.value.type.sizes, np.float32)
+        if item.value.name == "w0":
+            array.reshape(-1)[list(SPECIAL[weights])] = list(SPECIAL[weights].values())
+        return array
+
     calls: list[Call] = [("v0", "conv2d", "x0 w0", {"padding": (padding, padding)})]
-    case = case_of({"x0": "float32[1,1,3,3]", "w0": "float32[1,1,3,3]"}, calls, "v0", corner_is_nan)
+    case = case_of({"x0": "float32[1,1,3,3]", "w0": "float32[1,1,3,3]"}, calls, "v0", numbers)
     assert np.isnan(run(case, TORCH)[0]).any()
     (ill,) = envelope(case)[1]
-    assert ill[0, 0].tolist() == ([[True] * 3, [True, False, False], [True, False, False]] if padding else [[False]])
+    if not padding:
+        assert not ill.any()
+    elif len(SPECIAL[weights]) == 1:
+        assert ill[0, 0].tolist() == [[True] * 3, [True, False, False], [True, False, False]]
+    else:
+        assert ill[0, 0].tolist() == [[True, True, True], [True, False, True], [True, True, True]]
 
 
-def corner_is_nan(item: Input) -> Array:
-    array = np.ones(item.value.type.sizes, np.float32)
-    array.flat[0] = np.nan if item.value.name == "w0" else 1.0
-    return array
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize(
+    "attrs", [{"padding": 1, "stride": 2}, {"padding": "same", "dilation": 2}, {"padding": "valid"}, {"groups": 2}]
+)
+def test_a_convolution_that_skips_the_padding_is_one(rank: int, attrs: dict[str, Any]) -> None:
+    attrs = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1, **attrs}
+    noise = torch.Generator().manual_seed(rank)
+    draw = lambda *shape: torch.randn(shape, generator=noise, dtype=torch.float64)
+    x, weight, bias = draw(2, 4, *(7, 6, 5)[:rank]), draw(6, 4 // attrs["groups"], *(2, 3, 1)[:rank]), draw(6)
+    right = getattr(torch, f"conv{rank}d")(x, weight, bias, **attrs)
+    torch.testing.assert_close(without_padding(x, weight, [bias], attrs), right)
+    torch.testing.assert_close(without_padding(x[0], weight, [bias], attrs), right[0])
 
 
 def test_denormal_numbers_of_float16_stay() -> None:
     """Processors compute with them in float32, where they are normal."""
     case = case_of({"x0": "float16[1]"}, [("v0", "neg", "x0")], "v0", lambda item: np.array([1e-6], np.float16))
     assert not envelope(case)[0][0].any()
+
+
+def test_numbers_that_are_denormal_inside_a_function_may_be_zero() -> None:
+    """The softmax of attention gives exp(-88), which is denormal; times 100 it is not."""
+    numbers = {"x0": [[1.0]], "x1": [[0.0], [-88.0]], "x2": [[0.0], [100.0]]}
+    case = case_of(
+        {"x0": "float32[1,1]", "x1": "float32[2,1]", "x2": "float32[2,1]"},
+        [("v0", "scaled_dot_product_attention", "x0 x1 x2", {"is_causal": False, "scale": 1.0, "enable_gqa": False})],
+        "v0",
+        lambda item: np.array(numbers[item.value.name], np.float32),
+    )
+    truth = float(run(case, TORCH_F64)[0][0, 0])
+    assert measuring.tiny(DType.FLOAT32) < truth < 100 * measuring.tiny(DType.FLOAT32)
+    assert envelope(case)[0][0][0, 0] >= truth
+
+
+def test_products_that_are_denormal_inside_a_sum_may_be_zero() -> None:
+    case = case_of(
+        {"x0": "float32[64]", "x1": "float32[64]"},
+        [("v0", "dot", "x0 x1")],
+        "v0",
+        lambda item: np.full(64, 1e-19, np.float32),
+    )
+    truth = float(run(case, TORCH_F64)[0])
+    assert measuring.tiny(DType.FLOAT32) < truth
+    assert float(envelope(case)[0][0]) >= truth
