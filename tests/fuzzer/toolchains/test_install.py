@@ -47,8 +47,7 @@ def calls(cache: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def pip(name: str) -> list[str]:
-    quietly = ["--disable-pip-version-check", "--no-input", "--no-compile"]
-    return [f"CACHE/{name}/venv/bin/python", "-P", "-m", "pip", "install", *quietly]
+    return [f"CACHE/{name}/venv/bin/python", "-P", "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
 
 
 def hosts(package: str) -> str:
