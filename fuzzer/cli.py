@@ -17,9 +17,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from fuzzer import bench
+from fuzzer import bench, lane_table
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
+from fuzzer.availability import available
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.screen import Screen, found_line
 from fuzzer.campaign.store import Busy, Store, state_of
@@ -46,8 +47,7 @@ from generators.graph import Invalid, Profile
 from generators.ops import OPS, Op
 from generators.ops.base import no_attrs
 from oracles.finding import Component
-from oracles.lane import Engine, LaneSpec
-from oracles.siblings import what_it_adds
+from oracles.lane import LaneSpec
 
 app = typer.Typer(
     add_completion=False,
@@ -82,7 +82,7 @@ def run(
     where = named(toolchain)
     chosen_lanes, chosen_ops = in_toolchains(_lanes(lanes), where), _ops(ops)
     with Store(campaign, seed) as store:
-        sampled = in_toolchains(SAMPLED_LANES, where) if lanes == "*" else ()
+        sampled = in_toolchains(available(SAMPLED_LANES), where) if lanes == "*" else ()
         settings = Settings(
             campaign, store.state.seed, chosen_lanes, sampled, seconds, tests, workers, chosen_ops, json=json
         )
@@ -248,14 +248,11 @@ def doctor(json: JsonFlag = False) -> None:
 
 @app.command("lanes")
 def list_lanes(json: JsonFlag = False) -> None:
-    """List the lanes."""
+    """List the lanes, and what this machine can do with each."""
     if json:
-        print_json((*LANES, *SAMPLED_LANES))
-        return
-    for lane in (*LANES, *SAMPLED_LANES):
-        often = "every test" if lane in LANES else "in turn"
-        target = lane.target if lane.engine is Engine.TVM else ""
-        print(f"{lane.name:22} {often:11} {lane.engine:12} {lane.importer:7} {target:5} {what_it_adds(lane)}".rstrip())
+        print_json(lane_table.document())
+    else:
+        print(*lane_table.text(), sep="\n")
 
 
 @app.command("ops")

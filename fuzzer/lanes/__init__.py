@@ -7,6 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from fuzzer.lanes.target_lanes import TARGET_LANES
 from oracles.finding import reads_onnx_only
 from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline, gives_gradients
 
@@ -67,6 +68,7 @@ SAMPLED_LANES = (
     _relax("llvm-opset18", Importer.ONNX_DYNAMO, opset=18, checked=True),
     _relax("inputs", Importer.ONNX, params=Params.INPUTS),
     _relax("zero", Importer.ONNX, pipeline=Pipeline.ZERO, checked=True),
+    *TARGET_LANES,
 )
 """Dear ones: a test takes one of them, in turn."""
 

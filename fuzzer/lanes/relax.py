@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fuzzer import gradient, open_sizes
+from fuzzer.availability import Missing, availability, compiler_of
 from fuzzer.lanes import relax_dynamo, relax_gradient, relax_mutants, sanitized
-from fuzzer.lanes.availability import Missing, availability, compiler_of
 from fuzzer.lanes.base import Bench, Step
 from fuzzer.lanes.memory import peak_noted
 from fuzzer.lanes.relax_build import built, device_of, generator_lacks, run_twice

@@ -15,8 +15,8 @@ import numpy as np
 import tvm
 from tvm import relax
 
+from fuzzer.availability import compiler_of
 from fuzzer.lanes import memory, releases, written
-from fuzzer.lanes.availability import compiler_of
 from fuzzer.lanes.base import Step
 from fuzzer.lanes.relax_check import Checker
 from fuzzer.lanes.relax_params import before_passes, options

@@ -29,4 +29,4 @@ TARGET_LANES = tuple(
         "aarch64",
     )
 )
-"""What a machine cannot do of these, `fuzzer.lanes.availability` says. The lane `relax-export-O0` is llvm-O0's."""
+"""What a machine cannot do of these, `fuzzer.availability` says. The lane `relax-export-O0` is llvm-O0's."""

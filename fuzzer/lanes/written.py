@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from fuzzer.lanes.availability import checker_of, node_package
+from fuzzer.availability import checker_of, node_package
 from oracles.targets import Checker, Target, Written
 
 SECONDS = 60.0

@@ -143,6 +143,7 @@ _IMPORTS = (
     ("import io", r"\bio\."),
     ("import json", r"\bjson\."),
     ("import os", r"\bos\."),
+    ("import re", r"\bre\."),
     ("import resource", r"\bresource\."),
     ("import subprocess", r"\bsubprocess\."),
     ("import sys", r"\bsys\."),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.open_sizes import linear, sample_sizes
-from fuzzer.report import repro_gradient
+from fuzzer.report import repro_gradient, repro_target
 from generators.graph import Case, Dim, Expr
 from oracles.finding import Excess, Finding, Mismatch, Quantity, SideEffect
 from oracles.lane import (
@@ -22,7 +22,6 @@ from oracles.lane import (
 )
 from oracles.outcome import IllFormed, Mutant
 from oracles.targets import NAMED as TARGETS
-from oracles.targets import family_of
 from oracles.transforms import NAMED as TRANSFORMS
 from oracles.transforms import ROUND_TRIPS
 
@@ -48,6 +47,10 @@ _FROM_ONNX = """
 _FROM_EXPORT = """
     mod = from_exported_program(torch.export.export(model, tuple(inputs.values()))@KEEP@)
     args = list(inputs.values())
+"""
+_EXPORTED = """
+    program = torch.export.export(model, tuple(inputs.values()))@DECOMPOSED@
+    return [output.numpy() for output in program.module()(*inputs.values())]
 """
 _FROM_FX = """
     types = [(arg.shape, str(arg.dtype).removeprefix("torch.")) for arg in inputs.values()]
@@ -170,11 +173,17 @@ def constant_bytes(mod):
 
 def functions(case: Case, finding: Finding) -> list[str]:
     """`run_lane()`, and what it needs. It gives the outputs as numpy arrays, or what the evidence is about."""
+    texts = [repro_target.placed(text, finding) for text in _functions(case, finding)]
+    return [*repro_target.blocks(finding), *texts]
+
+
+def _functions(case: Case, finding: Finding) -> list[str]:
     lane = finding.lane
+    built = repro_target.LOOK if repro_target.only_built(finding) else ""
     match finding.evidence:
         case IllFormed(after=after):
             looking = [_AFTER_EACH_PASS.replace("@AFTER@", after)] if _by_instrument(after) else []
-            return [_CHECKER, *looking, _function("run_lane", case, lane, check_after=after)]
+            return [_CHECKER, *looking, _function("run_lane", case, lane, check_after=after, run=built)]
         case Mutant(legalised=legalised, edits=edits):
             mod = _FROM_EXPORT.replace("@KEEP@", "").split("\n    args")[0].strip("\n")
             mod += "\n    mod = relax.transform.LegalizeOps()(mod)" if legalised else ""
@@ -196,7 +205,7 @@ def functions(case: Case, finding: Finding) -> list[str]:
         case Mismatch(against=against) if (plain := _lane_named(against)) and beside(finding):
             return [_function("run_lane", case, lane), _function("run_plain", case, plain)]
         case _:
-            return [_function("run_lane", case, lane)]
+            return [_function("run_lane", case, lane, run=built)]
 
 
 def beside(finding: Finding) -> bool:
@@ -228,6 +237,9 @@ def _function(
 ) -> str:
     if lane.engine is Engine.ONNXRUNTIME:
         return _named(name, _onnx(lane) + _ONNXRUNTIME)
+    if lane.engine is Engine.TORCH and lane.importer.is_exported:
+        raw = lane.importer is Importer.EXPORT_RAW
+        return _named(name, _EXPORTED.replace("@DECOMPOSED@", "" if raw else ".run_decompositions()"))
     if lane.importer is Importer.DYNAMO:
         return _named(name, _dynamo(lane, check_after))
     body = _imported(case, lane)
@@ -242,7 +254,8 @@ def _function(
     body += f"    {first}\n"
     if quantity is Quantity.CONSTANTS:
         return _named(name, body + "\n".join(f"    {line}" for line in _transforms(lane, "")) + f"\n    {last}")
-    load = "" if quantity is Quantity.LIBRARY else "    relax.VirtualMachine(executable, tvm.cpu())\n"
+    unloaded = quantity is Quantity.LIBRARY or TARGETS[lane.target].written
+    load = "" if unloaded else "    relax.VirtualMachine(executable, tvm.cpu())\n"
     return _named(name, body + _rest(lane, f"{load}    {last}"))
 
 
@@ -315,7 +328,7 @@ def _rest(lane: LaneSpec, run: str, check_after: str = "") -> str:
     lines = _transforms(lane, check_after)
     if lane.pipeline is Pipeline.ZERO:
         lines.append('mod = relax.get_pipeline("zero")(mod)')
-    if lane.passes or lane.pipeline is not Pipeline.DEFAULT or lane.target != family_of(lane.target):
+    if lane.passes or lane.pipeline is not Pipeline.DEFAULT or not _is_plain(lane.target):
         lines = [f"with {_target(lane)} as target:", *("    " + line for line in [*lines, _compile(lane, "target")])]
     else:
         lines.append(_compile(lane, f'"{lane.target}"'))
@@ -369,6 +382,11 @@ def _transforms(lane: LaneSpec, check_after: str) -> list[str]:
 
 
 def _target(lane: LaneSpec) -> str:
-    config = TARGETS[lane.target].config
-    plain = dict(config) == {"kind": lane.target}
-    return f'tvm.target.Target("{lane.target}")' if plain else f"tvm.target.Target({dict(config)!r})".replace("'", '"')
+    config = dict(TARGETS[lane.target].config)
+    plain = _is_plain(lane.target)
+    return f'tvm.target.Target("{lane.target}")' if plain else f"tvm.target.Target({config!r})".replace("'", '"')
+
+
+def _is_plain(target: str) -> bool:
+    """Whether its name is all that TVM needs."""
+    return dict(TARGETS[target].config) == {"kind": target}

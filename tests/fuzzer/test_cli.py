@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.cli import COMMANDS, main, routed
-from fuzzer.lanes import LANES, SAMPLED_LANES
+from fuzzer.lane_table import LISTED
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
 from generators.ops import OPS
@@ -333,9 +333,9 @@ def test_help_of_each_command(fuzz: Fuzz, command: str) -> None:
 def test_lanes(fuzz: Fuzz) -> None:
     done = fuzz("lanes", "--json")
     assert (done.returncode, done.stderr) == (DONE, "")
-    assert [lane["name"] for lane in json.loads(done.stdout)] == [lane.name for lane in (*LANES, *SAMPLED_LANES)]
+    assert [lane["name"] for lane in json.loads(done.stdout)] == [lane.name for lane in LISTED]
     assert [line.split()[0] for line in fuzz("lanes").stdout.splitlines()] == [
-        lane.name for lane in (*LANES, *SAMPLED_LANES)
+        lane.name for lane in LISTED
     ]
 
 

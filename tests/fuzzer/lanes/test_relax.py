@@ -8,6 +8,7 @@ import pytest
 from graphs_by_hand import case_of
 from small_models import CASES, LINEAR, outcome_of
 
+from fuzzer.availability import Runnable, availability
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TVM_LANES, needed
 from oracles import judge_all
@@ -25,7 +26,11 @@ NOT_YET = {
     ("conv", "relax-export-raw-llvm"): "wrong-value",  # batch normalisation as aten::batch_norm
 }
 """What TVM 0.27 does not do of these models."""
-PLAIN = [lane for name, lane in NAMED.items() if lane.variant == "relax" and not lane.symbolic]
+PLAIN = [
+    lane
+    for lane in NAMED.values()
+    if lane.variant == "relax" and not lane.symbolic and availability(lane) == Runnable() and lane.target != "cuda"
+]
 
 
 def facts(executor: Executor, lane: LaneSpec, case: str = "linear") -> Facts:
