@@ -12,21 +12,25 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from fuzzer.campaign.loop import random_cases
 from fuzzer.isolate.executor import Executor
-from fuzzer.lanes import HONEST_LANES, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, matching
+from fuzzer.lanes import HONEST_LANES, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, matching, readers_of
 from fuzzer.settings import Settings
 from generators.graph import Case, Invalid, holds_floats
+from oracles.against_export import programs_in_doubt
 from oracles.against_torch import compared, judge
 from oracles.finding import Mismatch
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran, Result
 from oracles.reference import Expected, expected
+
+TVM, FILE, PROGRAM = "tvm", "exported file", "exported program"
+"""Whom a campaign would hold an alarm against. Only the first is a finding of TVM's."""
 
 EVERY = {"threads": 10, "decomposed": 20, "inductor": 200}
 """Dear ones take every so many cases, where not asked for by name. The others take all."""
@@ -73,7 +77,10 @@ class Report:
 
     @property
     def against_tvm(self) -> int:
-        return sum(alarm.blamed == "tvm" for alarm in self.alarms)
+        return self._against(TVM)
+
+    def _against(self, blamed: str) -> int:
+        return sum(alarm.blamed == blamed for alarm in self.alarms)
 
     def add(self, number: int, case: Case, result: Result) -> list[Alarm]:
         """Takes in what came out of a test; gives its alarms."""
@@ -104,7 +111,8 @@ class Report:
             "compared": self.compared,
             "ill_conditioned_share": round(self.ill_conditioned / max(self.elements, 1), 6),
             "alarms_against_tvm": self.against_tvm,
-            "alarms_against_the_file": len(self.alarms) - self.against_tvm,
+            "alarms_against_the_file": self._against(FILE),
+            "alarms_against_the_program": self._against(PROGRAM),
             "alarm_rate": round(self.against_tvm / max(lanes, 1), 8),
             "cpu_seconds": round(self.cpu_seconds, 1),
             "next_test": self.next_test,
@@ -113,23 +121,22 @@ class Report:
 
 def alarms_of(number: int, case: Case, outcomes: Outcomes, right: tuple[Expected, ...]) -> Iterator[Alarm]:
     """What the equation says of honest lanes; held against TVM where a TVM lane in their place would be. Of lanes that
-    read one and the same wrong file, the first."""
+    read one and the same wrong file or program, the first."""
     held_against_tvm = compared(outcomes)
-    told_of_file = False
+    told: set[str] = set()
     for lane, outcome in outcomes.items():
         if lane not in HONEST_LANES or not isinstance(outcome, Ran):
             continue
         if found := judge(outcome.outputs, right):
             kind, evidence = found
-            blamed = "tvm" if lane in held_against_tvm else "exported file"
-            if blamed != "tvm":
-                if told_of_file:
-                    continue
-                told_of_file = True
+            blamed = TVM if lane in held_against_tvm else FILE if lane.importer.is_onnx else PROGRAM
+            if blamed in told and blamed != TVM:
+                continue
+            told.add(blamed)
             dtype = str(right[evidence.output].eager.dtype) if evidence.output < len(right) else ""
-            told = f"output {evidence.output}: {evidence.actual} instead of {evidence.expected}"
+            what = f"output {evidence.output}: {evidence.actual} instead of {evidence.expected}"
             ratio = _ratio(evidence, right)
-            yield Alarm(number, lane.name, blamed, str(kind), case.graph.ops, dtype, told, ratio)
+            yield Alarm(number, lane.name, blamed, str(kind), case.graph.ops, dtype, what, ratio)
 
 
 def _ratio(evidence: Mismatch, right: tuple[Expected, ...]) -> float | None:
@@ -176,7 +183,7 @@ def each_result(executor: Executor, order: Order, seen: Seen, stop: threading.Ev
                 return
             case = draw(number)
             assert case is not None, "random cases do not end"
-            result = executor.run(case, lanes_of(order, number))
+            result = _judged(executor, case, lanes_of(order, number))
             with lock:
                 seen(number, case, result)
 
@@ -184,6 +191,17 @@ def each_result(executor: Executor, order: Order, seen: Seen, stop: threading.Ev
         for worker in [pool.submit(work) for _ in range(order.workers)]:
             worker.result()
     return left
+
+
+def _judged(executor: Executor, case: Case, lanes: tuple[LaneSpec, ...]) -> Result:
+    """As a campaign does, PyTorch is asked to run the exported program where a lane that decomposes disagrees with it.
+    Not, who else reads an exported file: the lanes are its readers."""
+    result = executor.run(case, lanes)
+    if doubts := programs_in_doubt(result.outcomes):
+        more = executor.run(case, [reader for doubt in doubts for reader in readers_of(doubt)])
+        spent = result.cpu_seconds + more.cpu_seconds
+        result = replace(result, outcomes={**result.outcomes, **more.outcomes}, cpu_seconds=spent)
+    return result
 
 
 def run(executor: Executor, order: Order, tell: Callable[[Alarm], None], stop: threading.Event) -> Report:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from generators.graph import Case
+from oracles.against_export import against_export
 from oracles.against_onnxruntime import against_onnxruntime
 from oracles.against_torch import against_torch
 from oracles.agreement import agreement
@@ -41,6 +42,7 @@ ORACLES: tuple[Oracle, ...] = (
     symbolic_equals_static,
     # against the references
     against_onnxruntime,
+    against_export,
     gradient_equals_autograd,
     against_torch,
     agreement,

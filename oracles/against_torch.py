@@ -1,7 +1,8 @@
 """Outputs equal PyTorch's: their number, shape, dtype and values.
 
 Lanes that import an ONNX file are judged only where some reader of the same file agrees with PyTorch. Where none does,
-the file says something else than the model, and TVM is not to blame (`against_onnxruntime`).
+the file says something else than the model, and TVM is not to blame (`against_onnxruntime`). Nor is it where PyTorch's
+own run of the exported program gives something else (`against_export`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generators.graph import Array, Case
-from oracles.finding import Component, Finding, Kind, Mismatch, file_of, reads_onnx_only, through_onnx
+from oracles.finding import (
+    Component,
+    Finding,
+    Kind,
+    Mismatch,
+    file_of,
+    program_of,
+    reads_onnx_only,
+    runs_program,
+    through_onnx,
+)
 from oracles.lane import Engine, LaneSpec, gives_gradients
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import Expected, expected
@@ -34,11 +45,16 @@ def compared(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
         return {}
     ran = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and not gives_gradients(lane)}
     good_files = {file_of(lane) for lane, out in ran.items() if reads_onnx_only(lane) and judge(out, right) is None}
+    wrong_programs = {program_of(lane) for lane, out in ran.items() if runs_program(lane) and judge(out, right)}
     return {
         lane: outputs
         for lane, outputs in ran.items()
         if reads_onnx_only(lane)
-        or (lane.engine is not Engine.TORCH and (not through_onnx(lane) or file_of(lane) in good_files))
+        or (
+            lane.engine is not Engine.TORCH
+            and (not through_onnx(lane) or file_of(lane) in good_files)
+            and program_of(lane) not in wrong_programs
+        )
     }
 
 

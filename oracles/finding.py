@@ -148,6 +148,18 @@ def file_of(lane: LaneSpec) -> tuple[Importer, int | None]:
     return lane.importer, lane.opset
 
 
+def program_of(lane: LaneSpec) -> Importer | None:
+    """Which of torch.export's programs the lane reads: the decomposed one, the raw one, or none."""
+    if not lane.importer.is_exported:
+        return None
+    return Importer.EXPORT_RAW if lane.importer is Importer.EXPORT_RAW else Importer.EXPORT
+
+
+def runs_program(lane: LaneSpec) -> bool:
+    """PyTorch's own run of an exported program, whose word says whether the program is right."""
+    return lane.engine is Engine.TORCH and program_of(lane) is not None
+
+
 def reads_onnx_only(lane: LaneSpec) -> bool:
     """A lane whose word says whether an exported file is right."""
     return lane.engine in (Engine.ONNXRUNTIME, Engine.ONNX_REFERENCE)

@@ -34,6 +34,11 @@ class Importer(StrEnum):
     def is_onnx(self) -> bool:
         return self in (Importer.ONNX, Importer.ONNX_DYNAMO)
 
+    @property
+    def is_exported(self) -> bool:
+        """Whether it reads a program of torch.export's."""
+        return self in (Importer.EXPORT, Importer.EXPORT_TVM, Importer.EXPORT_RAW)
+
 
 class Params(StrEnum):
     """How the case's parameters and buffers reach the compiled program."""

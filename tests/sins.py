@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import fakes
 import numpy as np
-from fakes import ONNX_REFERENCE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_C, TVM_ONNX
+from fakes import EXPORTED, ONNX_REFERENCE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_C, TVM_ONNX
 
 from generators.graph import Array
 from oracles.finding import Component, Kind
@@ -57,7 +57,7 @@ SAME = replace(fakes.honest(RIGHT), facts=PLAIN)
 HONEST: Mapping[LaneSpec, Outcome] = {
     **fakes.references(*RIGHT),
     **_gradients(),
-    **dict.fromkeys((ONNXRUNTIME, ONNX_REFERENCE, TVM, SCRIPT, JSON, LIBRARY, AGAIN), SAME),
+    **dict.fromkeys((ONNXRUNTIME, ONNX_REFERENCE, EXPORTED, TVM, SCRIPT, JSON, LIBRARY, AGAIN), SAME),
     **dict.fromkeys((TVM_C, TVM_ONNX, ZERO, FOLDED, LIFTED, SYMBOLIC), _below()),
     GRADIENT: replace(fakes.honest(SLOPES), facts=PLAIN),
     MUTANTS: replace(SAME, facts=replace(PLAIN, mutants=(Mutant("a shape", Fate.REFUSED), Mutant("b", Fate.HARMLESS)))),
@@ -117,6 +117,7 @@ SINS: dict[str, Sin] = {
     "lifted_equals_unlifted": Sin(LIFTED, WRONG, Kind.WRONG_VALUE),
     "symbolic_equals_static": Sin(SYMBOLIC, WRONG, Kind.WRONG_VALUE),
     "against_onnxruntime": Sin(ONNXRUNTIME, WRONG, Kind.WRONG_VALUE, Component.ONNXRUNTIME),
+    "against_export": Sin(EXPORTED, WRONG, Kind.WRONG_VALUE, Component.EXPORTER),
     "gradient_equals_autograd": Sin(GRADIENT, _STEEP, Kind.WRONG_VALUE),
     "against_torch": Sin(TVM_C, WRONG, Kind.WRONG_VALUE),
     "agreement": Sin(TVM_C, nudged(SAME, 2.02 * 2.0**-11), Kind.WRONG_VALUE, more={**_VOTES, TORCH_F64: None}),

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from fuzzer.lanes.target_lanes import TARGET_LANES
-from oracles.finding import reads_onnx_only
+from oracles.finding import program_of, reads_onnx_only
 from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline, gives_gradients
 
 TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
@@ -73,13 +73,15 @@ SAMPLED_LANES = (
 """Dear ones: a test takes one of them, in turn."""
 
 HONEST_LANES = (
-    *(LaneSpec(f"torch-{name}", Engine.HONEST, variant=name) for name in ("layout", "flush", "decomposed")),
+    *(LaneSpec(f"torch-{name}", Engine.HONEST, variant=name) for name in ("layout", "flush")),
+    # torch.compile decomposes as torch.export does
+    LaneSpec("torch-decomposed", Engine.HONEST, Importer.EXPORT, "decomposed"),
     *(
         LaneSpec(f"onnxruntime-{level}", Engine.HONEST, Importer.ONNX, f"ort-{level}")
         for level in ("disable", "basic", "extended", "all")
     ),
     LaneSpec("torch-threads", Engine.HONEST, variant="threads", fresh=True),
-    LaneSpec("torch-inductor", Engine.HONEST, variant="inductor"),
+    LaneSpec("torch-inductor", Engine.HONEST, Importer.EXPORT, "inductor"),
 )
 """What is right by definition: these calibrate the tolerance, and are judged by `fuzz bench honesty`."""
 
@@ -91,6 +93,8 @@ def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
     if gives_gradients(lane) and lane.engine is Engine.TVM:
         return (TORCH, *GRADIENT_REFERENCES) if values else (TORCH,)
     torch = (TORCH, TORCH_F64, TORCH_ENVELOPE) if values else (TORCH,)
+    if values and lane.importer.is_exported and lane.engine is Engine.TVM:
+        return (*torch, *readers_of(lane))
     return (*torch, _onnxruntime(lane)) if lane.importer.is_onnx and not reads_onnx_only(lane) else torch
 
 
@@ -100,7 +104,11 @@ def _onnxruntime(lane: LaneSpec) -> LaneSpec:
 
 
 def readers_of(lane: LaneSpec) -> tuple[LaneSpec, ...]:
-    """Asked where onnxruntime disagrees with PyTorch about the lane's file: is the file wrong, or its reader?"""
+    """Asked where onnxruntime, or a lane that reads an exported program, disagrees with PyTorch: is what was exported
+    wrong, or its reader?"""
+    program = program_of(lane)
+    if program is not None:
+        return (LaneSpec(f"torch-{program}", Engine.TORCH, program, "exported"),)
     names = (("onnx-reference", "interpreter"), ("onnxruntime-optimised", "optimised"))
     return tuple(
         LaneSpec(f"{name}{_file(lane)}", Engine.ONNX_REFERENCE, lane.importer, variant, opset=lane.opset)

@@ -10,6 +10,9 @@ from generators.graph import Case, DType
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
+NARROWING = ("MatMulScaleFusion",)
+"""Optimisers that keep a number in float32 (the alpha of FusedMatMul): for a graph in float64 they are wrong."""
+
 
 class OnnxRuntimeLane:
     """At one of onnxruntime's optimisation levels; as the reference, at none."""
@@ -29,7 +32,13 @@ class OnnxRuntimeLane:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
         options.graph_optimization_level = self._level
-        session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        double = any(type.dtype is DType.FLOAT64 for type in bench.case.graph.types.values())
+        session = ort.InferenceSession(
+            model.SerializeToString(),
+            options,
+            providers=["CPUExecutionProvider"],
+            disabled_optimizers=NARROWING if double else (),
+        )
         step(Stage.RUN)
         wanted = {item.name for item in session.get_inputs()}
         # copies: BatchNormalization in training mode writes the new running mean into the array that it was given

@@ -9,7 +9,7 @@ from fuzzer.lanes.base import Bench, Step, build_model, from_torch, to_torch
 from fuzzer.lanes.envelope import double, double_precision, envelope
 from generators.graph import Array, Case
 from generators.torch_source import render
-from oracles.lane import LaneSpec
+from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Ran, Stage
 
 
@@ -30,6 +30,11 @@ class TorchLane:
                         aliases=torch_effects.aliases(bench.inputs, inputs, outputs),
                     )
                     return Ran(_numpy(outputs))
+                case "exported":
+                    raw = spec.importer is Importer.EXPORT_RAW
+                    program = (bench.exported_raw if raw else bench.exported).module()
+                    step(Stage.RUN)
+                    return Ran(_numpy(program(*bench.torch_inputs())))
                 case "f64":
                     return Ran(_numpy(_truth(bench, step)))
                 case "envelope":

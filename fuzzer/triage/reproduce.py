@@ -9,6 +9,7 @@ from fuzzer.lanes import SAMPLED_LANES, TVM_LANES, needed, readers_of
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Case
 from oracles import judge_all
+from oracles.against_export import programs_in_doubt
 from oracles.against_onnxruntime import in_doubt
 from oracles.agreement import THE_OTHERS
 from oracles.finding import Finding, Kind
@@ -67,9 +68,10 @@ ALL_LANES = (*TVM_LANES, *SAMPLED_LANES)
 
 
 def judged_run(run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-    """One run and, where onnxruntime disagrees with PyTorch, a second one that asks the other readers of the file."""
+    """One run and, where somebody disagrees with PyTorch on a file or program that was exported, a second one that asks
+    the other readers of it."""
     result = run(case, lanes)
-    doubts = in_doubt(result.outcomes)
+    doubts = (*in_doubt(result.outcomes), *programs_in_doubt(result.outcomes))
     if not doubts:
         return result
     more = run(case, [reader for doubt in doubts for reader in readers_of(doubt)])

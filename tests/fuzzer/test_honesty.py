@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from oracles.outcome import Outcome, Ran, Result, Skipped
 
 LAYOUT = next(lane for lane in HONEST_LANES if lane.variant == "layout")
 FILES = [lane for lane in HONEST_LANES if lane.variant.startswith("ort-")]
+COMPILED = [lane for lane in HONEST_LANES if lane.variant in ("decomposed", "inductor")]
 RIGHT = fakes.expect([1.0, -2.0, 3.0], envelope=0.25, ill=[False, True, False])
 
 
@@ -67,6 +69,31 @@ def test_an_optimiser_that_is_wrong_on_a_good_file_is() -> None:
     lanes: dict[LaneSpec, Outcome] = {ONNXRUNTIME: honest(), FILES[0]: honest(), FILES[1]: lied()}
     (alarm,) = report.add(0, fakes.CASE, result(lanes))
     assert (alarm.blamed, alarm.lane) == ("tvm", FILES[1].name)
+
+
+def test_a_program_that_pytorch_runs_otherwise_is_one_alarm_and_not_held_against_tvm() -> None:
+    report = Report()
+    lanes: dict[LaneSpec, Outcome] = {**{lane: lied() for lane in COMPILED}, fakes.EXPORTED: lied()}
+    (alarm,) = report.add(0, fakes.CASE, result(lanes))
+    assert (alarm.blamed, report.against_tvm) == ("exported program", 0)
+    assert report.summary()["alarms_against_the_program"] == 1
+    assert report.summary()["alarms_against_the_file"] == 0
+
+
+@pytest.mark.parametrize(("says", "blamed"), [(lied(), "exported program"), (honest(), "tvm")])
+def test_pytorch_runs_the_program_where_a_lane_that_decomposes_disagrees(says: Ran, blamed: str) -> None:
+    asked: list[tuple[LaneSpec, ...]] = []
+
+    class Asked:
+        def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+            asked.append(tuple(lanes))
+            return result({COMPILED[0]: lied()}) if len(asked) == 1 else Result({fakes.EXPORTED: says}, {}, 0.25)
+
+    order = Order(count=1, lanes=COMPILED[0].name)
+    report = run(cast(Executor, Asked()), order, lambda alarm: None, threading.Event())
+    assert asked == [lanes_of(order, 0), (fakes.EXPORTED,)]
+    assert [alarm.blamed for alarm in report.alarms] == [blamed]
+    assert report.cpu_seconds == 0.75
 
 
 def test_nothing_is_compared_without_references() -> None:

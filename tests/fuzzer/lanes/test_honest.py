@@ -63,6 +63,20 @@ def test_a_lane_that_nobody_wrote() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_onnxruntime_keeps_the_factor_of_a_product_in_the_graphs_precision(dtype: str) -> None:
+    """Its fusion of a factor with a product keeps the factor in float32."""
+    calls: list[Call] = [("v0", "mul_scalar", "x0", {"other": 0.1}), ("v1", "matmul", "v0 x1")]
+    case = case_of({"x0": f"{dtype}[2,3]", "x1": f"{dtype}[3,2]"}, calls, "v1")
+    bench = Bench(case, Quiet())
+    right = bench.model(*bench.torch_inputs())[0].detach().numpy()
+    for lane in HONEST_LANES:
+        if lane.variant.startswith("ort-"):
+            (array,) = HonestLane().run(bench, lane, Quiet()).outputs
+            np.testing.assert_allclose(array, right, rtol=4 * np.finfo(dtype).eps, err_msg=lane.name)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_onnxruntime_leaves_the_arrays_of_a_case_as_they_are() -> None:
     """Its BatchNormalization writes the running mean into its input."""
     types = {"x0": "float64[2,3,4]", "x1": "float64[3]", "b0": "float64[3]"}

@@ -19,7 +19,7 @@ from fuzzer.lanes.skipped_padding import without_padding
 from generators.choice import NumpySource
 from generators.graph import Array, Case, DType, Form, Input, Layout, Profile, TensorType
 from generators.random_graph import generate
-from oracles.lane import LaneSpec
+from oracles.lane import Engine, Importer, LaneSpec
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -112,6 +112,27 @@ def test_the_truth_is_right_where_pytorch_is_wrong_on_a_layout() -> None:
     falling = lambda item: np.tile(np.arange(9, 0, -1, dtype=np.float32), (3, 1))
     case = case_of({"x0": "float32[3,9] expanded"}, calls, "v0", falling)
     assert run(case, TORCH_F64)[0].tolist() == list(range(9, 0, -1))
+
+
+# --- the exported program, run by PyTorch
+
+DECOMPOSED, RAW = (
+    LaneSpec("exported", Engine.TORCH, importer, "exported") for importer in (Importer.EXPORT, Importer.EXPORT_RAW)
+)
+
+
+def test_an_exported_program_is_the_model() -> None:
+    case = case_of({"x0": "float32[3,4] transposed"}, [("v0", "softmax", "x0", {"dim": 1})], "v0", thirds)
+    (right,) = run(case, TORCH)
+    for lane in (DECOMPOSED, RAW):
+        np.testing.assert_allclose(run(case, lane)[0], right, rtol=1e-6)
+
+
+def test_where_a_decomposition_is_another_function_the_decomposed_program_shows_it() -> None:
+    """As of PyTorch 2.13: block_diag takes a 0-d operand for a scalar, which does not promote, its decomposition makes
+    a matrix of it, which does."""
+    case = case_of({"x0": "float16[3]", "x1": "float32[]"}, [("v0", "block_diag", "x0 x1")], "v0")
+    assert [str(run(case, lane)[0].dtype) for lane in (TORCH, RAW, DECOMPOSED)] == ["float16", "float16", "float32"]
 
 
 # --- the envelope

@@ -11,7 +11,7 @@ import pytest
 import torch
 from graphs_by_hand import Call, filled
 
-from fuzzer.lanes import ONNXRUNTIME, TVM_LANES
+from fuzzer.lanes import ONNXRUNTIME, TVM_LANES, readers_of
 from fuzzer.lanes.base import Bench, from_torch
 from fuzzer.report import repro, repro_verdict
 from fuzzer.triage.investigate import Confirmed
@@ -36,12 +36,17 @@ from generators.graph import (
 from generators.ops import TABLE
 from generators.random_graph import with_values
 from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, Worst
-from oracles.lane import LaneSpec, Pipeline
+from oracles.lane import Importer, LaneSpec, Pipeline
 from oracles.outcome import Cause, Died, Frame, Raised, Stage, TimedOut
 
 LLVM, ONNX, C = TVM_LANES
 OTHER = replace(
     LLVM, name="other", passes=("FoldConstant",), pipeline=Pipeline.ZERO, target="llvm-O0", opt_level=3, asserts=False
+)
+EXPORTED = tuple(
+    reader
+    for importer in (Importer.EXPORT, Importer.EXPORT_RAW)
+    for reader in readers_of(replace(LLVM, importer=importer))
 )
 WORST = Worst((0, 1), 1.0, 2.0, 1e-6, 1e-8)
 BFLOAT16 = DType.BFLOAT16.numpy
@@ -80,7 +85,7 @@ EVIDENCE = [
 ]
 
 
-@pytest.mark.parametrize("lane", [LLVM, ONNX, C, ONNXRUNTIME, OTHER], ids=str)
+@pytest.mark.parametrize("lane", [LLVM, ONNX, C, ONNXRUNTIME, *EXPORTED, OTHER], ids=str)
 @pytest.mark.parametrize(("kind", "evidence"), EVIDENCE, ids=[kind for kind, _ in EVIDENCE])
 def test_every_kind_of_finding_on_every_lane_gives_a_whole_script(
     kind: Kind, evidence: Evidence, lane: LaneSpec
@@ -94,6 +99,15 @@ def test_every_kind_of_finding_on_every_lane_gives_a_whole_script(
     assert not {"fuzzer", "generators", "oracles"} & imported
     assert "\n\n\n\n" not in script
     assert len(script.splitlines()) <= 60
+
+
+@pytest.mark.parametrize(("lane", "status"), zip(EXPORTED, (1, 0), strict=True), ids=str)
+def test_a_wrong_decomposition_shows_without_tvm(lane: LaneSpec, status: int, tmp_path: Path) -> None:
+    """As of PyTorch 2.13 that of block_diag promotes another way; the program as it is exported does not."""
+    case = case_of({"x0": "float16[3]", "x1": "float32[]"}, [("v0", "block_diag", "x0 x1")], "v0")
+    script = repro.script(confirmed(case, Kind.WRONG_DTYPE, lane, Mismatch(0, "float16", "float32")), "slug")
+    done = run(script, tmp_path)
+    assert done.returncode == status, done.stdout + done.stderr
 
 
 # --- the model and its inputs, as the lanes have them

@@ -1,0 +1,93 @@
+"""Is the exported program another function, or does TVM make one of it?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import fakes
+import pytest
+from fakes import CASE, EXPORTED, ONNXRUNTIME, TVM, TVM_C, TVM_ONNX, with_lanes
+
+from fuzzer.lanes import needed, readers_of
+from fuzzer.triage.reproduce import judged_run
+from generators.graph import Case
+from oracles import judge_all
+from oracles.against_export import against_export, programs_in_doubt
+from oracles.finding import Component, Kind
+from oracles.lane import Importer, LaneSpec
+from oracles.outcome import Outcome, Outcomes, Result, Stage
+
+RIGHT = fakes.TWO_OUTPUTS
+HONEST = fakes.honest(RIGHT)
+WRONG = fakes.wrong_value(RIGHT)
+LIARS = {name: liar for name, liar in fakes.LIARS.items() if name != "unstable"}
+RAW = replace(TVM, name="relax-export-raw-llvm", importer=Importer.EXPORT_RAW)
+BY_TVM = replace(TVM, name="relax-export-tvm-llvm", importer=Importer.EXPORT_TVM)
+(RAN_RAW,) = readers_of(RAW)
+
+
+def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
+    return [(f.kind, f.component, f.lane) for f in judge_all(CASE, with_lanes(RIGHT, lanes))]
+
+
+@pytest.mark.parametrize("liar", LIARS)
+def test_a_program_that_pytorch_itself_runs_otherwise_is_the_exporters(liar: str) -> None:
+    lie, kind = LIARS[liar]
+    told = [(kind, Component.EXPORTER, EXPORTED)]
+    assert verdicts({TVM: lie(RIGHT), TVM_C: HONEST, BY_TVM: lie(RIGHT), EXPORTED: lie(RIGHT)}) == told
+
+
+def test_only_the_program_that_is_wrong_is_not_judged() -> None:
+    wrong: Outcomes = {TVM: WRONG, RAW: WRONG, TVM_ONNX: WRONG, ONNXRUNTIME: HONEST}
+    by_tvm = lambda *lanes: [(Kind.WRONG_VALUE, Component.TVM, lane) for lane in lanes]
+    assert verdicts(wrong) == by_tvm(TVM, RAW, TVM_ONNX)
+    assert verdicts({**wrong, EXPORTED: HONEST, RAN_RAW: HONEST}) == by_tvm(TVM, RAW, TVM_ONNX)
+    assert verdicts({**wrong, EXPORTED: fakes.raised(Stage.RUN)}) == by_tvm(TVM, RAW, TVM_ONNX)
+    told = [(Kind.WRONG_VALUE, Component.EXPORTER, RAN_RAW)]
+    assert verdicts({**wrong, RAN_RAW: WRONG}) == told + by_tvm(TVM, TVM_ONNX)
+
+
+def test_nothing_is_told_without_references() -> None:
+    assert list(against_export(CASE, {EXPORTED: WRONG})) == []
+
+
+@pytest.mark.parametrize(
+    ("lanes", "doubts"),
+    [
+        ({TVM: HONEST, RAW: HONEST}, []),
+        ({TVM_ONNX: WRONG, ONNXRUNTIME: HONEST}, []),
+        ({TVM: fakes.raised(Stage.RUN)}, []),
+        ({TVM: WRONG}, [EXPORTED]),
+        ({BY_TVM: WRONG, TVM: HONEST}, [EXPORTED]),
+        ({TVM: WRONG, TVM_C: WRONG, BY_TVM: WRONG}, [EXPORTED]),
+        ({TVM: WRONG, RAW: WRONG}, [EXPORTED, RAN_RAW]),
+        ({TVM: WRONG, EXPORTED: HONEST}, []),
+        ({TVM: WRONG, EXPORTED: WRONG}, []),
+        ({TVM: WRONG, EXPORTED: fakes.raised(Stage.RUN)}, []),
+    ],
+)
+def test_pytorch_is_asked_to_run_the_program_once_and_where_a_lane_disagrees(
+    lanes: Outcomes, doubts: list[LaneSpec]
+) -> None:
+    found = programs_in_doubt(with_lanes(RIGHT, lanes))
+    assert [reader for lane in found for reader in readers_of(lane)] == doubts
+
+
+def test_it_is_asked_in_a_second_run() -> None:
+    asked: list[tuple[LaneSpec, ...]] = []
+    first = with_lanes(RIGHT, {TVM: WRONG})
+
+    def run(case: Case, lanes: object) -> Result:
+        asked.append(tuple(lanes))  # type: ignore[arg-type]
+        outcomes: dict[LaneSpec, Outcome] = {EXPORTED: WRONG} if len(asked) == 2 else dict(first)
+        return Result(outcomes)
+
+    result = judged_run(run, CASE, tuple(first))
+    assert asked == [tuple(first), (EXPORTED,)]
+    assert verdicts(result.outcomes) == [(Kind.WRONG_VALUE, Component.EXPORTER, EXPORTED)]
+
+
+def test_a_finding_is_confirmed_with_it_in_the_same_run() -> None:
+    assert needed(TVM)[-1] == EXPORTED
+    assert EXPORTED not in needed(TVM, values=False)
+    assert EXPORTED not in needed(TVM_ONNX)
