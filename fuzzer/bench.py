@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import tempfile
 import threading
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 
 from fuzzer import honesty as honest
 from fuzzer.isolate.executor import Executor
+from fuzzer.signals import on_first_signal
 
 app = typer.Typer(help="Figures about the fuzzer itself.")
 
@@ -55,14 +55,7 @@ def _tell(alarm: honest.Alarm) -> None:
 
 
 def _stop_on_interrupt() -> threading.Event:
-    """Set by the first SIGINT or SIGTERM; the second ends the process."""
+    """Set by the first SIGINT or SIGTERM."""
     stop = threading.Event()
-
-    def on_signal(signum: int, frame: object) -> None:
-        stop.set()
-        for each in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(each, signal.SIG_DFL)
-
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, on_signal)
+    on_first_signal(stop.set)
     return stop

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from fnmatch import fnmatchcase
@@ -36,6 +35,7 @@ from fuzzer.replay import Exit
 from fuzzer.report import finding_file
 from fuzzer.selftest import self_test
 from fuzzer.settings import Settings
+from fuzzer.signals import on_first_signal
 from fuzzer.toolchains import command as toolchains
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import find
@@ -105,16 +105,11 @@ def _prove_that_failures_are_seen(executor: Backend) -> None:
 
 
 def _stop_on_signals(task: Campaign) -> None:
-    """The first signal ends the run cleanly, the second at once."""
-
-    def on_signal(signum: int, frame: object) -> None:
+    def stop() -> None:
         say("stopping; what is under way is repeated by the next run (once more to stop at once)")
         task.stop()
-        for each in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(each, signal.SIG_DFL)
 
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, on_signal)
+    on_first_signal(stop)
 
 
 def _summarise(task: Campaign, store: Store) -> None:

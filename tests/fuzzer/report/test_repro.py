@@ -101,7 +101,7 @@ def test_every_kind_of_finding_on_every_lane_gives_a_whole_script(
     assert len(script.splitlines()) <= 60
 
 
-@pytest.mark.parametrize(("lane", "status"), zip(EXPORTED, (1, 0), strict=True), ids=str)
+@pytest.mark.parametrize(("lane", "status"), list(zip(EXPORTED, (1, 0), strict=True)), ids=str)
 def test_a_wrong_decomposition_shows_without_tvm(lane: LaneSpec, status: int, tmp_path: Path) -> None:
     """As of PyTorch 2.13 that of block_diag promotes another way; the program as it is exported does not."""
     case = case_of({"x0": "float16[3]", "x1": "float32[]"}, [("v0", "block_diag", "x0 x1")], "v0")
