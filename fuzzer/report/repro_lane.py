@@ -179,7 +179,7 @@ def functions(case: Case, finding: Finding) -> list[str]:
 
 def _functions(case: Case, finding: Finding) -> list[str]:
     lane = finding.lane
-    built = repro_target.LOOK if repro_target.only_built(finding) else ""
+    built = repro_target.ending(finding)
     match finding.evidence:
         case IllFormed(after=after):
             looking = [_AFTER_EACH_PASS.replace("@AFTER@", after)] if _by_instrument(after) else []

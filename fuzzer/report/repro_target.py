@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import textwrap
 
 from fuzzer.availability import checker_of
-from oracles.finding import Finding
+from oracles.finding import Finding, Mismatch
 from oracles.lane import Engine
-from oracles.outcome import Raised, Stage
+from oracles.outcome import FAILURES, Raised, Stage
 from oracles.targets import NAMED as TARGETS
 from oracles.targets import Runs, Target
 
 LOOK = "\n    look(executable.mod)\n    return []"
 """The end of a function whose result cannot run."""
+
+_NOTHING = "\n    return []"
 
 _APART = """
 if "LD_PRELOAD" not in os.environ:
@@ -78,6 +81,14 @@ def only_built(finding: Finding) -> bool:
     return runs is Runs.NOWHERE or (runs is Runs.ON_A_DEVICE and not runs_on_a_device(finding))
 
 
+def ending(finding: Finding) -> str:
+    """The end of the script's function where it is not that of a lane that runs. Evidence of other kinds than these is
+    there before anything would be looked at."""
+    if not only_built(finding):
+        return ""
+    return LOOK if isinstance(finding.evidence, (*FAILURES, Mismatch)) else _NOTHING
+
+
 def _runs(finding: Finding) -> Runs | None:
     return TARGETS[finding.lane.target].runs if finding.lane.engine is Engine.TVM else None
 
@@ -89,14 +100,14 @@ def blocks(finding: Finding) -> list[str]:
         return [_APART.replace("@COMPILER@", row.compilers[0])]
     if runs_on_a_device(finding):
         return [_ON_A_DEVICE]
-    return _looking(row) if only_built(finding) else []
+    return _looking(row) if ending(finding) == LOOK else []
 
 
 def _looking(row: Target) -> list[str]:
     assert row.written is not None
     checker = checker_of(row) or row.written.checkers[0]
     words = {"{file}": "path", "{package}": f'node_package("{checker.package}")'}
-    command = ", ".join(words.get(each) or repr(each) for each in (checker.program, *checker.arguments))
+    command = ", ".join(words.get(each) or _quoted(each) for each in (checker.program, *checker.arguments))
     parts = _EACH if row.written.each else "[source]"
     source = _SOURCE.replace("@SUFFIX@", row.written.suffix).replace("@PARTS@", parts)
     look = _LOOK.replace("@KIND@", row.written.module)
@@ -105,6 +116,12 @@ def _looking(row: Target) -> list[str]:
         _OBJECT if row.written.suffix == ".o" else source,
         look.replace("@COMMAND@", f"[{command}]"),
     ]
+
+
+def _quoted(text: str) -> str:
+    """A Python literal; a long one over several lines."""
+    lines = textwrap.wrap(text, 90, drop_whitespace=False, break_on_hyphens=False)
+    return repr(text) if len(lines) == 1 else "".join(f"\n                {line!r}" for line in lines)
 
 
 def placed(text: str, finding: Finding) -> str:

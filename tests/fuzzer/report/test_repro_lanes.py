@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from graphs_by_hand import Call, case_of, numbered
 
+from fuzzer.availability import Missing, availability
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.report import repro
 from fuzzer.triage.investigate import Confirmed
@@ -19,10 +21,12 @@ from generators.ops import TABLE
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect, Worst
 from oracles.lane import Importer, LaneSpec, gives_gradients
 from oracles.outcome import FAILURES, Cause, Died, Fate, IllFormed, Mutant, Raised, Stage
+from oracles.targets import NAMED as TARGETS
 
 LLVM = TVM_LANES[0]
 NAMED = {lane.name.removeprefix("relax-export-"): lane for lane in SAMPLED_LANES}
 ORDINARY = [lane for lane in SAMPLED_LANES if lane.variant == "relax"]
+REFUSED = Raised(Stage.LOAD, "fuzzer.lanes.written.Refused", "Compilation error: no")
 WORST = Worst((0, 1), 1.0, 2.0, 1e-3, 1e-4)
 CALLS: list[Call] = [("v0", "linear", "x0 w0 w1"), ("v1", "relu", "v0")]
 LINEAR = case_of({"x0": "float32[2,3]", "w0": "float32[4,3]", "w1": "float32[4]"}, CALLS, "v1")
@@ -95,10 +99,52 @@ def test_every_lane_and_evidence_gives_a_whole_script(lane: LaneSpec, kind: Kind
 @pytest.mark.tvm
 @pytest.mark.parametrize("lane", [lane for lane in SAMPLED_LANES if lane.variant != "mutants"], ids=str)
 def test_of_an_honest_lane_the_bug_is_gone(lane: LaneSpec, tmp_path: Path) -> None:
-    output, against = (1, "torch.autograd") if gives_gradients(lane) else (0, "PyTorch")
-    done = run(script(lane, Kind.WRONG_VALUE, Mismatch(output, "1", "2", WORST, against=against)), tmp_path)
+    if isinstance(here := availability(lane), Missing):
+        pytest.skip(here.why)
+    if TARGETS[lane.target].written:
+        done = run(script(lane, Kind.INTERNAL_ERROR, REFUSED), tmp_path)
+    else:
+        output, against = (1, "torch.autograd") if gives_gradients(lane) else (0, "PyTorch")
+        done = run(script(lane, Kind.WRONG_VALUE, Mismatch(output, "1", "2", WORST, against=against)), tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the bug is gone" in done.stdout
+
+
+def with_a_program_in_front(folder: Path, name: str, text: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.tvm
+def test_what_a_checker_refuses_exits_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_a_program_in_front(tmp_path, "clang", "echo 'error: no such type' >&2; exit 1")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    done = run(script(NAMED["opencl"], Kind.INTERNAL_ERROR, REFUSED), tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Refused: error: no such type" in done.stdout
+
+
+@pytest.mark.tvm
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc here")
+def test_a_sanitizers_report_exits_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    off_by_one = r"s/\(compute[A-Za-z_0-9]*\)\[\(.*\)\] = /\1[(\2) + 1] = /"
+    edit = f"for each in \"$@\"; do case $each in *.c) sed -i '{off_by_one}' $each;; esac; done"
+    with_a_program_in_front(tmp_path, "gcc", f'{edit}\nexec {shutil.which("gcc")} "$@"')
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    report = Raised(Stage.RUN, "fuzzer.lanes.sanitized.SanitizerReport", "==1==ERROR: AddressSanitizer: no")
+    done = run(script(NAMED["c-asan"], Kind.INTERNAL_ERROR, report), tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "AddressSanitizer: heap-buffer-overflow" in done.stderr
+
+
+def test_a_finding_of_a_gpu_runs_there() -> None:
+    text = script(NAMED["cuda"], Kind.WRONG_VALUE, Mismatch(0, "1", "2", WORST))
+    assert "executable = tvm.compile(mod, target)" in text
+    assert 'with tvm.target.Target("cuda") as target:' in text
+    assert 'vm = relax.VirtualMachine(executable, tvm.device("cuda"))' in text
+    assert 'tvm.runtime.tensor(arg.numpy(), tvm.device("cuda"))' in text
+    assert "nvcc" not in text.replace('TVM_CUDA_COMPILE_MODE="nvcc"', "")
 
 
 @pytest.mark.tvm

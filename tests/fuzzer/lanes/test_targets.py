@@ -1,0 +1,127 @@
+"""Each target on a small model: what runs gives PyTorch's result, what does not is taken by a real compiler."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from graphs_by_hand import case_of
+from small_models import CASES, outcome_of, small
+
+from fuzzer.availability import CompileOnly, Missing, Runnable, availability
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import needed
+from fuzzer.lanes.target_lanes import TARGET_LANES
+from fuzzer.triage.signature import signature_of
+from oracles import judge_all
+from oracles.finding import Component, Kind
+from oracles.lane import LaneSpec
+from oracles.outcome import Built, Ran, Skipped, Stage, Unsupported
+
+pytestmark = pytest.mark.tvm
+
+LANES = {lane.target: lane for lane in TARGET_LANES}
+ASAN = LANES["c-asan"]
+
+
+def needs(*programs: str) -> None:
+    if lacking := [name for name in programs if shutil.which(name) is None]:
+        pytest.skip(f"no {', '.join(lacking)} here")
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("lane", TARGET_LANES, ids=str)
+def test_a_small_model(executor: Executor, lane: LaneSpec, case: str) -> None:
+    outcomes = executor.run(CASES[case], (*needed(lane), lane)).outcomes
+    outcome = outcomes[lane]
+    match availability(lane):
+        case Missing(why):
+            assert outcome == Skipped(why)
+            pytest.skip(why)
+        case CompileOnly() if lane.target == "webgpu" and case == "integers":
+            assert isinstance(outcome, Unsupported)  # WGSL has no 64-bit integers
+        case CompileOnly():
+            assert isinstance(outcome, Built), outcome
+        case Runnable() if lane.target == "cuda":
+            pytest.skip("runs in a worker of its device only")
+        case Runnable():
+            assert isinstance(outcome, Ran), outcome
+            assert outcome.again is not None
+    assert [finding for finding in judge_all(CASES[case], outcomes) if finding.lane == lane] == []
+
+
+def test_all_dtypes_go_to_the_sanitized_process_and_back(executor: Executor) -> None:
+    needs("gcc")
+    names = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+    inputs = {f"x{number}": f"{name}[2,0]" if number == 4 else f"{name}[2,3]" for number, name in enumerate(names)}
+    case = case_of(inputs, [("v0", "neg", "x8")], " ".join(["v0", *inputs]), small)
+    outcome = outcome_of(executor, case, ASAN)
+    assert isinstance(outcome, Ran), outcome
+    for (name, array), given in zip(case.inputs.items(), outcome.outputs[1:], strict=True):
+        assert (given.dtype, given.shape, given.tobytes()) == (array.dtype, array.shape, array.tobytes()), name
+
+
+# --- compilers that stand in front of the real ones
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def in_front(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that is searched for programs before all others."""
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    return tmp_path
+
+
+def of_lane(folder: Path, lane: LaneSpec) -> tuple[Kind, Component, Stage, str, str]:
+    """What is found of the lane by an executor that is started now, and so sees the folder."""
+    with Executor(folder / "scratch") as own:
+        outcomes = own.run(CASES["linear"], (*needed(lane), lane)).outcomes
+    found = [finding for finding in judge_all(CASES["linear"], outcomes) if finding.lane == lane]
+    assert len(found) == 1, outcomes[lane]
+    signature = signature_of(found[0])
+    return found[0].kind, signature.component, signature.stage, signature.error, signature.skeleton
+
+
+def test_what_a_checker_refuses_is_tvms_error(in_front: Path) -> None:
+    program(in_front, "clang", "echo \"/tmp/x17.cl:3:5: error: use of undeclared identifier 'v12'\" >&2; exit 1")
+    assert of_lane(in_front, LANES["opencl"]) == (
+        Kind.INTERNAL_ERROR,
+        Component.TVM,
+        Stage.LOAD,
+        "fuzzer.lanes.written.Refused",
+        "Compilation error: use of undeclared identifier 'VAR'",
+    )
+
+
+def test_every_kernel_is_read_by_itself(in_front: Path) -> None:
+    program(in_front, "naga", f'cat "$1" >> {in_front}/read; echo "-- end" >> {in_front}/read')
+    with Executor(in_front / "scratch") as own:
+        assert isinstance(outcome_of(own, CASES["linear"], LANES["webgpu"]), Built)
+    kernels = (in_front / "read").read_text().split("-- end\n")[:-1]
+    assert kernels
+    assert [kernel.count("@compute") for kernel in kernels] == [1] * len(kernels)
+
+
+def test_a_write_out_of_bounds_is_a_finding(in_front: Path) -> None:
+    needs("gcc", "sed")
+    off_by_one = r"s/\(compute[A-Za-z_0-9]*\)\[\(.*\)\] = /\1[(\2) + 1] = /"
+    program(
+        in_front,
+        "gcc",
+        f"for each in \"$@\"; do case $each in *.c) sed -i '{off_by_one}' $each;; esac; done\n"
+        f'exec {shutil.which("gcc")} "$@"',
+    )
+    assert of_lane(in_front, ASAN) == (
+        Kind.INTERNAL_ERROR,
+        Component.TVM,
+        Stage.RUN,
+        "fuzzer.lanes.sanitized.SanitizerReport",
+        "AddressSanitizer: heap-buffer-overflow in relu",
+    )
