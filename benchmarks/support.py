@@ -2,8 +2,8 @@
 
     python benchmarks/support.py > fuzzer/unsupported.txt
 
-Cases of one operator each through the TVM lanes; an operator stands in the list where every lane says "unsupported" of
-every case. Campaigns draw such operators seldom: a graph with one of them tests nothing else.
+Cases of one operator each through a lane of each importer; an importer stands behind an operator where it says
+"unsupported" of every case. A graph with such an operator tests nothing else on that road.
 """
 
 from __future__ import annotations
@@ -12,33 +12,43 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import TORCH, TVM_LANES
+from fuzzer.support import IMPORTERS
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
+from generators.graph import Case
 from generators.ops import OPS, Op
 from generators.random_graph import with_values
 from oracles.outcome import Unsupported
 
+ATTEMPTS = 10
 
-def unsupported(executor: Executor, op: Op, count: int) -> bool:
-    """Whether no lane takes any of the first `count` cases of the operator."""
-    lanes = [lane for lane in TVM_LANES if lane.target == "llvm"]
-    drawn = 0
-    for index in range(10 * count):
-        builder = Builder(NumpySource(1, index), Limits(max_numel=256))
-        if not builder.grow(op):
-            continue
-        drawn += 1
-        outcomes = executor.run(with_values(builder), (TORCH, *lanes)).outcomes
-        if not all(isinstance(outcomes[lane], Unsupported) for lane in lanes):
-            return False
-        if drawn == count:
+
+def cases(op: Op, count: int) -> Iterator[Case]:
+    """Of this one operator; fewer than `count` where it is seldom drawn."""
+    builders = (Builder(NumpySource(1, index), Limits(max_numel=256)) for index in range(ATTEMPTS * count))
+    return islice((with_values(builder) for builder in builders if builder.grow(op)), count)
+
+
+def lacking(executor: Executor, op: Op, count: int) -> list[str]:
+    """The importers that take none of the cases."""
+    fast = replace(TVM_LANES[0], target="llvm-O0", asserts=False, checked=False)
+    open_lanes = [replace(fast, importer=importer) for importer in IMPORTERS]
+    asked = False
+    for case in cases(op, count):
+        asked = True
+        outcomes = executor.run(case, (TORCH, *open_lanes)).outcomes
+        open_lanes = [lane for lane in open_lanes if isinstance(outcomes[lane], Unsupported)]
+        if not open_lanes:
             break
-    return drawn > 0
+    return [str(lane.importer) for lane in open_lanes] if asked else []
 
 
 def main() -> int:
@@ -49,9 +59,9 @@ def main() -> int:
         Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor,
         ThreadPoolExecutor(os.cpu_count() or 1) as pool,
     ):
-        for op, missing in zip(OPS, pool.map(lambda op: unsupported(executor, op, args.count), OPS), strict=True):
+        for op, missing in zip(OPS, pool.map(lambda op: lacking(executor, op, args.count), OPS), strict=True):
             if missing:
-                print(op.name, flush=True)
+                print(f"{op.name}: {' '.join(missing)}", flush=True)
     return 0
 
 

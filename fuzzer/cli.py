@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
@@ -29,12 +30,12 @@ from fuzzer.gen import Order
 from fuzzer.gen import run as generate_cases
 from fuzzer.isolate.executor import EnvironmentMissing, Executor
 from fuzzer.isolate.fleet import Backend, Fleet
-from fuzzer.isolate.toolchain import HOST_NAME
-from fuzzer.lanes import LANES, SAMPLED_LANES, TVM_LANES, select
+from fuzzer.isolate.toolchain import HOST, HOST_NAME
+from fuzzer.lanes import LANES, OFTEN, SAMPLED_LANES, SCREENING, TVM_LANES, select
 from fuzzer.replay import Exit
 from fuzzer.report import finding_file
 from fuzzer.selftest import self_test
-from fuzzer.settings import Settings
+from fuzzer.settings import DRAWN, Settings
 from fuzzer.signals import on_first_signal
 from fuzzer.toolchains import command as toolchains
 from fuzzer.toolchains.lanes import in_toolchains, named
@@ -80,12 +81,16 @@ def run(
 ) -> None:
     """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
     where = named(toolchain)
-    chosen_lanes, chosen_ops = in_toolchains(_lanes(lanes), where), _ops(ops)
+    the_mix = lanes == "*"
+    every_test = in_toolchains(SCREENING if the_mix else _lanes(lanes), where)
+    sampled, often = (in_toolchains(some if the_mix else (), where) for some in (available(SAMPLED_LANES), OFTEN))
+    drawn = DRAWN if the_mix and HOST in where else 0
+    chosen_ops = _ops(ops)
     with Store(campaign, seed) as store:
-        sampled = in_toolchains(available(SAMPLED_LANES), where) if lanes == "*" else ()
         settings = Settings(
-            campaign, store.state.seed, chosen_lanes, sampled, seconds, tests, workers, chosen_ops, json=json
+            campaign, store.state.seed, every_test, sampled, seconds, tests, workers, chosen_ops, json=json
         )
+        settings = replace(settings, often=often, drawn=drawn)
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
         say("warming up the compilers ...")
         with Fleet(store.scratch, find) as executor:
@@ -174,7 +179,7 @@ def replay(
 def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Table:
     """Where it fails, and where not."""
     table = Table(box=None)
-    for column in ("toolchain", "TVM", "it", ""):
+    for column in ("toolchain", "TVM", "verdict", ""):
         table.add_column(column, no_wrap=bool(column), overflow="fold")
     for run in result.runs:
         table.add_row(run.lane.toolchain, releases[run.lane.toolchain], run.word, run.told)

@@ -9,12 +9,16 @@ from generators.builder import Limits
 from generators.ops import OPS, Op
 from oracles.lane import LaneSpec
 
+DRAWN = 2
+"""Lanes that are drawn for each test: of the default mix, see benchmarks/throughput.py."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """`seconds` and `tests` bound this run, not the campaign; None is no bound.
 
-    Every test takes `lanes`, and one of the `sampled` ones in turn.
+    Every test takes `lanes`, one of the `sampled` ones in turn, and so many that are `drawn` for it alone; some tests
+    take `often` (`fuzzer.campaign.mix`).
     """
 
     campaign: Path
@@ -27,3 +31,5 @@ class Settings:
     ops: tuple[Op, ...] = OPS
     limits: Limits = field(default_factory=Limits)
     json: bool = False
+    often: tuple[LaneSpec, ...] = ()
+    drawn: int = 0

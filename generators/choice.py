@@ -45,10 +45,11 @@ class ChoiceSource(ABC):
 
 
 class NumpySource(ChoiceSource):
-    """Choices of test `index` in the campaign of `seed`: the pair alone decides, whatever ran before."""
+    """Choices of test `index` in the campaign of `seed`: the pair alone decides, whatever ran before. Other streams of
+    the same test decide other things about it."""
 
-    def __init__(self, seed: int, index: int = 0) -> None:
-        self._bits = np.random.PCG64([seed, index])
+    def __init__(self, seed: int, index: int = 0, stream: int = 0) -> None:
+        self._bits = np.random.PCG64([seed, index, stream] if stream else [seed, index])
         self._words: list[int] = []
 
     def integer(self, low: int, high: int) -> int:

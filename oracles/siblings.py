@@ -19,19 +19,19 @@ from oracles.transforms import ROUND_TRIPS
 def sibling(lane: LaneSpec, lanes: Iterable[LaneSpec]) -> LaneSpec | None:
     """The lane's plain sibling among `lanes`; None where it is the plain one itself, or not one of TVM's."""
     wanted = _road(lane)
-    if lane.engine is not Engine.TVM or _immaterial(lane) == wanted:
+    if lane.engine is not Engine.TVM or immaterial(lane) == wanted:
         return None
-    return next((other for other in lanes if _immaterial(other) == wanted), None)
+    return next((other for other in lanes if immaterial(other) == wanted), None)
 
 
-def _immaterial(lane: LaneSpec) -> LaneSpec:
+def immaterial(lane: LaneSpec) -> LaneSpec:
     """Without what does not change the program: the name, argument checks, the checker's looking on."""
     return replace(lane, name="", asserts=True, checked=False)
 
 
 def _road(lane: LaneSpec) -> LaneSpec:
     return replace(
-        _immaterial(lane),
+        immaterial(lane),
         params=Params.BOUND,
         passes=(),
         pipeline=Pipeline.DEFAULT,
@@ -46,8 +46,8 @@ def _road(lane: LaneSpec) -> LaneSpec:
     )
 
 
-def what_it_adds(lane: LaneSpec) -> str:
-    """What the lane does and its sibling does not, for people and for signatures."""
+def features(lane: LaneSpec) -> tuple[str, ...]:
+    """What the lane does and its sibling does not, one by one, for people and for signatures."""
     parts = [
         f"parameters {lane.params}" if lane.params is not Params.BOUND else "",
         *lane.passes,
@@ -60,7 +60,16 @@ def what_it_adds(lane: LaneSpec) -> str:
         "library" if lane.as_library else "",
         *(name for name in ("symbolic", "fresh") if getattr(lane, name)),
     ]
-    return ", ".join(part for part in parts if part)
+    return tuple(part for part in parts if part)
+
+
+def what_it_adds(lane: LaneSpec) -> str:
+    return ", ".join(features(lane))
+
+
+def covers(lane: LaneSpec, other: LaneSpec) -> bool:
+    """Whether the lane takes the same road as another and does all that the other does, and perhaps more."""
+    return _road(lane) == _road(other) and set(features(other)) <= set(features(lane))
 
 
 def transforms(lane: LaneSpec) -> bool:

@@ -19,9 +19,10 @@ class Rounding(IntEnum):
 class On(Enum):
     """What a pass looks for."""
 
-    ANYTHING = auto()
     OPERATORS = auto()  # Relax operators: before LegalizeOps
-    KERNELS = auto()  # calls of kernels: after it
+    ANYTHING = auto()
+    KERNELS = auto()  # calls of kernels: after LegalizeOps
+    LOWERED = auto()  # what the end of a compilation begins with: only its like may follow
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Transform:
     source    a Python expression that takes `mod` and gives the new module; in scope: tvm, relax, target
     after     transforms that must have run before it, in this order
     on        what it looks for: it does nothing, or is out of place, elsewhere
+    wants     PyTorch operators (rows of the operator table) that wake it; none: no one in particular
     rounding  how results may differ
     round_trip  the module is written down and read again: nothing at all may differ
     """
@@ -39,6 +41,7 @@ class Transform:
     source: str
     on: On = On.ANYTHING
     after: tuple[str, ...] = ()
+    wants: tuple[str, ...] = ()
     rounding: Rounding = Rounding.SAME
     round_trip: bool = False
 
@@ -49,28 +52,38 @@ def _relax(name: str, arguments: str = "", called: str = "", **more: object) -> 
 
 LEGALIZE = "LegalizeOps"
 
+CONV = ("conv2d",)
+MATMUL = ("matmul", "mm", "bmm", "linear", "addmm", "baddbmm", "einsum")
+
 TRANSFORMS: tuple[Transform, ...] = (
     # written down and read again
     Transform("ScriptRoundTrip", "tvm.script.from_source(mod.script(show_meta=True))", round_trip=True),
     Transform("JsonRoundTrip", "tvm.ir.load_json(tvm.ir.save_json(mod))", round_trip=True),
     # on operators
-    _relax("ConvertLayout", '{"relax.nn.conv2d": ["NHWC", "OHWI"]}', "ConvertLayout-NHWC", on=On.OPERATORS),
-    _relax("ConvertLayout", '{"relax.nn.conv2d": ["NCHW4c", "OIHW4o"]}', "ConvertLayout-packed", on=On.OPERATORS),
-    _relax("ToMixedPrecision", 'out_dtype="float32"', on=On.OPERATORS, rounding=Rounding.HALF),
+    _relax("ConvertLayout", '{"relax.nn.conv2d": ["NHWC", "OHWI"]}', "ConvertLayout-NHWC", wants=CONV, on=On.OPERATORS),
+    _relax(
+        "ConvertLayout",
+        '{"relax.nn.conv2d": ["NCHW4c", "OIHW4o"]}',
+        "ConvertLayout-packed",
+        wants=CONV,
+        on=On.OPERATORS,
+    ),
+    _relax("ToMixedPrecision", 'out_dtype="float32"', wants=CONV + MATMUL, on=On.OPERATORS, rounding=Rounding.HALF),
     _relax(
         "ToMixedPrecision",
         'out_dtype="float16"',
         "ToMixedPrecision-float16",
+        wants=CONV + MATMUL,
         on=On.OPERATORS,
         rounding=Rounding.HALF,
     ),
     _relax("DecomposeOpsForInference", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("FoldBatchnormToConv2D", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("ExpandMatmulOfSum", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("AdjustMatmulOrder", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("CombineParallelMatmul", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("FuseTransposeMatmul", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("ReorderTakeAfterMatmul", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("FoldBatchnormToConv2D", wants=CONV, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("ExpandMatmulOfSum", wants=MATMUL, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("AdjustMatmulOrder", wants=MATMUL, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("CombineParallelMatmul", wants=MATMUL, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("FuseTransposeMatmul", wants=MATMUL, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("ReorderTakeAfterMatmul", wants=MATMUL, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
     _relax("ReorderPermuteDimsAfterConcat", on=On.OPERATORS),
     _relax("OptimizeLayoutTransform", on=On.OPERATORS),
     _relax("RemoveRedundantReshape", on=On.OPERATORS),
@@ -88,8 +101,8 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("NormalizeGlobalVar"),
     _relax("InlinePrivateFunctions"),
     _relax("ConvertToDataflow"),
-    _relax("ToNonDataflow"),
-    _relax("RemovePurityChecking"),
+    _relax("ToNonDataflow", on=On.LOWERED),
+    _relax("RemovePurityChecking", on=On.LOWERED),
     _relax("RemoveUnusedParameters"),
     _relax("RemoveUnusedOutputs"),
     _relax("ExpandTupleArguments"),
@@ -105,13 +118,13 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("FuseTIR", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern", "FuseOps")),
     _relax("AttachAttrLayoutFreeBuffers", on=On.KERNELS, after=(LEGALIZE,)),
     _relax("SplitLayoutRewritePreproc", on=On.KERNELS, after=(LEGALIZE, "AttachAttrLayoutFreeBuffers")),
-    _relax("CallTIRRewrite", on=On.KERNELS, after=(LEGALIZE, "ToNonDataflow", "RemovePurityChecking")),
+    _relax("CallTIRRewrite", on=On.LOWERED, after=(LEGALIZE, "ToNonDataflow", "RemovePurityChecking")),
     Transform(
         "DlightCPU",
         "tvm.s_tir.dlight.ApplyDefaultSchedule(tvm.s_tir.dlight.cpu.GEMV())(mod)",
         On.KERNELS,
         (LEGALIZE, "AnnotateTIROpPattern", "FuseOps", "FuseTIR"),
-        Rounding.OTHER_ORDER,
+        rounding=Rounding.OTHER_ORDER,
     ),
 )
 

@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 
+from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.fleet import Backend
-from fuzzer.lanes import REFERENCES
 from fuzzer.open_sizes import at_each_size
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
-from fuzzer.support import FAVOURED
+from fuzzer.support import operators
 from fuzzer.triage.investigate import investigate, sightings
-from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
+from fuzzer.triage.reproduce import is_valid, judged_run
 from generators.choice import NumpySource
 from generators.graph import Case
 from generators.motifs import MOTIFS
@@ -45,10 +45,11 @@ Watch = Callable[[int, Case, Result, Sequence[Finding]], None]
 def random_cases(settings: Settings, seed: int) -> Cases:
     """Endlessly many, each decided by the seed and its number alone."""
 
-    ops, motifs = (FAVOURED, MOTIFS) if settings.ops is OPS else (settings.ops, ())
+    everything = settings.ops is OPS
 
     def case(index: int) -> Case:
         source = NumpySource(seed, index)
+        ops, motifs = (operators(source), MOTIFS) if everything else (settings.ops, ())
         made = generate(source, settings.limits, ops, f"seed {seed} test {index}", motifs=motifs)
         return source.choice(at_each_size(made))
 
@@ -130,7 +131,7 @@ class Campaign:
             return self._next - 1
 
     def _test(self, index: int, case: Case) -> None:
-        result = judged_run(self.executor.run, case, self._lanes(index, case))
+        result = judged_run(self.executor.run, case, lanes_of(self.settings, self.store.state.seed, index, case))
         with self._lock:
             tally = self.store.state.tally
             tally.tests += 1
@@ -145,12 +146,6 @@ class Campaign:
                 if doc is not None:
                     self.new.append(doc)
         self._watch(index, case, result, findings)
-
-    def _lanes(self, index: int, case: Case) -> tuple[LaneSpec, ...]:
-        """The sampled lanes take turns; those for symbolic sizes have theirs whenever a case has such."""
-        turns = [lane for lane in self.settings.sampled if lane.symbolic == bool(case.graph.symbols)]
-        sampled = judged_by(turns[index % len(turns)]) if turns else ()
-        return tuple(dict.fromkeys((*REFERENCES, *self.settings.lanes, *sampled)))
 
     def _run_for_triage(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         if self._stop.is_set():

@@ -23,6 +23,7 @@ import msgspec
 
 from fuzzer.campaign.tally import Tally
 from fuzzer.files import sync_folder, write_atomically, write_synced
+from fuzzer.lanes import EVERY_LANE
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.triage import known as known_behaviour
@@ -30,6 +31,8 @@ from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import twins
 from generators import case_file
 from generators.graph import Case, Invalid
+from oracles.lane import LaneSpec
+from oracles.siblings import covers
 
 FORMAT = 1
 
@@ -167,10 +170,10 @@ class Store:
         signature = sighting.signature
         if not signature.needs_ops:
             return next((key for key in (signature.id, f"flaky-{signature.id}") if key in self.findings), None)
-        ops, lanes = set(case.graph.ops), {lane.name for lane in sighting.lanes}
+        ops = set(case.graph.ops)
         for doc in self.findings.values():
-            same = doc.identity.same_failure(signature)
-            if same and set(doc.ops) <= ops and lanes & set(doc.lanes):
+            same = doc.identity.same_failure(signature) and set(doc.ops) <= ops
+            if same and any(_shows_in(lane, doc) for lane in sighting.lanes):
                 return doc.signature
         return None
 
@@ -221,6 +224,11 @@ class Store:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
         sync_folder(self.crashes)
+
+
+def _shows_in(lane: LaneSpec, doc: FindingDoc) -> bool:
+    """Whether the lane takes the finding's own road, perhaps doing more on it; or is known to show it."""
+    return covers(lane, doc.lane) or (lane in EVERY_LANE and lane.name in doc.lanes)
 
 
 def _worth_a_look(count: int) -> bool:

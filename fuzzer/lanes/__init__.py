@@ -26,12 +26,18 @@ GRADIENT_REFERENCES = (
 """What a lane that gives gradients is judged by: torch.autograd."""
 
 TVM_LANES = (
-    LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT, "relax", checked=True),
-    # here for its frontend: without the kernels' argument checks, half of LLVM's work on small graphs
+    # without the kernels' argument checks, half of LLVM's work on small graphs; relax-export-asserts has them
+    LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT, "relax", asserts=False, checked=True),
     LaneSpec("relax-onnx-llvm", Engine.TVM, Importer.ONNX, "relax", asserts=False, checked=True),
     LaneSpec("relax-export-c", Engine.TVM, Importer.EXPORT, "relax", target="c"),
 )
+"""The plain roads. Whatever looks new goes through all of them."""
+
+SCREENING = TVM_LANES[:2]
 """Every test takes these."""
+
+OFTEN = TVM_LANES[2:]
+"""Every fourth test takes these."""
 
 
 def _relax(name: str, importer: Importer = Importer.EXPORT, variant: str = "relax", **more: Any) -> LaneSpec:
@@ -40,6 +46,7 @@ def _relax(name: str, importer: Importer = Importer.EXPORT, variant: str = "rela
 
 SAMPLED_LANES = (
     # beside relax-export-llvm, each does one thing more, which must not matter
+    _relax("asserts", asserts=True),
     _relax("zero", pipeline=Pipeline.ZERO, checked=True),
     _relax("cpu", pipeline=Pipeline.CPU, checked=True),
     _relax("compiled", executor=Execution.COMPILED),
@@ -70,7 +77,7 @@ SAMPLED_LANES = (
     _relax("zero", Importer.ONNX, pipeline=Pipeline.ZERO, checked=True),
     *TARGET_LANES,
 )
-"""Dear ones: a test takes one of them, in turn."""
+"""A test takes one of them, in turn."""
 
 HONEST_LANES = (
     *(LaneSpec(f"torch-{name}", Engine.HONEST, variant=name) for name in ("layout", "flush")),
@@ -121,12 +128,15 @@ def _file(lane: LaneSpec) -> str:
     return exporter + (f"-opset{lane.opset}" if lane.opset else "")
 
 
+EVERY_LANE = frozenset((*LANES, *SAMPLED_LANES))
+"""Those with a name of their own; the others are drawn for one test."""
+
 ONNX_READERS = readers_of(ONNXRUNTIME)
 
 
 def select(globs: str) -> tuple[LaneSpec, ...]:
-    """TVM lanes whose name matches one of the comma-separated globs, sampled ones too; empty where none does. All that
-    every test takes, for `*`."""
+    """TVM lanes whose name matches one of the comma-separated globs, sampled ones too; empty where none does. The plain
+    roads, for `*`."""
     return TVM_LANES if globs == "*" else matching((*TVM_LANES, *SAMPLED_LANES), globs)
 
 

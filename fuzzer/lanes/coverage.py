@@ -29,7 +29,7 @@ from tvm.relax.frontend.torch.fx_translator import TorchFXImporter
 from fuzzer.coverage.question import Answer, Question, Table, Tables, Way
 from fuzzer.isolate.processes import die_with_parent
 from fuzzer.lanes.base import Bench
-from fuzzer.lanes.warmup import remember_decompositions
+from fuzzer.lanes.decompositions import remember_decompositions
 from generators import case_file
 from generators.graph import Case
 from oracles.outcome import Stage

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 
 from fuzzer.lanes.base import Lane
-from fuzzer.lanes.warmup import remember_decompositions
+from fuzzer.lanes.decompositions import remember_decompositions
 from oracles.lane import LaneSpec
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
 import logging
@@ -10,11 +9,11 @@ import platform
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from fuzzer.isolate.toolchain import HOST_NAME, KIND_OF, Kind
 from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, TVM_LANES, relay_start
 from fuzzer.lanes.base import Bench, Quiet
+from fuzzer.lanes.decompositions import remember_decompositions
 from fuzzer.lanes.runners import runner_of
 from generators.builder import Builder
 from generators.choice import NumpySource
@@ -88,44 +87,3 @@ def _case() -> Case:
     x = call(b, "slice", x, dim=1, start=1, end=None, step=1)
     call(b, "add_scalar", call(b, "mean", x, dim=(1,), keepdim=True), other=1.5)
     return with_values(b, "warm-up")
-
-
-def remember_decompositions() -> None:
-    """torch.export collects the same set of operators anew at each decomposition, half of its time (measured: 129 to
-    82 ms); remembering it changes no result. Of what is left, half went into the annotation `Callable[_P, _T]`, which
-    Python makes anew at each of ten thousand registrations (measured: 219 to 81 ms)."""
-    ops: Any = importlib.import_module("torch._ops")
-    if not isinstance(ops.Callable, _Remembered):
-        ops.Callable = _Remembered(ops.Callable)
-    utils = importlib.import_module("torch._export.utils")
-    for name in ("_collect_all_valid_cia_ops", "_collect_all_valid_cia_ops_for_aten_namespace"):
-        collect = getattr(utils, name, None)
-        if collect is None:
-            continue  # another release: slower, the same result
-        remembered = _remembered(collect)
-        for module in ("torch._export.utils", "torch.export.decomp_utils", "torch.export.exported_program"):
-            loaded = importlib.import_module(module)
-            if getattr(loaded, name, None) is collect:
-                setattr(loaded, name, remembered)
-
-
-class _Remembered:
-    """A generic type that makes each of its aliases once."""
-
-    def __init__(self, generic: Any) -> None:
-        self._generic = generic
-        self._alias = functools.cache(lambda *parameters: generic[parameters])
-
-    def __getitem__(self, parameters: tuple[Any, ...]) -> Any:
-        try:
-            return self._alias(*parameters)
-        except TypeError:  # a list among them
-            return self._generic[parameters]
-
-    def __instancecheck__(self, instance: object) -> bool:
-        return isinstance(instance, self._generic)
-
-
-def _remembered(collect: Any) -> Any:
-    once = functools.cache(collect)
-    return lambda: set(once())

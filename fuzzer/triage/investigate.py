@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.lanes import LANES, TORCH
+from fuzzer.lanes import REFERENCES, TORCH, TVM_LANES
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Run, judged_by, judged_run, reproduces
+from fuzzer.triage.reproduce import Run, judged_by, judged_run, reproduces, there
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Array, Case, Form
 from oracles import judge_all
-from oracles.finding import Component, Finding, Kind
+from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Ran
 
@@ -56,11 +56,17 @@ class Confirmed:
 
 
 def sightings(findings: Iterable[Finding]) -> list[Sighting]:
-    """Findings of one test, one for each coarse signature."""
-    groups: dict[Signature, list[Finding]] = {}
+    """Findings of one test, one for each coarse signature; of lanes that are wrong beside a right sibling, one for each
+    thing that they do."""
+    groups: dict[tuple[Signature, str], list[Finding]] = {}
     for finding in findings:
-        groups.setdefault(signature_of(finding), []).append(finding)
-    return [Sighting(s, group[0], tuple(f.lane for f in group)) for s, group in groups.items()]
+        groups.setdefault((signature_of(finding), by(finding)), []).append(finding)
+    return [Sighting(s, group[0], tuple(f.lane for f in group)) for (s, _), group in groups.items()]
+
+
+def by(finding: Finding) -> str:
+    """What the lane does that the one it is held against does not."""
+    return finding.evidence.by if isinstance(finding.evidence, Mismatch) else ""
 
 
 def investigate(run: Run, case: Case, sighting: Sighting) -> Confirmed:
@@ -85,7 +91,7 @@ def investigate(run: Run, case: Case, sighting: Sighting) -> Confirmed:
 
 def _name(run: Run, case: Case, sighting: Sighting, reduction: Reduction) -> Confirmed:
     """The final signature: of the reduced case, over all lanes."""
-    lanes = tuple(dict.fromkeys((*LANES, *judged_by(reduction.lane))))
+    lanes = tuple(dict.fromkeys((*REFERENCES, *there(TVM_LANES, reduction.lane), *judged_by(reduction.lane))))
     found = judge_all(reduction.case, judged_run(run, reduction.case, lanes).outcomes)
     same = {f.lane: f for f in found if sighting.signature.same_failure(signature_of(f))}
     finding = same.get(reduction.lane, sighting.finding)
@@ -95,8 +101,8 @@ def _name(run: Run, case: Case, sighting: Sighting, reduction: Reduction) -> Con
     final = replace(sighting.signature, kind=finding.kind)
     if final.needs_ops:
         where = _where(showing) if final.component is Component.TVM else ""
-        final = replace(final, ops=_named(reduction.case), where=where)
-    names = tuple(lane.name for lane in showing)
+        final = replace(final, ops=_named(reduction.case), where=where, by=by(finding))
+    names = tuple(dict.fromkeys(lane.name for lane in showing))
     return Confirmed(final, finding, reduction.case, names, CONFIRMATIONS, CONFIRMATIONS, case.graph.ops, reduction)
 
 

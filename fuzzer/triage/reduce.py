@@ -14,6 +14,7 @@ from generators import case_file
 from generators.check import check, retyped
 from generators.graph import Array, Case, Invalid, Role, Value
 from oracles.lane import LaneSpec
+from oracles.siblings import features
 
 Predicate = Callable[[Case, LaneSpec], bool]
 Tap = Callable[[Case], Mapping[str, Array]]
@@ -60,7 +61,7 @@ class _Search:
     def __init__(self, interesting: Predicate, tap: Tap, effort: Effort) -> None:
         self._interesting, self._tap, self._effort = interesting, tap, effort
         self._deadline = time.monotonic() + effort.seconds
-        self._seen: set[str] = set()
+        self._seen: set[tuple[str, LaneSpec]] = set()
         self.calls = 0
 
     @property
@@ -68,34 +69,40 @@ class _Search:
         return self.calls >= self._effort.calls or time.monotonic() > self._deadline
 
     def first_smaller(self, subject: Subject, passes: Sequence[Pass]) -> Subject | None:
-        size = size_of(subject.case)
+        size = _size(subject)
         for propose in passes:
             for candidate in propose(subject):
                 if self.spent:
                     return None
                 valid = _checked(candidate)
-                if valid is None or size_of(valid.case) >= size or not self._is_new(valid.case):
+                if valid is None or _size(valid) >= size or not self._is_new(valid):
                     continue
                 self.calls += 1
                 if self._interesting(valid.case, valid.lane):
-                    return replace(valid, taps=self.taps(valid.case))
+                    return replace(valid, taps=subject.taps if valid.case is subject.case else self.taps(valid.case))
         return None
 
     def taps(self, case: Case) -> Mapping[str, Array]:
         """Nothing can be cut out of a single node: no need to ask."""
         return self._tap(case) if len(case.graph.nodes) > 1 else {}
 
-    def _is_new(self, case: Case) -> bool:
-        key = case_file.digest(case)
+    def _is_new(self, subject: Subject) -> bool:
+        key = case_file.digest(subject.case), subject.lane
         if key in self._seen:
             return False
         self._seen.add(key)
         return True
 
 
+def _size(subject: Subject) -> tuple[int, ...]:
+    """The total order of subjects: operators, what the lane does on top of its sibling, the rest of the case."""
+    operators, *rest = size_of(subject.case)
+    return operators, len(features(subject.lane)) + (not subject.lane.asserts), *rest
+
+
 def size_of(case: Case) -> tuple[int, ...]:
-    """The total order: operators, outputs, inputs, frills of writing, odd dtypes, elements, and last how plain the
-    numbers are."""
+    """The total order of cases: operators, outputs, inputs, frills of writing, odd dtypes, elements, and last how plain
+    the numbers are."""
     graph = case.bound
     return (
         len(graph.nodes),

@@ -42,7 +42,8 @@ class Signature:
     frame     the innermost C++ and Python functions that mean something
     ops       of the reduced case, where nothing else tells two bugs apart (wrong results, deaths, timeouts)
     where     the importers and targets that show it, for the same kinds
-    against   what the lane was held against where that is not PyTorch, and what it does that the other does not
+    against   what the lane was held against where that is not PyTorch
+    by        what the reduced lane does that the other does not
     """
 
     kind: Kind
@@ -54,19 +55,21 @@ class Signature:
     ops: tuple[str, ...] = ()
     where: str = ""
     against: str = ""
+    by: str = ""
 
     @property
     def id(self) -> str:
         """Findings that are held against PyTorch keep the names that they had before `against` was there."""
         fields = msgspec.to_builtins(self)
-        if not self.against:
-            del fields["against"]
+        for name in ("against", "by"):
+            if not fields[name]:
+                del fields[name]
         return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]
 
     @property
     def coarse(self) -> Signature:
         """What can be told before reduction; what `reproduces` compares."""
-        return replace(self, ops=(), where="")
+        return replace(self, ops=(), where="", by="")
 
     @property
     def needs_ops(self) -> bool:
@@ -101,8 +104,8 @@ def signature_of(finding: Finding) -> Signature:
             return replace(
                 coarse, error=raised.type, skeleton=skeleton(raised.message), frame=meaningful(raised.frames)
             )
-        case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
-            return replace(coarse, against=f"{against}, by {by}" if by else against)
+        case Mismatch(against=against) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
+            return replace(coarse, against=against)
         case Died() | TimedOut() | Mismatch():
             return coarse  # a corrupted heap dies anywhere: only the operators of the reduced case tell deaths apart
         case IllFormed(after=after, type=name, message=message):

@@ -1,0 +1,58 @@
+"""How many TVM lane results a CPU second gives in the default mix, and what the rest of the time goes into.
+
+    python benchmarks/throughput.py [--tests 60] [--seed 400] [--drawn N]
+
+Each test is a campaign's: a random case, its references, the lanes of its mix, the oracles. Nothing is triaged. CPU
+seconds are those of the children and what they start, of the zygote's forks, and of this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from fuzzer.campaign.loop import random_cases
+from fuzzer.campaign.mix import lanes_of
+from fuzzer.campaign.tally import Tally
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
+from fuzzer.settings import DRAWN, Settings
+from fuzzer.triage.reproduce import judged_run
+from oracles import judge_all
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tests", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=400)
+    parser.add_argument("--drawn", type=int, default=DRAWN)
+    arguments = parser.parse_args()
+    settings = Settings(Path(), arguments.seed, SCREENING, SAMPLED_LANES, often=OFTEN, drawn=arguments.drawn)
+    draw, tally, ended = random_cases(settings, arguments.seed), Tally(), Counter[tuple[str, str]]()
+    began = time.process_time()
+    with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
+        warm = executor.cpu_seconds
+        for index in range(arguments.tests):
+            case = draw(index)
+            assert case is not None, "random cases do not end"
+            result = judged_run(executor.run, case, lanes_of(settings, arguments.seed, index, case))
+            list(judge_all(case, result.outcomes))
+            tally.add(result)
+            ended.update((lane.name, type(outcome).__name__) for lane, outcome in result.outcomes.items())
+        children = executor.cpu_seconds - warm
+    own = time.process_time() - began
+    total = children + own
+    print(f"{tally.lane_results / total:.2f} TVM lane results per CPU second: {tally.lane_results} in {total:.1f} s")
+    print(f"{1000 * total / arguments.tests:.0f} CPU ms per test")
+    for (lane, how), count in ended.most_common(30):
+        print(f"  {count:4} {lane} {how}")
+    stages = {**tally.stage_cpu, "processes": children - sum(tally.stage_cpu.values()), "supervisor": own}
+    for stage, seconds in sorted(stages.items(), key=lambda item: -item[1]):
+        print(f"  {stage:10} {1000 * seconds / arguments.tests:7.1f} ms per test  {100 * seconds / total:5.1f} %")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""The plainest lane that still shows it: each thing that it does on top of its sibling is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
+from fuzzer.triage.passes.base import Subject
+from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Execution, LaneSpec, Params, Pipeline
+from oracles.siblings import immaterial
+from oracles.targets import family_of
+
+
+def plain_lane(subject: Subject) -> Iterator[Subject]:
+    lane = subject.lane
+    if lane.engine is not Engine.TVM:
+        return
+    for smaller in _smaller(lane):
+        yield replace(subject, lane=_known(smaller))
+
+
+def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
+    """One thing less, or all passes but a half: those that go together go first."""
+    count = len(lane.passes)
+    for size in (count, count // 2, 1):
+        for start in range(0, count, size) if size else ():
+            yield replace(lane, passes=lane.passes[:start] + lane.passes[start + size :])
+    plain: dict[str, Any] = {
+        "pipeline": Pipeline.DEFAULT,
+        "params": Params.BOUND,
+        "disabled": (),
+        "options": (),
+        "opt_level": DEFAULT_OPT_LEVEL,
+        "executor": Execution.BYTECODE,
+        "target": family_of(lane.target),
+        "as_library": False,
+        "fresh": False,
+        "asserts": True,  # as TVM's users have it
+    }
+    for name, value in plain.items():
+        if getattr(lane, name) != value:
+            yield replace(lane, **{name: value})
+
+
+def _known(lane: LaneSpec) -> LaneSpec:
+    """The lane under its own name where it is one of those that campaigns take anyway."""
+    same = (other for other in (*TVM_LANES, *SAMPLED_LANES) if immaterial(other) == immaterial(lane))
+    return next((other for other in same if other.asserts == lane.asserts), lane)

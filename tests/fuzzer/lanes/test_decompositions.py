@@ -1,0 +1,100 @@
+"""What torch.export's decomposition is told from memory is what it would have worked out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch._subclasses import fake_impls  # noqa: E402
+from torch.export import exported_program  # noqa: E402
+from torch.export.exported_program import _split_decomp_table_to_cia_and_python_decomp, default_decompositions  # noqa: E402
+
+from fuzzer.lanes.base import Bench, Quiet  # noqa: E402
+from fuzzer.lanes.decompositions import overriding  # noqa: E402
+from generators.choice import NumpySource  # noqa: E402
+from generators.random_graph import generate  # noqa: E402
+
+ORIGINAL = exported_program._override_composite_implicit_decomp
+RULES = fake_impls.op_implementations_dict
+
+
+def overrides(without: str = "") -> dict[object, object]:
+    table = default_decompositions()
+    for op in [op for op in table if without and str(op) == without]:
+        del table[op]
+    return dict(_split_decomp_table_to_cia_and_python_decomp(table.materialize())[0])
+
+
+def seen(override: object, what: dict[object, object]) -> dict[str, list[str]]:
+    """By operator, the keys of its kernels while it is overridden, and whether it has a rule for fake tensors."""
+    with override(what):  # type: ignore[operator]
+        return {str(op): [*sorted(map(str, op.py_kernels)), str(op in RULES)] for op in what}  # type: ignore[attr-defined]
+
+
+def test_the_same_tables_stand_during_the_override_and_after_it() -> None:
+    rules, what = dict(RULES), overrides()
+    kernels = {op: dict(op.py_kernels) for op in what}  # type: ignore[attr-defined]
+    quick = overriding(ORIGINAL, RULES)
+    first = seen(quick, what)
+    assert dict(RULES) == rules
+    for again in (overrides(), what):
+        assert seen(quick, again) == first
+        assert {op: dict(op.py_kernels) for op in what} == kernels  # type: ignore[attr-defined]
+        assert dict(RULES) == rules
+    assert len(first) > 300
+
+
+def test_other_overrides_are_worked_out_anew() -> None:
+    asked: list[int] = []
+
+    def original(what: dict[object, object]) -> object:
+        asked.append(len(what))
+        return ORIGINAL(what)
+
+    quick = overriding(original, RULES)  # type: ignore[arg-type]
+    kept = overrides("aten.linear.default")
+    seen(quick, overrides())
+    seen(quick, kept)
+    seen(quick, overrides())
+    seen(quick, overrides("aten.linear.default"))
+    assert asked == [len(kept), len(kept)]
+
+
+def test_kernels_that_have_changed_are_worked_out_anew() -> None:
+    quick, what = overriding(ORIGINAL, RULES), overrides()
+    op = next(iter(what))
+    seen(quick, what)
+    op.py_kernels[torch._C.DispatchKey.CPU] = print  # type: ignore[attr-defined]
+    try:
+        seen(quick, what)
+        assert op.py_kernels[torch._C.DispatchKey.CPU] is print  # type: ignore[attr-defined]
+    finally:
+        del op.py_kernels[torch._C.DispatchKey.CPU]  # type: ignore[attr-defined]
+
+
+def test_an_error_inside_leaves_all_as_it_was() -> None:
+    quick, what = overriding(ORIGINAL, RULES), overrides()
+    kernels, rules = {op: dict(op.py_kernels) for op in what}, dict(RULES)  # type: ignore[attr-defined]
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError), quick(what):
+            raise ZeroDivisionError
+        assert {op: dict(op.py_kernels) for op in what} == kernels  # type: ignore[attr-defined]
+        assert dict(RULES) == rules
+
+
+@pytest.mark.parametrize("index", range(12))
+def test_programs_are_decomposed_alike(index: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    case = generate(NumpySource(9, index))
+
+    def decomposed() -> str:
+        try:
+            return str(Bench(case, Quiet()).exported.graph)
+        except Exception as error:  # what torch.export does not take, it does not take either way
+            return type(error).__name__
+
+    plain = decomposed()
+    quick = overriding(ORIGINAL, RULES)
+    monkeypatch.setattr(exported_program, "_override_composite_implicit_decomp", quick)
+    assert [decomposed(), decomposed()] == [plain, plain]

@@ -1,0 +1,80 @@
+"""The lane is reduced with the graph, to the plainest that still shows the failure: exact minima."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from small_graphs import LANE, subject_of
+
+from fuzzer.lanes import ONNXRUNTIME, SAMPLED_LANES, TVM_LANES
+from fuzzer.triage.passes.plain_lane import plain_lane
+from fuzzer.triage.reduce import reduce
+from generators.graph import Case
+from oracles.lane import Execution, LaneSpec, Params, Pipeline
+
+SUBJECT = subject_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")
+RICH = replace(
+    TVM_LANES[0],
+    name="relax-export-drawn",
+    passes=("FoldConstant", "LegalizeOps", "AnnotateTIROpPattern", "FuseOps", "FuseTIR"),
+    pipeline=Pipeline.CPU,
+    disabled=("StaticPlanBlockMemory",),
+    options=("tirx.noalias",),
+    opt_level=0,
+    executor=Execution.COMPILED,
+    target="llvm-O0",
+    params=Params.LIFTED,
+    as_library=True,
+)
+NAMED = {lane.name: lane for lane in SAMPLED_LANES}
+
+
+def reduced(interesting: Callable[[LaneSpec], bool], lane: LaneSpec = RICH) -> LaneSpec:
+    return reduce(SUBJECT.case, lane, lambda case, spec: interesting(spec), lambda case: {}).lane
+
+
+@pytest.mark.parametrize(
+    ("needs", "left"),
+    [
+        (lambda lane: True, LANE),
+        (lambda lane: lane.pipeline is Pipeline.CPU, replace(NAMED["relax-export-cpu"], asserts=True)),
+        (lambda lane: not lane.asserts, TVM_LANES[0]),
+        (lambda lane: lane.as_library and not lane.asserts, NAMED["relax-export-library"]),
+        (lambda lane: lane.executor is Execution.COMPILED and not lane.asserts, NAMED["relax-export-compiled"]),
+    ],
+)
+def test_what_is_not_needed_goes_and_a_lane_with_a_name_has_it_back(
+    needs: Callable[[LaneSpec], bool], left: LaneSpec
+) -> None:
+    found = reduced(needs)
+    assert replace(found, name="", checked=False) == replace(left, name="", checked=False)
+    if left in NAMED.values() or left in TVM_LANES:
+        assert found.name == left.name
+
+
+@pytest.mark.parametrize("name", RICH.passes)
+def test_a_single_pass_is_left(name: str) -> None:
+    assert reduced(lambda lane: name in lane.passes).passes == (name,)
+
+
+def test_two_passes_that_need_each_other_are_left_in_their_order() -> None:
+    found = reduced(lambda lane: {"FoldConstant", "FuseTIR"} <= set(lane.passes))
+    assert found.passes == ("FoldConstant", "FuseTIR")
+
+
+def test_the_graph_is_smaller_before_the_lane_is() -> None:
+    """Operators come first in the order: a smaller graph is worth a richer lane, never the other way round."""
+    big = subject_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0"), ("v1", "relu", "v0")], "v1")
+
+    def interesting(case: Case, lane: LaneSpec) -> bool:
+        return "relu" in case.graph.ops and (len(case.graph.nodes) == 2 or lane.pipeline is Pipeline.CPU)
+
+    found = reduce(big.case, RICH, interesting, lambda case: {"v0": -case.tensors["x0"]})
+    assert (found.case.graph.ops, found.lane.pipeline) == (("relu",), Pipeline.CPU)
+
+
+def test_lanes_of_others_stay() -> None:
+    assert list(plain_lane(replace(SUBJECT, lane=ONNXRUNTIME))) == []
+    assert list(plain_lane(SUBJECT)) == []
