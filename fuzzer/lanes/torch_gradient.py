@@ -76,9 +76,11 @@ def _value_and_gradients(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> 
 
 def _envelope(function: Case, names: Sequence[str]) -> tuple[Array, ...]:
     """Monte Carlo arithmetic: how far the float64 gradients stray where every number on the way is pushed by a few
-    units in the last place of its own dtype. Autograd multiplies by the same pushes on its way back, so what rounds
-    there is pushed as well; what rounds within one operator's derivative (that of a normalisation is a difference of
-    large numbers) shows in the model's own precision. Then, which elements some sample makes infinite or NaN."""
+    units in the last place of its own dtype. Autograd multiplies by the same pushes on its way back, by that of the
+    argument itself at the end, so what rounds there is pushed as well, the last roundings included: they need no units
+    of their own, as those of results do. What rounds within one operator's derivative (that of a normalisation is a
+    difference of large numbers) shows in the model's own precision. Then, which elements some sample makes infinite or
+    NaN."""
     truth = _sample(function, names, None)
     spread = [np.zeros(array.shape) for array in truth]
     ill = [np.zeros(array.shape, np.bool_) for array in truth]
@@ -102,7 +104,7 @@ def _sample(function: Case, names: Sequence[str], seed: int | None) -> tuple[Arr
         push = 2 * torch.rand(value.shape, generator=noise) - 1
         size = ULPS * dtype.eps * push
         at_zero = torch.where(value == 0, size * NEAR_ZERO, torch.zeros(()))
-        return torch.where(torch.isfinite(value), value * (1 + size) + at_zero, value)
+        return value * (1 + size) + at_zero  # no infinity moves, and its gradient is pushed like any other
 
     types = function.graph.types
     arguments = _arguments(function, names, float64=True)

@@ -96,7 +96,7 @@ def test_what_a_checker_refuses_is_tvms_error(in_front: Path) -> None:
         Component.TVM,
         Stage.LOAD,
         "fuzzer.lanes.written.Refused",
-        "Compilation error: use of undeclared identifier 'VAR'",
+        "Compilation error: ‘VAR’ undeclared (first use in this function)",
     )
 
 
