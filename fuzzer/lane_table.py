@@ -18,12 +18,14 @@ from fuzzer.availability import (
     availability,
     in_words,
 )
-from fuzzer.lanes import HONEST_LANES, LANES, SAMPLED_LANES
+from fuzzer.campaign.mix import EVERY
+from fuzzer.lanes import HONEST_LANES, OFTEN, REFERENCES, SAMPLED_LANES, SCREENING
 from oracles.lane import Engine, LaneSpec
 from oracles.siblings import what_it_adds
 
 WHEN: Mapping[str, tuple[LaneSpec, ...]] = {
-    "every test": LANES,
+    "every test": (*REFERENCES, *SCREENING),
+    f"1 test in {EVERY}": OFTEN,
     "in turn": SAMPLED_LANES,
     "on demand": HONEST_LANES,  # `fuzz bench honesty`
 }
