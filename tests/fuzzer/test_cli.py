@@ -11,11 +11,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from fuzzer.campaign.store import State
+from fuzzer.campaign.tally import Tally
 from fuzzer.cli import COMMANDS, main, routed
 from fuzzer.lane_table import LISTED
 from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.known import entries
 from generators import case_file
 from generators.ops import OPS
 
@@ -334,9 +338,7 @@ def test_lanes(fuzz: Fuzz) -> None:
     done = fuzz("lanes", "--json")
     assert (done.returncode, done.stderr) == (DONE, "")
     assert [lane["name"] for lane in json.loads(done.stdout)] == [lane.name for lane in LISTED]
-    assert [line.split()[0] for line in fuzz("lanes").stdout.splitlines()] == [
-        lane.name for lane in LISTED
-    ]
+    assert [line.split()[0] for line in fuzz("lanes").stdout.splitlines()] == [lane.name for lane in LISTED]
 
 
 def test_ops(fuzz: Fuzz) -> None:
@@ -375,3 +377,54 @@ def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
 def test_triage_of_an_empty_campaign(fuzz: Fuzz) -> None:
     assert fuzz("triage").stdout == "no findings; next: python -m fuzzer.cli run\n"
     assert json.loads(fuzz("triage", "--json").stdout) == []
+    assert fuzz("triage", "--unsupported").stdout == "nothing is counted yet\n"
+    assert json.loads(fuzz("triage", "--unsupported", "--json").stdout) == {}
+    assert {entry["met"] for entry in json.loads(fuzz("triage", "--known", "--json").stdout)} == {0}
+
+
+def books(folder: Path, state: State) -> Path:
+    """A campaign of which nothing but its books is there."""
+    folder.mkdir()
+    (folder / "campaign.json").write_bytes(msgspec.json.encode(state))
+    return folder
+
+
+def test_triage_counts_what_importers_lack(fuzz: Fuzz, tmp_path: Path) -> None:
+    tally = Tally(unsupported={"b": 4, "a": 1}, lacking={"b": {"x": 1, "z": 3, "y": 3}, "a": {"w": 1}})
+    tally.environment = {"no space left": 2}
+    campaign = books(tmp_path / "c", State(0, tally=tally))
+    done = fuzz("triage", "--unsupported", "--campaign", campaign)
+    assert (done.returncode, done.stderr) == (DONE, "")
+    assert done.stdout.splitlines() == [
+        "a: 1 things lacking, met in 1 tests",
+        "      1 w",
+        "b: 3 things lacking, met in 4 tests",
+        "      3 y",
+        "      3 z",
+        "      1 x",
+        "the machine failed 2 lanes: no space left",
+    ]
+    listed = json.loads(fuzz("triage", "--unsupported", "--json", "--campaign", campaign).stdout)
+    assert listed == {"a": {"w": 1}, "b": {"y": 3, "z": 3, "x": 1}}
+    assert list(listed["b"]) == ["y", "z", "x"]
+
+
+def test_triage_counts_known_behaviour(fuzz: Fuzz, tmp_path: Path) -> None:
+    met, *others = entries()
+    campaign = books(tmp_path / "c", State(0, known={met.name: 7}))
+    done = fuzz("triage", "--known", "--campaign", campaign)
+    assert (done.returncode, done.stderr) == (DONE, "")
+    assert done.stdout.splitlines() == [
+        f"      7 {met.name} ({met.upstream}): {met.why}",
+        *(f"  matches nothing here: {entry.name} ({entry.upstream})" for entry in others),
+    ]
+    (first, *rest) = json.loads(fuzz("triage", "--known", "--json", "--campaign", campaign).stdout)
+    assert first == {"name": met.name, "why": met.why, "upstream": met.upstream, "met": 7}
+    assert [(entry["name"], entry["met"]) for entry in rest] == [(entry.name, 0) for entry in others]
+
+
+@pytest.mark.parametrize("table", ["--known", "--unsupported"])
+def test_triage_of_books_that_are_torn(fuzz: Fuzz, tmp_path: Path, table: str) -> None:
+    campaign = books(tmp_path / "c", State(0))
+    (campaign / "campaign.json").write_text('{"seed": ')
+    refused(fuzz("triage", table, "--campaign", campaign), campaign / "campaign.json")
