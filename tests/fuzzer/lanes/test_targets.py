@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,6 +63,20 @@ def test_all_dtypes_go_to_the_sanitized_process_and_back(executor: Executor) -> 
     assert isinstance(outcome, Ran), outcome
     for (name, array), given in zip(case.inputs.items(), outcome.outputs[1:], strict=True):
         assert (given.dtype, given.shape, given.tobytes()) == (array.dtype, array.shape, array.tobytes()), name
+
+
+def test_in_a_devices_worker_the_device_runs_it() -> None:
+    """Nothing of CUDA is called for the answer, so that it can be asked here."""
+    ask = (
+        "import os, fuzzer.lanes.device\n"
+        "from fuzzer.lanes.relax_build import device_of, target_of\n"
+        "from oracles.targets import NAMED\n"
+        "target_of(NAMED['cuda'])\n"
+        "print(device_of(NAMED['cuda']), device_of(NAMED['c']), device_of(NAMED['opencl']))\n"
+        "print(os.environ['TVM_CUDA_COMPILE_MODE'], os.environ['TVM_CUDA_NVCC_NO_FAST_MATH'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
+    assert done.stdout.split("\n") == ["cuda:0 cpu:0 None", "nvcc 1", ""], done.stderr
 
 
 # --- compilers that stand in front of the real ones
