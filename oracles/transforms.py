@@ -34,6 +34,7 @@ class Transform:
     on        what it looks for: it does nothing, or is out of place, elsewhere
     wants     PyTorch operators (rows of the operator table) that wake it; none: no one in particular
     rounding  how results may differ
+    lowers    some pipeline runs it too: a failure is the compilation's, whoever asked for it
     round_trip  the module is written down and read again: nothing at all may differ
     """
 
@@ -43,6 +44,7 @@ class Transform:
     after: tuple[str, ...] = ()
     wants: tuple[str, ...] = ()
     rounding: Rounding = Rounding.SAME
+    lowers: bool = False
     round_trip: bool = False
 
 
@@ -88,9 +90,9 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("OptimizeLayoutTransform", on=On.OPERATORS),
     _relax("RemoveRedundantReshape", on=On.OPERATORS),
     _relax("FastMathTransform", on=On.OPERATORS, rounding=Rounding.FAST_MATH),
-    _relax(LEGALIZE, on=On.OPERATORS),
+    _relax(LEGALIZE, on=On.OPERATORS, lowers=True),
     # on the program's structure
-    _relax("FoldConstant"),
+    _relax("FoldConstant", lowers=True),
     _relax("EliminateCommonSubexpr"),
     _relax("EliminateCommonSubexpr", "call_only=True", "EliminateCommonSubexpr-calls"),
     _relax("CanonicalizeBindings"),
@@ -101,8 +103,8 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("NormalizeGlobalVar"),
     _relax("InlinePrivateFunctions"),
     _relax("ConvertToDataflow"),
-    _relax("ToNonDataflow", on=On.LOWERED),
-    _relax("RemovePurityChecking", on=On.LOWERED),
+    _relax("ToNonDataflow", on=On.LOWERED, lowers=True),
+    _relax("RemovePurityChecking", on=On.LOWERED, lowers=True),
     _relax("RemoveUnusedParameters"),
     _relax("RemoveUnusedOutputs"),
     _relax("ExpandTupleArguments"),
@@ -110,15 +112,17 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("TopologicalSort", 'order="breadth-first"', "TopologicalSort-breadth"),
     _relax("TopologicalSort", 'direction="from-outputs"', "TopologicalSort-outputs"),
     _relax("SpecializePrimFuncBasedOnCallSite"),
-    _relax("RewriteDataflowReshape"),
+    _relax("RewriteDataflowReshape", lowers=True),
     # on kernels
-    _relax("AnnotateTIROpPattern", on=On.KERNELS, after=(LEGALIZE,)),
-    _relax("FuseOps", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern")),
-    _relax("FuseOps", "fuse_opt_level=0", "FuseOps-0", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern")),
-    _relax("FuseTIR", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern", "FuseOps")),
+    _relax("AnnotateTIROpPattern", on=On.KERNELS, after=(LEGALIZE,), lowers=True),
+    _relax("FuseOps", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern"), lowers=True),
+    _relax(
+        "FuseOps", "fuse_opt_level=0", "FuseOps-0", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern"), lowers=True
+    ),
+    _relax("FuseTIR", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern", "FuseOps"), lowers=True),
     _relax("AttachAttrLayoutFreeBuffers", on=On.KERNELS, after=(LEGALIZE,)),
     _relax("SplitLayoutRewritePreproc", on=On.KERNELS, after=(LEGALIZE, "AttachAttrLayoutFreeBuffers")),
-    _relax("CallTIRRewrite", on=On.LOWERED, after=(LEGALIZE, "ToNonDataflow", "RemovePurityChecking")),
+    _relax("CallTIRRewrite", on=On.LOWERED, after=(LEGALIZE, "ToNonDataflow", "RemovePurityChecking"), lowers=True),
     Transform(
         "DlightCPU",
         "tvm.s_tir.dlight.ApplyDefaultSchedule(tvm.s_tir.dlight.cpu.GEMV())(mod)",

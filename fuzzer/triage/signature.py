@@ -134,7 +134,7 @@ _UNSUPPORTED_TYPES = frozenset(
     }
 )
 _UNSUPPORTED_TEXT = re.compile(
-    r"^Unsupported (function type|module type|input datatype|type for )|^Unsupported transposed convolution"
+    r"^Unsupported (function (type|target)|module type|input datatype|type for )|^Unsupported transposed convolution"
     r"|^Unsupported: ONNX|^ONNX does not support|^ONNX export does NOT support"
     r"|only supports? \S+ and \S+ for now|not supported( yet)?\b|is not implemented|not implemented for"
     r"|FPrimalGradient has not been registered|now only support one dataflow block"
@@ -163,7 +163,7 @@ def recognise(failure: Raised | Died) -> Outcome:
 
 
 _LISTED = (
-    re.compile(r"^Unsupported function types? \[(.*)"),
+    re.compile(r"^Unsupported function (?:types? \[|target )(.*)"),
     re.compile(r"^The following operators are not supported for frontend ONNX: (.*)"),
     re.compile(r"^Exporting the operator ('[\w:]+') to ONNX"),
     re.compile(r"Could not find an implementation for (\w+)\("),

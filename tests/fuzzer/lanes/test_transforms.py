@@ -1,0 +1,41 @@
+"""Each row of the table of transforms, alone with what it needs, on real models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from small_models import CASES
+
+from fuzzer.campaign.draw import ordered
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import REFERENCES, TVM_LANES
+from generators.choice import NumpySource
+from oracles import judge_all
+from oracles.finding import Component
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, facts_of
+from oracles.transforms import NAMED, TRANSFORMS
+
+pytestmark = pytest.mark.tvm
+
+PLAIN = TVM_LANES[0]
+
+
+def lane_of(name: str) -> LaneSpec:
+    passes = ordered(NumpySource(0), [NAMED[name]])
+    return replace(PLAIN, name=f"with {name}", passes=passes, target="llvm-O0")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_alone_each_gives_what_pytorch_gives(executor: Executor, case: str) -> None:
+    lanes = [lane_of(row.name) for row in TRANSFORMS]
+    outcomes = executor.run(CASES[case], (*REFERENCES, PLAIN, *lanes)).outcomes
+    assert {lane.name: outcomes[lane] for lane in lanes if not isinstance(outcomes[lane], Ran)} == {}
+    assert [finding for finding in judge_all(CASES[case], outcomes) if finding.component is Component.TVM] == []
+
+
+@pytest.mark.parametrize("name", ["FoldConstant", "FuseTIR", "ConvertLayout-NHWC", "ScriptRoundTrip"])
+def test_the_checker_looks_after_each(executor: Executor, name: str) -> None:
+    lane = lane_of(name)
+    assert name.partition("-")[0] in facts_of(executor.run(CASES["conv"], (lane,)).outcomes[lane]).checked
