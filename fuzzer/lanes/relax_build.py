@@ -106,6 +106,7 @@ def context(spec: LaneSpec, checker: Checker | None) -> Any:
 def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, target: Any) -> Any:
     """The module after the passes that the lane names."""
     for name in spec.passes:
+        step(Stage.COMPILE if TRANSFORMS[name].lowers else Stage.TRANSFORM)
         module = apply(name, module, target)
         if checker and name in ROUND_TRIPS:  # of the others the instrument knows
             checker.look(module, name)
