@@ -46,7 +46,7 @@ class Allowance:
     growth    times the envelope
     relative  of the output's largest number: what is added and taken away again loses digits that no operator of the
               case's own shows
-    overflow  whether numbers may become infinite, or no numbers, on the way
+    overflow  whether numbers may be clamped, or become infinite, on the way: then only numbers are compared
     """
 
     growth: float
@@ -57,7 +57,7 @@ class Allowance:
 ALLOWANCES = {
     Rounding.SAME: Allowance(1.0, 0.0),
     Rounding.OTHER_ORDER: Allowance(8.0, 2.0**-18),
-    Rounding.FAST_MATH: Allowance(64.0, 2.0**-16),
+    Rounding.FAST_MATH: Allowance(4.0, 2.0**-20, overflow=True),
     Rounding.HALF: Allowance(2.0**13, 2.0**-5, overflow=True),
 }
 """Of float32: docs/tolerance.md has the grounds. Integers are judged under SAME alone: of what is rounded otherwise and
@@ -125,4 +125,4 @@ def _float_excess(actual: Array, right: Expected, rounding: Rounding) -> npt.NDA
     agreed = ~finite & ((np.isnan(eager) & np.isnan(truth)) | (eager == truth))
     same = (np.isnan(lane) & np.isnan(eager)) | (lane == eager)
     excess = np.where(agreed & ~same, np.inf, excess)
-    return np.where(np.isfinite(lane), excess, 0.0) if ALLOWANCES[rounding].overflow else excess
+    return np.where(np.isfinite(lane) & finite, excess, 0.0) if ALLOWANCES[rounding].overflow else excess

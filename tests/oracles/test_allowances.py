@@ -1,0 +1,88 @@
+"""Passes that round otherwise: how far their programs may be off, and what stays as strict as ever."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fakes import expect
+
+from oracles.against_torch import judge
+from oracles.finding import Kind
+from oracles.reference import Expected
+from oracles.tolerance import ALLOWANCES, C, mismatch, tolerance, uncertainty
+from oracles.transforms import NAMED, TRANSFORMS, Rounding, rounding_of
+
+RIGHT = expect([1.0, -4.0, 0.25], envelope=1e-7)
+OTHERS = [rounding for rounding in Rounding if rounding is not Rounding.SAME]
+
+
+def off_by(right: Expected, rounding: Rounding, factor: float) -> np.ndarray:
+    return (right.truth + factor * tolerance(right, rounding)).astype(np.float64)
+
+
+@pytest.mark.parametrize("rounding", Rounding)
+def test_the_bound_lies_at_the_allowance(rounding: Rounding) -> None:
+    wide = expect(RIGHT.eager, envelope=1e-7, dtype="float64")
+    assert mismatch(0, off_by(wide, rounding, 0.99), wide, rounding) is None
+    assert mismatch(0, off_by(wide, rounding, 1.01), wide, rounding) is not None
+
+
+@pytest.mark.parametrize("rounding", Rounding)
+def test_what_it_is_made_of(rounding: Rounding) -> None:
+    allowed = ALLOWANCES[rounding]
+    np.testing.assert_allclose(
+        tolerance(RIGHT, rounding), C * (allowed.growth * uncertainty(RIGHT) + allowed.relative * 4.0), rtol=1e-15
+    )
+
+
+def test_each_is_laxer_than_the_one_before_or_for_another_reason() -> None:
+    assert tolerance(RIGHT).tolist() == tolerance(RIGHT, Rounding.SAME).tolist()
+    for rounding in OTHERS:
+        assert (tolerance(RIGHT, rounding) > tolerance(RIGHT)).all()
+    assert (tolerance(RIGHT, Rounding.HALF) > tolerance(RIGHT, Rounding.OTHER_ORDER)).all()
+
+
+@pytest.mark.parametrize("rounding", Rounding)
+@pytest.mark.parametrize("lie", [[1.0, -4.0, 1.25], [1.0, 4.0, 0.25], [0.0, 0.0, 0.0]])
+def test_a_wrong_number_is_caught_under_each(rounding: Rounding, lie: list[float]) -> None:
+    assert mismatch(0, np.float32(lie), RIGHT, rounding) is not None
+
+
+@pytest.mark.parametrize("rounding", Rounding)
+def test_shapes_and_dtypes_are_judged_under_each(rounding: Rounding) -> None:
+    for outputs, kind in (
+        ((), Kind.WRONG_ARITY),
+        ((RIGHT.eager[None],), Kind.WRONG_SHAPE),
+        ((RIGHT.eager.astype(np.float16),), Kind.WRONG_DTYPE),
+    ):
+        found = judge(outputs, (RIGHT,), rounding)
+        assert found is not None
+        assert found[0] is kind
+
+
+@pytest.mark.parametrize("rounding", OTHERS)
+@pytest.mark.parametrize("odd", [np.inf, np.nan])
+def test_numbers_alone_are_compared_where_they_may_leave_the_range(rounding: Rounding, odd: float) -> None:
+    lane = np.float32([1.0, odd, 0.25])
+    assert (mismatch(0, lane, RIGHT, rounding) is None) is ALLOWANCES[rounding].overflow
+    saturated = mismatch(0, np.float32([1.0, 3e38]), expect([1.0, np.inf]), rounding)
+    assert (saturated is None) is ALLOWANCES[rounding].overflow
+
+
+def test_integers_are_judged_where_nothing_is_rounded_otherwise() -> None:
+    right = expect([1, 2], dtype="int64")
+    assert mismatch(0, np.int64([1, 3]), right, Rounding.SAME) is not None
+    assert [mismatch(0, np.int64([1, 3]), right, rounding) for rounding in OTHERS] == [None] * len(OTHERS)
+
+
+def test_the_coarsest_pass_of_a_lane_counts() -> None:
+    assert rounding_of(()) is Rounding.SAME
+    assert rounding_of(("FoldConstant", "FuseTIR")) is Rounding.SAME
+    assert rounding_of(("ExpandMatmulOfSum", "FoldConstant")) is Rounding.OTHER_ORDER
+    assert rounding_of(("ToMixedPrecision", "FastMathTransform", "FoldConstant")) is Rounding.HALF
+
+
+def test_who_rounds_otherwise_is_a_short_list() -> None:
+    coarse = {row.name for row in TRANSFORMS if row.rounding > Rounding.OTHER_ORDER}
+    assert coarse == {"FastMathTransform", "ToMixedPrecision", "ToMixedPrecision-float16"}
+    assert NAMED["ConvertLayout-NHWC"].rounding is Rounding.SAME
