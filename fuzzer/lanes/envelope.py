@@ -78,6 +78,8 @@ half a unit."""
 
 CONVOLUTIONS = _names("conv1d conv2d conv3d")
 
+DROPOUT = "dropout_training"
+
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 
@@ -85,9 +87,9 @@ HALVES = (DType.FLOAT16, DType.BFLOAT16)
 class Sample:
     """How one evaluation pushes: every value away from zero (1) or towards it (-1), or by a seed of its own (0).
 
-    Those of width 0 push nothing. one_pass: variances in one pass; flush: denormal numbers are zero; skip_padding: no
-    weight of a convolution meets its padding, and what NaN x 0 gives is not there; other_layout: inputs lie otherwise
-    in memory, which changes nothing but where PyTorch is wrong.
+    Those of width 0 push nothing. one_pass: variances in one pass; flush: denormal numbers are zero; skip: nothing is
+    multiplied by a zero that is not a number of the case's, and what NaN x 0 gives is not there; other_layout: inputs
+    lie otherwise in memory, which changes nothing but where PyTorch is wrong.
     """
 
     direction: int
@@ -95,7 +97,7 @@ class Sample:
     width: float = 1.0
     one_pass: bool = False
     flush: bool = False
-    skip_padding: bool = False
+    skip: bool = False
     other_layout: bool = False
 
 
@@ -103,7 +105,7 @@ PLAIN = Sample(0, width=0.0)
 ONE_PASS_SAMPLE = Sample(0, width=0.0, one_pass=True)
 FLUSHED = Sample(0, width=0.0, flush=True)
 OTHER_LAYOUT = Sample(0, width=0.0, other_layout=True)
-SKIPPED = Sample(0, width=0.0, skip_padding=True)
+SKIPPED = Sample(0, width=0.0, skip=True)
 NARROW = (Sample(0, width=0.0), Sample(1), Sample(-1), *(Sample(0, seed) for seed in range(1, 7)))
 WIDER = (Sample(1, 0, WIDE), Sample(-1, 0, WIDE), Sample(0, 11, WIDE), Sample(0, 12, WIDE))
 
@@ -198,7 +200,7 @@ class Program:
         self._types = types
         self.exact = all(step.exact for step in self._steps)
         self.has_variance = any(step.node.op in ONE_PASS for step in self._steps)
-        self.saw_denormals = self.saw_special_weights = False
+        self.saw_denormals = self.saw_nan_times_zero = False
 
     def run(self, sample: Sample) -> list[Array]:
         with torch.no_grad(), double_precision():
@@ -207,7 +209,7 @@ class Program:
     def run_otherwise(self) -> Iterator[list[Array]]:
         """What must be the same but for rounding; where it is not, there is no truth: honest implementations differ, or
         one of PyTorch's own is wrong. Not with inputs in another layout where PyTorch has no views of it."""
-        if self.saw_special_weights:
+        if self.saw_nan_times_zero:
             yield self.run(SKIPPED)
         with suppress(RuntimeError):
             yield self.run(OTHER_LAYOUT)
@@ -234,7 +236,7 @@ class Program:
                     made = push.rounded(made, dtype, size, step)
                 values[result.name] = made
             if sample is PLAIN:
-                self.saw_special_weights |= step.pads and not bool(torch.isfinite(args[1]).all())
+                self.saw_nan_times_zero |= step.multiplies_by_zero and not all(map(_all_finite, args))
                 for result in step.node.results:
                     dtype = result.type.dtype
                     self._look_for_denormals(values[result.name], dtype, step.flushes_below(args, dtype))
@@ -290,7 +292,9 @@ class _Step:
         op = TABLE[node.op]
         self.node, self.scale = node, op.scale
         self.exact_where_held = node.op in EXACT_WHERE_HELD
-        self.pads = node.op in CONVOLUTIONS and _some(node.attrs.get("padding"))
+        self.multiplies_by_zero = (
+            node.attrs["p"] == 1 if node.op == DROPOUT else node.op in CONVOLUTIONS and _some(node.attrs["padding"])
+        )
         self._code, self._names = _compiled(node, types)
         count = op.terms(types, node.attrs) if op.terms else 0
         count += count > 0 and node.op in SUMS and len(types) > 2  # a bias, or what the sum is added to
@@ -314,8 +318,11 @@ class _Step:
             own = getattr(torch, self.node.results[0].type.dtype)
             made = ONE_PASS[self.node.op]([arg.to(own) for arg in args], self.node.attrs)
             return tuple(result.to(torch.float64) for result in made)
-        if sample.skip_padding and self.pads:
-            x, weight, *bias = args
+        if sample.skip and self.multiplies_by_zero:
+            x, *rest = args
+            if self.node.op == DROPOUT:
+                return (torch.zeros_like(x),)
+            weight, *bias = rest
             return (without_padding(x, weight, bias, self.node.attrs),)
         return self._run(args)
 
@@ -334,6 +341,10 @@ class _Step:
         scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, **dict(zip(self._names, args, strict=True))}
         exec(self._code, scope)
         return tuple([scope[value.name] for value in self.node.results])
+
+
+def _all_finite(values: torch.Tensor) -> bool:
+    return bool(torch.isfinite(values).all())
 
 
 def _some(padding: object) -> bool:

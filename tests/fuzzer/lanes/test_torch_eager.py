@@ -444,6 +444,14 @@ def test_a_weight_that_is_not_finite_may_not_meet_the_padding(padding: int, weig
         assert ill[0, 0].tolist() == [[True, True, True], [True, False, True], [True, True, True]]
 
 
+@pytest.mark.parametrize(("p", "ill"), [(1.0, [False, True, True]), (0.0, [False] * 3)])
+def test_dropout_of_what_is_not_finite_may_be_zero(p: float, ill: list[bool]) -> None:
+    """Eager PyTorch multiplies by zero, inductor chooses."""
+    numbers = np.array([1.0, np.nan, np.inf], np.float32)
+    case = case_of({"x0": "float32[3]"}, [("v0", "dropout_training", "x0", {"p": p})], "v0", lambda item: numbers)
+    assert envelope(case)[1][0].tolist() == ill
+
+
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize(
     "attrs", [{"padding": 1, "stride": 2}, {"padding": "same", "dilation": 2}, {"padding": "valid"}, {"groups": 2}]
