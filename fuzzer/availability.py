@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.isolate.devices import Device, found_devices
-from oracles.lane import Engine, LaneSpec, Params
+from oracles.lane import Engine, LaneSpec, Params, speaks_relay
 from oracles.targets import NAMED as TARGETS
 from oracles.targets import Checker, Runs, Target
 
@@ -41,6 +42,18 @@ def _cpu_flags() -> frozenset[str]:
     return frozenset(next((line.partition(":")[2] for line in lines if line.startswith("flags")), "").split())
 
 
+@functools.cache
+def _devices() -> Sequence[Device]:
+    """They are asked for with every lane that runs on one."""
+    return found_devices()
+
+
+def _toolchains() -> Sequence[str]:
+    from fuzzer.toolchains import registry  # here: what starts toolchains asks this file about lanes
+
+    return registry.names()
+
+
 def node_package(name: str, node: str) -> Path | None:
     """The entry of a package that was installed for all of Node's programs."""
     prefixes = (Path(node).resolve().parents[1], Path(node).parents[1], Path("/usr/local"))
@@ -54,8 +67,9 @@ class Machine:
 
     which: Callable[[str], str | None] = shutil.which
     cpu_flags: Callable[[], frozenset[str]] = _cpu_flags
-    devices: Callable[[], Sequence[Device]] = found_devices
+    devices: Callable[[], Sequence[Device]] = _devices
     package: Callable[[str, str], Path | None] = node_package
+    toolchains: Callable[[], Sequence[str]] = _toolchains
 
     def has(self, checker: Checker) -> bool:
         path = self.which(checker.program)
@@ -68,6 +82,9 @@ THIS = Machine()
 def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
     if lane.engine is not Engine.TVM:
         return Runnable()
+    if speaks_relay(lane):
+        there = lane.toolchain in machine.toolchains()
+        return Runnable() if there else Missing(f"fuzz toolchain add {lane.toolchain}")
     row = TARGETS[lane.target]
     if row.compilers and compiler_of(row, machine) is None:
         return Missing(f"none of {', '.join(row.compilers)} is on PATH")
@@ -88,6 +105,13 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
             return Runnable() if checker else CompileOnly(f"no {_programs(row)} on PATH for the GPU's code", None)
         case Runs.NOWHERE:
             return CompileOnly("nothing here runs its code", checker_of(row, machine))
+
+
+def runs_on_a_device(lane: LaneSpec, machine: Machine = THIS) -> bool:
+    """Whether it is a device's worker that runs the lane. Where it can only be compiled, no device is needed."""
+    if lane.engine is not Engine.TVM or TARGETS[lane.target].runs is not Runs.ON_A_DEVICE:
+        return False
+    return isinstance(availability(lane, machine), Runnable)
 
 
 def available(lanes: Sequence[LaneSpec], machine: Machine = THIS) -> tuple[LaneSpec, ...]:

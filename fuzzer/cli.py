@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,7 +21,7 @@ from rich.table import Table
 from fuzzer import bench, lane_table
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
-from fuzzer.availability import available
+from fuzzer.availability import THIS, CompileOnly, Missing, Runnable, availability, available
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.screen import Screen, found_line
 from fuzzer.campaign.store import Busy, Store, state_of
@@ -28,13 +29,18 @@ from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
 from fuzzer.gen import Order
 from fuzzer.gen import run as generate_cases
-from fuzzer.isolate.executor import EnvironmentMissing, Executor
-from fuzzer.isolate.fleet import Backend, Fleet
+from fuzzer.isolate import sanitizer
+from fuzzer.isolate.device_check import DeviceCheck, check_devices
+from fuzzer.isolate.device_pool import DevicePool
+from fuzzer.isolate.devices import Device
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.fleet import Backend, Fleet, Place
+from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.isolate.toolchain import HOST, HOST_NAME
-from fuzzer.lanes import LANES, OFTEN, SAMPLED_LANES, SCREENING, TVM_LANES, select
+from fuzzer.lanes import LANES, OFTEN, RELAY_ROADS, RELAY_SAMPLED, SAMPLED_LANES, SCREENING, TVM_LANES, select
 from fuzzer.replay import Exit
 from fuzzer.report import finding_file
-from fuzzer.selftest import self_test
+from fuzzer.selftest import Check, self_test
 from fuzzer.settings import DRAWN, Settings
 from fuzzer.signals import on_first_signal
 from fuzzer.toolchains import command as toolchains
@@ -82,7 +88,7 @@ def run(
     """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
     where = named(toolchain)
     the_mix = lanes == "*"
-    every_test = in_toolchains(SCREENING if the_mix else _lanes(lanes), where)
+    every_test = in_toolchains((*SCREENING, *RELAY_ROADS) if the_mix else _lanes(lanes), where)
     sampled, often = (in_toolchains(some if the_mix else (), where) for some in (available(SAMPLED_LANES), OFTEN))
     drawn = DRAWN if the_mix and HOST in where else 0
     chosen_ops = _ops(ops)
@@ -93,13 +99,13 @@ def run(
         settings = replace(settings, often=often, drawn=drawn)
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
         say("warming up the compilers ...")
-        with Fleet(store.scratch, find) as executor:
+        with Fleet(store.scratch, find, tell=say) as executor:
             _prove_that_failures_are_seen(executor)
             task = Campaign(settings, store, executor)
             _stop_on_signals(task)
             with Screen(task):
                 task.run()
-        _summarise(task, store)
+        _summarise(task, store, executor.quarantined)
 
 
 def _prove_that_failures_are_seen(executor: Backend) -> None:
@@ -117,14 +123,15 @@ def _stop_on_signals(task: Campaign) -> None:
     on_first_signal(stop)
 
 
-def _summarise(task: Campaign, store: Store) -> None:
+def _summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str]) -> None:
     findings = sorted(store.findings.values(), key=lambda doc: doc.slug)
     if task.settings.json:
         listed = [
             {key: getattr(doc, key) for key in ("slug", "signature", "kind", "component", "lanes", "ops", "flaky")}
             for doc in findings
         ]
-        print_json({**store.state.tally.summary(), "findings": listed})
+        gone = {str(device): reason for device, reason in quarantined.items()}
+        print_json({**store.state.tally.summary(), "quarantined": gone, "findings": listed})
         return
     tally = store.state.tally
     print(f"{task.tests} tests in {task.seconds:.0f} s; {tally.invalid} invalid; {len(task.new)} new findings:")
@@ -132,6 +139,8 @@ def _summarise(task: Campaign, store: Store) -> None:
         print(f"  {found_line(doc)}")
     in_tvm = sum(doc.component is Component.TVM for doc in findings)
     print(f"the campaign has {len(findings)} findings, {in_tvm} of them TVM's")
+    for device, reason in quarantined.items():
+        print(f"{device} was not used to the end: {reason}")
     example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)
     crashes = os.path.relpath(store.crashes)
     print(f"next: {program()} --replay {crashes}/{example.slug}" if example else f"next: {program()} run --seconds 600")
@@ -153,7 +162,7 @@ def replay(
     where = named(doc.lane.toolchain if toolchain is None else toolchain)
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as executor:
         result = replaying.replay(executor, doc, case, in_toolchains(chosen, where), times)
-        releases = {each.name: executor.backend(each.name).versions["tvm"] for each in where}
+        releases = {each.name: executor.backend(Place(each.name)).versions["tvm"] for each in where}
     if json:
         runs = [
             {
@@ -229,21 +238,48 @@ def triage(
 @app.command()
 def doctor(json: JsonFlag = False) -> None:
     """Prove that every kind of failure is seen; print versions and lanes."""
-    with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as executor:
         checks = self_test(executor)
         versions = executor.versions
+    devices, why_no_device = _devices()
+    good = all(check.passed for check in checks) and all(device.passed for device in devices)
     if json:
-        print_json({"versions": versions, "checks": checks, "lanes": LANES})
+        gpus = {"devices": devices, "why_no_device": why_no_device, "compute_sanitizer": sanitizer.is_installed()}
+        print_json({"versions": versions, "checks": checks, **gpus, "lanes": LANES})
     else:
         print("versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()))
         for check in checks:
             seen = check.seen or "no finding"
             print(f"  {'ok ' if check.passed else 'BAD'} {check.sin}: {seen} ({check.seconds:.1f} s)")
+        print(f"GPUs: {why_no_device or f'{len(devices)} in use'}; {_second_look()}")
+        for each in devices:
+            told = each.why_not or "gives the known answer"
+            print(f"  {'ok ' if each.passed else 'BAD'} {each.device}: {told} ({each.seconds:.1f} s)")
         print("lanes: " + ", ".join(lane.name for lane in LANES))
         print("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
-        good = all(check.passed for check in checks)
-        print(f"next: {program()} run --seconds 120" if good else "failures would be missed: do not fuzz")
-    raise typer.Exit(Exit.GONE if all(check.passed for check in checks) else Exit.ENVIRONMENT)
+        print(f"next: {program()} run --seconds 120" if good else _what_is_wrong(checks))
+    raise typer.Exit(Exit.GONE if good else Exit.ENVIRONMENT)
+
+
+def _devices() -> tuple[list[DeviceCheck], str]:
+    """The devices that campaigns use here, each asked for the known answer; why there is none where there is none."""
+    match availability(KNOWN_ANSWER.lane):
+        case CompileOnly(why=why) | Missing(why=why):
+            return [], f"{why}: lanes for one are only compiled"
+        case Runnable():
+            with DevicePool(Path(tempfile.mkdtemp(prefix="difftvm-")), THIS.devices()) as pool:
+                return check_devices(pool), ""
+
+
+def _second_look() -> str:
+    installed = "is" if sanitizer.is_installed() else "is not"
+    return f"{sanitizer.PROGRAM} {installed} installed"
+
+
+def _what_is_wrong(checks: Sequence[Check]) -> str:
+    if all(check.passed for check in checks):
+        return "campaigns do without the GPUs that are BAD"
+    return "failures would be missed: do not fuzz"
 
 
 @app.command("lanes")
@@ -341,7 +377,7 @@ def sweep(
     chosen = _lanes(lanes)
     say("taking PyTorch's samples (a minute for all operators) ...")
     task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
-    with Store(out, None) as store, Executor(store.scratch) as executor:
+    with Store(out, None) as store, Fleet(store.scratch, find, tell=say) as executor:
         settings = Settings(out, store.state.seed, chosen, (), seconds, None, workers, json=json)
         _prove_that_failures_are_seen(executor)
         campaign = Campaign(settings, store, executor, task.case, task.watch)

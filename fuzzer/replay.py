@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
+from fuzzer.availability import availability, in_words
 from fuzzer.isolate.fleet import Backend
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
@@ -16,7 +17,7 @@ from fuzzer.triage.signature import signature_of
 from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Skipped, Unsupported
+from oracles.outcome import Built, Outcome, Skipped, Stage, Unsupported
 
 
 class Exit(IntEnum):
@@ -50,6 +51,8 @@ class Run:
                 return "passes" if self.ran else "is not run"
             case Exit.DIFFERENT:
                 return "fails otherwise"
+            case Exit.ENVIRONMENT:
+                return "is not run"
             case _:
                 return self.verdict.name.lower().replace("_", " ")
 
@@ -60,8 +63,9 @@ class Replay:
 
     @property
     def exit(self) -> Exit:
-        """The same failure in any run outweighs another failure, and that a pass."""
-        order = (Exit.SAME, Exit.DIFFERENT, Exit.TIMED_OUT, Exit.OUT_OF_MEMORY)
+        """The same failure in any run outweighs another failure, that a run that this machine could not do, and that a
+        pass."""
+        order = (Exit.SAME, Exit.DIFFERENT, Exit.TIMED_OUT, Exit.OUT_OF_MEMORY, Exit.ENVIRONMENT)
         verdicts = {run.verdict for run in self.runs}
         return next((verdict for verdict in order if verdict in verdicts), Exit.GONE)
 
@@ -75,17 +79,26 @@ def replay(executor: Backend, doc: FindingDoc, case: Case, lanes: Sequence[LaneS
     runs = []
     for lane in lanes:
         for _ in range(times):
-            seen = observe(executor.run, case, lane)
+            seen = observe(executor.run_fresh, case, lane)
             outcome = seen.result.outcomes[lane]
-            told = headline(seen.finding) if seen.finding else f"{lane.name}: {type(outcome).__name__}, no objection"
-            unasked = isinstance(outcome, Skipped | Unsupported)
-            runs.append(Run(lane, _verdict(doc, seen.finding), told, not unasked))
+            runs.append(_judged(doc, lane, outcome, seen.finding))
     return Replay(tuple(runs))
 
 
-def _verdict(doc: FindingDoc, finding: Finding | None) -> Exit:
-    if finding is None:
-        return Exit.GONE
+def _judged(doc: FindingDoc, lane: LaneSpec, outcome: Outcome, finding: Finding | None) -> Run:
+    if finding is not None:
+        return Run(lane, _verdict(doc, finding), headline(finding), True)
+    match outcome:
+        case Built() if doc.identity.stage is Stage.RUN:
+            return Run(lane, Exit.ENVIRONMENT, f"{lane.name}: {in_words(availability(lane))}", False)
+        case Skipped(reason=reason, environment=True):
+            return Run(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
+        case _:
+            unasked = isinstance(outcome, Skipped | Unsupported)
+            return Run(lane, Exit.GONE, f"{lane.name}: {type(outcome).__name__}, no objection", not unasked)
+
+
+def _verdict(doc: FindingDoc, finding: Finding) -> Exit:
     if doc.identity.same_failure(signature_of(finding)):
         return Exit.SAME
     match finding.kind:

@@ -8,15 +8,17 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from dataclasses import replace
 
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.store import Store
+from fuzzer.isolate.device_station import ON_THE_DEVICE
 from fuzzer.isolate.fleet import Backend
 from fuzzer.open_sizes import at_each_size
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
 from fuzzer.support import operators
-from fuzzer.triage.investigate import investigate, sightings
+from fuzzer.triage.investigate import Confirmed, investigate, sightings
 from fuzzer.triage.reproduce import is_valid, judged_run
 from generators.choice import NumpySource
 from generators.graph import Case
@@ -141,7 +143,7 @@ class Campaign:
         findings = list(judge_all(case, result.outcomes))
         for sighting in sightings(findings):
             if self.store.claim(case, sighting):
-                found = investigate(self._run_for_triage, case, sighting)
+                found = self._examined(investigate(self._run_for_triage, case, sighting))
                 doc = self.store.save(found, sighting, self.executor.versions)
                 if doc is not None:
                     self.new.append(doc)
@@ -150,10 +152,18 @@ class Campaign:
     def _run_for_triage(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         if self._stop.is_set():
             raise Stopping
-        result = self.executor.run(case, lanes)
+        result = self.executor.run_fresh(case, lanes)
         with self._lock:
             self.store.state.tally.add(result, triage=True)
         return result
+
+    def _examined(self, found: Confirmed) -> Confirmed:
+        """With what compute-sanitizer saw, where a device came into it."""
+        if self._stop.is_set():
+            raise Stopping
+        if found.finding.stage not in ON_THE_DEVICE:
+            return found
+        return replace(found, reports=self.executor.examine(found.case, found.finding.lane))
 
     def _finish(self, index: int) -> None:
         """`next_test` is the first test that is not done: a killed campaign repeats what was under way."""

@@ -24,7 +24,7 @@ from oracles.outcome import Result, Skipped
 STOP_SECONDS = 60.0
 
 
-def _to_nobody(message: str) -> None:
+def to_nobody(message: str) -> None:
     return None
 
 
@@ -42,7 +42,7 @@ class DevicePool:
         toolchain: Toolchain = HOST,
         bounds: Bounds = Bounds(),
         care: Care = Care(),
-        tell: Callable[[str], None] = _to_nobody,
+        tell: Callable[[str], None] = to_nobody,
         kill: Callable[[int], None] = processes.kill_group,
     ) -> None:
         self.bounds = bounds
@@ -73,8 +73,11 @@ class DevicePool:
 
     @property
     def versions(self) -> dict[str, str]:
-        """What workers said of themselves: versions of what they loaded, and how they compute float32 products."""
-        return {key: value for station in self.stations for key, value in station.stated.items()}
+        """What workers said of themselves: versions of what they loaded, and how they compute float32 products; and the
+        names of the devices."""
+        names = ", ".join(dict.fromkeys(station.device.name for station in self.stations if station.device.name))
+        stated = {key: value for station in self.stations for key, value in station.stated.items()}
+        return {**stated, "device": names} if names else stated
 
     @property
     def cpu_seconds(self) -> float:

@@ -17,6 +17,7 @@ from types import TracebackType
 
 from fuzzer.isolate import processes
 from fuzzer.isolate.child_process import Bounds, ChildProcess, Zygote, together, with_deadline
+from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.isolate.toolchain import HOST, Toolchain, surroundings
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -131,6 +132,13 @@ class Executor:
         with self._lock:
             self._ended_cpu += cpu
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
+
+    run_fresh = run
+    """Children are forked for the case, from a zygote that runs none."""
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        """compute-sanitizer looks at devices only."""
+        return ()
 
     def _fork(self) -> ChildProcess:
         """A fresh child; a zygote that has gone (the kernel was short of memory, say) is started anew once."""

@@ -1,16 +1,22 @@
-"""Runs the lanes of a case each where it belongs: one backend per toolchain, started when its first lane comes."""
+"""Runs the lanes of a case each where it belongs: for each toolchain one backend that forks, and one for the devices
+here, each started when its first lane comes."""
 
 from __future__ import annotations
 
 import shutil
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
+from fuzzer.availability import THIS, Machine, runs_on_a_device
 from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.device_pool import DevicePool, to_nobody
+from fuzzer.isolate.devices import Device
 from fuzzer.isolate.executor import EnvironmentMissing, Executor
+from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.isolate.toolchain import HOST_NAME, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -21,31 +27,56 @@ Find = Callable[[str], Toolchain]
 
 
 class Backend(Protocol):
-    """Something that runs lanes: an `Executor`, or what is written for devices that no process may fork with."""
+    """Something that runs lanes: an `Executor`, or a `DevicePool` for devices that no process may fork with."""
 
     @property
     def versions(self) -> dict[str, str]: ...
     @property
     def cpu_seconds(self) -> float: ...
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result: ...
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
+        """Like `run`, where nothing that an earlier lane did can show: what confirms, reduces and replays."""
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        """What compute-sanitizer says of one run of the lane; nothing where it has no say."""
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
     ) -> None: ...
 
 
-def key_of(lane: LaneSpec) -> str:
-    """Which backend runs the lane. References are lanes of the host."""
-    return lane.toolchain
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which backend runs a lane. Its text names a folder too: no toolchain's name has a blank."""
+
+    toolchain: str
+    on_a_device: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.toolchain} gpu" if self.on_a_device else self.toolchain
 
 
 class Fleet:
-    """What an `Executor` is, for lanes of several toolchains. Threads may call `run` at the same time."""
+    """What an `Executor` is, for lanes of several toolchains, and for those that run on the machine's devices. Threads
+    may call `run` at the same time.
 
-    def __init__(self, scratch: Path, find: Find, bounds: Bounds = Bounds()) -> None:
+    `tell` gets a line for each device that is quarantined, at once.
+    """
+
+    def __init__(
+        self,
+        scratch: Path,
+        find: Find,
+        bounds: Bounds = Bounds(),
+        machine: Machine = THIS,
+        tell: Callable[[str], None] = to_nobody,
+    ) -> None:
         self.bounds = bounds
         self._scratch = scratch
         self._find = find
-        self._backends: dict[str, Backend] = {}
+        self._machine = machine
+        self._tell = tell
+        self._backends: dict[Place, Backend] = {}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -61,11 +92,11 @@ class Fleet:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The host's, and those in which started toolchains differ from it, as `tvm@0.26.0`."""
-        host = dict(self.backend(HOST_NAME).versions)
+        """The host's, and those in which the other backends that were started differ from it, as `tvm@0.26.0`."""
+        host = dict(self.backend(Place(HOST_NAME)).versions)
         more = {
-            f"{name}@{key}": version
-            for key, backend in dict(self._backends).items()
+            f"{name}@{place}": version
+            for place, backend in dict(self._backends).items()
             for name, version in backend.versions.items()
             if host.get(name) != version
         }
@@ -73,27 +104,55 @@ class Fleet:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of all zygotes and children so far."""
+        """Of all zygotes, children and workers so far."""
         return sum(backend.cpu_seconds for backend in list(self._backends.values()))
+
+    @property
+    def quarantined(self) -> dict[Device, str]:
+        """The devices that are not used any more, each with the reason."""
+        pools = [backend for backend in list(self._backends.values()) if isinstance(backend, DevicePool)]
+        return {device: reason for pool in pools for device, reason in pool.quarantined.items()}
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """The outcome of every lane, in their order."""
+        return self._each_where_it_belongs(lanes, lambda backend, some: backend.run(case, some, bounds))
+
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
+        return self._each_where_it_belongs(lanes, lambda backend, some: backend.run_fresh(case, some, bounds))
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        return self.backend(self.place_of(lane)).examine(case, lane)
+
+    def place_of(self, lane: LaneSpec) -> Place:
+        """References are lanes of the host."""
+        return Place(lane.toolchain, runs_on_a_device(lane, self._machine))
+
+    def _each_where_it_belongs(
+        self, lanes: Sequence[LaneSpec], run: Callable[[Backend, list[LaneSpec]], Result]
+    ) -> Result:
         outcomes: dict[LaneSpec, Outcome] = {}
         stage_cpu: dict[Stage, float] = {}
         cpu = 0.0
-        for key in dict.fromkeys(map(key_of, lanes)):
-            result = self.backend(key).run(case, [lane for lane in lanes if key_of(lane) == key], bounds)
+        places = {lane: self.place_of(lane) for lane in lanes}
+        for place in dict.fromkeys(places.values()):
+            result = run(self.backend(place), [lane for lane in lanes if places[lane] == place])
             outcomes.update(result.outcomes)
             for stage, seconds in result.stage_cpu.items():
                 stage_cpu[stage] = stage_cpu.get(stage, 0.0) + seconds
             cpu += result.cpu_seconds
         return Result({lane: outcomes[lane] for lane in lanes}, stage_cpu, cpu)
 
-    def backend(self, key: str) -> Backend:
+    def backend(self, place: Place) -> Backend:
         """Started at the first call. Raise `EnvironmentMissing` where there is none, or it does not start."""
         with self._lock:
             if self._closed:
                 raise EnvironmentMissing("this fleet is closed")
-            if key not in self._backends:
-                self._backends[key] = Executor(self._scratch / key, self._find(key), self.bounds)
-            return self._backends[key]
+            if place not in self._backends:
+                self._backends[place] = self._started(place)
+            return self._backends[place]
+
+    def _started(self, place: Place) -> Backend:
+        scratch, toolchain = self._scratch / str(place), self._find(place.toolchain)
+        if place.on_a_device:
+            return DevicePool(scratch, self._machine.devices(), toolchain, self.bounds, tell=self._tell)
+        return Executor(scratch, toolchain, self.bounds)

@@ -2,7 +2,8 @@
 
 The device is a folder, whose path stands in CUDA_VISIBLE_DEVICES. What outlives a process lies there, in files:
 `wrong` (so many known answers come out wrong), `lost` (the GPU has fallen off the bus), `undying` (the process that no
-signal ends). An error that CUDA calls sticky stays with the process: all that it does afterwards fails alike.
+signal ends), `sins` (variants, one for each of the next lanes of TVM's but for known answers; the last one stays).
+An error that CUDA calls sticky stays with the process: all that it does afterwards fails alike.
 Imported in workers only. It loads no compiler.
 """
 
@@ -146,20 +147,21 @@ class FakeDeviceLane:
 
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
         step(Stage.COMPILE)
-        if spec.variant == "refuse":
+        variant = self._sin() if spec.variant == "relax" and spec.name != "known-answer" else spec.variant
+        if variant == "refuse":
             raise RuntimeError("refused by the compiler")
         step(Stage.RUN)
         if (self._folder / "lost").exists():
             raise said(NO_DEVICE, Speaker.RUNTIME)
         if self._stuck:
             raise self._stuck
-        self._misbehave(spec.variant)
-        match spec.variant:
+        self._misbehave(variant)
+        match variant:
             case "pid":
                 return Ran((np.array(os.getpid()),))
             case "where":
                 return Ran((np.frombuffer(os.environ["CUDA_VISIBLE_DEVICES"].encode(), np.uint8),))
-        wrong = spec.variant == "lie" or self._corrupt or (spec.name == "known-answer" and self._is_wrong())
+        wrong = variant == "lie" or self._corrupt or (spec.name == "known-answer" and self._is_wrong())
         return Ran((computed(bench.case) + np.float32(wrong),))
 
     def _misbehave(self, variant: str) -> None:
@@ -189,6 +191,13 @@ class FakeDeviceLane:
             self._stuck = failure if ERRORS[int(number)].sticky else None
             raise failure
 
+    def _sin(self) -> str:
+        path = self._folder / "sins"
+        now, *later = path.read_text().split() if path.exists() else ["honest"]
+        if later:
+            path.write_text("\n".join(later))
+        return now
+
     def _is_wrong(self) -> bool:
         path = self._folder / "wrong"
         left = int(path.read_text()) if path.exists() else 0
@@ -197,11 +206,15 @@ class FakeDeviceLane:
         return left > 0
 
 
+_OPERATORS = {"sin": np.sin, "neg": np.negative, "matmul": np.matmul}
+
+
 def computed(case: Case) -> Array:
-    """What the two graphs that run here come to: a product of two matrices, and a sine."""
-    inputs = tuple(case.inputs.values())
-    result: Array = inputs[0] @ inputs[1] if len(inputs) == 2 else np.sin(inputs[0])
-    return result
+    """What graphs of a few operators come to, with one output."""
+    values = dict(case.tensors)
+    for node in case.graph.nodes:
+        values[node.results[0].name] = _OPERATORS[node.op](*(values[arg] for arg in node.args))
+    return values[case.graph.outputs[0]]
 
 
 def open_device() -> tuple[dict[str, str], Callable[[LaneSpec], Lane]]:

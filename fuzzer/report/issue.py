@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from fuzzer.report import second_look
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.repro import headline
 from fuzzer.triage.investigate import Confirmed
@@ -26,7 +27,7 @@ The model runs in eager PyTorch, and every other way of running it gives the sam
 
 {headline(found.finding)}
 
-{_details(found)}
+{_details(found)}{second_look.text(found.reports)}
 ### Environment
 
 {versions}
@@ -129,6 +130,10 @@ def _rows(rows: dict[str, str]) -> str:
 
 def log(found: Confirmed) -> str:
     """The raw text behind the finding, for `log.txt`."""
+    return _raw(found) + second_look.log(found.reports)
+
+
+def _raw(found: Confirmed) -> str:
     match found.finding.evidence:
         case Raised(stage=stage, type=name, message=message, frames=frames):
             lines = [f"{frame.file}:{frame.line} {frame.function}" for frame in frames]

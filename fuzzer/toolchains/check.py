@@ -7,9 +7,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.fleet import Fleet, Place
 from fuzzer.isolate.toolchain import Toolchain
-from fuzzer.lanes import SAMPLED_LANES, TVM_LANES, needed
+from fuzzer.lanes import EVERY_ROAD, needed
 from fuzzer.report.repro import headline
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, runs_in
@@ -47,12 +47,12 @@ class Report:
 
 def check(toolchain: Toolchain) -> Report:
     """Raise `EnvironmentMissing` where its zygote does not start."""
-    lanes = [in_toolchain(lane, toolchain.name) for lane in (*TVM_LANES, *SAMPLED_LANES) if runs_in(lane, toolchain)]
+    lanes = [in_toolchain(lane, toolchain.name) for lane in EVERY_ROAD if runs_in(lane, toolchain)]
     known = case()
     references = dict.fromkeys(reference for lane in lanes for reference in needed(lane))
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), registry.find) as fleet:
         began = time.monotonic()
-        versions = fleet.backend(toolchain.name).versions
+        versions = fleet.backend(Place(toolchain.name)).versions
         seconds = time.monotonic() - began
         outcomes = fleet.run(known, (*references, *lanes)).outcomes
     objections = {finding.lane: headline(finding) for finding in reversed([*judge_all(known, outcomes)])}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.lanes import REFERENCES, TORCH, TVM_LANES
+from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.lanes import REFERENCES, TORCH, plain_roads_beside
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Run, judged_by, judged_run, reproduces, there
+from fuzzer.triage.reproduce import Run, judged_by, judged_run, reproduces
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Array, Case, Form
 from oracles import judge_all
@@ -34,7 +35,8 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What is saved. `again` of `runs` fresh children showed the failure; `case` is reduced unless it is flaky."""
+    """What is saved. `again` of `runs` fresh children showed the failure; `case` is reduced unless it is flaky.
+    `reports` are compute-sanitizer's, of a lane that ran on a GPU."""
 
     signature: Signature
     finding: Finding
@@ -44,6 +46,7 @@ class Confirmed:
     runs: int
     found_in: tuple[str, ...]
     reduction: Reduction | None
+    reports: tuple[SanitizerReport, ...] = ()
 
     @property
     def flaky(self) -> bool:
@@ -91,7 +94,7 @@ def investigate(run: Run, case: Case, sighting: Sighting) -> Confirmed:
 
 def _name(run: Run, case: Case, sighting: Sighting, reduction: Reduction) -> Confirmed:
     """The final signature: of the reduced case, over all lanes."""
-    lanes = tuple(dict.fromkeys((*REFERENCES, *there(TVM_LANES, reduction.lane), *judged_by(reduction.lane))))
+    lanes = tuple(dict.fromkeys((*REFERENCES, *plain_roads_beside(reduction.lane), *judged_by(reduction.lane))))
     found = judge_all(reduction.case, judged_run(run, reduction.case, lanes).outcomes)
     same = {f.lane: f for f in found if sighting.signature.same_failure(signature_of(f))}
     finding = same.get(reduction.lane, sighting.finding)

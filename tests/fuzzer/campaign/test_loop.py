@@ -14,6 +14,7 @@ from fakes import TORCH
 from fuzzer.campaign.loop import Campaign, random_cases
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.store import Store
+from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
 from fuzzer.settings import Settings
 from fuzzer.triage.reproduce import judged_by
@@ -41,6 +42,7 @@ class FakeExecutor:
         self.sins = sins or {}
         self.versions = {"tvm": "0"}
         self.cpu_seconds = 0.0
+        self.reports: tuple[SanitizerReport, ...] = ()
         self.ran: list[tuple[str, tuple[LaneSpec, ...]]] = []
         self._lock = threading.Lock()
 
@@ -52,6 +54,11 @@ class FakeExecutor:
         if case.origin in self.sins:
             outcomes[TVM_LANES[0]] = self.sins[case.origin]
         return Result({lane: outcomes[lane] for lane in lanes})
+
+    run_fresh = run
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        return self.reports
 
 
 def cases(count: int) -> Callable[[int], Case | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -11,15 +11,18 @@ from typing import Any
 
 import pytest
 
+from fuzzer.availability import Machine
 from fuzzer.isolate import fleet as module
 from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.devices import Device
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.sanitizer import SanitizerReport, Tool
 from fuzzer.isolate.toolchain import HOST, Toolchain
 from fuzzer.lanes import TORCH, TVM_LANES
 from fuzzer.selftest import _case as sine
 from generators.graph import Case
-from oracles.lane import LaneSpec
+from oracles.lane import Engine, Importer, LaneSpec
 from oracles.outcome import Result, Skipped, Stage
 
 NEW, C = TVM_LANES[0], TVM_LANES[2]
@@ -46,8 +49,32 @@ class Fake:
         self.asked.append((tuple(lanes), bounds))
         return Result({lane: Skipped(self.toolchain.name) for lane in lanes}, {Stage.RUN: 1.5}, 2.0)
 
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
+        result = self.run(case, lanes, bounds)
+        return replace(result, outcomes=dict.fromkeys(lanes, Skipped(f"{self.toolchain.name}, fresh")))
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        return (SanitizerReport(Tool.MEMCHECK, 1, f"{lane} in {self.toolchain.name}"),)
+
     def __exit__(self, *error: object) -> None:
         self.closed += 1
+
+
+class FakePool(Fake):
+    """In the place of a DevicePool."""
+
+    def __init__(
+        self,
+        scratch: Path,
+        devices: Sequence[Device],
+        toolchain: Toolchain,
+        bounds: Bounds,
+        tell: Callable[[str], None],
+    ) -> None:
+        super().__init__(scratch, replace(toolchain, name=f"{toolchain.name} on {'+'.join(map(str, devices))}"), bounds)
+        self.versions = {"python": "3.11", "device": "H100"}
+        self.quarantined = {devices[0]: "too hot"}
+        self.tell = tell
 
 
 def find(name: str) -> Toolchain:
@@ -60,11 +87,26 @@ def find(name: str) -> Toolchain:
 def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     Fake.started = []
     monkeypatch.setattr(module, "Executor", Fake)
+    monkeypatch.setattr(module, "DevicePool", FakePool)
 
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Any:
     with Fleet(tmp_path / "scratch", find) as started:
+        yield started
+
+
+CUDA = LaneSpec("relax-export-cuda", Engine.TVM, Importer.EXPORT, "relax", target="cuda")
+GPU = Device("GPU-1")
+
+
+def machine(*devices: Device, nvcc: bool = True) -> Machine:
+    return Machine(lambda name: f"/bin/{name}" if nvcc else None, frozenset, lambda: devices)
+
+
+@pytest.fixture
+def with_gpu(tmp_path: Path) -> Any:
+    with Fleet(tmp_path / "scratch", find, machine=machine(GPU)) as started:
         yield started
 
 
@@ -138,3 +180,46 @@ def test_the_end_closes_every_backend_and_leaves_no_files(tmp_path: Path) -> Non
     assert not (tmp_path / "scratch").exists()
     with pytest.raises(EnvironmentMissing, match=r"^this fleet is closed$"):
         fleet.run(sine(), (OLD,))
+
+
+# --- lanes for devices
+
+
+def test_lanes_for_a_gpu_run_on_it_each_in_its_toolchain(with_gpu: Fleet) -> None:
+    lanes = (TORCH, CUDA, OLD, replace(CUDA, toolchain="old"))
+    assert names() == []
+    outcomes = with_gpu.run(sine(), lanes).outcomes
+    assert [outcome.reason for outcome in outcomes.values() if isinstance(outcome, Skipped)] == [
+        "host",
+        "host on GPU-1",
+        "old",
+        "old on GPU-1",
+    ]
+    assert list(outcomes) == list(lanes)
+
+
+@pytest.mark.parametrize("here", [machine(), machine(GPU, nvcc=False)])
+def test_where_none_can_run_it_the_lane_is_the_hosts_to_compile(tmp_path: Path, here: Machine) -> None:
+    with Fleet(tmp_path / "scratch", find, machine=here) as fleet:
+        fleet.run(sine(), (TORCH, CUDA))
+    assert names() == ["host"]
+    assert fleet.quarantined == {}
+
+
+def test_what_confirms_runs_fresh_wherever_it_runs(with_gpu: Fleet) -> None:
+    outcomes = with_gpu.run_fresh(sine(), (TORCH, CUDA)).outcomes
+    assert list(outcomes.values()) == [Skipped("host, fresh"), Skipped("host on GPU-1, fresh")]
+
+
+def test_the_second_look_is_had_where_the_lane_runs(with_gpu: Fleet) -> None:
+    (report,) = with_gpu.examine(sine(), CUDA)
+    assert report.what == "relax-export-cuda in host on GPU-1"
+    (report,) = with_gpu.examine(sine(), NEW)
+    assert report.what == "relax-export-llvm in host"
+
+
+def test_versions_and_quarantine_of_devices(with_gpu: Fleet) -> None:
+    assert with_gpu.quarantined == {}
+    with_gpu.run(sine(), (CUDA,))
+    assert with_gpu.versions == {"python": "3.11", "tvm": "27", "device@host gpu": "H100"}
+    assert with_gpu.quarantined == {GPU: "too hot"}
