@@ -107,11 +107,13 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
             return CompileOnly("nothing here runs its code", checker_of(row, machine))
 
 
+def is_for_a_device(lane: LaneSpec) -> bool:
+    return lane.engine is Engine.TVM and TARGETS[lane.target].runs is Runs.ON_A_DEVICE
+
+
 def runs_on_a_device(lane: LaneSpec, machine: Machine = THIS) -> bool:
     """Whether it is a device's worker that runs the lane. Where it can only be compiled, no device is needed."""
-    if lane.engine is not Engine.TVM or TARGETS[lane.target].runs is not Runs.ON_A_DEVICE:
-        return False
-    return isinstance(availability(lane, machine), Runnable)
+    return is_for_a_device(lane) and isinstance(availability(lane, machine), Runnable)
 
 
 def available(lanes: Sequence[LaneSpec], machine: Machine = THIS) -> tuple[LaneSpec, ...]:

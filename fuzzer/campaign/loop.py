@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 
+from fuzzer.availability import is_for_a_device
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.device_station import ON_THE_DEVICE
@@ -140,7 +141,7 @@ class Campaign:
             tally.invalid += not is_valid(result.outcomes)
             tally.add(result)
             self.tests += 1
-        findings = list(judge_all(case, result.outcomes))
+        findings = self._judged(case, result)
         for sighting in sightings(findings):
             if self.store.claim(case, sighting):
                 found = self._examined(investigate(self._run_for_triage, case, sighting))
@@ -148,6 +149,15 @@ class Campaign:
                 if doc is not None:
                     self.new.append(doc)
         self._watch(index, case, result, findings)
+
+    def _judged(self, case: Case, result: Result) -> list[Finding]:
+        """What the oracles say. Of lanes for devices, what they say of a run in a worker where nothing ran before: what
+        an earlier test left behind may show in results alone."""
+        findings = list(judge_all(case, result.outcomes))
+        doubted = [lane for lane in dict.fromkeys(f.lane for f in findings) if is_for_a_device(lane)]
+        if not doubted:
+            return findings
+        return list(judge_all(case, {**result.outcomes, **self._run_for_triage(case, doubted).outcomes}))
 
     def _run_for_triage(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         if self._stop.is_set():

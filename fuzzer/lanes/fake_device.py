@@ -134,8 +134,9 @@ def _exception(module: str, name: str, text: str) -> Exception:
 
 class FakeDeviceLane:
     """What a lane does, by its variant: `honest`, `lie`, `raise`, `refuse` (before anything is loaded); `hang`, `deaf`
-    (to SIGTERM), `undying`, `exit`; `lost`; `corrupt`, after which all in the process goes wrong silently, and
-    `linger`, after which all fails; `pid`, `where`; and errors of CUDA, as `700-launch`: number and speaker."""
+    (to SIGTERM), `undying`, `exit`; `lost`; `corrupt`, from which on all in the process goes wrong silently, `seep`,
+    after which it does, and `linger`, after which all fails; `pid`, `where`; and errors of CUDA, as `700-launch`:
+    number and speaker."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -162,6 +163,7 @@ class FakeDeviceLane:
             case "where":
                 return Ran((np.frombuffer(os.environ["CUDA_VISIBLE_DEVICES"].encode(), np.uint8),))
         wrong = variant == "lie" or self._corrupt or (spec.name == "known-answer" and self._is_wrong())
+        self._corrupt |= variant == "seep"
         return Ran((computed(bench.case) + np.float32(wrong),))
 
     def _misbehave(self, variant: str) -> None:

@@ -14,7 +14,7 @@ from fakes import TORCH
 from fuzzer.campaign.loop import Campaign, random_cases
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.store import Store
-from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.isolate.sanitizer import SanitizerReport, Tool
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
 from fuzzer.settings import Settings
 from fuzzer.triage.reproduce import judged_by
@@ -124,6 +124,25 @@ def test_no_time_no_tests(tmp_path: Path) -> None:
         Campaign(settings(tmp_path, seconds=0.0), store, FakeExecutor(), cases(7), watch(told)).run()  # type: ignore[arg-type]
         assert store.state.next_test == 0
     assert told == []
+
+
+def test_what_compute_sanitizer_saw_stands_in_the_report_of_what_ran(tmp_path: Path) -> None:
+    executor = FakeExecutor(
+        {
+            "number 0": fakes.raised(Stage.IMPORT, "ValueError", "no layout", fakes.REFUSAL),
+            "number 1": fakes.wrong_value(RIGHT),
+        }
+    )
+    executor.reports = (SanitizerReport(Tool.MEMCHECK, 3, "Invalid write", "add_kernel", ("Invalid write", "at 0x60")),)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(2))  # type: ignore[arg-type]
+        campaign.run()
+    told = "memcheck: 3 errors, the first 'Invalid write', in the kernel add_kernel"
+    for doc in campaign.new:
+        folder, ran = tmp_path / "crashes" / doc.slug, doc.kind is Kind.WRONG_VALUE
+        assert (f"- {told}\n\n```\nInvalid write\nat 0x60\n```\n" in (folder / "issue.md").read_text()) is ran
+        assert (f"compute-sanitizer {told}\nInvalid write\nat 0x60\n" in (folder / "log.txt").read_text()) is ran
+    assert {doc.kind for doc in campaign.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
 
 
 def test_findings_are_told_and_saved(tmp_path: Path) -> None:
