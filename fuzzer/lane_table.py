@@ -19,7 +19,7 @@ from fuzzer.availability import (
     in_words,
 )
 from fuzzer.campaign.mix import EVERY
-from fuzzer.lanes import HONEST_LANES, OFTEN, REFERENCES, SAMPLED_LANES, SCREENING
+from fuzzer.lanes import HONEST_LANES, OFTEN, REFERENCES, RELAY_LANES, SAMPLED_LANES, SCREENING
 from oracles.lane import Engine, LaneSpec
 from oracles.siblings import what_it_adds
 
@@ -27,6 +27,7 @@ WHEN: Mapping[str, tuple[LaneSpec, ...]] = {
     "every test": (*REFERENCES, *SCREENING),
     f"1 test in {EVERY}": OFTEN,
     "in turn": SAMPLED_LANES,
+    "with --toolchain relay": RELAY_LANES,
     "on demand": HONEST_LANES,  # `fuzz bench honesty`
 }
 LISTED = tuple(lane for lanes in WHEN.values() for lane in lanes)

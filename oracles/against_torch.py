@@ -25,7 +25,7 @@ from oracles.lane import Engine, LaneSpec, gives_gradients
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import Expected, expected
 from oracles.tolerance import mismatch
-from oracles.transforms import Rounding, rounding_of
+from oracles.transforms import Rounding, rounding_in
 
 
 def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
@@ -33,7 +33,7 @@ def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     if right is None:
         return
     for lane, outputs in compared(outcomes).items():
-        if not reads_onnx_only(lane) and (found := judge(outputs, right, rounding_of(lane.passes))):
+        if not reads_onnx_only(lane) and (found := judge(outputs, right, rounding_in(lane))):
             kind, evidence = found
             yield Finding(kind, Component.TVM, lane, Stage.RUN, evidence)
 

@@ -79,13 +79,17 @@ CONSUMING = "relax.lift_transform_params.consume_params"
 DEFAULT_OPT_LEVEL = 2
 """Of tvm.transform.PassContext."""
 
+RELAY = "relay"
+"""The variant of TVM's lanes that are written in Relay; all others are in Relax."""
+
 
 @dataclass(frozen=True, slots=True)
 class LaneSpec:
     """One lane. Drawn, stored in findings, reduced and bisected like a graph.
 
     name       short and stable, e.g. relax-export-llvm
-    variant    which computation a torch or faulty lane does (eager, f64, envelope; hang, ...)
+    variant    which computation a torch or faulty lane does (eager, f64, envelope; hang, ...); of a lane of TVM's,
+               which program it compiles (relax, relay, gradient, ...)
     toolchain  the interpreter, with its own torch and TVM, that it runs in
     opset      of an ONNX file; None: the exporter's own choice
     passes     names of `oracles.transforms.TRANSFORMS`, run on the imported module in this order
@@ -128,6 +132,19 @@ class LaneSpec:
 def is_eager(lane: LaneSpec) -> bool:
     """The lane that says whether a case is valid at all."""
     return lane.engine is Engine.TORCH and lane.variant == "eager"
+
+
+CONTRADICTION = "contradiction"
+"""The variant that builds, whatever the case, one Relax module that contradicts itself, in any release of TVM."""
+
+
+def speaks_relay(lane: LaneSpec) -> bool:
+    return lane.engine is Engine.TVM and lane.variant == RELAY
+
+
+def plain_executor(lane: LaneSpec) -> Execution:
+    """What runs compiled programs unless somebody asks for another."""
+    return Execution.GRAPH if speaks_relay(lane) else Execution.BYTECODE
 
 
 def gives_gradients(lane: LaneSpec) -> bool:

@@ -15,7 +15,7 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Stage
 from oracles.reference import expected
 from oracles.siblings import pairs, what_it_adds
-from oracles.transforms import rounding_of
+from oracles.transforms import rounding_in
 
 
 def wrong_beside_sibling(outcomes: Outcomes, which: Callable[[LaneSpec], bool]) -> Iterator[Finding]:
@@ -23,7 +23,7 @@ def wrong_beside_sibling(outcomes: Outcomes, which: Callable[[LaneSpec], bool]) 
     if right is None:
         return
     for (lane, ran), (plain, _) in pairs(outcomes, which):
-        if found := judge(ran.outputs, right, rounding_of(lane.passes)):
+        if found := judge(ran.outputs, right, rounding_in(lane)):
             kind, evidence = found
             told = replace(evidence, against=plain.name, by=what_it_adds(lane))
             yield Finding(kind, Component.TVM, lane, Stage.RUN, told)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from oracles.against_torch import judge
-from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Execution, LaneSpec, Params, Pipeline
+from oracles.lane import DEFAULT_OPT_LEVEL, Engine, LaneSpec, Params, Pipeline, plain_executor
 from oracles.outcome import Outcomes, Ran
 from oracles.reference import expected
 from oracles.targets import family_of
@@ -39,7 +39,7 @@ def _road(lane: LaneSpec) -> LaneSpec:
         options=(),
         opt_level=DEFAULT_OPT_LEVEL,
         target=family_of(lane.target),
-        executor=Execution.BYTECODE,
+        executor=plain_executor(lane),
         as_library=False,
         symbolic=False,
         fresh=False,
@@ -56,7 +56,7 @@ def features(lane: LaneSpec) -> tuple[str, ...]:
         *lane.options,
         f"opt_level {lane.opt_level}" if lane.opt_level != DEFAULT_OPT_LEVEL else "",
         f"target {lane.target}" if lane.target != family_of(lane.target) else "",
-        f"executor {lane.executor}" if lane.executor is not Execution.BYTECODE else "",
+        f"executor {lane.executor}" if lane.executor is not plain_executor(lane) else "",
         "library" if lane.as_library else "",
         *(name for name in ("symbolic", "fresh") if getattr(lane, name)),
     ]

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
 
+from oracles.lane import LaneSpec, speaks_relay
+
 
 class Rounding(IntEnum):
     """How a program may round after a pass, beside how PyTorch's does. The largest of a lane's passes counts."""
@@ -132,7 +134,13 @@ TRANSFORMS: tuple[Transform, ...] = (
     ),
 )
 
-NAMED = {row.name: row for row in TRANSFORMS}
+RELAY_TRANSFORMS: tuple[Transform, ...] = (
+    # what from_onnx ends with where it is given the weights; here on a module that it has not run on
+    Transform("DynamicToStatic", "relay.transform.DynamicToStatic()(mod)"),
+)
+"""Of Relay, for lanes that are written in it; `relay` is in scope."""
+
+NAMED = {row.name: row for row in (*TRANSFORMS, *RELAY_TRANSFORMS)}
 
 ROUND_TRIPS = frozenset(row.name for row in TRANSFORMS if row.round_trip)
 """They write the module down and read it again."""
@@ -140,3 +148,16 @@ ROUND_TRIPS = frozenset(row.name for row in TRANSFORMS if row.round_trip)
 
 def rounding_of(passes: Iterable[str]) -> Rounding:
     return max((NAMED[name].rounding for name in passes), default=Rounding.SAME)
+
+
+def rounding_in(lane: LaneSpec) -> Rounding:
+    """By the lane's passes, and by what Relay's build does unasked: at every level SimplifyInference, which gives norms
+    other factors; from level 4 on FastMath."""
+    unasked = Rounding.SAME
+    if speaks_relay(lane):
+        unasked = Rounding.FAST_MATH if lane.opt_level >= FAST_MATH_LEVEL else Rounding.OTHER_ORDER
+    return max(rounding_of(lane.passes), unasked)
+
+
+FAST_MATH_LEVEL = 4
+"""Of Relay."""

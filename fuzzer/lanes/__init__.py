@@ -7,9 +7,13 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from fuzzer.lanes.relay_lanes import RELAY_LANES as RELAY_LANES
+from fuzzer.lanes.relay_lanes import RELAY_OFTEN as RELAY_OFTEN
+from fuzzer.lanes.relay_lanes import RELAY_ROADS as RELAY_ROADS
+from fuzzer.lanes.relay_lanes import RELAY_SAMPLED as RELAY_SAMPLED
 from fuzzer.lanes.target_lanes import TARGET_LANES
 from oracles.finding import program_of, reads_onnx_only
-from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline, gives_gradients
+from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline, gives_gradients, speaks_relay
 
 TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
 TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
@@ -94,6 +98,16 @@ HONEST_LANES = (
 
 LANES = (*REFERENCES, *TVM_LANES)
 
+PLAIN_ROADS = (*TVM_LANES, *RELAY_ROADS)
+EVERY_ROAD = (*TVM_LANES, *SAMPLED_LANES, *RELAY_LANES)
+"""TVM's lanes, in both of its languages."""
+
+
+def plain_roads_beside(lane: LaneSpec) -> tuple[LaneSpec, ...]:
+    """The plain roads in the language and the toolchain of a lane."""
+    roads = RELAY_ROADS if speaks_relay(lane) else TVM_LANES
+    return tuple(replace(road, toolchain=lane.toolchain) for road in roads)
+
 
 def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
     """The references without which a lane's outcome cannot be judged: all of them, or those for a failure to run."""
@@ -128,7 +142,7 @@ def _file(lane: LaneSpec) -> str:
     return exporter + (f"-opset{lane.opset}" if lane.opset else "")
 
 
-EVERY_LANE = frozenset((*LANES, *SAMPLED_LANES))
+EVERY_LANE = frozenset((*REFERENCES, *EVERY_ROAD))
 """Those with a name of their own; the others are drawn for one test."""
 
 ONNX_READERS = readers_of(ONNXRUNTIME)
@@ -137,7 +151,7 @@ ONNX_READERS = readers_of(ONNXRUNTIME)
 def select(globs: str) -> tuple[LaneSpec, ...]:
     """TVM lanes whose name matches one of the comma-separated globs, sampled ones too; empty where none does. The plain
     roads, for `*`."""
-    return TVM_LANES if globs == "*" else matching((*TVM_LANES, *SAMPLED_LANES), globs)
+    return TVM_LANES if globs == "*" else matching(EVERY_ROAD, globs)
 
 
 def matching(lanes: Sequence[LaneSpec], globs: str) -> tuple[LaneSpec, ...]:

@@ -90,7 +90,13 @@ class Bench:
         import onnx
 
         name = f"_{importer}_{opset}"
-        return onnx.load_from_string(self._once(name, lambda: self._export_onnx(importer, opset)))
+        return onnx.load_from_string(self._once(name, lambda: self._folded(importer, opset)))
+
+    def onnx_file_as_exported(self, importer: Importer, opset: int | None = None) -> onnx.ModelProto:
+        """The same file before that; a copy at each call."""
+        import onnx
+
+        return onnx.load_from_string(self._exported_file(importer, opset))
 
     def torch_inputs(self) -> tuple[torch.Tensor, ...]:
         """New tensors, laid out in memory as the case says."""
@@ -129,10 +135,18 @@ class Bench:
             decomposed: torch.export.ExportedProgram = program.run_decompositions()
             return decomposed
 
+    def _folded(self, importer: Importer, opset: int | None) -> bytes:
+        from fuzzer.lanes.onnx_file import fold_constants
+
+        file = self._exported_file(importer, opset)
+        self.step(Stage.VERIFY)
+        return fold_constants(file)
+
+    def _exported_file(self, importer: Importer, opset: int | None) -> bytes:
+        return self._once(f"_{importer}_{opset}_as_exported", lambda: self._export_onnx(importer, opset))
+
     def _export_onnx(self, importer: Importer, opset: int | None) -> bytes:
         import torch
-
-        from fuzzer.lanes.onnx_file import fold_constants
 
         model = self.model
         file: Any = io.BytesIO()  # torch documents file objects, its annotation lacks them
@@ -143,8 +157,8 @@ class Bench:
                 torch.onnx.export(model, self.torch_inputs(), file, dynamo=True, verbose=False, **options)
             else:
                 torch.onnx.export(model, self.torch_inputs(), file, dynamo=False, **options)
-        self.step(Stage.VERIFY)
-        return fold_constants(file.getvalue())
+        written: bytes = file.getvalue()
+        return written
 
 
 def build_model(source: str, params: Mapping[str, Array]) -> torch.nn.Module:

@@ -7,15 +7,15 @@ import functools
 from typing import assert_never
 
 from fuzzer.lanes.base import Lane
-from oracles.lane import Engine, LaneSpec, gives_gradients
+from oracles.lane import CONTRADICTION, RELAY, Engine, LaneSpec, gives_gradients
 
 
 def runner_of(spec: LaneSpec) -> Lane:
-    return _runner(spec.engine, gives_gradients(spec))
+    return _runner(spec.engine, spec.variant, gives_gradients(spec))
 
 
 @functools.cache
-def _runner(engine: Engine, gradients: bool) -> Lane:
+def _runner(engine: Engine, variant: str, gradients: bool) -> Lane:
     match engine:
         case Engine.TORCH if gradients:
             from fuzzer.lanes.torch_gradient import TorchGradientLane
@@ -33,6 +33,14 @@ def _runner(engine: Engine, gradients: bool) -> Lane:
             from fuzzer.lanes.onnx_reference import OnnxReferenceLane
 
             return OnnxReferenceLane()
+        case Engine.TVM if variant == RELAY:
+            from fuzzer.lanes.relay import RelayLane
+
+            return RelayLane()
+        case Engine.TVM if variant == CONTRADICTION:
+            from fuzzer.lanes.contradiction import ContradictionLane
+
+            return ContradictionLane()
         case Engine.TVM:
             from fuzzer.lanes.relax import RelaxLane
 

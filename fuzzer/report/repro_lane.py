@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
+from fuzzer.lanes import EVERY_ROAD
 from fuzzer.open_sizes import linear, sample_sizes
 from fuzzer.report import repro_gradient, repro_target
 from generators.graph import Case, Dim, Expr
@@ -217,7 +217,7 @@ def beside(finding: Finding) -> bool:
 
 
 def _lane_named(name: str) -> LaneSpec | None:
-    return next((lane for lane in (*TVM_LANES, *SAMPLED_LANES) if lane.name == name), None)
+    return next((lane for lane in EVERY_ROAD if lane.name == name), None)
 
 
 def _python(json: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.lanes import SAMPLED_LANES, TVM_LANES, needed, readers_of
+from fuzzer.lanes import EVERY_ROAD, needed, plain_roads_beside, readers_of
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Case
 from oracles import judge_all
@@ -57,15 +57,14 @@ def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneS
     """The lane after all lanes without which it cannot be judged."""
     company = signature is None or bool(signature.against) or signature.kind in _AGAINST_OTHERS
     values = signature is None or signature.kind.is_numeric
-    beside = [sibling(lane, there(ALL_LANES, lane))] if company else []
+    beside = [sibling(lane, there(EVERY_ROAD, lane))] if company else []
     voters = signature and (signature.kind in _AGAINST_OTHERS or signature.against == THE_OTHERS)
-    others = there(TVM_LANES, lane) if voters else ()
+    others = plain_roads_beside(lane) if voters else ()
     wanted = (*needed(lane, values=values), *(other for other in beside if other), *others, lane)
     return tuple(dict.fromkeys(wanted))
 
 
 _AGAINST_OTHERS = (Kind.BLOAT, Kind.SLOW)
-ALL_LANES = (*TVM_LANES, *SAMPLED_LANES)
 
 
 def there(lanes: Sequence[LaneSpec], lane: LaneSpec) -> tuple[LaneSpec, ...]:

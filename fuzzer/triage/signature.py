@@ -102,7 +102,7 @@ def signature_of(finding: Finding) -> Signature:
     match finding.evidence:
         case Raised() as raised:
             return replace(
-                coarse, error=raised.type, skeleton=skeleton(raised.message), frame=meaningful(raised.frames)
+                coarse, error=raised.type, skeleton=skeleton(raised.message), frame=meaningful(frames_of(raised))
             )
         case Mismatch(against=against) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
             return replace(coarse, against=against)
@@ -151,20 +151,20 @@ _ENVIRONMENT_TEXT = re.compile(
 def recognise(failure: Raised | Died) -> Outcome:
     """`Unsupported` where an error says plainly that something is not done, `Skipped` where the machine failed the
     lane; the failure itself elsewhere."""
-    text = failure.message if isinstance(failure, Raised) else failure.log
+    text = _told(failure.message) if isinstance(failure, Raised) else failure.log
     if machine := _ENVIRONMENT_TEXT.search(text):
         return Skipped(machine[0], environment=True)
     if isinstance(failure, Died) or harm_of(failure) is not Harm.NONE:  # CUDA's «not supported» is no plain no
         return failure
     name = failure.type.replace("torch.onnx._internal.torchscript_exporter.errors", "torch.onnx.errors")
-    if name in _UNSUPPORTED_TYPES or _UNSUPPORTED_TEXT.search(failure.message):
-        return Unsupported(failure.stage, failure.message.strip().split("\n")[0][:200])
+    if name in _UNSUPPORTED_TYPES or _UNSUPPORTED_TEXT.search(text):
+        return Unsupported(failure.stage, text.strip().split("\n")[0][:200])
     return failure
 
 
 _LISTED = (
     re.compile(r"^Unsupported function (?:types? \[|target )(.*)"),
-    re.compile(r"^The following operators are not supported for frontend ONNX: (.*)"),
+    re.compile(r"^The following operators are not (?:supported for frontend ONNX|implemented): (.*)"),
     re.compile(r"^Exporting the operator ('[\w:]+') to ONNX"),
     re.compile(r"Could not find an implementation for (\w+)\("),
 )
@@ -210,7 +210,27 @@ def skeleton(message: str) -> str:
 
 def readable(message: str) -> str:
     """A message for people: without dumps of whole objects."""
-    return _without_op_dumps(_sanitizer_report(_compiler_error(message))).strip()
+    return _without_op_dumps(_sanitizer_report(_compiler_error(_told(message)))).strip()
+
+
+_OLD_STACK = re.compile(r"\ATraceback \(most recent call last\):\n((?: +\S.*\n)*)(?:[\w.]+: )?")
+"""TVM before 0.20 puts the traceback of its C++ before what it has to say, outermost first, its lines set in."""
+_OLD_LINE = re.compile(r"^ +\d+: (.*)$", re.M)
+_NO_SOURCE_MAPS = re.compile(r"The source maps are not populated for this module\. .*\n(Error: )?")
+
+
+def _told(message: str) -> str:
+    return _NO_SOURCE_MAPS.sub("", _OLD_STACK.sub("", message))
+
+
+def frames_of(raised: Raised) -> tuple[Frame, ...]:
+    """Those of C++ too, where the message holds them."""
+    stack = _OLD_STACK.match(raised.message)
+    lines = _OLD_LINE.findall(stack[1]) if stack else []
+    return (*raised.frames, *(Frame("", 0, line) for line in lines if not _OLD_PLUMBING.match(line)))
+
+
+_OLD_PLUMBING = re.compile(r"(tvm::(runtime|transform|detail|Diagnostic\w*|ReportAt|relay::transform)\b|_Z|std::|0x)")
 
 
 def _compiler_error(message: str) -> str:
@@ -255,7 +275,7 @@ def _without_op_dumps(text: str) -> str:
 # --- frames
 
 _PLUMBING_FILES = re.compile(
-    r"/ffi/|tvm_ffi|expr_functor|/ir/(transform|module|expr)\.|function\.pxi|base_(py|fx)_?func|block_builder\.(py|cc)"
+    r"/_?ffi/|tvm_ffi|expr_functor|/ir/(transform|module|expr)\.|function\.pxi|base_(py|fx)_?func|block_builder\.(py|cc)"
     r"|logging|error\.h|/relax/utils\.py|/tirx/build\.py|/relax/vm_build\.py|/driver/build_module\.py|functor\.h"
     r"|object_path|stmt_functor|/fuzzer/"
 )
@@ -274,7 +294,7 @@ def meaningful(frames: Sequence[Frame]) -> str:
     for frame in reversed(frames):
         if _PLUMBING_FILES.search(frame.file) or is_ours(frame) or frame.function in _PLUMBING_FUNCTIONS:
             continue
-        name = f"{PurePosixPath(frame.file).name}:{plain_function(frame.function)}"
+        name = ":".join(filter(None, (PurePosixPath(frame.file).name, plain_function(frame.function))))
         if frame.file.endswith(".py"):
             python = python or name
         elif not python:  # C++ above the innermost Python frame only

@@ -82,12 +82,14 @@ def test_what_runs_lanes_is_imported_in_children_only() -> None:
 
 def test_the_list_of_lanes_loads_no_compiler() -> None:
     assert tops("fuzzer/lanes/target_lanes.py") == {"__future__", "dataclasses", "oracles"}
+    assert tops("fuzzer/lanes/relay_lanes.py") == {"__future__", "typing", "oracles"}
     names = {name.rpartition(".")[0] for name in imported("fuzzer/lanes/__init__.py")}
     assert names == {
         "__future__",
         "collections.abc",
         "dataclasses",
         "fnmatch",
+        "fuzzer.lanes.relay_lanes",
         "fuzzer.lanes.target_lanes",
         "oracles.finding",
         "oracles.lane",

@@ -10,22 +10,23 @@ import pytest
 from fuzzer.availability import Machine
 from fuzzer.isolate.devices import Device
 from fuzzer.lane_table import LISTED, document, text
-from fuzzer.lanes import HONEST_LANES, REFERENCES, SAMPLED_LANES, TVM_LANES
+from fuzzer.lanes import HONEST_LANES, REFERENCES, RELAY_LANES, SAMPLED_LANES, TVM_LANES
 from oracles.targets import TARGETS
 
 PAGE = (Path(__file__).parents[2] / "docs/lanes.md").read_text()
-BARE = Machine(lambda name: None, frozenset, tuple, lambda name, node: None)
+BARE = Machine(lambda name: None, frozenset, tuple, lambda name, node: None, tuple)
 RICH = Machine(
     lambda name: f"/usr/bin/{name}",
     lambda: frozenset(flag for row in TARGETS for flag in row.cpu),
     lambda: (Device("GPU-1"),),
     lambda name, node: Path(name),
+    lambda: ("relay",),
 )
 
 
 def test_the_page_has_a_line_for_each_lane_and_no_other() -> None:
     lines = re.findall(r"^\| `([\w-]+)` \| \S.* \|$", PAGE, re.M)
-    assert lines == [lane.name for lane in (*REFERENCES, *TVM_LANES, *SAMPLED_LANES, *HONEST_LANES)]
+    assert lines == [lane.name for lane in (*REFERENCES, *TVM_LANES, *SAMPLED_LANES, *RELAY_LANES, *HONEST_LANES)]
 
 
 def test_the_page_names_each_checker() -> None:
@@ -53,6 +54,7 @@ def listed(machine: Machine) -> dict[str, str]:
         ("relax-export-c", "missing: none of gcc, cc is on PATH", "runnable"),
         ("relax-export-c-asan", "missing: none of gcc is on PATH", "runnable"),
         ("relax-export-llvm-v3", "missing: this processor has no avx2, fma, bmi2, f16c", "runnable"),
+        ("relay-torch-O2", "missing: fuzz toolchain add relay", "runnable"),
         ("relax-export-cuda", "compile-only, not checked: there is no GPU", "runnable"),
         (
             "relax-export-opencl",

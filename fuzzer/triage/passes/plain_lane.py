@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
+from fuzzer.lanes import EVERY_ROAD
 from fuzzer.triage.passes.base import Subject
-from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Execution, LaneSpec, Params, Pipeline
+from oracles.lane import DEFAULT_OPT_LEVEL, Engine, LaneSpec, Params, Pipeline, plain_executor
 from oracles.siblings import immaterial
 from oracles.targets import family_of
 
@@ -33,7 +33,7 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
         "disabled": (),
         "options": (),
         "opt_level": DEFAULT_OPT_LEVEL,
-        "executor": Execution.BYTECODE,
+        "executor": plain_executor(lane),
         "target": family_of(lane.target),
         "as_library": False,
         "fresh": False,
@@ -46,5 +46,5 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
 
 def _known(lane: LaneSpec) -> LaneSpec:
     """The lane under its own name where it is one of those that campaigns take anyway."""
-    same = (other for other in (*TVM_LANES, *SAMPLED_LANES) if immaterial(other) == immaterial(lane))
+    same = (other for other in EVERY_ROAD if immaterial(other) == immaterial(lane))
     return next((other for other in same if other.asserts == lane.asserts), lane)
