@@ -102,7 +102,7 @@ class Sample:
 
 
 PLAIN = Sample(0, width=0.0)
-ONE_PASS_SAMPLE = Sample(0, width=0.0, one_pass=True)
+ONE_PASS_SAMPLES = (Sample(1, width=0.0, one_pass=True), Sample(-1, width=0.0, one_pass=True))
 FLUSHED = Sample(0, width=0.0, flush=True)
 OTHER_LAYOUT = Sample(0, width=0.0, other_layout=True)
 SKIPPED = Sample(0, width=0.0, skip=True)
@@ -132,7 +132,7 @@ def envelope(case: Case) -> list[Array]:
     dtypes = [type.dtype for type in case.bound.output_types]
     spread = [np.zeros(array.shape) for array in truth]
     ill = [np.zeros(array.shape, np.bool_) for array in truth]
-    extra = [ONE_PASS_SAMPLE] * program.has_variance + [FLUSHED] * program.saw_denormals
+    extra = ONE_PASS_SAMPLES * program.has_variance + (FLUSHED,) * program.saw_denormals
     for sample in (*extra, *(() if program.exact else NARROW)):
         for i, moved in enumerate(program.run(sample)):
             distance, jumped = _compare(moved, truth[i], dtypes[i])
@@ -316,7 +316,7 @@ class _Step:
     def __call__(self, args: Sequence[torch.Tensor], sample: Sample) -> tuple[torch.Tensor, ...]:
         if sample.one_pass and self.node.op in ONE_PASS:
             own = getattr(torch, self.node.results[0].type.dtype)
-            made = ONE_PASS[self.node.op]([arg.to(own) for arg in args], self.node.attrs)
+            made = ONE_PASS[self.node.op]([arg.to(own) for arg in args], self.node.attrs, sample.direction)
             return tuple(result.to(torch.float64) for result in made)
         if sample.skip and self.multiplies_by_zero:
             x, *rest = args

@@ -1,10 +1,13 @@
 """Operators with a variance, as an honest implementation in one pass over the data computes them: E[x^2] - E[x]^2.
 
-PyTorch updates a running mean and spread (Welford, 1962). Where the spread is small against the mean, one pass loses
-digits that no unit in the last place of an operand accounts for. So does scaling and shifting by one fused
-multiply-add, where all numbers are close to their mean, and a mean that is off by the rounding of its sum: pushed
-operands do not show it, for where all are pushed alike the mean moves with them, and else it hardly moves. It is poor
-numerics, not a miscompilation: the envelope includes it.
+PyTorch mostly updates a running mean and spread (Welford, 1962); its group_norm takes one pass where channels lie last.
+Where the spread is small against the mean, that loses digits that no unit in the last place of an operand accounts for.
+So does scaling and shifting by one fused multiply-add, where all numbers are close to their mean. It is poor numerics,
+not a miscompilation: the envelope includes it.
+
+Both sums are as far off as their rounding may leave them, E[x] up, and E[x^2] up (direction 1) or down (-1): what one
+order of the terms gives is luck. Pushed operands do not show it, for where all are pushed alike the mean moves with
+them, and else it hardly moves.
 """
 
 from __future__ import annotations
@@ -17,9 +20,9 @@ import torch
 from generators.graph import Attrs
 
 Tensor = torch.Tensor
-Single = Callable[[Sequence[Tensor], Attrs], Tensor]
-OnePass = Callable[[Sequence[Tensor], Attrs], tuple[Tensor, ...]]
-"""From a call's operands and attributes to its results."""
+Single = Callable[[Sequence[Tensor], Attrs, int], Tensor]
+OnePass = Callable[[Sequence[Tensor], Attrs, int], tuple[Tensor, ...]]
+"""From a call's operands and attributes, and the direction of E[x^2], to its results."""
 
 
 def rounding_of_a_sum(eps: float, terms: int) -> float:
@@ -27,19 +30,19 @@ def rounding_of_a_sum(eps: float, terms: int) -> float:
     return min(eps, torch.finfo(torch.float32).eps) * math.sqrt(terms)
 
 
-def _moments(x: Tensor, dims: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Mean and biased variance over `dims`, which are kept."""
+def _moments(x: Tensor, dims: Sequence[int], direction: int) -> tuple[Tensor, Tensor, float]:
+    """Mean and biased variance over `dims`, which are kept, and how far a sum of so many terms is off."""
     if not dims:  # which PyTorch takes for all
-        return x, torch.zeros_like(x)
-    mean = x.mean(tuple(dims), keepdim=True)
-    return mean, ((x * x).mean(tuple(dims), keepdim=True) - mean * mean).clamp(min=0)
-
-
-def _normalised(x: Tensor, dims: Sequence[int], attrs: Attrs) -> Tensor:
-    mean, variance = _moments(x, dims)
-    scale = torch.rsqrt(variance + float(str(attrs["eps"])))
+        return x, torch.zeros_like(x), 0.0
+    mean, square = x.mean(tuple(dims), keepdim=True), (x * x).mean(tuple(dims), keepdim=True)
     eps, terms = torch.finfo(x.dtype).eps, x.numel() // max(mean.numel(), 1)
-    off = max(eps, rounding_of_a_sum(eps, terms))  # of the product, of the mean
+    off = max(eps, rounding_of_a_sum(eps, terms))
+    return mean, (square - mean * mean + direction * off * square).clamp(min=0), off
+
+
+def _normalised(x: Tensor, dims: Sequence[int], attrs: Attrs, direction: int) -> Tensor:
+    mean, variance, off = _moments(x, dims, direction)
+    scale = torch.rsqrt(variance + float(str(attrs["eps"])))
     shift = (mean * scale).double() * (1 + off)
     return (x.double() * scale.double() - shift).to(x.dtype)
 
@@ -56,42 +59,42 @@ def _parameters(rest: Sequence[Tensor]) -> tuple[Tensor | None, Tensor | None]:
     return weight, bias
 
 
-def _layer_norm(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
+def _layer_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
     x, *rest = args
     shape = attrs["normalized_shape"]
     assert isinstance(shape, tuple)
-    return _affine(_normalised(x, range(-len(shape), 0), attrs), *_parameters(rest), x.shape[-len(shape) :])
+    return _affine(_normalised(x, range(-len(shape), 0), attrs, direction), *_parameters(rest), x.shape[-len(shape) :])
 
 
-def _group_norm(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
+def _group_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
     x, *rest = args
     groups = int(str(attrs["num_groups"]))
     grouped = x.reshape(x.shape[0], groups, x.numel() // max(x.shape[0] * groups, 1))
-    return _over_channels(_normalised(grouped, (-1,), attrs).reshape(x.shape), rest)
+    return _over_channels(_normalised(grouped, (-1,), attrs, direction).reshape(x.shape), rest)
 
 
-def _batch_norm(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
+def _batch_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
     x, *rest = args
-    return _over_channels(_normalised(x, _all_but_channels(x), attrs), rest)
+    return _over_channels(_normalised(x, _all_but_channels(x), attrs, direction), rest)
 
 
-def _batch_norm_training(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, ...]:
+def _batch_norm_training(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
     """With the running statistics, moved towards those of the batch."""
     x, *running = args[:3]
     momentum, count = float(str(attrs["momentum"])), x.numel() // max(x.shape[1], 1)
-    mean, variance = (moment.flatten() for moment in _moments(x, _all_but_channels(x)))
+    mean, variance = (moment.flatten() for moment in _moments(x, _all_but_channels(x), direction)[:2])
     statistics = zip(running, (mean, variance * (count / (count - 1))), strict=True)
     moved = [(1 - momentum) * old + momentum * new for old, new in statistics]
-    return _batch_norm((x, *args[3:]), attrs), *moved
+    return _batch_norm((x, *args[3:]), attrs, direction), *moved
 
 
 def _all_but_channels(x: Tensor) -> tuple[int, ...]:
     return (0, *range(2, x.dim()))
 
 
-def _instance_norm(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
+def _instance_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
     x, *rest = args
-    return _over_channels(_normalised(x, range(2, x.dim()), attrs), rest)
+    return _over_channels(_normalised(x, range(2, x.dim()), attrs, direction), rest)
 
 
 def _over_channels(x: Tensor, rest: Sequence[Tensor]) -> Tensor:
@@ -100,10 +103,10 @@ def _over_channels(x: Tensor, rest: Sequence[Tensor]) -> Tensor:
 
 def _bias_alone(function: Single) -> Single:
     """The row that has no weight: as if it were all ones."""
-    return lambda args, attrs: function((args[0], torch.ones_like(args[1]), args[1]), attrs)
+    return lambda args, *more: function((args[0], torch.ones_like(args[1]), args[1]), *more)
 
 
-def _var_mean(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, Tensor]:
+def _var_mean(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, Tensor]:
     (x,), dim, correction = args, attrs["dim"], attrs["correction"]
     assert isinstance(correction, int)
     dims = dim if isinstance(dim, tuple) else () if dim is None else (dim,)
@@ -111,7 +114,7 @@ def _var_mean(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, Tensor]:
     count = 1
     for axis in axes:
         count *= x.shape[axis]
-    mean, variance = _moments(x, axes)
+    mean, variance, _ = _moments(x, axes, direction)
     variance = variance * (count / (count - correction))
     if attrs["keepdim"]:
         return variance, mean
@@ -119,13 +122,13 @@ def _var_mean(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, Tensor]:
     return variance.reshape(left), mean.reshape(left)
 
 
-def _std_mean(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, Tensor]:
-    variance, mean = _var_mean(args, attrs)
+def _std_mean(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, Tensor]:
+    variance, mean = _var_mean(args, attrs, direction)
     return variance.sqrt(), mean
 
 
 def _one(function: Single) -> OnePass:
-    return lambda args, attrs: (function(args, attrs),)
+    return lambda *call: (function(*call),)
 
 
 ONE_PASS: dict[str, OnePass] = {
@@ -136,8 +139,8 @@ ONE_PASS: dict[str, OnePass] = {
     "batch_norm_batch_stats": _one(_batch_norm),
     "batch_norm_training": _batch_norm_training,
     "instance_norm": _one(_instance_norm),
-    "var": lambda args, attrs: _var_mean(args, attrs)[:1],
-    "std": lambda args, attrs: _std_mean(args, attrs)[:1],
+    "var": lambda *call: _var_mean(*call)[:1],
+    "std": lambda *call: _std_mean(*call)[:1],
     "var_mean": _var_mean,
     "std_mean": _std_mean,
 }
