@@ -34,12 +34,14 @@ from fuzzer.isolate.device_check import DeviceCheck, check_devices
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.devices import Device
 from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.fleet import Backend, Fleet, Place
+from fuzzer.isolate.fleet import Backend, Find, Fleet, Place
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
-from fuzzer.isolate.toolchain import HOST, HOST_NAME
+from fuzzer.isolate.preload import read as read_preload
+from fuzzer.isolate.toolchain import HOST, HOST_NAME, Toolchain
 from fuzzer.lanes import LANES, OFTEN, RELAY_ROADS, RELAY_SAMPLED, SAMPLED_LANES, SCREENING, TVM_LANES, select
 from fuzzer.replay import Exit
 from fuzzer.report import finding_file
+from fuzzer.report.finding_file import FindingDoc
 from fuzzer.selftest import Check, self_test
 from fuzzer.settings import DRAWN, Settings
 from fuzzer.signals import on_first_signal
@@ -70,6 +72,9 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.
 ToolchainNames = Annotated[
     str, typer.Option("--toolchain", metavar="NAME", help="Where TVM's lanes run, comma-separated.")
 ]
+PreloadFile = Annotated[
+    Path | None, typer.Option("--preload", metavar="FILE.py", help="Executed in each process that runs TVM.")
+]
 LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="TVM lanes, comma-separated globs.")]
 
 
@@ -83,6 +88,7 @@ def run(
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
     toolchain: ToolchainNames = HOST_NAME,
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
+    preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
     """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
@@ -92,6 +98,7 @@ def run(
     sampled, often = (in_toolchains(some if the_mix else (), where) for some in (available(SAMPLED_LANES), OFTEN))
     drawn = DRAWN if the_mix and HOST in where else 0
     chosen_ops = _ops(ops)
+    find_all = _finding(preload)
     with Store(campaign, seed) as store:
         settings = Settings(
             campaign, store.state.seed, every_test, sampled, seconds, tests, workers, chosen_ops, json=json
@@ -99,13 +106,21 @@ def run(
         settings = replace(settings, often=often, drawn=drawn)
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
         say("warming up the compilers ...")
-        with Fleet(store.scratch, find, tell=say) as executor:
+        with Fleet(store.scratch, find_all, tell=say) as executor:
             _prove_that_failures_are_seen(executor)
             task = Campaign(settings, store, executor)
             _stop_on_signals(task)
             with Screen(task):
                 task.run()
         _summarise(task, store, executor.quarantined)
+
+
+def _finding(preload: Path | None) -> Find:
+    """What a toolchain's name stands for, with the file that is executed in it. Raise `Invalid` where that is none."""
+    if preload is None:
+        return find
+    read = read_preload(preload)
+    return lambda name: replace(find(name), preload=read)
 
 
 def _prove_that_failures_are_seen(executor: Backend) -> None:
@@ -154,13 +169,16 @@ def replay(
     toolchain: Annotated[
         str | None, typer.Option(metavar="NAME", help="Other toolchains than the finding's own, comma-separated.")
     ] = None,
+    preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
     """Run a finding again: `fuzz --replay crashes/x`. Exit code 77: still there, 0: gone, 78: another failure."""
     doc, case = replaying.load(finding)
     chosen = (doc.lane,) if lanes is None else _lanes(lanes)
     where = named(doc.lane.toolchain if toolchain is None else toolchain)
-    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as executor:
+    find_all = _finding(preload)
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as executor:
+        _tell_of_another_preload(doc, executor.versions)
         result = replaying.replay(executor, doc, case, in_toolchains(chosen, where), times)
         releases = {each.name: executor.backend(Place(each.name)).versions["tvm"] for each in where}
     if json:
@@ -183,6 +201,12 @@ def replay(
         python = os.path.relpath(sys.executable)
         print(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: {python} {finding / 'repro.py'}")
     raise typer.Exit(result.exit)
+
+
+def _tell_of_another_preload(doc: FindingDoc, versions: Mapping[str, str]) -> None:
+    then, now = doc.versions.get("preload"), versions.get("preload")
+    if then != now:
+        say(f"preloaded when it was found: {then or 'nothing'}; now: {now or 'nothing'}")
 
 
 def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Table:
@@ -236,12 +260,13 @@ def triage(
 
 
 @app.command()
-def doctor(json: JsonFlag = False) -> None:
+def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
     """Prove that every kind of failure is seen; print versions and lanes."""
-    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as executor:
+    find_all = _finding(preload)
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as executor:
         checks = self_test(executor)
         versions = executor.versions
-    devices, why_no_device = _devices()
+    devices, why_no_device = _devices(find_all(HOST_NAME))
     good = all(check.passed for check in checks) and all(device.passed for device in devices)
     if json:
         gpus = {"devices": devices, "why_no_device": why_no_device, "compute_sanitizer": sanitizer.is_installed()}
@@ -261,13 +286,13 @@ def doctor(json: JsonFlag = False) -> None:
     raise typer.Exit(Exit.GONE if good else Exit.ENVIRONMENT)
 
 
-def _devices() -> tuple[list[DeviceCheck], str]:
+def _devices(host: Toolchain) -> tuple[list[DeviceCheck], str]:
     """The devices that campaigns use here, each asked for the known answer; why there is none where there is none."""
     match availability(KNOWN_ANSWER.lane):
         case CompileOnly(why=why) | Missing(why=why):
             return [], f"{why}: lanes for one are only compiled"
         case Runnable():
-            with DevicePool(Path(tempfile.mkdtemp(prefix="difftvm-")), THIS.devices()) as pool:
+            with DevicePool(Path(tempfile.mkdtemp(prefix="difftvm-")), THIS.devices(), host) as pool:
                 return check_devices(pool), ""
 
 
@@ -371,13 +396,15 @@ def sweep(
     lanes: LanesGlob = "*",
     seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),
+    preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
     """Take PyTorch's own samples of every operator through the lanes; DIR/sweep.html is the table."""
     chosen = _lanes(lanes)
+    find_all = _finding(preload)
     say("taking PyTorch's samples (a minute for all operators) ...")
     task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
-    with Store(out, None) as store, Fleet(store.scratch, find, tell=say) as executor:
+    with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
         settings = Settings(out, store.state.seed, chosen, (), seconds, None, workers, json=json)
         _prove_that_failures_are_seen(executor)
         campaign = Campaign(settings, store, executor, task.case, task.watch)

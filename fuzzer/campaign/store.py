@@ -203,7 +203,7 @@ class Store:
         return None
 
     def _write(self, found: Confirmed, doc: FindingDoc) -> None:
-        script = repro.script(found, doc.slug)
+        script = repro.script(found, doc.slug, doc.versions.get("preload", ""))
         text, tensors = case_file.encode(found.case)
         files = {
             case_file.JSON_NAME: text,

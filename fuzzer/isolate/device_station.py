@@ -24,7 +24,7 @@ from multiprocess.connection import Connection
 
 from fuzzer.isolate import processes, protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnChild, together, with_deadline
-from fuzzer.isolate.devices import Device, DeviceKind
+from fuzzer.isolate.devices import Device
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.isolate.toolchain import HOST, Toolchain, surroundings
 from fuzzer.triage.signature import Harm, harm_of
@@ -238,9 +238,9 @@ def spawned(
     ours, theirs = socket.socketpair()
     log = tempfile.TemporaryFile()  # noqa: SIM115 - the child process closes it
     module = "fuzzer.isolate.device_worker"  # -P: whatever lies in the user's folder is no module of ours
-    fake = ["fake"] if device.kind is DeviceKind.FAKE else []
     parent = "0" if before else str(os.getpid())  # 0: whoever starts it, which is what `before` names
-    command = [toolchain.python, "-P", "-m", module, str(theirs.fileno()), parent, *fake]
+    command = [toolchain.python, "-P", "-m", module, str(theirs.fileno()), parent, device.kind.value]
+    command += toolchain.preload.words if toolchain.preload else ()
     with theirs:
         try:
             process = subprocess.Popen(

@@ -62,6 +62,7 @@ class Executor:
         module = "fuzzer.isolate.zygote"  # -P: whatever lies in the user's folder is no module of ours
         which = (self._toolchain.name, self._toolchain.kind)
         command = [self._toolchain.python, "-P", "-m", module, *which, str(theirs.fileno()), str(os.getpid())]
+        command += self._toolchain.preload.words if self._toolchain.preload else ()
         environment = {**surroundings(self._toolchain, self._scratch), "PYTHONHASHSEED": "0"}
         with theirs, log:
             try:
@@ -77,15 +78,16 @@ class Executor:
                 self._control.close()
                 raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {error}") from None
             theirs.close()
-            ready = self._first_word()
-            if not ready:
+            told = json.loads(self._first_word() or b"{}")
+            if "versions" not in told:
                 self._control.close()
                 self._zygote.kill()
                 self._zygote.wait()
                 log.seek(0)
                 tail = log.read().decode(errors="replace").strip().splitlines()[-3:]
-                raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {' | '.join(tail)}")
-        self.versions: dict[str, str] = json.loads(ready)["versions"]
+                why = told.get("failed") or " | ".join(tail)
+                raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {why}")
+        self.versions: dict[str, str] = told["versions"]
 
     def _first_word(self) -> bytes:
         """What the zygote says when it is warm; nothing where it ended or takes too long."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from fuzzer.isolate.preload import Preload
 from oracles.lane import Engine
 
 PACKAGES = ("generators", "oracles", "fuzzer")
@@ -31,12 +32,13 @@ KIND_OF = {Engine.TVM: Kind.RELAX}
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """`environment` is set on top of the user's own when `python` is started."""
+    """`environment` is set on top of the user's own when `python` is started; `preload` is executed before any lane."""
 
     name: str
     python: str
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     kind: Kind = Kind.RELAX
+    preload: Preload | None = None
 
     @property
     def is_host(self) -> bool:

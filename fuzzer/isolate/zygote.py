@@ -1,8 +1,9 @@
 """The zygote of a toolchain: imports torch and TVM once, then forks a child for each case.
 
-Started as `python -m fuzzer.isolate.zygote TOOLCHAIN KIND FD SUPERVISOR` by `fuzzer.isolate.executor`; FD is a socket,
-SUPERVISOR a process. What is said there is the same in every toolchain. A request is one message with three
-descriptors: the child's data socket, a socket for its status, and its log file. On the status socket go
+Started as `python -m fuzzer.isolate.zygote TOOLCHAIN KIND FD SUPERVISOR [PATH SHA256]` by `fuzzer.isolate.executor`; FD
+is a socket, SUPERVISOR a process, PATH a file to execute before the first fork. The first word is `{"versions": ...}`,
+or `{"failed": ...}` where that file fails. What is said is the same in every toolchain. A request is one message with
+three descriptors: the child's data socket, a socket for its status, and its log file. On the status socket go
 `{"pid": ...}` when the child is forked and `{"status": ..., "cpu": ...}` when it has ended.
 
 It stays single-threaded, so that fork is safe, and touches no GPU.
@@ -21,6 +22,7 @@ import socket
 import sys
 import traceback
 
+from fuzzer.isolate.preload import Preload, PreloadFailed, execute
 from fuzzer.isolate.processes import die_with_parent, kill_group
 from fuzzer.isolate.toolchain import Kind
 
@@ -114,7 +116,7 @@ def _drain(fd: int) -> None:
 
 
 def main() -> None:
-    toolchain, kind, descriptor, supervisor = sys.argv[1:]
+    toolchain, kind, descriptor, supervisor, *preload = sys.argv[1:]
     control = socket.socket(fileno=int(descriptor))
     die_with_parent(int(supervisor))
     for name in THREADS:
@@ -122,6 +124,12 @@ def main() -> None:
     from fuzzer.lanes import warmup
 
     versions = warmup.warm_up(toolchain, Kind(kind))
+    if preload:  # after the lanes were warmed up: what it breaks, tests shall find
+        try:
+            versions |= execute(Preload(*preload))
+        except PreloadFailed as error:
+            control.send(json.dumps({"failed": str(error)}).encode())
+            return
     importlib.import_module("fuzzer.isolate.child")  # once, not in each child
     gc.collect()
     gc.freeze()  # a collection in a child would write to, and so copy, every page it looks at

@@ -30,8 +30,9 @@ _SECTIONS = "torch.set_grad|result|try|if |summed|mod = broken|measured|changed,
 """How the parts of a script begin that are no functions."""
 
 
-def script(found: Confirmed, slug: str) -> str:
-    """The source. It prints expected and actual; exits 1 while the bug is there, 0 when gone, 2 if it cannot tell."""
+def script(found: Confirmed, slug: str, preloaded: str = "") -> str:
+    """The source. It prints expected and actual; exits 1 while the bug is there, 0 when gone, 2 if it cannot tell.
+    `preloaded` is the file that was executed before, which is not in it."""
     finding = found.finding
     told = textwrap.fill(headline(finding), 110, break_long_words=False)
     differentiated = gives_gradients(finding.lane)
@@ -39,6 +40,7 @@ def script(found: Confirmed, slug: str) -> str:
     seen = [item.value.type for item in case.graph.inputs if not item.role.is_owned] + list(case.graph.output_types)
     half = any(type.dtype is DType.BFLOAT16 for type in seen)
     blocks = [
+        *([_PRELOAD] if preloaded else []),
         render(case.graph).removeprefix(HEADER),
         *([_AS_NUMPY] if half else []),
         _data(case),
@@ -51,7 +53,16 @@ def script(found: Confirmed, slug: str) -> str:
         body = re.sub(r"\b(arg|output)\.numpy\(\)", r"as_numpy(\1)", body)
     body = re.sub(rf"\n{{2,}}(?=def |class )|(?<=\S)\n\n(?={_SECTIONS})", "\n\n\n", body)
     exits = "Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell."
-    return f'"""{slug}\n\n{told}\n{exits}\n"""\n\n{_imports(body)}\n\n\n{body.strip()}\n'
+    asks = f"{preloaded} was preloaded: give its path as the argument.\n" if preloaded else ""
+    return f'"""{slug}\n\n{told}\n{asks}{exits}\n"""\n\n{_imports(body)}\n\n\n{body.strip()}\n'
+
+
+_PRELOAD = """
+if sys.argv[1:] and sys.argv[1] != "run":
+    os.environ["PRELOAD"] = sys.argv.pop(1)  # for processes that this one starts, too
+if "PRELOAD" in os.environ:
+    runpy.run_path(os.environ["PRELOAD"])
+"""
 
 
 def _data(case: Case) -> str:
@@ -145,6 +156,7 @@ _IMPORTS = (
     ("import os", r"\bos\."),
     ("import re", r"\bre\."),
     ("import resource", r"\bresource\."),
+    ("import runpy", r"\brunpy\."),
     ("import subprocess", r"\bsubprocess\."),
     ("import sys", r"\bsys\."),
     ("import tempfile", r"\btempfile\."),

@@ -1,0 +1,101 @@
+"""`--preload FILE.py`: a file of the user's that each process which runs TVM executes before its first lane.
+
+It comes from the command line alone: no case, finding or campaign can name one. The supervisor reads it and never
+executes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import os
+import sys
+import traceback
+import types
+from dataclasses import dataclass
+from pathlib import Path
+
+from generators.graph import Invalid
+
+_MODULE = "__preload__"
+
+
+@dataclass(frozen=True, slots=True)
+class Preload:
+    """The absolute path, and the sha256 of the bytes that were there when the command began. No others are executed."""
+
+    path: str
+    sha256: str
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What a process is started with that is to execute it: `Preload(*words)` there."""
+        return self.path, self.sha256
+
+    @property
+    def note(self) -> str:
+        """For the versions of a finding: the name, and the beginning of the sha256."""
+        return f"{Path(self.path).name} {self.sha256[:12]}"
+
+
+class PreloadFailed(Exception):
+    """One sentence: which file, in which line, and what went wrong."""
+
+
+def read(path: Path) -> Preload:
+    """Raise `Invalid` where there is no such file, or it is not Python."""
+    try:
+        data = path.read_bytes()
+        compile(data, path, "exec")
+    except OSError as error:
+        raise Invalid(f"--preload {path}: {error.strerror}") from None
+    except SyntaxError as error:
+        raise Invalid(f"--preload {path}, line {error.lineno}: {type(error).__name__}: {error.msg}") from None
+    except ValueError as error:  # a null byte
+        raise Invalid(f"--preload {path}: {error}") from None
+    return Preload(str(path.resolve()), hashlib.sha256(data).hexdigest())
+
+
+def execute(preload: Preload) -> dict[str, str]:
+    """Execute the file, as a module that stays; what versions say of it. Raise `PreloadFailed`.
+
+    Called where TVM is imported. Threads that it starts would not be there in forked children.
+    """
+    data = _bytes(preload)
+    module = types.ModuleType(_MODULE)
+    module.__file__ = preload.path
+    sys.modules[_MODULE] = module
+    linecache.checkcache(preload.path)
+    before = _threads()
+    try:
+        exec(compile(data, preload.path, "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:
+        raise PreloadFailed(f"--preload {preload.path}{_line(preload, error)}: {_told(error)}") from error
+    if (more := _threads() - before) > 0:
+        raise PreloadFailed(f"--preload {preload.path}: it leaves {more} threads behind, which no forked process has")
+    return {"preload": preload.note}
+
+
+def _bytes(preload: Preload) -> bytes:
+    try:
+        data = Path(preload.path).read_bytes()
+    except OSError as error:
+        raise PreloadFailed(f"--preload {preload.path}: {error.strerror}") from error
+    if hashlib.sha256(data).hexdigest() != preload.sha256:
+        raise PreloadFailed(f"--preload {preload.path}: it was changed since the command began")
+    return data
+
+
+def _threads() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def _line(preload: Preload, error: BaseException) -> str:
+    """The innermost line of the file itself."""
+    lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == preload.path]
+    return f", line {lines[-1]}" if lines else ""
+
+
+def _told(error: BaseException) -> str:
+    first = str(error).strip().partition("\n")[0][:300]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
