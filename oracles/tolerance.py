@@ -24,8 +24,8 @@ C = 2.0
 """How many uncertainties an honest implementation may be off.
 
 `benchmarks/calibration.py` measures it on implementations that are right by definition: PyTorch on other layouts and
-threads, torch.compile, onnxruntime; docs/tolerance.md has its figures. All that they compute needs at most 1.5, 99.9 %
-of it 0.5; onnxruntime needs more only where the exported file is another function.
+threads, torch.compile, onnxruntime; docs/tolerance.md has its figures. All that they compute needs at most 1, 99.9 % of
+it 0.25; onnxruntime needs more only where the exported file is another function.
 """
 
 
