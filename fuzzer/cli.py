@@ -38,7 +38,17 @@ from fuzzer.isolate.fleet import Backend, Find, Fleet, Place
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.isolate.preload import read as read_preload
 from fuzzer.isolate.toolchain import HOST, HOST_NAME, Toolchain
-from fuzzer.lanes import LANES, OFTEN, RELAY_ROADS, RELAY_SAMPLED, SAMPLED_LANES, SCREENING, TVM_LANES, select
+from fuzzer.lanes import (
+    LANES,
+    OFTEN,
+    RELAY_OFTEN,
+    RELAY_ROADS,
+    RELAY_SAMPLED,
+    SAMPLED_LANES,
+    SCREENING,
+    TVM_LANES,
+    select,
+)
 from fuzzer.replay import Exit
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
@@ -95,7 +105,8 @@ def run(
     where = named(toolchain)
     the_mix = lanes == "*"
     every_test = in_toolchains((*SCREENING, *RELAY_ROADS) if the_mix else _lanes(lanes), where)
-    sampled, often = (in_toolchains(some if the_mix else (), where) for some in (available(SAMPLED_LANES), OFTEN))
+    in_turn, now_and_then = (*available(SAMPLED_LANES), *RELAY_SAMPLED), (*OFTEN, *RELAY_OFTEN)
+    sampled, often = (in_toolchains(some if the_mix else (), where) for some in (in_turn, now_and_then))
     drawn = DRAWN if the_mix and HOST in where else 0
     chosen_ops = _ops(ops)
     find_all = _finding(preload)
@@ -112,7 +123,7 @@ def run(
             _stop_on_signals(task)
             with Screen(task):
                 task.run()
-        _summarise(task, store, executor.quarantined)
+        _summarise(task, store, executor.quarantined, f" --preload {preload}" if preload else "")
 
 
 def _finding(preload: Path | None) -> Find:
@@ -138,7 +149,7 @@ def _stop_on_signals(task: Campaign) -> None:
     on_first_signal(stop)
 
 
-def _summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str]) -> None:
+def _summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preloaded: str) -> None:
     findings = sorted(store.findings.values(), key=lambda doc: doc.slug)
     if task.settings.json:
         listed = [
@@ -158,7 +169,8 @@ def _summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str]) 
         print(f"{device} was not used to the end: {reason}")
     example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)
     crashes = os.path.relpath(store.crashes)
-    print(f"next: {program()} --replay {crashes}/{example.slug}" if example else f"next: {program()} run --seconds 600")
+    then = f"--replay {crashes}/{example.slug}" if example else "run --seconds 600"
+    print(f"next: {program()} {then}{preloaded}")
 
 
 @app.command()
@@ -199,7 +211,8 @@ def replay(
             print(f"{run.verdict.name.lower().replace('_', ' ')}: {run.told}")
         same = sum(run.verdict is Exit.SAME for run in result.runs)
         python = os.path.relpath(sys.executable)
-        print(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: {python} {finding / 'repro.py'}")
+        script = f"{finding / 'repro.py'}{f' {preload}' if preload else ''}"
+        print(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: {python} {script}")
     raise typer.Exit(result.exit)
 
 
@@ -400,7 +413,7 @@ def sweep(
     json: JsonFlag = False,
 ) -> None:
     """Take PyTorch's own samples of every operator through the lanes; DIR/sweep.html is the table."""
-    chosen = _lanes(lanes)
+    chosen = in_toolchains(_lanes(lanes), (HOST,))
     find_all = _finding(preload)
     say("taking PyTorch's samples (a minute for all operators) ...")
     task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from fuzzer.isolate.preload import Preload
-from oracles.lane import Engine
+from oracles.lane import Engine, LaneSpec, speaks_relay
 
 PACKAGES = ("generators", "oracles", "fuzzer")
 """What a child imports of ours."""
@@ -26,8 +26,11 @@ class Kind(StrEnum):
     RELAY = "relay"
 
 
-KIND_OF = {Engine.TVM: Kind.RELAX}
-"""The language of a lane's engine. Engines that are not here are TVM's judges, and run in the host."""
+def language_of(lane: LaneSpec) -> Kind | None:
+    """None of the engines that judge TVM: they run in the host."""
+    if lane.engine is not Engine.TVM:
+        return None
+    return Kind.RELAY if speaks_relay(lane) else Kind.RELAX
 
 
 @dataclass(frozen=True, slots=True)

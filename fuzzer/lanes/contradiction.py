@@ -15,7 +15,7 @@ from tvm import relax, te, topi
 from fuzzer.lanes.base import Bench, Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.outcome import Fate, Mutant, Ran, Stage
+from oracles.outcome import Built, Fate, Mutant, Stage
 
 GIVEN, TAKEN = (1, 64, 56, 56), (64, 64, 56, 56)
 MAX_MESSAGE = 500
@@ -25,8 +25,8 @@ class ContradictionLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
-        """Without a result: what becomes of the module is noted."""
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Built:
+        """What becomes of the module is noted."""
         told = f"a kernel made for {TAKEN} takes {GIVEN}"
         step(Stage.IMPORT)
         module = contradiction()
@@ -38,7 +38,7 @@ class ContradictionLane:
             step(Stage.COMPILE)
             fate, message = _built(module, spec)
         step.note(mutants=(Mutant(told, fate, message[:MAX_MESSAGE]),))
-        return Ran(())
+        return Built()
 
 
 def contradiction() -> Any:

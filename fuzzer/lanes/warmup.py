@@ -10,8 +10,8 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 
-from fuzzer.isolate.toolchain import HOST_NAME, KIND_OF, Kind
-from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, TVM_LANES, relay_start
+from fuzzer.isolate.toolchain import HOST_NAME, Kind, language_of
+from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, PLAIN_ROADS, relay_start
 from fuzzer.lanes.base import Bench, Quiet
 from fuzzer.lanes.decompositions import remember_decompositions
 from fuzzer.lanes.runners import runner_of
@@ -40,7 +40,7 @@ def warm_up(toolchain: str = HOST_NAME, kind: Kind = Kind.RELAX) -> dict[str, st
     else:
         if kind is Kind.RELAY:
             relay_start.build_and_run()
-        lanes = [lane for lane in TVM_LANES if KIND_OF[lane.engine] is kind]  # what they are judged by runs in the host
+        lanes = [lane for lane in PLAIN_ROADS if language_of(lane) is kind]  # what they are judged by runs in the host
         load(lanes)
         for spec, error in _failures(lanes):  # of this release: whoever runs the lane is told
             print(f"lane {spec} is not warmed up: {type(error).__name__}: {error}", file=sys.stderr)

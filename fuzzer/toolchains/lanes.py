@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fuzzer.isolate.toolchain import KIND_OF, Toolchain
+from fuzzer.isolate.toolchain import Toolchain, language_of
 from fuzzer.toolchains import registry
 from generators.graph import Invalid
 from oracles.lane import LaneSpec
@@ -35,5 +35,5 @@ def in_toolchains(lanes: Sequence[LaneSpec], toolchains: Sequence[Toolchain]) ->
 
 def runs_in(lane: LaneSpec, toolchain: Toolchain) -> bool:
     """Lanes that are not TVM's run in the host, all others where their language is spoken."""
-    language = KIND_OF.get(lane.engine)
+    language = language_of(lane)
     return toolchain.is_host if language is None else language is toolchain.kind
