@@ -91,6 +91,7 @@ class Campaign:
         self._stop.set()
 
     def run(self) -> None:
+        self.store.save_state()
         with ThreadPoolExecutor(self.settings.workers, "worker") as pool:
             workers = [pool.submit(self._work) for _ in range(self.settings.workers)]
             try:

@@ -77,7 +77,8 @@ class Store:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self.save_state()
+        if kind is None or self.state.tally.tests:  # what fails before its first test is no campaign yet
+            self.save_state()
         self._lock_file.close()
 
     @property
@@ -100,9 +101,7 @@ class Store:
     def _load(self, seed: int | None) -> State:
         path = self.folder / "campaign.json"
         if not path.exists():
-            state = State(seed if seed is not None else int.from_bytes(os.urandom(4), "little"))
-            write_atomically(path, msgspec.json.encode(state))
-            return state
+            return State(seed if seed is not None else int.from_bytes(os.urandom(4), "little"))
         try:
             state = msgspec.json.decode(path.read_bytes(), type=State)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

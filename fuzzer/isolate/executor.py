@@ -85,7 +85,9 @@ class Executor:
                 self._zygote.wait()
                 log.seek(0)
                 tail = log.read().decode(errors="replace").strip().splitlines()[-3:]
-                why = told.get("failed") or " | ".join(tail)
+                why = told.get("failed") or " | ".join(tail) or f"exit status {self._zygote.returncode}"
+                if self._toolchain.preload and "failed" not in told:
+                    why += f" (--preload {self._toolchain.preload.path})"
                 raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {why}")
         self.versions: dict[str, str] = told["versions"]
 
