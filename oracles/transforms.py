@@ -31,7 +31,8 @@ class On(Enum):
 class Transform:
     """A pass with its options.
 
-    source    a Python expression that takes `mod` and gives the new module; in scope: tvm, relax, target
+    source    a Python expression that takes `mod` and gives the new module; in scope: tvm, relax, target, the helper
+    helper    a Python function that `source` calls, as its definition
     after     transforms that must have run before it, in this order
     on        what it looks for: it does nothing, or is out of place, elsewhere
     wants     PyTorch operators (rows of the operator table) that wake it; none: no one in particular
@@ -42,6 +43,7 @@ class Transform:
 
     name: str
     source: str
+    helper: str = ""
     on: On = On.ANYTHING
     after: tuple[str, ...] = ()
     wants: tuple[str, ...] = ()
@@ -55,6 +57,35 @@ def _relax(name: str, arguments: str = "", called: str = "", **more: object) -> 
 
 
 LEGALIZE = "LegalizeOps"
+
+_SCHEDULED = """
+def scheduled(mod, seed):
+    from tvm.s_tir.meta_schedule import TuneContext
+
+    target, source = tvm.target.Target({"kind": "llvm", "num-cores": 1}), random.Random(seed)
+    kernels = {var: func for var, func in mod.functions.items() if isinstance(func, tvm.tirx.PrimFunc)}
+    mod = mod.clone()
+    for var, kernel in kernels.items():
+        alone = tvm.IRModule({"main": kernel.with_attr("global_symbol", "main")})
+        context = TuneContext(alone, target=target, space_generator="post-order-apply", rand_state=seed + 1)
+        schedule = source.choice(list(context.generate_design_space()))
+        if all([each.apply(schedule) for each in context.space_generator.postprocs]):
+            mod[var] = schedule.mod["main"].without_attr("global_symbol")
+    return mod
+"""
+"""What MetaSchedule would try on each kernel, without measuring it: a random schedule of its design space."""
+
+
+def _schedule(seed: int) -> Transform:
+    return Transform(
+        f"MetaSchedule-{seed}",
+        f"scheduled(mod, {seed})",
+        helper=_SCHEDULED,
+        on=On.KERNELS,
+        after=(LEGALIZE,),
+        rounding=Rounding.OTHER_ORDER,
+    )
+
 
 CONV = ("conv2d",)
 MATMUL = ("matmul", "mm", "bmm", "linear", "addmm", "baddbmm", "einsum")
@@ -128,8 +159,8 @@ TRANSFORMS: tuple[Transform, ...] = (
     Transform(
         "DlightCPU",
         "tvm.s_tir.dlight.ApplyDefaultSchedule(tvm.s_tir.dlight.cpu.GEMV())(mod)",
-        On.KERNELS,
-        (LEGALIZE, "AnnotateTIROpPattern", "FuseOps", "FuseTIR"),
+        on=On.KERNELS,
+        after=(LEGALIZE, "AnnotateTIROpPattern", "FuseOps", "FuseTIR"),
         rounding=Rounding.OTHER_ORDER,
     ),
 )
@@ -137,6 +168,7 @@ TRANSFORMS: tuple[Transform, ...] = (
 RELAY_TRANSFORMS: tuple[Transform, ...] = (
     # what from_onnx ends with where it is given the weights; here on a module that it has not run on
     Transform("DynamicToStatic", "relay.transform.DynamicToStatic()(mod)"),
+    *(_schedule(seed) for seed in range(4)),
 )
 """Of Relay, for lanes that are written in it; `relay` is in scope."""
 

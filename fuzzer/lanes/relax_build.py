@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -116,7 +119,24 @@ def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None
 
 def apply(name: str, module: Any, target: Any) -> Any:
     """A row of the table of transforms: its source is what reports show."""
-    return eval(TRANSFORMS[name].source, {"tvm": tvm, "relax": relax, "target": target, "mod": module})
+    row, scope = TRANSFORMS[name], {"tvm": tvm, "relax": relax, "target": target, "mod": module, "random": random}
+    with without_tensor_intrinsics():
+        exec(row.helper, scope)
+        return eval(row.source, scope)
+
+
+@contextmanager
+def without_tensor_intrinsics() -> Iterator[None]:
+    """MetaSchedule loads those of tensor cores, which takes 40 s of CPU (measured); no schedule for a CPU has any."""
+    name = "tvm.s_tir.tensor_intrin"
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = ModuleType(name)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
 
 def compiled(module: Any, spec: LaneSpec, step: Step, target: Any) -> Any:

@@ -154,6 +154,7 @@ _IMPORTS = (
     ("import io", r"\bio\."),
     ("import json", r"\bjson\."),
     ("import os", r"\bos\."),
+    ("import random", r"\brandom\."),
     ("import re", r"\bre\."),
     ("import resource", r"\bresource\."),
     ("import runpy", r"\brunpy\."),

@@ -174,7 +174,8 @@ def constant_bytes(mod):
 def functions(case: Case, finding: Finding) -> list[str]:
     """`run_lane()`, and what it needs. It gives the outputs as numpy arrays, or what the evidence is about."""
     texts = [repro_target.placed(text, finding) for text in _functions(case, finding)]
-    return [*repro_target.blocks(finding), *texts]
+    helpers = dict.fromkeys(TRANSFORMS[name].helper for name in finding.lane.passes if TRANSFORMS[name].helper)
+    return [*helpers, *repro_target.blocks(finding), *texts]
 
 
 def _functions(case: Case, finding: Finding) -> list[str]:
