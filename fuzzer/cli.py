@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from fuzzer import bench, lane_table
+from fuzzer import bench, corpus_command, lane_table
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
 from fuzzer.availability import THIS, CompileOnly, Missing, Runnable, availability, available
@@ -77,6 +77,7 @@ app = typer.Typer(
 
 app.add_typer(bench.app, name="bench")
 app.add_typer(toolchains.app, name="toolchain")
+app.command("corpus")(corpus_command.corpus)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 ToolchainNames = Annotated[
@@ -478,7 +479,7 @@ def routed(arguments: list[str]) -> list[str]:
     return arguments if arguments and not arguments[0].startswith("-") else ["run", *arguments]
 
 
-COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep", "bench", "toolchain"}
+COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep", "bench", "toolchain", "corpus"}
 
 
 def main() -> None:

@@ -1,0 +1,70 @@
+"""`fuzz corpus`: lists the cases that ship with the project, or runs those that say what they must give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from fuzzer import corpus as shipped
+from fuzzer.corpus import Check, Entry
+from fuzzer.replay import Exit
+
+
+def corpus(
+    folder: Annotated[Path, typer.Option("--corpus", metavar="DIR", help="Its folder.")] = shipped.CORPUS,
+    founding: Annotated[bool, typer.Option("--founding", help="Only cases that say what they must give.")] = False,
+    run: Annotated[bool, typer.Option("--run", help="Run those. Exit code 78 where one differs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """List the cases that ship with difftvm, and run the bugs that it was founded on. Exit code 69 where a toolchain is
+    missing."""
+    entries = [entry for entry in shipped.read(folder) if entry.expected or not founding]
+    if not run:
+        _list(entries, json=json)
+        return
+    checks = []
+    for check in shipped.run(entries):
+        checks.append(check)
+        if not json:
+            print(*_lines(check), sep="\n", flush=True)
+    if json:
+        print(_pretty(checks))
+    else:
+        good = sum(check.ok for check in checks)
+        print(f"{good} of {len(checks)} runs give what they must; next: fuzz toolchain list")
+    raise typer.Exit(Exit.GONE if all(check.ok for check in checks) else Exit.DIFFERENT)
+
+
+def _list(entries: list[Entry], *, json: bool) -> None:
+    if json:
+        print(_pretty([_document(entry) for entry in entries]))
+        return
+    for entry in entries:
+        print(f"{entry.name}: {', '.join(entry.case.graph.ops)}; {entry.case.origin}")
+        for each in entry.expected:
+            print(f"  {each.lane.name} in {each.lane.toolchain}: {shipped.in_words(each.gives)}")
+    print(f"{len(entries)} cases; next: fuzz corpus --founding --run")
+
+
+def _document(entry: Entry) -> dict[str, object]:
+    return {
+        "name": entry.name,
+        "ops": entry.case.graph.ops,
+        "origin": entry.case.origin,
+        "expected": entry.expected,
+    }
+
+
+def _lines(check: Check) -> list[str]:
+    sizes = f" at {', '.join(f'{name}={size}' for name, size in check.sizes.items())}" if check.sizes else ""
+    begin = f"{'ok ' if check.ok else 'BAD'} {check.case}{sizes}, {check.lane} in {check.toolchain}"
+    if check.ok:
+        return [f"{begin}: {check.expected}"]
+    return [f"{begin}", f"      expected: {check.expected}", f"      seen: {check.seen}"]
+
+
+def _pretty(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value)).decode()
