@@ -179,6 +179,48 @@ def test_a_bad_glob_starts_no_campaign(fuzz: Fuzz, tmp_path: Path, option: str) 
     assert not (tmp_path / "new").exists()
 
 
+PRELOADS = ("run --campaign new", "--replay {saved}", "sweep --out new", "doctor")
+
+
+@pytest.mark.parametrize("command", PRELOADS)
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("none.py", "fuzz: --preload none.py: No such file or directory\n"),
+        ("broken.py", "fuzz: --preload broken.py, line 2: SyntaxError: '(' was never closed\n"),
+    ],
+)
+def test_a_preload_that_is_none_starts_nothing(
+    fuzz: Fuzz, tmp_path: Path, saved: Path, command: str, name: str, says: str
+) -> None:
+    (tmp_path / "broken.py").write_text("import tvm\nx = (\n")
+    done = fuzz(*command.format(saved=saved).split(), "--preload", name)
+    assert (done.returncode, done.stdout, done.stderr) == (BAD_INPUT, "", says)
+    assert not (tmp_path / "new").exists()
+
+
+def test_no_campaign_names_a_file_to_preload(fuzz: Fuzz, saved: Path) -> None:
+    state = saved.parents[1] / "campaign.json"
+    state.write_bytes(b'{"preload":"mine.py",' + state.read_bytes()[1:])
+    refused(fuzz("--campaign", state.parent), state, "preload")
+
+
+def test_no_finding_names_a_file_to_preload(fuzz: Fuzz, saved: Path) -> None:
+    """Its versions may, and are only read."""
+    path = saved / "finding.json"
+    path.write_bytes(path.read_bytes().replace(b'"versions": {', b'"versions": {"preload": "mine.py 0123456789ab", '))
+    done = fuzz("--replay", saved)
+    assert done.returncode == ENVIRONMENT, "no torch here: it went on to the compilers"
+    path.write_bytes(path.read_bytes().replace(b"{", b'{"preload": "mine.py", ', 1))
+    refused(fuzz("--replay", saved), path, "preload")
+
+
+def test_what_never_began_pins_no_seed(fuzz: Fuzz, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        assert fuzz("--seed", seed, "--campaign", "new").returncode == ENVIRONMENT, "no torch here"
+    assert not (tmp_path / "new" / "campaign.json").exists()
+
+
 def test_a_campaign_of_another_seed(fuzz: Fuzz, saved: Path) -> None:
     refused(fuzz("--seed", 2, "--campaign", saved.parents[1]), "seed 1, not 2", "--campaign DIR")
 
