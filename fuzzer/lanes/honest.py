@@ -69,10 +69,12 @@ class HonestLane:
 
 
 def _compiled(model: torch.nn.Module, backend: str) -> Model:
-    """By torch.compile, without threads or worker processes of its own."""
+    """By torch.compile, without threads or worker processes of its own, and without its patterns: they make of a
+    softmax between two products a scaled_dot_product_attention, which gives 0 where the softmax is NaN."""
     from torch._inductor import config
 
     settings: Any = config
     settings.compile_threads = 1
+    settings.pattern_matcher = False
     compiled: Model = torch.compile(model, backend=backend, dynamic=False)
     return compiled

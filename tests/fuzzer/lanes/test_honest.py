@@ -77,6 +77,23 @@ def test_onnxruntime_keeps_the_factor_of_a_product_in_the_graphs_precision(dtype
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_onnxruntime_transposes_what_it_multiplies_by_a_vector() -> None:
+    """Its fusion of a transposition with such a product forgets the transposition."""
+    calls: list[Call] = [
+        ("v0", "permute", "x0", {"dims": (1, 0)}),
+        ("v1", "cat", "v0 v0", {"dim": 1}),
+        ("v2", "mv", "v1 x1"),
+        ("v3", "sum", "v0", {"dim": (1,)}),
+    ]
+    case = case_of({"x0": "float32[2,3]", "x1": "float32[4]"}, calls, "v2 v3")
+    bench = Bench(case, Quiet())
+    right = bench.model(*bench.torch_inputs())[0].detach().numpy()
+    for lane in HONEST_LANES:
+        if lane.variant.startswith("ort-"):
+            np.testing.assert_allclose(HonestLane().run(bench, lane, Quiet()).outputs[0], right, err_msg=lane.name)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_onnxruntime_leaves_the_arrays_of_a_case_as_they_are() -> None:
     """Its BatchNormalization writes the running mean into its input."""
     types = {"x0": "float64[2,3,4]", "x1": "float64[3]", "b0": "float64[3]"}
@@ -87,3 +104,26 @@ def test_onnxruntime_leaves_the_arrays_of_a_case_as_they_are() -> None:
     )
     for name, array in case.tensors.items():
         np.testing.assert_array_equal(array, before[name])
+
+
+@pytest.mark.tvm
+@pytest.mark.filterwarnings("ignore")
+def test_inductor_keeps_the_nan_of_a_softmax() -> None:
+    """Its pattern of attention gives 0 where a row of scores is -inf throughout."""
+    calls: list[Call] = [
+        ("v0", "transpose", "x1", {"dim0": -2, "dim1": -1}),
+        ("v1", "matmul", "x0 v0"),
+        ("v2", "mul_scalar", "v1", {"other": 0.5}),
+        ("v3", "softmax", "v2", {"dim": -1}),
+        ("v4", "matmul", "v3 x2"),
+    ]
+    shapes = dict.fromkeys(("x0", "x1", "x2"), "float32[2,1,3,4]")
+    case = case_of(
+        shapes,
+        calls,
+        "v4",
+        lambda item: np.full(item.value.type.sizes, -np.inf if item.value.name == "x0" else 1, np.float32),
+    )
+    inductor = next(lane for lane in HONEST_LANES if lane.variant == "inductor")
+    (array,) = HonestLane().run(Bench(case, Quiet()), inductor, Quiet()).outputs
+    assert np.isnan(array).all()
