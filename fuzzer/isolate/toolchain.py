@@ -59,10 +59,17 @@ def surroundings(toolchain: Toolchain, scratch: Path) -> dict[str, str]:
     They are shown to it by links, in a folder that holds nothing else: the folder that they lie in may be the host's
     site-packages, with the host's torch and TVM in it.
     """
+    mine = own_environment(toolchain)
+    if not toolchain.is_host:
+        mine["PYTHONPATH"] = _joined(str(_links(scratch / "packages")), toolchain.environment.get("PYTHONPATH"))
+    return mine
+
+
+def own_environment(toolchain: Toolchain) -> dict[str, str]:
+    """What its interpreter needs to find its TVM, without our packages."""
     if toolchain.is_host:
         return {**os.environ, **toolchain.environment}
     mine = {**{key: value for key, value in os.environ.items() if key not in _OF_ANOTHER}, **toolchain.environment}
-    mine["PYTHONPATH"] = _joined(str(_links(scratch / "packages")), toolchain.environment.get("PYTHONPATH"))
     if "LD_LIBRARY_PATH" in toolchain.environment:  # the user's may be where the driver of the GPU is
         mine["LD_LIBRARY_PATH"] = _joined(toolchain.environment["LD_LIBRARY_PATH"], os.environ.get("LD_LIBRARY_PATH"))
     return mine

@@ -104,8 +104,10 @@ EVERY_ROAD = (*TVM_LANES, *SAMPLED_LANES, *RELAY_LANES)
 
 
 def plain_roads_beside(lane: LaneSpec) -> tuple[LaneSpec, ...]:
-    """The plain roads in the language and the toolchain of a lane."""
+    """The plain roads in the language and the toolchain of a lane; of one that writes a library, others that do too."""
     roads = RELAY_ROADS if speaks_relay(lane) else TVM_LANES
+    if lane.as_library:
+        roads += tuple(other for other in EVERY_ROAD if other.as_library and speaks_relay(other) == speaks_relay(lane))
     return tuple(replace(road, toolchain=lane.toolchain) for road in roads)
 
 

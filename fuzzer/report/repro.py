@@ -14,13 +14,13 @@ from typing import assert_never
 import numpy as np
 
 from fuzzer import gradient
-from fuzzer.report import repro_gradient, repro_lane, repro_verdict
+from fuzzer.report import repro_gradient, repro_lane, repro_relay, repro_verdict
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import readable
 from generators.graph import Array, Case, DType, Input, Layout
 from generators.torch_source import HEADER, render
 from oracles.finding import PYTORCH, Excess, Finding, Kind, Mismatch, SideEffect
-from oracles.lane import gives_gradients
+from oracles.lane import gives_gradients, speaks_relay
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, TimedOut
 
 INLINE = 600
@@ -54,6 +54,7 @@ def script(found: Confirmed, slug: str, preloaded: str = "") -> str:
     body = re.sub(rf"\n{{2,}}(?=def |class )|(?<=\S)\n\n(?={_SECTIONS})", "\n\n\n", body)
     exits = "Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell."
     asks = f"{preloaded} was preloaded: give its path as the argument.\n" if preloaded else ""
+    asks += f"{repro_relay.NEEDS}\n" if speaks_relay(finding.lane) else ""
     return f'"""{slug}\n\n{told}\n{asks}{exits}\n"""\n\n{_imports(body)}\n\n\n{body.strip()}\n'
 
 
@@ -173,11 +174,15 @@ _IMPORTS = (
     ("import tvm", r"\btvm\."),
     ("from onnxscript import ir, optimizer", r"\boptimizer\."),
     ("from tvm import relax", r"\brelax\."),
+    ("from tvm import relay", r"\brelay\."),
+    ("from tvm.contrib.graph_executor import GraphModule", r"\bGraphModule\("),
     ("from tvm.relax.frontend import detach_params", r"\bdetach_params\("),
-    ("from tvm.relax.frontend.onnx import from_onnx", r"\bfrom_onnx\("),
+    ("from tvm.relax.frontend.onnx import from_onnx", r"(?<!\.)\bfrom_onnx\("),
     ("from tvm.relax.frontend.torch import from_exported_program", r"\bfrom_exported_program\("),
     ("from tvm.relax.frontend.torch import from_fx", r"\bfrom_fx\("),
     ("from tvm.relax.frontend.torch import relax_dynamo", r"\brelax_dynamo\("),
+    ("from tvm.relay.build_module import bind_params_by_name", r"\bbind_params_by_name\("),
+    ("from tvm.runtime.vm import VirtualMachine", r"(?<![.\w])VirtualMachine\("),
 )
 
 

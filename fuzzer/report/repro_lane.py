@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fuzzer.lanes import EVERY_ROAD
 from fuzzer.open_sizes import linear, sample_sizes
-from fuzzer.report import repro_gradient, repro_target
+from fuzzer.report import repro_gradient, repro_relay, repro_target
 from generators.graph import Case, Dim, Expr
 from oracles.finding import Excess, Finding, Mismatch, Quantity, SideEffect
 from oracles.lane import (
@@ -19,6 +19,7 @@ from oracles.lane import (
     Params,
     Pipeline,
     gives_gradients,
+    speaks_relay,
 )
 from oracles.outcome import IllFormed, Mutant
 from oracles.targets import NAMED as TARGETS
@@ -180,6 +181,8 @@ def functions(case: Case, finding: Finding) -> list[str]:
 
 def _functions(case: Case, finding: Finding) -> list[str]:
     lane = finding.lane
+    if speaks_relay(lane):
+        return _in_relay(finding)
     built = repro_target.ending(finding)
     match finding.evidence:
         case IllFormed(after=after):
@@ -207,6 +210,16 @@ def _functions(case: Case, finding: Finding) -> list[str]:
             return [_function("run_lane", case, lane), _function("run_plain", case, plain)]
         case _:
             return [_function("run_lane", case, lane, run=built)]
+
+
+def _in_relay(finding: Finding) -> list[str]:
+    match finding.evidence:
+        case Excess(quantity=quantity):
+            return [repro_relay.function("run_lane", finding.lane, *_MEASURES[quantity])]
+        case Mismatch(against=against) if (plain := _lane_named(against)) and beside(finding):
+            return [repro_relay.function("run_lane", finding.lane), repro_relay.function("run_plain", plain)]
+        case _:
+            return [repro_relay.function("run_lane", finding.lane)]
 
 
 def beside(finding: Finding) -> bool:

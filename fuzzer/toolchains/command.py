@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ import msgspec
 import typer
 
 from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.toolchain import HOST_NAME, Kind
+from fuzzer.isolate.toolchain import HOST_NAME, Kind, own_environment
 from fuzzer.toolchains import check as checking
 from fuzzer.toolchains import install, registry, relay
 from fuzzer.toolchains.registry import Record
@@ -65,6 +66,18 @@ def remove(name: Name) -> None:
     """Remove a toolchain, and what was installed for it."""
     registry.remove(name)
     print(f"removed {name}; next: fuzz toolchain list")
+
+
+@app.command("python", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def run_python(name: Name, context: typer.Context) -> None:
+    """Run a toolchain's Python with what follows, in its environment: `fuzz toolchain python relay repro.py`. The exit
+    code is the program's."""
+    found = registry.find(name)
+    try:
+        done = subprocess.run([found.python, *context.args], env=own_environment(found))
+    except OSError as error:
+        raise EnvironmentMissing(f"{found.python} does not start: {error.strerror}") from None
+    raise typer.Exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
 
 
 @app.command()

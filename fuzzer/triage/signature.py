@@ -137,8 +137,7 @@ _UNSUPPORTED_TEXT = re.compile(
     r"^Unsupported (function (type|target)|module type|input datatype|type for )|^Unsupported transposed convolution"
     r"|^Unsupported: ONNX|^ONNX does not support|^ONNX export does NOT support"
     r"|only supports? \S+ and \S+ for now|not supported( yet)?\b|is not implemented|not implemented for"
-    r"|^Only \S+( or \S+)? \w+ supported|^Expected input's non-batch dimensions to have positive length"  # Relay's torch
-    r"|We don't have an op for aten::\w+ but it isn't a special case"  # torch.jit.trace
+    r"|^Only \S+( or \S+)? \w+ supported|^Expected input's non-batch dimensions to have positive length"  # Relay
     r"|FPrimalGradient has not been registered|now only support one dataflow block"
     r"|CodeGenWebGPU: (do not|only) support"  # of integers, 64 bits; of floating point, all but 16 and 32
 )
