@@ -10,8 +10,13 @@ from typing import Any
 
 import pytest
 
+from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.preload import read
+from fuzzer.isolate.toolchain import Toolchain
+from fuzzer.lanes import TORCH
 from fuzzer.report import finding_file
+from fuzzer.selftest import _case as sine
+from oracles.outcome import Ran
 
 pytestmark = pytest.mark.tvm
 
@@ -123,3 +128,16 @@ def test_one_that_ends_its_process_is_named(tmp_path: Path) -> None:
     done = fuzz("doctor", "--preload", path)
     assert done.returncode == ENVIRONMENT
     assert done.stderr.splitlines()[-1].endswith(f"exit status 3 (--preload {path})")
+
+
+@pytest.mark.parametrize("name", ["host", "mine"])
+def test_it_is_executed_once_in_each_zygote_where_tvm_is_imported(tmp_path: Path, name: str) -> None:
+    path, told = tmp_path / "tell.py", tmp_path / "told.txt"
+    line = f"print(os.getpid(), 'tvm' in sys.modules, file=open({str(told)!r}, 'a'), flush=True)"
+    path.write_text(f"import os, sys\n{line}\n")
+    toolchain = Toolchain(name, sys.executable, preload=read(path))
+    with Executor(tmp_path / "scratch", toolchain) as executor:
+        for _ in range(2):
+            assert isinstance(executor.run(sine(), (TORCH,)).outcomes[TORCH], Ran)
+        assert told.read_text() == f"{executor._zygote.pid} True\n"
+        assert executor.versions["preload"] == read(path).note

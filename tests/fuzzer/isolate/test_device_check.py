@@ -1,0 +1,35 @@
+"""Whether the devices here compute: each is asked, and says why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fuzzer.isolate.device_check import check_devices
+from fuzzer.isolate.device_pool import DevicePool
+from fuzzer.isolate.devices import Device, DeviceKind
+
+
+def test_each_device_is_asked_for_the_known_answer(tmp_path: Path) -> None:
+    devices = [Device(str(tmp_path / name), kind=DeviceKind.FAKE) for name in ("right", "wrong", "late", "lost")]
+    for device in devices:
+        Path(device.id).mkdir()
+    (tmp_path / "wrong" / "wrong").write_text("3")
+    (tmp_path / "late" / "wrong").write_text("2")
+    (tmp_path / "lost" / "lost").touch()
+    with DevicePool(tmp_path / "scratch", devices) as pool:
+        checks = check_devices(pool)
+    assert [(check.device, check.passed) for check in checks] == [
+        (str(tmp_path / "right"), True),
+        (str(tmp_path / "wrong"), False),
+        (str(tmp_path / "late"), True),
+        (str(tmp_path / "lost"), False),
+    ]
+    assert [check.why_not for check in checks if not check.passed] == [
+        "no known answer: another result",
+        "no known answer: RuntimeError: CUDA Runtime Error: cudaErrorNoDevice (100): no CUDA-capable device is detected",
+    ]
+
+
+def test_no_devices(tmp_path: Path) -> None:
+    with DevicePool(tmp_path / "scratch", []) as pool:
+        assert check_devices(pool) == []
