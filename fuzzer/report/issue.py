@@ -11,6 +11,7 @@ from fuzzer.report.repro import headline
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import is_ours, readable
 from oracles.finding import PYTORCH, Component, Excess, Mismatch, SideEffect
+from oracles.lane import speaks_relay
 from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
 
 
@@ -52,7 +53,8 @@ Save as `repro.py` and run it; it exits with 1 while the bug is there.
 
 
 def _title(found: Confirmed, doc: FindingDoc) -> str:
-    tag = {Component.TVM: "[Relax]", Component.EXPORTER: "[ONNX export]"}.get(doc.component, f"[{doc.component}]")
+    language = "[Relay]" if speaks_relay(doc.lane) else "[Relax]"
+    tag = {Component.TVM: language, Component.EXPORTER: "[ONNX export]"}.get(doc.component, f"[{doc.component}]")
     return f"{tag} {doc.kind.replace('-', ' ')}: {', '.join(doc.ops)}"
 
 

@@ -16,6 +16,7 @@ from oracles.aliased_outputs import aliased_outputs
 from oracles.bloat import CODE_BYTES, CODE_BYTES_PER_OPERATOR, CONSTANT_BYTES, MEMORY_BYTES, bloat
 from oracles.checker_gap import checker_gap
 from oracles.finding import Component, Excess, Finding, Kind, Quantity, SideEffect
+from oracles.lane import Importer, LaneSpec
 from oracles.modified_inputs import modified_inputs
 from oracles.outcome import Cause, Died, Facts, Fate, IllFormed, Mutant, Outcome, Outcomes, Raised, Ran, Stage, TimedOut
 from oracles.slow import slow
@@ -154,6 +155,23 @@ def test_bytes_beyond_the_parameters_and_some_code_are_bloat(quantity: Quantity,
     (finding,) = bloat(CASE, {TVM: sized(**{name: allowed + 1})})
     assert (finding.kind, finding.lane) == (Kind.BLOAT, TVM)
     assert finding.evidence == Excess(quantity, allowed + 1, allowed, "the parameters")
+
+
+@pytest.mark.parametrize(
+    ("beside", "objects"),
+    [
+        (replace(TVM, name="o", importer=Importer.FX), True),  # of the same model, for the same machine
+        (replace(TVM, name="o", toolchain="old"), False),
+        (replace(TVM, name="o", target="c"), False),
+    ],
+)
+def test_a_library_is_held_against_others_of_its_toolchain_and_target(beside: LaneSpec, objects: bool) -> None:
+    """They prove that the model needs less than its parameters, some of which it does not use."""
+    small, large = 10_000, 2 * 10_000 + CODE_BYTES
+    assert list(bloat(CASE, {TVM: sized(built_bytes=large), beside: sized(built_bytes=small)})) == []
+    found = list(bloat(CASE, {TVM: sized(built_bytes=large + 1), beside: sized(built_bytes=small)}))
+    evidence = Excess(Quantity.LIBRARY, large + 1, large, "the other lanes")
+    assert [(finding.lane, finding.evidence) for finding in found] == ([(TVM, evidence)] if objects else [])
 
 
 def test_the_founding_case_is_caught() -> None:

@@ -14,7 +14,7 @@ import pytest
 from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.toolchain import Kind
-from fuzzer.lanes import SAMPLED_LANES, TVM_LANES, needed
+from fuzzer.lanes import RELAY_LANES, SAMPLED_LANES, TVM_LANES, needed
 from fuzzer.toolchains import check, registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
 from generators import case_file
@@ -62,7 +62,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 
 @is_there(OLD)
-@pytest.mark.parametrize("name", ["conv-relu-batch", "linear-4d"])
+@pytest.mark.parametrize("name", ["conv-relu-batch", "lift-params", "linear-4d"])
 def test_an_older_release_compiles_the_corpus(fleet: Fleet, name: str) -> None:
     case = case_file.read(ROOT / "corpus" / name)
     lanes = in_toolchains(TVM_LANES, named(OLD))
@@ -106,8 +106,11 @@ def test_relay_builds_and_runs(tmp_path: Path) -> None:
 
 
 @is_there("relay")
-def test_relay_passes_the_check() -> None:
-    assert check.check(registry.find("relay")).passed
+def test_every_lane_in_relay_works() -> None:
+    report = check.check(registry.find("relay"))
+    assert [(lane.lane, lane.passed, lane.told) for lane in report.lanes] == [
+        (lane.name, True, "") for lane in RELAY_LANES
+    ]
 
 
 def _hosts(package: str) -> str:

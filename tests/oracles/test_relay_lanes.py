@@ -1,0 +1,108 @@
+"""Lanes in Relay, for oracles: what they are held against, and how they may round."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fuzzer.isolate.toolchain import HOST, Kind, Toolchain, language_of
+from fuzzer.lanes import (
+    EVERY_ROAD,
+    RELAY_LANES,
+    RELAY_ROADS,
+    TORCH,
+    TVM_LANES,
+    needed,
+    plain_roads_beside,
+    select,
+)
+from fuzzer.toolchains.lanes import in_toolchains, runs_in
+from fuzzer.triage.reproduce import judged_by
+from fuzzer.triage.signature import Signature
+from oracles.finding import Component
+from oracles.finding import Kind as Wrong
+from oracles.lane import Execution, Importer, LaneSpec, plain_executor
+from oracles.outcome import Stage
+from oracles.siblings import sibling, what_it_adds
+from oracles.transforms import Rounding, rounding_in
+
+TRACE, ONNX = RELAY_ROADS
+NAMED = {lane.name: lane for lane in RELAY_LANES}
+RELAY = Toolchain("relay", "/opt/python", kind=Kind.RELAY)
+
+
+def test_these_are_the_lanes() -> None:
+    assert list(NAMED) == [
+        "relay-torch-O2",
+        "relay-onnx-O2",
+        "relay-torch-library",
+        "relay-onnx-library",
+        *(f"relay-{road}-O{level}" for road in ("torch", "onnx") for level in (0, 1, 3, 4)),
+        "relay-torch-vm",
+        "relay-onnx-vm",
+        "relay-onnx-dynamic-to-static",
+    ]
+    assert {lane.toolchain for lane in RELAY_LANES} == {"relay"}
+    assert {lane.opset for lane in RELAY_LANES if lane.importer is Importer.ONNX} == {17}
+
+
+@pytest.mark.parametrize("lane", RELAY_LANES, ids=str)
+def test_each_is_held_against_the_plain_road_of_its_importer(lane: LaneSpec) -> None:
+    plain = TRACE if lane.importer is Importer.TRACE else ONNX
+    assert sibling(lane, (*EVERY_ROAD, TORCH)) == (None if lane == plain else plain)
+
+
+def test_what_each_adds() -> None:
+    assert {name: what_it_adds(lane) for name, lane in NAMED.items() if "O" not in name.rpartition("-")[2]} == {
+        "relay-torch-library": "library",
+        "relay-onnx-library": "library",
+        "relay-torch-vm": "executor vm",
+        "relay-onnx-vm": "executor vm",
+        "relay-onnx-dynamic-to-static": "parameters rebound, DynamicToStatic",
+    }
+    assert what_it_adds(NAMED["relay-torch-O4"]) == "opt_level 4"
+    assert what_it_adds(TRACE) == ""
+    assert (plain_executor(TRACE), plain_executor(TVM_LANES[0])) == (Execution.GRAPH, Execution.BYTECODE)
+
+
+def test_how_they_may_round() -> None:
+    """SimplifyInference runs at all levels, FastMath at 4."""
+    levels = [rounding_in(NAMED[f"relay-torch-O{level}"]) for level in range(5)]
+    assert levels == [Rounding.OTHER_ORDER] * 4 + [Rounding.FAST_MATH]
+    relax = TVM_LANES[0]
+    assert rounding_in(replace(relax, opt_level=4)) is Rounding.SAME
+    assert rounding_in(replace(relax, passes=("ToMixedPrecision",))) is Rounding.HALF
+
+
+def test_where_they_run() -> None:
+    assert [language_of(lane) for lane in (TRACE, TVM_LANES[0], TORCH)] == [Kind.RELAY, Kind.RELAX, None]
+    assert [runs_in(TRACE, where) for where in (HOST, RELAY)] == [False, True]
+    mine = replace(RELAY, name="mine")
+    both = in_toolchains((TVM_LANES[0], TRACE), (HOST, mine))
+    assert both == (TVM_LANES[0], replace(TRACE, toolchain="mine"))
+
+
+def test_globs_find_them_and_the_default_does_not() -> None:
+    assert select("relay-*") == RELAY_LANES
+    assert select("*") == TVM_LANES
+
+
+def test_a_relay_lane_is_judged_by_the_hosts_references_and_relays_roads() -> None:
+    assert [lane.name for lane in needed(ONNX)] == ["torch", "torch-f64", "torch-envelope", "onnxruntime-opset17"]
+    assert {lane.toolchain for lane in needed(ONNX)} == {"host"}
+    there = replace(NAMED["relay-torch-library"], toolchain="mine")
+    assert plain_roads_beside(TRACE) == RELAY_ROADS
+    assert [lane.name for lane in plain_roads_beside(there)] == [
+        "relay-torch-O2",
+        "relay-onnx-O2",
+        "relay-torch-library",
+        "relay-onnx-library",
+    ]
+    bloated = judged_by(there, Signature(Wrong.BLOAT, Component.TVM, Stage.COMPILE, against="the other lanes"))
+    assert {lane.name for lane in bloated if lane.toolchain == "mine"} == {
+        "relay-torch-O2",
+        "relay-onnx-O2",
+        "relay-torch-library",
+        "relay-onnx-library",
+    }
