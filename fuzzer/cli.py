@@ -21,7 +21,7 @@ from rich.table import Table
 from fuzzer import bench, corpus_command, lane_table
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
-from fuzzer.availability import THIS, CompileOnly, Missing, Runnable, availability, available
+from fuzzer.availability import available
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.screen import Screen, found_line
 from fuzzer.campaign.store import Busy, Store, state_of
@@ -30,14 +30,12 @@ from fuzzer.coverage import report as coverage_report
 from fuzzer.gen import Order
 from fuzzer.gen import run as generate_cases
 from fuzzer.isolate import sanitizer
-from fuzzer.isolate.device_check import DeviceCheck, check_devices
-from fuzzer.isolate.device_pool import DevicePool
+from fuzzer.isolate.device_check import devices_here
 from fuzzer.isolate.devices import Device
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Backend, Find, Fleet, Place
-from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.isolate.preload import read as read_preload
-from fuzzer.isolate.toolchain import HOST, HOST_NAME, Toolchain
+from fuzzer.isolate.toolchain import HOST, HOST_NAME
 from fuzzer.lanes import (
     LANES,
     OFTEN,
@@ -280,7 +278,7 @@ def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as executor:
         checks = self_test(executor)
         versions = executor.versions
-    devices, why_no_device = _devices(find_all(HOST_NAME))
+    devices, why_no_device = devices_here(find_all(HOST_NAME))
     good = all(check.passed for check in checks) and all(device.passed for device in devices)
     if json:
         gpus = {"devices": devices, "why_no_device": why_no_device, "compute_sanitizer": sanitizer.is_installed()}
@@ -298,16 +296,6 @@ def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
         print("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
         print(f"next: {program()} run --seconds 120" if good else _what_is_wrong(checks))
     raise typer.Exit(Exit.GONE if good else Exit.ENVIRONMENT)
-
-
-def _devices(host: Toolchain) -> tuple[list[DeviceCheck], str]:
-    """The devices that campaigns use here, each asked for the known answer; why there is none where there is none."""
-    match availability(KNOWN_ANSWER.lane):
-        case CompileOnly(why=why) | Missing(why=why):
-            return [], f"{why}: lanes for one are only compiled"
-        case Runnable():
-            with DevicePool(Path(tempfile.mkdtemp(prefix="difftvm-")), THIS.devices(), host) as pool:
-                return check_devices(pool), ""
 
 
 def _second_look() -> str:

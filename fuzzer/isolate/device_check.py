@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
+from fuzzer.availability import THIS, CompileOnly, Machine, Missing, Runnable, availability
 from fuzzer.isolate.device_pool import DevicePool
+from fuzzer.isolate.known_answer import KNOWN_ANSWER
+from fuzzer.isolate.toolchain import Toolchain
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,16 @@ class DeviceCheck:
     @property
     def passed(self) -> bool:
         return not self.why_not
+
+
+def devices_here(toolchain: Toolchain, machine: Machine = THIS) -> tuple[list[DeviceCheck], str]:
+    """The devices that campaigns use; why there are none where there are none."""
+    match availability(KNOWN_ANSWER.lane, machine):
+        case CompileOnly(why=why) | Missing(why=why):
+            return [], f"{why}: lanes for one are only compiled"
+        case Runnable():
+            with DevicePool(Path(tempfile.mkdtemp(prefix="difftvm-")), machine.devices(), toolchain) as pool:
+                return check_devices(pool), ""
 
 
 def check_devices(pool: DevicePool) -> list[DeviceCheck]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzzer.isolate.device_check import check_devices
+from fuzzer.availability import Machine
+from fuzzer.isolate.device_check import check_devices, devices_here
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.devices import Device, DeviceKind
+from fuzzer.isolate.toolchain import HOST
 
 
 def test_each_device_is_asked_for_the_known_answer(tmp_path: Path) -> None:
@@ -24,10 +26,21 @@ def test_each_device_is_asked_for_the_known_answer(tmp_path: Path) -> None:
         (str(tmp_path / "late"), True),
         (str(tmp_path / "lost"), False),
     ]
-    assert [check.why_not for check in checks if not check.passed] == [
-        "no known answer: another result",
-        "no known answer: RuntimeError: CUDA Runtime Error: cudaErrorNoDevice (100): no CUDA-capable device is detected",
-    ]
+    wrong, lost = (check.why_not for check in checks if not check.passed)
+    assert wrong == "no known answer: another result"
+    assert lost.endswith("CUDA Runtime Error: cudaErrorNoDevice (100): no CUDA-capable device is detected")
+
+
+def test_those_that_campaigns_use(tmp_path: Path) -> None:
+    device = Device(str(tmp_path), kind=DeviceKind.FAKE)
+    for nvcc, devices, why in (
+        ("/bin/nvcc", (device,), ""),
+        ("/bin/nvcc", (), "there is no GPU: lanes for one are only compiled"),
+        (None, (device,), "no nvcc on PATH for the GPU's code: lanes for one are only compiled"),
+    ):
+        machine = Machine(lambda name, nvcc=nvcc: nvcc, frozenset, lambda devices=devices: devices)  # type: ignore[misc]
+        checks, why_none = devices_here(HOST, machine)
+        assert ([check.passed for check in checks], why_none) == ([] if why else [True], why)
 
 
 def test_no_devices(tmp_path: Path) -> None:
