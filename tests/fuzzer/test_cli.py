@@ -14,10 +14,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fuzzer.campaign.store import State
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.store import State, Store
 from fuzzer.campaign.tally import Tally
-from fuzzer.cli import COMMANDS, main, routed
+from fuzzer.cli import COMMANDS, _summarise, main, routed
+from fuzzer.isolate.devices import Device
 from fuzzer.lane_table import LISTED
+from fuzzer.settings import Settings
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.known import entries
 from generators import case_file
@@ -470,3 +473,21 @@ def test_triage_of_books_that_are_torn(fuzz: Fuzz, tmp_path: Path, table: str) -
     campaign = books(tmp_path / "c", State(0))
     (campaign / "campaign.json").write_text('{"seed": ')
     refused(fuzz("triage", table, "--campaign", campaign), campaign / "campaign.json")
+
+
+# --- devices
+
+
+@pytest.mark.parametrize("json_wanted", [False, True])
+def test_the_end_of_a_campaign_names_the_gpus_that_were_given_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], json_wanted: bool
+) -> None:
+    given_up = {Device("GPU-1", "H100"): "it has fallen off the bus"}
+    with Store(tmp_path, 1) as store:
+        task = Campaign(Settings(tmp_path, 1, (), json=json_wanted), store, None)  # type: ignore[arg-type]
+        _summarise(task, store, given_up, "")
+    told = capsys.readouterr().out
+    if json_wanted:
+        assert json.loads(told)["quarantined"] == {"GPU-1 (H100)": "it has fallen off the bus"}
+    else:
+        assert "\nGPU-1 (H100) was not used to the end: it has fallen off the bus\n" in told
