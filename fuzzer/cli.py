@@ -209,7 +209,7 @@ def replay(
         for run in result.runs if toolchain is None else ():
             print(f"{run.verdict.name.lower().replace('_', ' ')}: {run.told}")
         same = sum(run.verdict is Exit.SAME for run in result.runs)
-        python = os.path.relpath(sys.executable)
+        python = _python_for(doc.lane)
         script = f"{finding / 'repro.py'}{f' {preload}' if preload else ''}"
         print(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: {python} {script}")
     raise typer.Exit(result.exit)
@@ -219,6 +219,13 @@ def _tell_of_another_preload(doc: FindingDoc, versions: Mapping[str, str]) -> No
     then, now = doc.versions.get("preload"), versions.get("preload")
     if then != now:
         say(f"preloaded when it was found: {then or 'nothing'}; now: {now or 'nothing'}")
+
+
+def _python_for(lane: LaneSpec) -> str:
+    """What runs a finding's script, where its lane ran."""
+    if lane.toolchain == HOST_NAME:
+        return os.path.relpath(sys.executable)
+    return f"{program()} toolchain python {lane.toolchain}"
 
 
 def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Table:
