@@ -9,7 +9,7 @@ from generators.builder import Limits
 from generators.ops import OPS, Op
 from oracles.lane import LaneSpec
 
-DRAWN = 2
+DRAWN = 3
 """Lanes that are drawn for each test: of the default mix, see benchmarks/throughput.py."""
 
 
