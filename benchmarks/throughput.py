@@ -12,6 +12,7 @@ import argparse
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from fuzzer.campaign.loop import random_cases
@@ -30,7 +31,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=400)
     parser.add_argument("--drawn", type=int, default=DRAWN)
     arguments = parser.parse_args()
-    settings = Settings(Path(), arguments.seed, SCREENING, SAMPLED_LANES, often=OFTEN, drawn=arguments.drawn)
+    settings = Settings(Path(), arguments.seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True)
+    settings = replace(settings, drawn=arguments.drawn)
     draw, tally, ended = random_cases(settings, arguments.seed), Tally(), Counter[tuple[str, str]]()
     began = time.process_time()
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:

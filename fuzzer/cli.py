@@ -113,7 +113,7 @@ def run(
         settings = Settings(
             campaign, store.state.seed, every_test, sampled, seconds, tests, workers, chosen_ops, json=json
         )
-        settings = replace(settings, often=often, drawn=drawn)
+        settings = replace(settings, often=often, drawn=drawn, steered=the_mix)
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
         say("warming up the compilers ...")
         with Fleet(store.scratch, find_all, tell=say) as executor:

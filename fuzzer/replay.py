@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-from fuzzer.availability import availability, in_words
+from fuzzer.availability import CompileOnly, Missing, Runnable, availability, in_words
 from fuzzer.isolate.fleet import Backend
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
@@ -89,13 +89,24 @@ def _judged(doc: FindingDoc, lane: LaneSpec, outcome: Outcome, finding: Finding 
     if finding is not None:
         return Run(lane, _verdict(doc, finding), headline(finding), True)
     match outcome:
-        case Built() if doc.identity.stage is Stage.RUN:
+        case Built() | Skipped() if not _looked(doc, lane):
             return Run(lane, Exit.ENVIRONMENT, f"{lane.name}: {in_words(availability(lane))}", False)
         case Skipped(reason=reason, environment=True):
             return Run(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
         case _:
             unasked = isinstance(outcome, Skipped | Unsupported)
             return Run(lane, Exit.GONE, f"{lane.name}: {type(outcome).__name__}, no objection", not unasked)
+
+
+def _looked(doc: FindingDoc, lane: LaneSpec) -> bool:
+    """Whether this machine can see the failure at all."""
+    match availability(lane):
+        case Missing():
+            return False
+        case CompileOnly(checker=checker):
+            return doc.identity.stage is not Stage.RUN and (doc.identity.stage is not Stage.LOAD or checker is not None)
+        case Runnable():
+            return True
 
 
 def _verdict(doc: FindingDoc, finding: Finding) -> Exit:

@@ -18,7 +18,8 @@ class Settings:
     """`seconds` and `tests` bound this run, not the campaign; None is no bound.
 
     Every test takes `lanes`, one of the `sampled` ones in turn, and so many that are `drawn` for it alone; some tests
-    take `often` (`fuzzer.campaign.mix`).
+    take `often` (`fuzzer.campaign.mix`). Where lanes are `steered`, what an importer is known not to take is seldom
+    tried on it; lanes that somebody asked for are not.
     """
 
     campaign: Path
@@ -31,5 +32,6 @@ class Settings:
     ops: tuple[Op, ...] = OPS
     limits: Limits = field(default_factory=Limits)
     json: bool = False
+    steered: bool = False
     often: tuple[LaneSpec, ...] = ()
     drawn: int = 0

@@ -1,7 +1,8 @@
 """Where PyTorch cannot judge, lanes that share an importer vote: one that stands alone against the rest is wrong.
 
 Without an envelope only what no rounding explains counts: number, shapes and dtypes of outputs, integers and booleans,
-and floats that are off by more than half of their digits. At least three must vote, and all others must agree.
+and floats that are off by more than half of their digits. At least three must vote, and all others must agree; lanes
+whose passes round otherwise have no vote.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from oracles.identical import difference
 from oracles.lane import Engine, LaneSpec, gives_gradients
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import eager_run, expected
+from oracles.transforms import Rounding, rounding_in
 
 THE_OTHERS = "the other lanes"
 QUORUM = 3
@@ -26,7 +28,7 @@ def agreement(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
         return
     groups: dict[object, dict[LaneSpec, tuple[Array, ...]]] = {}
     for lane, out in outcomes.items():
-        if lane.engine is Engine.TVM and isinstance(out, Ran):
+        if lane.engine is Engine.TVM and isinstance(out, Ran) and rounding_in(lane) is Rounding.SAME:
             groups.setdefault((lane.importer, lane.toolchain, gives_gradients(lane)), {})[lane] = out.outputs
     for group in groups.values():
         if found := odd_one_out(group):

@@ -43,25 +43,30 @@ def uncertainty(right: Expected) -> npt.NDArray[np.float64]:
 class Allowance:
     """What a pass that rounds otherwise may add (`oracles.transforms.Rounding`).
 
-    growth    times the envelope
-    relative  of the output's largest number: what is added and taken away again loses digits that no operator of the
-              case's own shows
+    growth    times the uncertainty
+    units     in the last place of the output's largest number: what is added and taken away again loses digits that no
+              operator of the case's own shows
     overflow  whether numbers may be clamped, or become infinite, on the way: then only numbers are compared
+    integers  whether integers and booleans are judged: of what is rounded far otherwise and then made an integer,
+              nothing says where it may jump
     """
 
     growth: float
-    relative: float
+    units: float
     overflow: bool = False
+    integers: bool = True
 
 
 ALLOWANCES = {
     Rounding.SAME: Allowance(1.0, 0.0),
-    Rounding.OTHER_ORDER: Allowance(8.0, 2.0**-18),
-    Rounding.FAST_MATH: Allowance(4.0, 2.0**-20, overflow=True),
-    Rounding.HALF: Allowance(2.0**13, 2.0**-5, overflow=True),
+    Rounding.OTHER_ORDER: Allowance(8.0, 32.0),
+    Rounding.FAST_MATH: Allowance(4.0, 8.0, overflow=True, integers=False),
+    Rounding.HALF: Allowance(2.0**13, 2.0**18, overflow=True, integers=False),
 }
-"""Of float32: docs/tolerance.md has the grounds. Integers are judged under SAME alone: of what is rounded otherwise and
-then made an integer, no envelope says where it may jump."""
+"""docs/tolerance.md has the grounds."""
+
+MOST = 2.0**-5
+"""Of the output's largest number, whatever its dtype: what an allowance adds at most."""
 
 
 def tolerance(right: Expected, rounding: Rounding = Rounding.SAME) -> npt.NDArray[np.float64]:
@@ -71,14 +76,15 @@ def tolerance(right: Expected, rounding: Rounding = Rounding.SAME) -> npt.NDArra
         return C * uncertainty(right)
     numbers = right.truth[np.isfinite(right.truth)]
     largest = float(np.max(np.abs(numbers))) if numbers.size else 0.0
-    return C * (allowance.growth * uncertainty(right) + allowance.relative * largest)
+    relative = min(allowance.units * float(ml_dtypes.finfo(right.eager.dtype).eps), MOST)
+    return C * (allowance.growth * uncertainty(right) + relative * largest)
 
 
 def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = Rounding.SAME) -> Mismatch | None:
     """The verdict on one output of the right shape and dtype; None where it is within tolerance."""
     if holds_floats(right.eager):
         excess, tol = _float_excess(actual, right, rounding), tolerance(right, rounding)
-    elif rounding is not Rounding.SAME:
+    elif not ALLOWANCES[rounding].integers:
         return None
     else:
         excess = (actual != right.eager).astype(np.float64)

@@ -163,12 +163,12 @@ TRANSFORMS: tuple[Transform, ...] = (
         after=(LEGALIZE, "AnnotateTIROpPattern", "FuseOps", "FuseTIR"),
         rounding=Rounding.OTHER_ORDER,
     ),
+    *(_schedule(seed) for seed in range(4)),
 )
 
 RELAY_TRANSFORMS: tuple[Transform, ...] = (
     # what from_onnx ends with where it is given the weights; here on a module that it has not run on
     Transform("DynamicToStatic", "relay.transform.DynamicToStatic()(mod)"),
-    *(_schedule(seed) for seed in range(4)),
 )
 """Of Relay, for lanes that are written in it; `relay` is in scope."""
 

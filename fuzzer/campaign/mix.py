@@ -10,7 +10,7 @@ from fuzzer.triage.reproduce import judged_by
 from generators.choice import NumpySource
 from generators.graph import Case
 from oracles.finding import runs_program
-from oracles.lane import LaneSpec
+from oracles.lane import LaneSpec, speaks_relay
 
 EVERY = 4
 """`Settings.often` is taken by each so-manieth test."""
@@ -26,11 +26,11 @@ def lanes_of(settings: Settings, seed: int, index: int, case: Case) -> tuple[Lan
     """In the order in which they run, each after what it is judged by. Of the sampled lanes, those for symbolic sizes
     have their turn whenever a case has such."""
     source, ops = NumpySource(seed, index, _LANES), frozenset(case.graph.ops)
-    doubting = source.rarely(_DOUBT)
+    doubting = source.rarely(_DOUBT) or not settings.steered
     turns = [lane for lane in settings.sampled if lane.symbolic == bool(case.graph.symbols)]
     usual = [*settings.lanes, *(settings.often if index % EVERY == 0 else ())]
     usual += [turns[index % len(turns)]] if turns else []
-    lanes = [lane for lane in usual if doubting or takes(lane.importer, ops)]
+    lanes = [lane for lane in usual if doubting or speaks_relay(lane) or takes(lane.importer, ops)]
     importers = [importer for importer in IMPORTERS if takes(importer, ops)]
     if importers and not case.graph.symbols:
         lanes += [drawn(source, case, importers) for _ in range(settings.drawn)]

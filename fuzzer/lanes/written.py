@@ -13,7 +13,8 @@ from typing import Any
 from fuzzer.availability import checker_of, node_package
 from oracles.targets import Checker, Target, Written
 
-SECONDS = 60.0
+SECONDS = 30.0
+"""A checker that has not answered by then has no say."""
 _NEXT_KERNEL = re.compile(r"^// Function: \w+\n//-+\n", re.M)
 
 
@@ -37,9 +38,12 @@ def ask(checker: Checker, path: Path) -> None:
     values = {"{file}": str(path), "{package}": str(node_package(checker.package, program))}
     command = [program, *(values.get(each, each) for each in checker.arguments)]
     # in the file's own folder: some leave files beside it
-    done = subprocess.run(
-        command, capture_output=True, text=True, errors="replace", cwd=path.parent, timeout=SECONDS, check=False
-    )
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", cwd=path.parent, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return
     if done.returncode != 0:
         raise Refused(f"Compilation error, {checker.program} on {path.suffix}:\n{done.stdout}{done.stderr}")
 

@@ -14,6 +14,7 @@ from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, SideEffect
 from oracles.lane import LaneSpec
+from oracles.lane_check import why_not
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 
 FORMAT = 1
@@ -151,6 +152,8 @@ def read(folder: Path) -> FindingDoc:
         raise Invalid(f"{path}: {error}") from None
     if doc.format != FORMAT:
         raise Invalid(f"{path}: format {doc.format} is not known; this version reads {FORMAT}")
+    if reason := why_not(doc.lane):
+        raise Invalid(f"{path}: {reason}")
     return doc
 
 

@@ -227,7 +227,7 @@ def beside(finding: Finding) -> bool:
     evidence = finding.evidence
     if not isinstance(evidence, Mismatch) or _lane_named(evidence.against) is None:
         return False
-    return evidence.worst is None or not evidence.worst.tolerance > 0
+    return evidence.worst is None or evidence.worst.truth is None
 
 
 def _lane_named(name: str) -> LaneSpec | None:

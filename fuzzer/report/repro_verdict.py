@@ -60,6 +60,9 @@ def comparison(finding: Finding, worst: Worst | None) -> str:
                 "# the tolerance is measured: how far perturbed evaluations of the model stray at this element\n"
                 f"wrong = not abs(float(got{at}) - float(want{at})) <= {worst.tolerance!r}"
             )
+        case _ if worst is not None and worst.truth is not None:  # infinite, or no number: the others may be rounded
+            at = f"[{', '.join(map(str, worst.index))}]" if worst.index else "[()]"
+            return f"wrong = not np.array_equal(got{at}, want{at}, equal_nan=True)"
         case _:
             return "wrong = not np.array_equal(got, want, equal_nan=True)"
 

@@ -47,13 +47,14 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"apache/tvm #{self.issue}" if self.issue else "not filed yet"
 
     def matches(self, signature: Signature) -> bool:
-        """Whether a finding is this."""
-        same_ops = self.ops is None or sorted(set(self.ops)) == sorted(set(signature.ops))
+        """Whether a finding is this. What is told by its operators alone is no bug of a pass on them."""
+        same_ops = self.ops is None or (not signature.against and sorted(set(self.ops)) == sorted(set(signature.ops)))
         return same_ops and self.where in (None, signature.where) and self._matches_coarsely(signature)
 
     def may_be(self, signature: Signature, ops: Collection[str]) -> bool:
         """Whether a failure that only its operators tell from others may be this; `ops` are those of a whole case."""
-        return self.ops is not None and set(self.ops) <= set(ops) and self._matches_coarsely(signature)
+        theirs = self.ops is not None and set(self.ops) <= set(ops) and not signature.against
+        return theirs and self._matches_coarsely(signature)
 
     def _matches_coarsely(self, signature: Signature) -> bool:
         fields = ("kind", "component", "stage", "error")

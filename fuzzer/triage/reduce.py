@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fuzzer.triage.passes import PASSES, Pass, Subject
+from fuzzer.triage.passes.plain_lane import plain_road
 from fuzzer.triage.passes.plain_types import odd_types
 from fuzzer.triage.passes.plain_values import complexity
 from fuzzer.triage.passes.plain_writing import frills
@@ -97,7 +98,7 @@ class _Search:
 def _size(subject: Subject) -> tuple[int, ...]:
     """The total order of subjects: operators, what the lane does on top of its sibling, the rest of the case."""
     operators, *rest = size_of(subject.case)
-    return operators, len(features(subject.lane)) + (not subject.lane.asserts), *rest
+    return operators, len(features(subject.lane)) + (not subject.lane.asserts) + (not plain_road(subject.lane)), *rest
 
 
 def size_of(case: Case) -> tuple[int, ...]:

@@ -83,6 +83,8 @@ class Signature:
         return mine == theirs
 
 
+PLAIN_SIBLING = "its plain sibling"
+
 _TOLD_WITHOUT_OPERATORS = frozenset(
     {Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED, Kind.CHECKER_GAP, Kind.ALIASED_OUTPUT}
 )
@@ -104,8 +106,9 @@ def signature_of(finding: Finding) -> Signature:
             return replace(
                 coarse, error=raised.type, skeleton=skeleton(raised.message), frame=meaningful(frames_of(raised))
             )
-        case Mismatch(against=against) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
-            return replace(coarse, against=against)
+        case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
+            # whose sibling it is, is no part of it: where that is right, the importer is not to blame
+            return replace(coarse, against=PLAIN_SIBLING if by else against)
         case Died() | TimedOut() | Mismatch():
             return coarse  # a corrupted heap dies anywhere: only the operators of the reduced case tell deaths apart
         case IllFormed(after=after, type=name, message=message):

@@ -9,7 +9,7 @@ from fakes import expect
 from oracles.against_torch import judge
 from oracles.finding import Kind
 from oracles.reference import Expected
-from oracles.tolerance import ALLOWANCES, C, mismatch, tolerance, uncertainty
+from oracles.tolerance import ALLOWANCES, MOST, C, mismatch, tolerance, uncertainty
 from oracles.transforms import NAMED, TRANSFORMS, Rounding, rounding_of
 
 RIGHT = expect([1.0, -4.0, 0.25], envelope=1e-7)
@@ -31,7 +31,9 @@ def test_the_bound_lies_at_the_allowance(rounding: Rounding) -> None:
 def test_what_it_is_made_of(rounding: Rounding) -> None:
     allowed = ALLOWANCES[rounding]
     np.testing.assert_allclose(
-        tolerance(RIGHT, rounding), C * (allowed.growth * uncertainty(RIGHT) + allowed.relative * 4.0), rtol=1e-15
+        tolerance(RIGHT, rounding),
+        C * (allowed.growth * uncertainty(RIGHT) + min(allowed.units * 2.0**-23, MOST) * 4.0),
+        rtol=1e-15,
     )
 
 
@@ -69,10 +71,17 @@ def test_numbers_alone_are_compared_where_they_may_leave_the_range(rounding: Rou
     assert (saturated is None) is ALLOWANCES[rounding].overflow
 
 
-def test_integers_are_judged_where_nothing_is_rounded_otherwise() -> None:
+@pytest.mark.parametrize("rounding", Rounding)
+def test_integers_are_judged_where_nothing_is_rounded_far_otherwise(rounding: Rounding) -> None:
     right = expect([1, 2], dtype="int64")
-    assert mismatch(0, np.int64([1, 3]), right, Rounding.SAME) is not None
-    assert [mismatch(0, np.int64([1, 3]), right, rounding) for rounding in OTHERS] == [None] * len(OTHERS)
+    assert (mismatch(0, np.int64([1, 3]), right, rounding) is not None) is ALLOWANCES[rounding].integers
+    assert ALLOWANCES[rounding].integers is (rounding <= Rounding.OTHER_ORDER)
+
+
+@pytest.mark.parametrize("rounding", [Rounding.OTHER_ORDER, Rounding.FAST_MATH])
+def test_sums_of_float64_in_float32_are_caught(rounding: Rounding) -> None:
+    right = expect([1.0, -4.0, 0.25], envelope=1e-15, dtype="float64")
+    assert mismatch(0, right.truth * (1 + 2.0**-24), right, rounding) is not None
 
 
 def test_the_coarsest_pass_of_a_lane_counts() -> None:

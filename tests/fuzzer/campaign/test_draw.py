@@ -15,6 +15,7 @@ from generators.choice import NumpySource
 from generators.ops import TABLE
 from generators.strategies import HypothesisSource
 from oracles.lane import DEFAULT_OPT_LEVEL, Execution, LaneSpec, Params, Pipeline
+from oracles.lane_check import why_not
 from oracles.siblings import covers, features, sibling
 from oracles.transforms import LEGALIZE, NAMED, RELAY_TRANSFORMS, TRANSFORMS, On
 
@@ -75,6 +76,11 @@ def test_a_drawn_lane_is_legal(data: st.DataObject) -> None:
             )
     if any(row.on is On.LOWERED for row in rows):
         assert lane.pipeline is Pipeline.DEFAULT
+    if lane.params.is_lifted:
+        assert lane.opt_level > 0
+    if lane.params is Params.LIFTED_CONSUMING:
+        assert not [name for name in lane.passes if name.startswith("TopologicalSort")]
+    assert why_not(lane) is None
 
 
 def _next_after(lane: LaneSpec, index: int) -> str:

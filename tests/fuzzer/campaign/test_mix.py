@@ -17,7 +17,7 @@ from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.siblings import sibling
 
-SETTINGS = Settings(Path(), 1, SCREENING, SAMPLED_LANES, often=OFTEN, drawn=2)
+SETTINGS = Settings(Path(), 1, SCREENING, SAMPLED_LANES, often=OFTEN, drawn=2, steered=True)
 PLAIN = case_of({"x0": "float32[2,3]", "w0": "float32[4,3]"}, [("v0", "linear", "x0 w0")], "v0")
 
 

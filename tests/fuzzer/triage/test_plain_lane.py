@@ -12,7 +12,7 @@ from fuzzer.lanes import ONNXRUNTIME, SAMPLED_LANES, TVM_LANES
 from fuzzer.triage.passes.plain_lane import plain_lane
 from fuzzer.triage.reduce import reduce
 from generators.graph import Case
-from oracles.lane import Execution, LaneSpec, Params, Pipeline
+from oracles.lane import Execution, Importer, LaneSpec, Params, Pipeline
 
 SUBJECT = subject_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")
 RICH = replace(
@@ -73,6 +73,23 @@ def test_the_graph_is_smaller_before_the_lane_is() -> None:
 
     found = reduce(big.case, RICH, interesting, lambda case: {"v0": -case.tensors["x0"]})
     assert (found.case.graph.ops, found.lane.pipeline) == (("relu",), Pipeline.CPU)
+
+
+def test_what_a_pass_does_wrong_by_any_importer_is_shown_by_the_usual_one() -> None:
+    lane = replace(RICH, name="relax-fx-drawn", importer=Importer.FX, params=Params.BOUND)
+    assert reduced(lambda spec: "FuseTIR" in spec.passes, lane).importer is Importer.EXPORT
+    assert reduced(lambda spec: spec.importer is Importer.FX and "FuseTIR" in spec.passes, lane).importer is Importer.FX
+    assert reduced(lambda spec: spec.importer is Importer.FX, lane).importer is Importer.FX
+
+
+def test_names_and_the_checker_are_those_of_the_lanes_own_toolchain() -> None:
+    lane = replace(NAMED["relax-export-zero"], toolchain="0.26.0")
+    found = reduced(lambda spec: spec.checked and not spec.asserts, lane)
+    assert (found.name, found.toolchain, found.checked) == ("relax-export-llvm", "0.26.0", True)
+    compiled = reduced(
+        lambda spec: spec.executor is Execution.COMPILED and spec.checked, replace(RICH, toolchain="0.26.0")
+    )
+    assert (compiled.executor, compiled.checked, compiled.toolchain) == (Execution.COMPILED, True, "0.26.0")
 
 
 def test_lanes_of_others_stay() -> None:

@@ -143,7 +143,7 @@ def test_what_a_lane_is_held_against_is_part_of_its_identity_where_it_is_not_pyt
 
     assert signature().against == ""
     beside = signature(against="relax-export-llvm", by="pipeline zero")
-    assert (beside.against, beside.by) == ("relax-export-llvm", "")  # what it is wrong by is known when it is reduced
+    assert (beside.against, beside.by) == ("its plain sibling", "")  # what it is wrong by is known when it is reduced
     assert replace(beside, by="pipeline zero").id != beside.id
     assert replace(beside, by="pipeline zero").same_failure(beside)
     assert beside.id != signature().id

@@ -1,0 +1,31 @@
+"""Is a lane that came out of a file one that we run? Its names are looked up, in the tables that they are names of."""
+
+from __future__ import annotations
+
+import re
+
+from oracles.lane import LaneSpec, speaks_relay
+from oracles.targets import NAMED as TARGETS
+from oracles.transforms import RELAY_TRANSFORMS, TRANSFORMS
+
+VARIANT = re.compile(r"[a-z0-9][a-z0-9-]*")
+OPTION = re.compile(r"[a-z_]+(\.[A-Za-z_0-9]+)+")
+PASS = re.compile(r"[A-Za-z_][A-Za-z_0-9.]*")
+
+
+def why_not(lane: LaneSpec) -> str | None:
+    """What is wrong with it, in one sentence; None for a lane that can run."""
+    known = {row.name for row in (RELAY_TRANSFORMS if speaks_relay(lane) else TRANSFORMS)}
+    if strange := [name for name in lane.passes if name not in known]:
+        return f"no pass is called {strange[0]!r}"
+    if lane.target not in TARGETS:
+        return f"no target is called {lane.target!r}"
+    if not VARIANT.fullmatch(lane.variant):
+        return f"no lane is of the variant {lane.variant!r}"
+    if strange := [name for name in lane.options if not OPTION.fullmatch(name)]:
+        return f"no option of TVM's is called {strange[0]!r}"
+    if strange := [name for name in lane.disabled if not PASS.fullmatch(name)]:
+        return f"no pass of TVM's is called {strange[0]!r}"
+    if not 0 <= lane.opt_level <= 4:
+        return f"there is no optimisation level {lane.opt_level}"
+    return None

@@ -1,0 +1,35 @@
+"""Lanes out of files: those that we have are taken, what no table knows is refused in one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fuzzer.lanes import EVERY_ROAD, HONEST_LANES, LANES, TVM_LANES
+from oracles.lane import LaneSpec
+from oracles.lane_check import why_not
+
+PLAIN = TVM_LANES[0]
+
+
+@pytest.mark.parametrize("lane", dict.fromkeys((*LANES, *EVERY_ROAD, *HONEST_LANES)), ids=str)
+def test_our_own_are_taken(lane: LaneSpec) -> None:
+    assert why_not(lane) is None
+
+
+@pytest.mark.parametrize(
+    ("lane", "reason"),
+    [
+        (replace(PLAIN, passes=("FoldConstant", "Nonsense")), "no pass is called 'Nonsense'"),
+        (replace(PLAIN, passes=("__import__('os')",)), "no pass is called \"__import__('os')\""),
+        (replace(PLAIN, passes=("DynamicToStatic",)), "no pass is called 'DynamicToStatic'"),  # Relay's
+        (replace(PLAIN, target="llvm -mcpu=x"), "no target is called 'llvm -mcpu=x'"),
+        (replace(PLAIN, variant="../x"), "no lane is of the variant '../x'"),
+        (replace(PLAIN, options=("rm -rf",)), "no option of TVM's is called 'rm -rf'"),
+        (replace(PLAIN, disabled=("a b",)), "no pass of TVM's is called 'a b'"),
+        (replace(PLAIN, opt_level=9), "there is no optimisation level 9"),
+    ],
+)
+def test_what_no_table_knows_is_refused(lane: LaneSpec, reason: str) -> None:
+    assert why_not(lane) == reason
