@@ -31,10 +31,10 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 quick: $(VENV)/installed
-	$(BIN)/pytest -n auto -m "not tvm and not exhaustive"
+	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive"
 
 test: lint
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 # into the user's cache, where they stay: 3 GB and a minute each, the first time
 test-toolchains: $(VENV)/installed
