@@ -94,6 +94,16 @@ def test_onnxruntime_transposes_what_it_multiplies_by_a_vector() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_onnxruntime_expands_to_no_elements() -> None:
+    calls: list[Call] = [("v0", "relu", "x0"), ("v1", "expand", "v0", {"shape": (-1, 0)}), ("v2", "sigmoid", "v1")]
+    case = case_of({"x0": "float32[2,1]"}, calls, "v2")
+    for lane in HONEST_LANES:
+        if lane.variant.startswith("ort-"):
+            (array,) = HonestLane().run(Bench(case, Quiet()), lane, Quiet()).outputs
+            assert array.shape == (2, 0), lane.name
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_onnxruntime_leaves_the_arrays_of_a_case_as_they_are() -> None:
     """Its BatchNormalization writes the running mean into its input."""
     types = {"x0": "float64[2,3,4]", "x1": "float64[3]", "b0": "float64[3]"}
