@@ -157,7 +157,7 @@ _IMPORTS = (
     ("import os", r"\bos\."),
     ("import random", r"\brandom\."),
     ("import re", r"\bre\."),
-    ("import resource", r"\bresource\."),
+    ("import re", r"\bre\."),
     ("import runpy", r"\brunpy\."),
     ("import subprocess", r"\bsubprocess\."),
     ("import sys", r"\bsys\."),

@@ -152,11 +152,15 @@ _MEASURES = {
     Quantity.LIBRARY: ("", "return os.path.getsize(path)"),
     Quantity.TIME: ("began = time.process_time()", "return time.process_time() - began"),
     Quantity.MEMORY: (
-        "began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss",
-        "return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - began) * 1024",
+        'open("/proc/self/clear_refs", "w").write("5")  # proc(5): the peak starts anew\n    began = peak_bytes()',
+        "return peak_bytes() - began",
     ),
     Quantity.CONSTANTS: ("", "return constant_bytes(mod)"),
 }
+_PEAK = """
+def peak_bytes():
+    return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+"""
 _CONSTANTS = """
 def constant_bytes(mod):
     sizes = {}
@@ -202,8 +206,8 @@ def _functions(case: Case, finding: Finding) -> list[str]:
             ]
         case Excess(quantity=quantity):
             first, last = _MEASURES[quantity]
-            helper = [_CONSTANTS] if quantity is Quantity.CONSTANTS else []
-            return [*helper, _function("run_lane", case, lane, measured=(quantity, first, last))]
+            helper = [{Quantity.CONSTANTS: _CONSTANTS, Quantity.MEMORY: _PEAK}.get(quantity, "")]
+            return [*filter(None, helper), _function("run_lane", case, lane, measured=(quantity, first, last))]
         case SideEffect():
             return [_function("run_lane", case, lane, run=_watched(lane))]
         case Mismatch(against=against) if (plain := _lane_named(against)) and beside(finding):

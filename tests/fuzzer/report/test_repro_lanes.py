@@ -93,7 +93,7 @@ def test_every_lane_and_evidence_gives_a_whole_script(lane: LaneSpec, kind: Kind
     assert not {"fuzzer", "generators", "oracles"} & imported
     assert "@" not in text.replace("@tvm.ir.instrument", "").replace("@tvm.transform.module_pass", "")
     assert "\n\n\n\n" not in text
-    assert len(text.splitlines()) <= 110
+    assert len(text.splitlines()) <= 112
 
 
 VARIANTS = ("llvm-O1", "llvm-O2", "llvm-v2", "llvm-v3", "llvm-avx2", "llvm-avx512", "c-gcc-O0", "c-gcc-O2", "c-gcc-O3")
