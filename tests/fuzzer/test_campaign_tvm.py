@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fuzzer.campaign.draw import IMPORTERS
 from fuzzer.lanes import LANES, SAMPLED_LANES
 from fuzzer.report import finding_file
 from oracles.outcome import Stage
@@ -59,7 +60,7 @@ def test_the_summary(six: tuple[Mapping[str, Any], str]) -> None:
     assert summary["wall_seconds"] > 0
     assert set(summary["stage_cpu_seconds"]) <= set(Stage)
     assert 0 < sum(summary["stage_cpu_seconds"].values()) <= summary["cpu_seconds"]
-    names = {lane.name for lane in (*LANES, *SAMPLED_LANES)}
+    names = {lane.name for lane in (*LANES, *SAMPLED_LANES)} | {f"relax-{importer}-drawn" for importer in IMPORTERS}
     assert all(name in names and count > 0 for name, count in summary["unsupported"].items())
     for finding in summary["findings"]:
         assert set(finding) == {"slug", "signature", "kind", "component", "lanes", "ops", "flaky"}
