@@ -36,6 +36,9 @@ from oracles.siblings import covers
 
 FORMAT = 1
 
+BEFORE, AFTER = "ir-before.txt", "ir-after.txt"
+"""TVMScript before and after what is to blame."""
+
 
 class State(msgspec.Struct, forbid_unknown_fields=True):
     """`seen` counts, by signature, the tests that met a finding; `known`, by name, those that met known behaviour."""
@@ -212,6 +215,8 @@ class Store:
             "issue.md": issue.text(found, doc, script).encode(),
             "log.txt": issue.log(found).encode(),
         }
+        if found.blame.before or found.blame.after:
+            files |= {BEFORE: found.blame.before.encode(), AFTER: found.blame.after.encode()}
         temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=self.crashes))
         try:
             for name, data in files.items():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, assert_never
 
 import msgspec
 
+from fuzzer.triage.blame import Blame, Releases
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import Signature
 from generators import case_file
@@ -84,6 +86,8 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     reduction_finished: bool
     case_sha256: str
     versions: dict[str, str]
+    blame: Blame = Blame()
+    releases: Releases = Releases()
 
 
 def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
@@ -106,6 +110,8 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
         found.reduction.finished if found.reduction else False,
         case_file.digest(found.case),
         versions,
+        replace(found.blame, before="", after=""),  # these have files of their own
+        found.releases,
     )
 
 

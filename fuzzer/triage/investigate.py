@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.lanes import REFERENCES, TORCH, plain_roads_beside
+from fuzzer.triage.blame import Blame, Releases
 from fuzzer.triage.reduce import Effort, Reduction, reduce
 from fuzzer.triage.reproduce import Run, judged_by, judged_run, reproduces
 from fuzzer.triage.signature import Signature, signature_of
@@ -47,6 +48,8 @@ class Confirmed:
     found_in: tuple[str, ...]
     reduction: Reduction | None
     reports: tuple[SanitizerReport, ...] = ()
+    blame: Blame = Blame()
+    releases: Releases = Releases()
 
     @property
     def flaky(self) -> bool:
