@@ -9,7 +9,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from fuzzer.triage.blame import Blame, Releases
+from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import Signature
 from generators import case_file
@@ -86,8 +86,8 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     reduction_finished: bool
     case_sha256: str
     versions: dict[str, str]
-    blame: Blame = Blame()
-    releases: Releases = Releases()
+    blame: Blame = NOBODY
+    releases: Releases = NOWHERE
 
 
 def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.lanes import REFERENCES, TORCH, plain_roads_beside
-from fuzzer.triage.blame import Blame, Releases
+from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
 from fuzzer.triage.reduce import Effort, Reduction, reduce
 from fuzzer.triage.reproduce import Run, judged_by, judged_run, reproduces
 from fuzzer.triage.signature import Signature, signature_of
@@ -48,8 +48,8 @@ class Confirmed:
     found_in: tuple[str, ...]
     reduction: Reduction | None
     reports: tuple[SanitizerReport, ...] = ()
-    blame: Blame = Blame()
-    releases: Releases = Releases()
+    blame: Blame = NOBODY
+    releases: Releases = NOWHERE
 
     @property
     def flaky(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 
 class Place(StrEnum):
@@ -61,5 +62,9 @@ class Releases:
 
     def _turn(self, before: Verdict, after: Verdict) -> str:
         told = [(release, verdict) for release, verdict in self.verdicts if verdict is not Verdict.NOT_RUN]
-        pairs = list(zip(told, told[1:], strict=False))
+        pairs = list(pairwise(told))
         return next((b for (_, one), (b, other) in reversed(pairs) if (one, other) == (before, after)), "")
+
+
+NOBODY = Blame()
+NOWHERE = Releases()
