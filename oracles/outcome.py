@@ -106,13 +106,15 @@ class Built:
 class Frame:
     """One line of a traceback, outermost first in `Raised.frames`; C++ frames have a `.cc` or `.h` file.
 
-    `raises`: the line is a `raise` or an `assert` itself. Somebody decided here; elsewhere something went wrong.
+    raises  the line is a `raise` or an `assert` itself. Somebody decided here; elsewhere something went wrong
+    owner   the class of a method of Python, where the interpreter knows it (3.11 and newer)
     """
 
     file: str
     line: int
     function: str
     raises: bool = False
+    owner: str = ""
 
     @property
     def in_frontend(self) -> bool:

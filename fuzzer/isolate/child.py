@@ -10,6 +10,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from types import CodeType
 
 from multiprocess.connection import Connection
 
@@ -93,10 +94,12 @@ def _run_lane(connection: Connection, bench: Bench, index: int, spec: LaneSpec, 
 def _raised(index: int, error: Exception, step: _Steps) -> protocol.DidRaise:
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    frames = [_frame(summary) for summary in traceback.extract_tb(error.__traceback__)]
+    lines = zip(traceback.extract_tb(error.__traceback__), traceback.walk_tb(error.__traceback__), strict=True)
+    frames = [_frame(summary, frame.f_code) for summary, (frame, _) in lines]
     return protocol.DidRaise(index, step.stage, name, str(error)[:MAX_MESSAGE], frames)
 
 
-def _frame(summary: traceback.FrameSummary) -> Frame:
+def _frame(summary: traceback.FrameSummary, code: CodeType) -> Frame:
     raises = (summary.line or "").startswith(("raise ", "raise\n", "assert ", "assert("))
-    return Frame(summary.filename, summary.lineno or 0, summary.name, raises)
+    owner = getattr(code, "co_qualname", "").rpartition(".")[0].rpartition("<locals>.")[2]
+    return Frame(summary.filename, summary.lineno or 0, summary.name, raises, owner)

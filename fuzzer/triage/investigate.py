@@ -10,7 +10,7 @@ from fuzzer.lanes import REFERENCES, TORCH, plain_roads_beside
 from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
 from fuzzer.triage.reduce import Effort, Reduction, reduce
 from fuzzer.triage.reproduce import Run, judged_by, judged_run, reproduces
-from fuzzer.triage.signature import Signature, signature_of
+from fuzzer.triage.signature import Signature, named, signature_of
 from generators.graph import Array, Case, Form
 from oracles import judge_all
 from oracles.finding import Component, Finding, Kind, Mismatch
@@ -83,8 +83,9 @@ def investigate(run: Run, case: Case, sighting: Sighting) -> Confirmed:
     again = sum(reproduces(run, case, lane, signature) for _ in range(CONFIRMATIONS))
     if again < CONFIRMATIONS:
         names = tuple(spec.name for spec in sighting.lanes)
-        flaky = replace(signature, ops=_named(case)) if signature.needs_ops else signature
-        return Confirmed(flaky, sighting.finding, case, names, again, CONFIRMATIONS, case.graph.ops, None)
+        return Confirmed(
+            named(signature, case), sighting.finding, case, names, again, CONFIRMATIONS, case.graph.ops, None
+        )
     reduction = reduce(
         case,
         lane,
@@ -107,13 +108,9 @@ def _name(run: Run, case: Case, sighting: Sighting, reduction: Reduction) -> Con
     final = replace(sighting.signature, kind=finding.kind)
     if final.needs_ops:
         where = _where(showing) if final.component is Component.TVM else ""
-        final = replace(final, ops=_named(reduction.case), where=where, by=by(finding))
+        final = named(replace(final, where=where, by=by(finding)), reduction.case)
     names = tuple(dict.fromkeys(lane.name for lane in showing))
     return Confirmed(final, finding, reduction.case, names, CONFIRMATIONS, CONFIRMATIONS, case.graph.ops, reduction)
-
-
-def _named(case: Case) -> tuple[str, ...]:
-    return tuple(sorted(set(case.graph.ops)))
 
 
 def _where(lanes: Sequence[LaneSpec]) -> str:

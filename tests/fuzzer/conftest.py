@@ -14,7 +14,7 @@ from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import signature_of
 from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
 from oracles.finding import Component, Finding, Kind
-from oracles.outcome import Raised, Stage
+from oracles.outcome import Frame, Raised, Stage
 
 VERSIONS = {"python": "3.11.7", "torch": "2.13.0", "tvm": "0.27.0"}
 
@@ -30,7 +30,8 @@ def small_case(op: str = "relu", size: int = 3) -> Case:
 def raised(message: str = "no layout for it", op: str = "relu", size: int = 3) -> tuple[Confirmed, Sighting]:
     """A refusal of TVM, confirmed; `message` tells one signature from another."""
     lane = TVM_LANES[0]
-    evidence = Raised(Stage.COMPILE, "tvm.error.InternalError", message)
+    frames = (Frame("/project/src/relax/transform/layout.cc", 7, "tvm::relax::LayoutOf(tvm::Call)"),)
+    evidence = Raised(Stage.COMPILE, "tvm.error.InternalError", message, frames)
     finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, lane, Stage.COMPILE, evidence)
     signature = signature_of(finding)
     found = Confirmed(

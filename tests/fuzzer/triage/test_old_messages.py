@@ -52,7 +52,7 @@ def test_its_identity() -> None:
     finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, RELAY_ROADS[1], Stage.IMPORT, raised)
     found = signature_of(finding)
     assert found.skeleton == (
-        "The Relay type checker is unable to show the following types match: Tensor[(N), DTYPE] In particular: "
+        "The Relay type checker is unable to show the following types match: TENSOR In particular: "
         "dimension N conflicts: N does not match N."
     )
     assert found.frame == "tvm::relay::DynamicToStaticMutator::PrepareInput"

@@ -1,0 +1,47 @@
+"""A graph in one line: which operators it calls, and which on what others give. It knows no names, sizes, dtypes,
+attributes, inputs or parameters, nor the order of calls that do not depend on each other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+
+from generators.graph import Graph, Node
+
+
+def outline(graph: Graph) -> str:
+    """`relu(conv2d)`; of values that are used more than once, `add(a, exp(a)) where a = neg`; of several outputs,
+    `exp; neg`. Isomorphic graphs have the same outline.
+
+    Its length goes with that of the graph: what is used twice is written once.
+    """
+    maker = {value.name: node for node in graph.nodes for value in node.results}
+    operands = {id(node): [maker[name] for name in node.args if name in maker] for node in graph.nodes}
+    digests: dict[int, str] = {}
+    for node in graph.nodes:  # operands come first
+        parts = [node.title, *(digests[id(operand)] for operand in operands[id(node)])]
+        digests[id(node)] = hashlib.sha256("(".join(parts).encode()).hexdigest()
+    ends = {id(maker[name]): maker[name] for name in graph.outputs if name in maker}
+    uses = Counter(ends.keys())
+    uses.update(id(operand) for node in graph.nodes for operand in operands[id(node)])
+    letters: dict[int, str] = {}
+    shared: list[str] = []
+
+    def written(node: Node) -> str:
+        if uses[id(node)] < 2:
+            return call(node)
+        if id(node) not in letters:
+            letters[id(node)] = _letter(len(letters))
+            shared.append(f"{letters[id(node)]} = {call(node)}")
+        return letters[id(node)]
+
+    def call(node: Node) -> str:
+        inner = ", ".join(map(written, operands[id(node)]))
+        return f"{node.title}({inner})" if inner else node.title
+
+    text = "; ".join(map(written, sorted(ends.values(), key=lambda node: digests[id(node)])))
+    return f"{text} where {', '.join(shared)}" if shared else text
+
+
+def _letter(index: int) -> str:
+    return chr(ord("a") + index) if index < 26 else f"a{index}"

@@ -1,0 +1,172 @@
+"""Signatures, in two tiers: coarse, what one failure tells before it is reduced, and final, what the reduced case and
+the blame add."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+import msgspec
+
+from fuzzer.triage.blame import NOBODY, Blame, Place
+from fuzzer.triage.outline import outline
+from fuzzer.triage.signature.frames import meaningful
+from fuzzer.triage.signature.messages import frames_of, skeleton
+from generators.graph import Case
+from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
+from oracles.outcome import Died, IllFormed, Mutant, Raised, Stage, TimedOut
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The identity of a finding.
+
+    error     exception type
+    skeleton  the message without what changes from run to run
+    frame     the innermost C++ and Python functions that mean something
+    against   what the lane was held against where that is not PyTorch
+
+    and, final, where nothing so far tells two bugs apart (`needs_ops`):
+
+    ops       of the reduced case, sorted
+    where     the importers and targets that show it
+    by        what the reduced lane does that the other does not
+    graph     the reduced graph (`outline`), where it has several calls
+    blamed    the place, and what is to blame there: ("frontend", "_flip"), ("pass", "FuseOps"), ("codegen", "relu")
+    """
+
+    kind: Kind
+    component: Component
+    stage: Stage
+    error: str = ""
+    skeleton: str = ""
+    frame: str = ""
+    ops: tuple[str, ...] = ()
+    where: str = ""
+    against: str = ""
+    by: str = ""
+    graph: str = ""
+    blamed: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Twelve digits. A field that is empty takes no part but for the first eight, so that findings keep the names
+        that they had before there were others."""
+        fields = msgspec.to_builtins(self._essence)
+        for name in ("against", "by", "graph", "blamed"):
+            if not fields[name]:
+                del fields[name]
+        return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]
+
+    @property
+    def _essence(self) -> Signature:
+        """What counts. Who is blamed stands for what shows it: which operators are left beside, which importers lead
+        there, is chance. A pass has many bugs: there the graph counts too. Code of another target is other code."""
+        same = replace(self, stage=_step(self.stage))
+        match self.blamed:
+            case ():
+                return same
+            case (Place.PASS, _):
+                return replace(same, ops=(), where="")
+            case (Place.CODEGEN, _):
+                return replace(same, ops=(), graph="", where=self.where.partition(" ")[2])
+            case _:
+                return replace(same, ops=(), graph="", where="")
+
+    @property
+    def coarse(self) -> Signature:
+        """What can be told before reduction; what `reproduces` compares."""
+        return replace(self, stage=_step(self.stage), ops=(), where="", by="", graph="", blamed=())
+
+    @property
+    def needs_ops(self) -> bool:
+        """Whether the reduced case is part of it: there is no message, or it might come from anywhere."""
+        return self.kind not in _TOLD_WITHOUT_OPERATORS or (self.kind in _SAY_WHERE and self.frame in ("", "import"))
+
+    def same_failure(self, other: Signature) -> bool:
+        """Whether a run that gave `other` shows the failure `self` again."""
+        mine, theirs = self.coarse, other.coarse
+        if twins(mine.kind, theirs.kind):
+            theirs = replace(theirs, kind=mine.kind)
+        return mine == theirs
+
+    def same_bug(self, other: Signature) -> bool:
+        """Whether two final signatures agree. Where only one has its blame, the reduced case decides."""
+        one, two = self, replace(other, kind=self.kind) if twins(self.kind, other.kind) else other
+        if bool(one.blamed) is not bool(two.blamed):
+            one, two = replace(one, blamed=()), replace(two, blamed=())
+        return one.id == two.id
+
+
+PLAIN_SIBLING = "its plain sibling"
+
+_TOLD_WITHOUT_OPERATORS = frozenset(
+    {Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED, Kind.CHECKER_GAP, Kind.ALIASED_OUTPUT}
+)
+"""Most have a message. Aliases are one behaviour, whatever operators amount to an identity: TVM hands out the input."""
+_SAY_WHERE = frozenset({Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED})
+_AGAINST_ITSELF = frozenset({Kind.UNSTABLE, Kind.NONDETERMINISTIC})
+_GARBAGE = _AGAINST_ITSELF | {Kind.WRONG_VALUE}
+
+
+def twins(one: Kind, other: Kind) -> bool:
+    """Unwritten memory shows now as a wrong value, now as a second run or another process that differs."""
+    return one is not other and {one, other} <= _GARBAGE
+
+
+def _step(stage: Stage) -> Stage:
+    """A pass fails alike whether the lane runs it by itself or the pipeline does."""
+    return Stage.COMPILE if stage is Stage.TRANSFORM else stage
+
+
+def signature_of(finding: Finding) -> Signature:
+    """The coarse signature of what an oracle saw."""
+    coarse = Signature(finding.kind, finding.component, finding.stage)
+    match finding.evidence:
+        case Raised() as raised:
+            return replace(
+                coarse, error=raised.type, skeleton=skeleton(raised.message), frame=meaningful(frames_of(raised))
+            )
+        case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
+            # whose sibling it is, is no part of it: where that is right, the importer is not to blame
+            return replace(coarse, against=PLAIN_SIBLING if by else against)
+        case Died() | TimedOut() | Mismatch():
+            return coarse  # a corrupted heap dies anywhere: only the operators of the reduced case tell deaths apart
+        case IllFormed(after=after, type=name, message=message):
+            return replace(coarse, error=name, skeleton=skeleton(message), frame=after)
+        case Mutant(change=change, fate=fate):
+            return replace(coarse, skeleton=skeleton(f"{change}: {fate}"))
+        case SideEffect():
+            return coarse
+        case Excess(quantity=quantity, against=against):
+            return replace(coarse, skeleton=quantity.value, against=against)
+        case _:
+            assert_never(finding.evidence)
+
+
+def named(signature: Signature, case: Case, blame: Blame = NOBODY) -> Signature:
+    """The final signature of a finding whose reduced case this is.
+
+    Pure: to be called again when the blame is known, and before anything is written, for the folder's name holds the
+    signature. What a message and its frames tell stays as it is.
+    """
+    if not signature.needs_ops:
+        return signature
+    calls = case.graph.ops
+    graph = outline(case.graph) if len(calls) > 1 else ""  # the operator says it, and said it before `graph` was there
+    return replace(signature, ops=tuple(sorted(set(calls))), graph=graph, blamed=_blamed(blame))
+
+
+def _blamed(blame: Blame) -> tuple[str, ...]:
+    """Converters and legalizations are called by their own name; passes by theirs; what is left, by the operator."""
+    match blame.place:
+        case None:
+            return ()
+        case Place.FRONTEND | Place.LEGALIZATION | Place.PASS:
+            what = blame.culprit or blame.operator
+        case Place.CODEGEN | Place.RUNTIME:
+            what = blame.operator or blame.culprit
+        case _:
+            assert_never(blame.place)
+    return (blame.place.value, what) if what else ()
