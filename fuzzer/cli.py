@@ -48,6 +48,7 @@ from fuzzer.lanes import (
     select,
 )
 from fuzzer.replay import Exit
+from fuzzer.report import command as report_command
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.selftest import Check, self_test
@@ -76,6 +77,7 @@ app = typer.Typer(
 app.add_typer(bench.app, name="bench")
 app.add_typer(toolchains.app, name="toolchain")
 app.command("corpus")(corpus_command.corpus)
+app.command("report")(report_command.report)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 ToolchainNames = Annotated[
@@ -474,7 +476,9 @@ def routed(arguments: list[str]) -> list[str]:
     return arguments if arguments and not arguments[0].startswith("-") else ["run", *arguments]
 
 
-COMMANDS = {"run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep", "bench", "toolchain", "corpus"}
+COMMANDS = frozenset(
+    ("run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep", "bench", "toolchain", "corpus", "report")
+)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ class Engine(StrEnum):
     TORCH = "torch"
     ONNXRUNTIME = "onnxruntime"
     ONNX_REFERENCE = "onnx-reference"  # the interpreter of the onnx package
+    ONNX_FILE = "onnx-file"  # no result: the exported file itself, as data for reports
     TVM = "tvm"
     HONEST = "honest"  # other implementations that are right by definition: they calibrate the tolerance
     FAULTY = "faulty"  # the self-test's lanes, which misbehave on purpose

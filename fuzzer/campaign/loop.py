@@ -16,6 +16,7 @@ from fuzzer.campaign.store import Store
 from fuzzer.isolate.device_station import ON_THE_DEVICE
 from fuzzer.isolate.fleet import Backend
 from fuzzer.open_sizes import at_each_size
+from fuzzer.report import exported
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
 from fuzzer.support import operators
@@ -169,9 +170,11 @@ class Campaign:
         return result
 
     def _examined(self, found: Confirmed) -> Confirmed:
-        """With what compute-sanitizer saw, where a device came into it."""
+        """With the ONNX file that TVM read, and what compute-sanitizer saw, where these come into it."""
         if self._stop.is_set():
             raise Stopping
+        if exported.read_by_tvm(found.finding):
+            found = replace(found, onnx=exported.onnx_file(self._run_for_triage, found.case, found.finding.lane))
         if found.finding.stage not in ON_THE_DEVICE:
             return found
         return replace(found, reports=self.executor.examine(found.case, found.finding.lane))

@@ -21,11 +21,13 @@ from types import TracebackType
 
 import msgspec
 
+from fuzzer import onnx_model
 from fuzzer.campaign.tally import Tally
 from fuzzer.files import sync_folder, write_atomically, write_synced
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.finding_file import FindingDoc
+from fuzzer.report.record import AFTER, BEFORE, ONNX, record_of
 from fuzzer.triage import known as known_behaviour
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import twins
@@ -35,9 +37,6 @@ from oracles.lane import LaneSpec
 from oracles.siblings import covers
 
 FORMAT = 1
-
-BEFORE, AFTER = "ir-before.txt", "ir-after.txt"
-"""TVMScript before and after what is to blame."""
 
 
 class State(msgspec.Struct, forbid_unknown_fields=True):
@@ -205,18 +204,20 @@ class Store:
         return None
 
     def _write(self, found: Confirmed, doc: FindingDoc) -> None:
-        script = repro.script(found, doc.slug, doc.versions.get("preload", ""))
+        record = record_of(found, doc)
         text, tensors = case_file.encode(found.case)
         files = {
             case_file.JSON_NAME: text,
             case_file.TENSORS_NAME: tensors,
             finding_file.NAME: finding_file.encode(doc),
-            "repro.py": script.encode(),
-            "issue.md": issue.text(found, doc, script).encode(),
-            "log.txt": issue.log(found).encode(),
+            "repro.py": repro.script(record).encode(),
+            "issue.md": issue.text(record).encode(),
+            "log.txt": issue.log(record).encode(),
         }
         if found.blame.before or found.blame.after:
             files |= {BEFORE: found.blame.before.encode(), AFTER: found.blame.after.encode()}
+        if found.onnx:
+            files[ONNX] = onnx_model.encode(found.onnx)
         temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=self.crashes))
         try:
             for name, data in files.items():

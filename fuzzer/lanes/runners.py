@@ -33,6 +33,10 @@ def _runner(engine: Engine, variant: str, gradients: bool) -> Lane:
             from fuzzer.lanes.onnx_reference import OnnxReferenceLane
 
             return OnnxReferenceLane()
+        case Engine.ONNX_FILE:
+            from fuzzer.lanes.onnx_description import OnnxFileLane
+
+            return OnnxFileLane()
         case Engine.TVM if variant == RELAY:
             from fuzzer.lanes.relay import RelayLane
 

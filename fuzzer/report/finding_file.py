@@ -9,6 +9,7 @@ from typing import Any, assert_never
 
 import msgspec
 
+from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import Signature
@@ -67,7 +68,8 @@ class Told(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
-    """`signature` is the identity's short name; `ops` are the operators of the reduced case, in graph order."""
+    """`signature` is the identity's short name; `ops` are the operators of the reduced case, in graph order; `reports`
+    are compute-sanitizer's."""
 
     format: int
     slug: str
@@ -88,6 +90,7 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     versions: dict[str, str]
     blame: Blame = NOBODY
     releases: Releases = NOWHERE
+    reports: tuple[SanitizerReport, ...] = ()
 
 
 def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
@@ -112,6 +115,7 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
         versions,
         replace(found.blame, before="", after=""),  # these have files of their own
         found.releases,
+        found.reports,
     )
 
 
@@ -123,18 +127,18 @@ def slug_of(found: Confirmed) -> str:
 
 
 def encode(doc: FindingDoc) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(_with_words(msgspec.to_builtins(doc))), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(with_words(msgspec.to_builtins(doc))), indent=1) + b"\n"
 
 
-def _with_words(value: Any) -> Any:
+def with_words(value: Any) -> Any:
     """JSON has no numbers for NaN and the infinities: they are written as words."""
     match value:
         case float() if not math.isfinite(value):
             return str(value)
         case dict():
-            return {key: _with_words(item) for key, item in value.items()}
+            return {key: with_words(item) for key, item in value.items()}
         case list() | tuple():
-            return [_with_words(item) for item in value]
+            return [with_words(item) for item in value]
         case _:
             return value
 

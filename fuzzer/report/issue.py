@@ -1,142 +1,143 @@
-"""`issue.md`: the finding in the form of TVM's bug report. A draft for a person to read; nothing is sent."""
+"""`issue.md`: a finding in the form of TVM's bug report. Nothing is sent from here.
+
+`title(record)` is one line, `body(record)` what goes below it; `fuzz file` sends these two. The body's last line is
+`marker(signature)`, a comment that readers do not see, by which the issue is found again. Both are made from what is
+stored (`fuzzer.report.record.read(folder)`), so that an old finding gets the report of today's code.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import assert_never
+from fuzzer.report import repro, second_look, words
+from fuzzer.report.evidence import seen
+from fuzzer.report.markdown import block, details, prose, shortened, table
+from fuzzer.report.record import Record
+from fuzzer.triage.blame import Verdict
+from oracles.finding import Component
+from oracles.outcome import Died, Raised
 
-from fuzzer.report import second_look
-from fuzzer.report.finding_file import FindingDoc
-from fuzzer.report.repro import headline
-from fuzzer.triage.investigate import Confirmed
-from fuzzer.triage.signature import is_ours, readable
-from oracles.finding import PYTORCH, Component, Excess, Mismatch, SideEffect
-from oracles.lane import speaks_relay
-from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
+MESSAGE_LINES = 30
+IR_LINES = 60
+"""Of TVMScript before and behind the culprit: a kernel or two; the whole stands in the finding's folder."""
 
-
-def text(found: Confirmed, doc: FindingDoc, repro: str) -> str:
-    versions = "\n".join(f"- {name} {version}" for name, version in doc.versions.items())
-    ops = ", ".join(doc.ops)
-    return f"""# [Bug] {_title(found, doc)}
-
-### Expected behavior
-
-The model runs in eager PyTorch, and every other way of running it gives the same result.
-
-### Actual behavior
-
-{headline(found.finding)}
-
-{_details(found)}{second_look.text(found.reports)}
-### Environment
-
-{versions}
-
-### Steps to reproduce
-
-Save as `repro.py` and run it; it exits with 1 while the bug is there.
-
-```python
-{repro.rstrip()}
-```
-
-### Triage
-
-- component: {doc.component}
-- kind: {doc.kind}, in the {found.finding.stage} step
-- operators of the reduced model: {ops}
-- lanes that show it: {", ".join(doc.lanes)}
-- confirmed in {doc.confirmed} fresh processes{" (flaky)" if doc.flaky else ""}
-- signature: {doc.signature}
-"""
+NAMES = {"python": "Python", "torch": "PyTorch", "tvm": "TVM", "onnx": "ONNX", "numpy": "NumPy"}
 
 
-def _title(found: Confirmed, doc: FindingDoc) -> str:
-    language = "[Relay]" if speaks_relay(doc.lane) else "[Relax]"
-    tag = {Component.TVM: language, Component.EXPORTER: "[ONNX export]"}.get(doc.component, f"[{doc.component}]")
-    return f"{tag} {doc.kind.replace('-', ' ')}: {', '.join(doc.ops)}"
+def text(record: Record) -> str:
+    """Title and body, as a file."""
+    return f"# {title(record)}\n\n{body(record)}"
 
 
-def _traceback(frames: Sequence[Frame]) -> str:
-    """Without our own lines, which say nothing to those who read the report, and without where things are installed."""
-    theirs = [frame for frame in frames if not is_ours(frame)][-8:]
-    return "".join(
-        f"  {frame.file.rpartition('site-packages/')[2]}:{frame.line} {frame.function}\n" for frame in theirs
+def title(record: Record) -> str:
+    return words.title(record)
+
+
+def marker(signature: str) -> str:
+    """What tells that an issue is a finding's. Signatures are letters, digits and hyphens."""
+    return f"<!-- difftvm: {signature} -->"
+
+
+def body(record: Record) -> str:
+    """Markdown: a summary, then the sections of TVM's template."""
+    doc = record.doc
+    sections = {
+        "Expected behavior": words.expected(record),
+        "Actual behavior": _actual(record),
+        "Environment": _environment(record),
+        "Steps to reproduce": _steps(record),
+        "Triage": _triage(record),
+    }
+    told = "\n".join(f"### {name}\n\n{content.strip()}\n" for name, content in sections.items())
+    return f"{prose(words.summary(record))}\n\n{told}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
+
+
+def _actual(record: Record) -> str:
+    return "\n".join(filter(None, [_evidence(record), _ir(record), second_look.text(record.doc.reports).strip()]))
+
+
+def _evidence(record: Record) -> str:
+    what = seen(record)
+    parts = [
+        table(what.rows) if what.rows else "",
+        block(shortened(what.printed, MESSAGE_LINES)) if what.printed else "",
+        f"{prose(what.note)}\n" if what.note else "",
+    ]
+    return "\n".join(filter(None, parts))
+
+
+def _ir(record: Record) -> str:
+    """TVMScript around the culprit, folded away."""
+    culprit = record.doc.blame.culprit or "what is to blame"
+    parts = [
+        (f"IR before `{culprit}`", record.before),
+        (f"IR after `{culprit}`", record.after),
+    ]
+    return "\n".join(
+        details(_summary(name), block(shortened(script, IR_LINES), "python")) for name, script in parts if script
     )
 
 
-def _details(found: Confirmed) -> str:
-    match found.finding.evidence:
-        case Raised(stage=stage, type=name, message=message, frames=frames, facts=facts):
-            return f"```\n{_traceback(frames)}{name}: {readable(message)[:2000]}\n```\n{_checked(stage, facts)}"
-        case Died(stage=stage, log=log, facts=facts):
-            return f"```\n{log.strip()[-2000:]}\n```\n{_checked(stage, facts)}"
-        case TimedOut(stage=stage, facts=facts):
-            return _checked(stage, facts)
-        case Mismatch() as mismatch:
-            return _element(mismatch, found.finding.lane.name) + _without(mismatch)
-        case IllFormed(after=after, type=name, message=message):
-            return f"The checker, after {after}:\n\n```\n{name}: {readable(message)[:2000]}\n```\n"
-        case Mutant(change=change, fate=fate, message=message):
-            told = f"\n```\n{readable(message)[:2000]}\n```\n" if message else ""
-            return _rows({"changed": change, "the checker": "lets it pass", "what becomes of it": fate}) + told
-        case SideEffect(modified=modified, aliases=aliases):
-            shared = ", ".join(f"output {output} with {name}" for output, name in aliases)
-            return _rows({"inputs changed": ", ".join(modified), "memory shared": shared})
-        case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
-            times = f"{measured / allowed:.1f} times as much" if allowed else ""
-            return _rows({quantity: f"{measured:,.6g}", f"ample beside {against}": f"{allowed:,.6g}", "": times})
-        case _:
-            assert_never(found.finding.evidence)
+def _summary(name: str) -> str:
+    """HTML, in which GitHub's code spans mean nothing."""
+    return name.replace("`", "").replace("&", "&amp;").replace("<", "&lt;")
 
 
-def _element(mismatch: Mismatch, lane: str) -> str:
-    """The worst element: who says what, how far off that is, and how much is allowed."""
-    worst = mismatch.worst
-    if worst is None:
-        return ""
-    expects = mismatch.against if worst.truth is None and mismatch.against != PYTORCH else PYTORCH
-    right = worst.expected if worst.truth is None else worst.truth
-    ill = f"; {mismatch.ill_conditioned} ill-conditioned ones are not compared" if mismatch.ill_conditioned else ""
-    allowed = f"{worst.tolerance:.3g} (measured; envelope {worst.envelope:.3g})" if worst.tolerance else "none"
-    return _rows(
-        {
-            "element": f"output {mismatch.output}, {list(worst.index)}",
-            expects: f"{worst.expected!r}",
-            "truth, in float64": "" if worst.truth is None else f"{worst.truth!r}",
-            lane: f"**{worst.actual!r}**",
-            "difference": f"{abs(worst.actual - right):.3g}",
-            "allowed": allowed,
-            "wrong elements": f"{mismatch.wrong} of {mismatch.elements}{ill}",
-        }
+def _environment(record: Record) -> str:
+    versions = [f"- {NAMES.get(name, name)} {version}" for name, version in record.doc.versions.items()]
+    told = "\n".join(_item(line) for line in versions)
+    verdicts = record.doc.releases.verdicts
+    if not verdicts:
+        return told
+    rows = "".join(f"| {release} | {_verdict(verdict)} |\n" for release, verdict in verdicts)
+    return f"{told}\n\n| TVM | |\n|---|---|\n{rows}"
+
+
+def _item(line: str) -> str:
+    return line[:2] + prose(line[2:])
+
+
+def _verdict(verdict: Verdict) -> str:
+    return f"**{verdict}**" if verdict is Verdict.FAILS else str(verdict)
+
+
+def _steps(record: Record) -> str:
+    script = block(repro.script(record), "python")
+    return f"This script exits with 1 while the bug is there, with 0 when it is gone.\n\n{script}"
+
+
+def _triage(record: Record) -> str:
+    """Labels of TVM's, then what a maintainer may ask next."""
+    doc = record.doc
+    labels = ["needs-triage", "type: bug"]
+    if "[Frontend]" in words.area(record):
+        labels.append("frontend:onnx" if doc.lane.importer.is_onnx else "frontend:pytorch")
+    others = "" if doc.component is Component.TVM else f"* at fault: {words.OTHERS[doc.component]}, not TVM\n"
+    return "".join(f"* {label}\n" for label in labels) + others
+
+
+def provenance(record: Record) -> str:
+    """Who wrote this, and how sure that is."""
+    doc = record.doc
+    before, after = len(doc.found_in), len(doc.ops)
+    smaller = f"minimized automatically, from {_counted(before)} to {after}" if doc.reduction_calls else "not minimized"
+    unfinished = "" if doc.reduction_finished or not doc.reduction_calls else " (perhaps not to the end)"
+    flaky = "; it does not show each time" if doc.flaky else ""
+    return (
+        f"Found by difftvm, a differential fuzzer; {smaller}{unfinished}; seen in {doc.confirmed} fresh processes"
+        f"{flaky}. This text is generated: no person has checked it."
     )
 
 
-def _without(mismatch: Mismatch) -> str:
-    """What tells a lane from the sibling that gives the right result."""
-    return f"\nIt is right in {mismatch.against}, without: {mismatch.by}.\n" if mismatch.by else ""
+def _counted(operators: int) -> str:
+    return f"{operators} operator{'s' * (operators != 1)}"
 
 
-def _checked(stage: Stage, facts: Facts) -> str:
-    """TVM's checker had nothing to say against a module that then fails."""
-    if not facts.checked or facts.ill_formed or stage is Stage.IMPORT:
-        return ""
-    return f"\nWell formed, says TVM's checker (last after {facts.checked[-1]}), yet the {stage} step fails.\n"
-
-
-def _rows(rows: dict[str, str]) -> str:
-    """A table of two columns, less the rows that say nothing."""
-    return "| | |\n|---|---|\n" + "".join(f"| {key} | {value} |\n" for key, value in rows.items() if value)
-
-
-def log(found: Confirmed) -> str:
+def log(record: Record) -> str:
     """The raw text behind the finding, for `log.txt`."""
-    return _raw(found) + second_look.log(found.reports)
+    return _raw(record) + second_look.log(record.doc.reports)
 
 
-def _raw(found: Confirmed) -> str:
-    match found.finding.evidence:
+def _raw(record: Record) -> str:
+    match record.doc.evidence.evidence:
         case Raised(stage=stage, type=name, message=message, frames=frames):
             lines = [f"{frame.file}:{frame.line} {frame.function}" for frame in frames]
             return "\n".join([f"raised in {stage}", *lines, f"{name}: {message}"]) + "\n"

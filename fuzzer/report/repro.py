@@ -1,21 +1,21 @@
-"""`repro.py`: a script that shows one finding with torch, TVM and numpy alone, fit for a bug report."""
+"""`repro.py`: a script that shows one finding without difftvm, fit for a bug report.
+
+It exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell, whatever goes wrong otherwise included.
+Where TVM is to blame for what it makes of an ONNX file, the script builds that file and needs no PyTorch.
+"""
 
 from __future__ import annotations
 
-import base64
-import pprint
 import re
 import signal
-import textwrap
-import zlib
 from dataclasses import replace
 from typing import assert_never
 
-import numpy as np
-
 from fuzzer import gradient
-from fuzzer.report import repro_gradient, repro_lane, repro_relay, repro_verdict
-from fuzzer.triage.investigate import Confirmed
+from fuzzer.report import repro_gradient, repro_lane, repro_onnx, repro_relay, repro_verdict, words
+from fuzzer.report.python_source import docstring, formatted, listed, powers_hugged, quoted, tuple_of
+from fuzzer.report.record import Record
+from fuzzer.report.repro_values import literal
 from fuzzer.triage.signature import readable
 from generators.graph import Array, Case, DType, Input, Layout
 from generators.torch_source import HEADER, render
@@ -23,39 +23,27 @@ from oracles.finding import PYTORCH, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.lane import gives_gradients, speaks_relay
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, TimedOut
 
-INLINE = 600
-"""Elements up to which an array is written out."""
+EXITS = "Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell."
 
-_SECTIONS = "torch.set_grad|result|try|if |summed|mod = broken|measured|changed, shared|broken = "
-"""How the parts of a script begin that are no functions."""
+_OTHERWISE = "sys.excepthook = lambda *error: (sys.__excepthook__(*error), sys.exit(2))  # other failures: cannot tell"
 
 
-def script(found: Confirmed, slug: str, preloaded: str = "") -> str:
-    """The source. It prints expected and actual; exits 1 while the bug is there, 0 when gone, 2 if it cannot tell.
-    `preloaded` is the file that was executed before, which is not in it."""
-    finding = found.finding
-    told = textwrap.fill(headline(finding), 110, break_long_words=False)
-    differentiated = gives_gradients(finding.lane)
-    case = gradient.as_function(found.case) if differentiated else replace(found.case, graph=found.case.bound)
-    seen = [item.value.type for item in case.graph.inputs if not item.role.is_owned] + list(case.graph.output_types)
-    half = any(type.dtype is DType.BFLOAT16 for type in seen)
-    blocks = [
-        *([_PRELOAD] if preloaded else []),
-        render(case.graph).removeprefix(HEADER),
-        *([_AS_NUMPY] if half else []),
-        _data(case),
-        *([repro_gradient.expected(found.case)] if differentiated else []),
-        *repro_lane.functions(found.case, finding),
-        repro_verdict.text(finding),
-    ]
+def script(record: Record) -> str:
+    """The source, formatted."""
+    finding, doc = record.finding, record.doc
+    preloaded = doc.versions.get("preload", "")
+    model = repro_onnx.model(record.onnx, record.case) if record.onnx else _model(record)
+    blocks = [*([_PRELOAD] if preloaded else []), *model]
+    blocks += [*repro_lane.functions(record.case, finding, record.onnx), repro_verdict.text(finding, record.onnx)]
     body = "\n\n".join(block.strip("\n") for block in blocks)
-    if half:
-        body = re.sub(r"\b(arg|output)\.numpy\(\)", r"as_numpy(\1)", body)
-    body = re.sub(rf"\n{{2,}}(?=def |class )|(?<=\S)\n\n(?={_SECTIONS})", "\n\n\n", body)
-    exits = "Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell."
-    asks = f"{preloaded} was preloaded: give its path as the argument.\n" if preloaded else ""
-    asks += f"{repro_relay.NEEDS}\n" if speaks_relay(finding.lane) else ""
-    return f'"""{slug}\n\n{told}\n{asks}{exits}\n"""\n\n{_imports(body)}\n\n\n{body.strip()}\n'
+    if _has_bfloat16(record) and record.onnx is None:
+        body = re.sub(r"\b(x|output)\.numpy\(\)", r"as_numpy(\1)", body)
+    if re.search(r"\bnames\b", body):
+        body = body.replace("\ninputs = ", f"\nnames = {_names(record.case)}\ninputs = ", 1)
+    asks = [f"{preloaded} was preloaded: give its path as the argument."] if preloaded else []
+    asks += [repro_relay.NEEDS] if speaks_relay(finding.lane) else []
+    head = docstring([words.capital(words.plain_title(record)), *asks, f"{EXITS} (difftvm {doc.signature})"])
+    return formatted(f"{head}\n\n{_imports(body)}\n\n{_OTHERWISE}\n\n{body.strip()}\n")
 
 
 _PRELOAD = """
@@ -66,16 +54,36 @@ if "PRELOAD" in os.environ:
 """
 
 
-def _data(case: Case) -> str:
+def _model(record: Record) -> list[str]:
     """Model, inputs, and what eager PyTorch makes of them."""
-    params = "\n".join(f"    {name}={literal(array)}," for name, array in case.owned.items())
+    differentiated = gives_gradients(record.doc.lane)
+    case = gradient.as_function(record.case) if differentiated else replace(record.case, graph=record.case.bound)
+    return [
+        powers_hugged(render(case.graph).removeprefix(HEADER)),
+        *([_AS_NUMPY] if _has_bfloat16(record) else []),
+        _data(case),
+        *([repro_gradient.expected(record.case)] if differentiated else []),
+    ]
+
+
+def _has_bfloat16(record: Record) -> bool:
+    graph = record.case.bound
+    seen = [item.value.type for item in graph.inputs if not item.role.is_owned] + list(graph.output_types)
+    return any(type.dtype is DType.BFLOAT16 for type in seen)
+
+
+def _data(case: Case) -> str:
+    params = ", ".join(f"{name}={literal(array)}" for name, array in case.owned.items())
     items = [item for item in case.graph.inputs if not item.role.is_owned]
-    inputs = "\n".join(f"    {item.value.name}={_laid_out(item, case.tensors[item.value.name])}," for item in items)
-    make = f"Model(\n{params}\n)" if params else "Model()"
+    inputs = tuple_of([_laid_out(item, case.tensors[item.value.name]) for item in items])
     return (
-        f"torch.set_grad_enabled(False)\nmodel = {make}.eval()\ninputs = dict(\n{inputs}\n)\n"
-        "expected = [output.numpy() for output in model(*inputs.values())]"
+        f"torch.set_grad_enabled(False)\nmodel = Model({params}).eval()\ninputs = {inputs}\n"
+        "expected = [output.numpy() for output in model(*inputs)]"
     )
+
+
+def _names(case: Case) -> str:
+    return listed([quoted(name) for name in case.inputs])
 
 
 _AS_NUMPY = """
@@ -92,12 +100,12 @@ def _laid_out(item: Input, array: Array) -> str:
         case Layout.CONTIGUOUS:
             return literal(array)
         case Layout.TRANSPOSED:
-            order = tuple(reversed(range(array.ndim)))
+            order = ", ".join(map(str, reversed(range(array.ndim))))
             return f"{literal(array)}.permute({order}).contiguous().permute({order})"
         case Layout.STRIDED:
             return f"{literal(array)}.repeat_interleave(2, -1)[..., ::2]"
         case Layout.EXPANDED:
-            return f"{literal(array[:1])}.expand({array.shape})"
+            return f"{literal(array[:1])}.expand({', '.join(map(str, array.shape))})"
 
 
 def headline(finding: Finding) -> str:
@@ -133,23 +141,6 @@ def headline(finding: Finding) -> str:
             assert_never(finding.evidence)
 
 
-def literal(array: Array) -> str:
-    """An expression that makes exactly this array as a tensor."""
-    shape, dtype = tuple(array.shape), f"torch.{array.dtype}"
-    for make in (np.zeros_like, np.ones_like):
-        if array.tobytes() == make(array).tobytes():
-            return f"torch.{make.__name__.removesuffix('_like')}({shape}, dtype={dtype})"
-    if array.size > INLINE:
-        packed = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
-        data = "".join(f"\n        {line!r}" for line in textwrap.wrap(packed, 100, break_on_hyphens=False))
-        unpacked = f"zlib.decompress(base64.b85decode({data}\n    ))"
-        return f"torch.frombuffer(bytearray({unpacked}), dtype={dtype}).reshape({shape})"
-    numbers = pprint.pformat(array.tolist(), width=100, compact=True).replace("\n", "\n        ")
-    for word in ("nan", "inf"):
-        numbers = numbers.replace(word, f'float("{word}")')
-    return f"torch.tensor({numbers}, dtype={dtype})"
-
-
 _IMPORTS = (
     ("import base64", r"\bbase64\."),
     ("import io", r"\bio\."),
@@ -157,10 +148,9 @@ _IMPORTS = (
     ("import os", r"\bos\."),
     ("import random", r"\brandom\."),
     ("import re", r"\bre\."),
-    ("import re", r"\bre\."),
     ("import runpy", r"\brunpy\."),
     ("import subprocess", r"\bsubprocess\."),
-    ("import sys", r"\bsys\."),
+    ("import sys", r""),
     ("import tempfile", r"\btempfile\."),
     ("import time", r"\btime\."),
     ("import zlib", r"\bzlib\."),
@@ -172,6 +162,8 @@ _IMPORTS = (
     ("import torch", r"\btorch\."),
     ("import torch.nn.functional as F", r"\bF\."),
     ("import tvm", r"\btvm\."),
+    ("from onnx import TensorProto, helper, numpy_helper", r"\bnumpy_helper\."),
+    ("from onnx import TensorProto, helper", r"\bTensorProto\.(?![\s\S]*\bnumpy_helper\.)"),
     ("from onnxscript import ir, optimizer", r"\boptimizer\."),
     ("from tvm import relax", r"\brelax\."),
     ("from tvm import relay", r"\brelay\."),

@@ -12,7 +12,7 @@ class WeightedSum(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.model = model
-        for i, output in enumerate(model(*inputs.values())):
+        for i, output in enumerate(model(*inputs)):
             random = np.random.RandomState(i)
             numbers = random.uniform(0.5, 1.5, output.shape) * random.choice([-1.0, 1.0], output.shape)
             self.register_buffer(f"weight{i}", torch.from_numpy(np.asarray(numbers)).to(output.dtype))
@@ -24,9 +24,9 @@ class WeightedSum(torch.nn.Module):
 
 
 summed = WeightedSum()
-leaves = [inputs[name].requires_grad_() for name in @LEAVES@]
+leaves = [inputs[i].requires_grad_() for i in @LEAVES@]
 with torch.enable_grad():
-    value = summed(*inputs.values())
+    value = summed(*inputs)
     gradients = torch.autograd.grad(value, leaves, allow_unused=True, materialize_grads=True)
 expected = [output.detach().numpy() for output in (value, *gradients)]
 for leaf in leaves:
@@ -39,25 +39,29 @@ _BATCH_NORM = """
         mod = getattr(relax.transform, f"DecomposeOpsFor{kind}")("main")(mod)
 """
 _IMPORT = """
-    mod = from_exported_program(torch.export.export(summed, tuple(inputs.values())), unwrap_unit_return_tuple=True)
+    mod = from_exported_program(torch.export.export(summed, inputs), unwrap_unit_return_tuple=True)
 @BATCH_NORM@
-    wanted = [var for var, name in zip(mod["main"].params, inputs) if name in @LEAVES@]
+    wanted = [mod["main"].params[i] for i in @LEAVES@]
     mod = relax.transform.Gradient("main", require_grads=wanted)(mod)
-    args = list(inputs.values())
 """
 RUN = """
     vm = relax.VirtualMachine(executable, tvm.cpu())
-    value, gradients = vm["main_adjoint"](*(tvm.runtime.tensor(arg.numpy()) for arg in args))
+    value, gradients = vm["main_adjoint"](*(tvm.runtime.tensor(x.numpy()) for x in inputs))
     return [value.numpy(), *(item.numpy() for item in gradients)]
 """
 
 
+def _leaves(case: Case) -> list[int]:
+    """Their positions among the function's arguments."""
+    return [[item.value.name for item in case.graph.inputs].index(name) for name in gradient.leaves(case)]
+
+
 def expected(case: Case) -> str:
     counting = [i for i, weight in enumerate(gradient.weights(case)) if weight is not None]
-    return _EXPECTED.replace("@COUNTING@", str(counting)).replace("@LEAVES@", str(gradient.leaves(case)))
+    return _EXPECTED.replace("@COUNTING@", str(counting)).replace("@LEAVES@", str(_leaves(case)))
 
 
 def imported(case: Case) -> str:
     """The lines that make `mod`, differentiated."""
     norm = _BATCH_NORM if any("norm" in op for op in case.graph.ops) else ""
-    return _IMPORT.replace("@BATCH_NORM@", norm).replace("@LEAVES@", str(gradient.leaves(case)))
+    return _IMPORT.replace("@BATCH_NORM@", norm).replace("@LEAVES@", str(_leaves(case)))

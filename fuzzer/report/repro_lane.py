@@ -1,14 +1,12 @@
-"""The part of `repro.py` that does what a lane did: import, passes, compilation, run."""
+"""The part of `repro.py` that does with TVM what failed: import, passes, compilation, run. No further than it got."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fuzzer.lanes import EVERY_ROAD
-from fuzzer.open_sizes import linear, sample_sizes
-from fuzzer.report import repro_gradient, repro_relay, repro_target
-from generators.graph import Case, Dim, Expr
-from oracles.finding import Excess, Finding, Mismatch, Quantity, SideEffect
+from fuzzer.onnx_model import OnnxModel
+from fuzzer.report import repro_gradient, repro_import, repro_relay, repro_target
+from generators.graph import Case
+from oracles.finding import Excess, Finding, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import (
     CONSUMING,
     DEFAULT_OPT_LEVEL,
@@ -21,7 +19,7 @@ from oracles.lane import (
     gives_gradients,
     speaks_relay,
 )
-from oracles.outcome import IllFormed, Mutant
+from oracles.outcome import FAILURES, IllFormed, Mutant, Stage
 from oracles.targets import NAMED as TARGETS
 from oracles.transforms import NAMED as TRANSFORMS
 from oracles.transforms import ROUND_TRIPS
@@ -29,34 +27,20 @@ from oracles.transforms import ROUND_TRIPS
 IMPORT = "import"
 """The name of the step after which an imported module is looked at."""
 
-_ONNX = """
-    file = io.BytesIO()
-    torch.onnx.export(model, tuple(inputs.values()), file, @EXPORTER@, input_names=list(inputs))
-    folded = ir.serde.deserialize_model(onnx.load_from_string(file.getvalue()))
-    optimizer.fold_constants(folded, onnx_shape_inference=True, should_fold=lambda node: True)
-    optimizer.remove_unused_nodes(folded)
-    onnx_model = ir.serde.serialize_model(folded)
+RUN_TVM = "run_tvm"
+RUN_PLAIN = "run_plain"
+"""What the script's functions are called: what fails, and what it is held against."""
+
+_EXPORT_ONLY = """
+    torch.onnx.export(model, inputs, io.BytesIO(), @EXPORTER@, input_names=names)
 """
 _ONNXRUNTIME = """
     session = onnxruntime.InferenceSession(onnx_model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, {item.name: inputs[item.name].numpy() for item in session.get_inputs()})
-"""
-_FROM_ONNX = """
-    mod = from_onnx(onnx_model@KEEP@)
-    args = [inputs[item.name] for item in onnx_model.graph.input if item.name in inputs]
-"""
-_FROM_EXPORT = """
-    mod = from_exported_program(torch.export.export(model, tuple(inputs.values()))@KEEP@)
-    args = list(inputs.values())
+    return session.run(None, {item.name: feeds[item.name].numpy() for item in session.get_inputs()})
 """
 _EXPORTED = """
-    program = torch.export.export(model, tuple(inputs.values()))@DECOMPOSED@
-    return [output.numpy() for output in program.module()(*inputs.values())]
-"""
-_FROM_FX = """
-    types = [(arg.shape, str(arg.dtype).removeprefix("torch.")) for arg in inputs.values()]
-    mod = from_fx(torch.fx.symbolic_trace(model), types@KEEP@)
-    args = list(inputs.values())
+    program = torch.export.export(model, inputs)@DECOMPOSED@
+    return [output.numpy() for output in program.module()(*inputs)]
 """
 _DYNAMO = """
     @tvm.transform.module_pass(opt_level=0)
@@ -66,43 +50,42 @@ _DYNAMO = """
         return mod
 
     compiled = torch.compile(model, backend=relax_dynamo(passes), dynamic=False)
-    return [output.numpy() for output in compiled(*inputs.values())]
-"""
-_FROM_OPEN_SIZES = """
-@DIMS@
-    static, auto = torch.export.Dim.STATIC, torch.export.Dim.AUTO
-    # exported at other sizes than those it will run at
-    sample = @SAMPLE@
     try:
-        program = torch.export.export(model, sample, dynamic_shapes=@NAMED@)
-    except torch._dynamo.exc.UserError:
-        program = torch.export.export(model, sample, dynamic_shapes=@AUTO@)
-    mod = from_exported_program(program@KEEP@)
-    args = list(inputs.values())
-"""
-_DETACH = """
-    mod, params = detach_params(mod)
-    params = list(params["main"])
+        return [output.numpy() for output in compiled(*inputs)]
+    except torch._dynamo.exc.BackendCompilerFailed as error:
+        raise error.inner_exception
 """
 _LIBRARY = """
     path = os.path.join(tempfile.mkdtemp(), "model.so")
     executable.export_library(path@OPTIONS@)
     executable = tvm.runtime.load_module(path)
 """
+_LOAD = """
+    relax.VirtualMachine(executable, tvm.cpu())
+"""
 _RUN = """
     vm = relax.VirtualMachine(executable, tvm.cpu())
-    out = vm["main"](*(tvm.runtime.tensor(arg.numpy()) for arg in args)@PARAMS@)
-    return [out.numpy()] if hasattr(out, "numpy") else [item.numpy() for item in out]
+    out = vm["main"](*(@ARGUMENTS@)@PARAMS@)
+    return [out.numpy()] if hasattr(out, "numpy") else [x.numpy() for x in out]
+"""
+_RUN_OFTEN = """
+    vm = relax.VirtualMachine(executable, tvm.cpu())
+
+    def once():
+        out = vm["main"](*(@ARGUMENTS@)@PARAMS@)
+        return [out.numpy()] if hasattr(out, "numpy") else [x.numpy() for x in out]
+
+    return [once() for _ in range(3)]
 """
 _RUN_WATCHED = """
     vm = relax.VirtualMachine(executable, tvm.cpu())
-    tensors = [tvm.runtime.tensor(arg.numpy()) for arg in args]
+    tensors = [@ARGUMENTS@]
     before = [tensor.numpy().tobytes() for tensor in tensors]
     out = @CALL@
     outputs = [out] if hasattr(out, "numpy") else list(out)
     changed = [i for i, tensor in enumerate(tensors) if tensor.numpy().tobytes() != before[i]]
     own = [tensor.data_ptr() for tensor in tensors if tensor.numpy().nbytes]
-    shared = [i for i, output in enumerate(outputs) if output.numpy().nbytes and output.data_ptr() in own]
+    shared = [i for i, x in enumerate(outputs) if x.numpy().nbytes and x.data_ptr() in own]
     return changed, shared
 """
 _PARAMS = {
@@ -176,54 +159,12 @@ def constant_bytes(mod):
 """
 
 
-def functions(case: Case, finding: Finding) -> list[str]:
-    """`run_lane()`, and what it needs. It gives the outputs as numpy arrays, or what the evidence is about."""
-    texts = [repro_target.placed(text, finding) for text in _functions(case, finding)]
+def functions(case: Case, finding: Finding, file: OnnxModel | None = None) -> list[str]:
+    """`run_tvm()`, and what it needs. It gives the outputs as numpy arrays, or what the evidence is about, or nothing
+    where it fails before. With `file`, `model` and `inputs` are that ONNX model and what it takes."""
+    texts = [repro_target.placed(text, finding) for text in _Script(case, finding, file is not None).functions()]
     helpers = dict.fromkeys(TRANSFORMS[name].helper for name in finding.lane.passes if TRANSFORMS[name].helper)
     return [*helpers, *repro_target.blocks(finding), *texts]
-
-
-def _functions(case: Case, finding: Finding) -> list[str]:
-    lane = finding.lane
-    if speaks_relay(lane):
-        return _in_relay(finding)
-    built = repro_target.ending(finding)
-    match finding.evidence:
-        case IllFormed(after=after):
-            looking = [_AFTER_EACH_PASS.replace("@AFTER@", after)] if _by_instrument(after) else []
-            return [_CHECKER, *looking, _function("run_lane", case, lane, check_after=after, run=built)]
-        case Mutant(legalised=legalised, edits=edits):
-            mod = _FROM_EXPORT.replace("@KEEP@", "").split("\n    args")[0].strip("\n")
-            mod += "\n    mod = relax.transform.LegalizeOps()(mod)" if legalised else ""
-            broken = _MUTANT.replace("@IMPORT@", mod).replace("@EDITS@", _python(edits))
-            return [
-                broken,
-                _named(
-                    "run_lane",
-                    "    mod, args = broken_module(), list(inputs.values())"
-                    + _rest(lane, _RUN.replace("@PARAMS@", "")),
-                ),
-            ]
-        case Excess(quantity=quantity):
-            first, last = _MEASURES[quantity]
-            helper = [{Quantity.CONSTANTS: _CONSTANTS, Quantity.MEMORY: _PEAK}.get(quantity, "")]
-            return [*filter(None, helper), _function("run_lane", case, lane, measured=(quantity, first, last))]
-        case SideEffect():
-            return [_function("run_lane", case, lane, run=_watched(lane))]
-        case Mismatch(against=against) if (plain := _lane_named(against)) and beside(finding):
-            return [_function("run_lane", case, lane), _function("run_plain", case, plain)]
-        case _:
-            return [_function("run_lane", case, lane, run=built)]
-
-
-def _in_relay(finding: Finding) -> list[str]:
-    match finding.evidence:
-        case Excess(quantity=quantity):
-            return [repro_relay.function("run_lane", finding.lane, *_MEASURES[quantity])]
-        case Mismatch(against=against) if (plain := _lane_named(against)) and beside(finding):
-            return [repro_relay.function("run_lane", finding.lane), repro_relay.function("run_plain", plain)]
-        case _:
-            return [repro_relay.function("run_lane", finding.lane)]
 
 
 def beside(finding: Finding) -> bool:
@@ -234,8 +175,122 @@ def beside(finding: Finding) -> bool:
     return evidence.worst is None or evidence.worst.truth is None
 
 
+def runs_often(finding: Finding) -> bool:
+    """Whether `run_tvm()` gives the results of several runs of one program."""
+    lane = finding.lane
+    plain = not (speaks_relay(lane) or gives_gradients(lane) or lane.importer is Importer.DYNAMO)
+    return finding.kind is Kind.UNSTABLE and lane.engine is Engine.TVM and plain
+
+
 def _lane_named(name: str) -> LaneSpec | None:
     return next((lane for lane in EVERY_ROAD if lane.name == name), None)
+
+
+class _Script:
+    """`built`: the script builds its ONNX file itself."""
+
+    def __init__(self, case: Case, finding: Finding, built: bool) -> None:
+        self.case, self.finding, self.built = case, finding, built
+
+    def functions(self) -> list[str]:
+        finding, lane = self.finding, self.finding.lane
+        if speaks_relay(lane):
+            return _in_relay(finding)
+        end = repro_target.ending(finding)
+        match finding.evidence:
+            case IllFormed(after=after):
+                looking = [_AFTER_EACH_PASS.replace("@AFTER@", after)] if _by_instrument(after) else []
+                return [_CHECKER, *looking, self._function(RUN_TVM, lane, check_after=after, run=end)]
+            case Mutant(legalised=legalised, edits=edits):
+                mod = repro_import.FROM_EXPORT.replace("@KEEP@", "").strip("\n")
+                mod += "\n    mod = relax.transform.LegalizeOps()(mod)" if legalised else ""
+                broken = _MUTANT.replace("@IMPORT@", mod).replace("@EDITS@", _python(edits))
+                return [broken, _named(RUN_TVM, "    mod = broken_module()" + _rest(lane, self._run(lane)))]
+            case Excess(quantity=quantity):
+                helper = {Quantity.CONSTANTS: _CONSTANTS, Quantity.MEMORY: _PEAK}.get(quantity)
+                return [*([helper] if helper else []), self._measured(quantity)]
+            case SideEffect():
+                return [self._function(RUN_TVM, lane, run=self._watched())]
+            case Mismatch(against=against) if (plain := _lane_named(against)) and beside(finding):
+                return [self._function(RUN_TVM, lane), self._function(RUN_PLAIN, plain)]
+            case _:
+                return [self._function(RUN_TVM, lane, run=end)]
+
+    def _function(self, name: str, lane: LaneSpec, check_after: str = "", run: str = "") -> str:
+        until = _until(self.finding)
+        if lane.importer.is_onnx and until is Stage.EXPORT:
+            return _named(name, _EXPORT_ONLY.replace("@EXPORTER@", repro_import.exporter(lane)))
+        if lane.engine is Engine.ONNXRUNTIME:
+            return _named(name, repro_import.onnx_file(lane) + _ONNXRUNTIME)
+        if lane.engine is Engine.TORCH and lane.importer.is_exported:
+            raw = lane.importer is Importer.EXPORT_RAW
+            return _named(name, _EXPORTED.replace("@DECOMPOSED@", "" if raw else ".run_decompositions()"))
+        if lane.importer is Importer.DYNAMO:
+            return _named(name, _dynamo(lane, check_after))
+        body = self._imported(lane)
+        if check_after == IMPORT:
+            return _named(name, body + "    check(mod)\n")
+        match until:
+            case Stage.IMPORT:
+                return _named(name, body)
+            case Stage.TRANSFORM:
+                return _named(name, body + _compiled(lane, check_after, compiles=False))
+            case Stage.COMPILE:
+                return _named(name, body + _compiled(lane, check_after))
+            case Stage.LOAD:
+                return _named(name, body + _rest(lane, run or _LOAD, check_after))
+            case _:
+                return _named(name, body + _rest(lane, run or self._run(lane), check_after))
+
+    def _imported(self, lane: LaneSpec) -> str:
+        return repro_import.imported(self.case, lane, built=self.built)
+
+    def _run(self, lane: LaneSpec) -> str:
+        if gives_gradients(lane):
+            return repro_gradient.RUN
+        text = _RUN_OFTEN if runs_often(self.finding) else _RUN
+        arguments = repro_import.arguments(lane, built=self.built)
+        text = text.replace("@ARGUMENTS@", arguments).replace("@PARAMS@", _PARAMS.get(lane.params, ""))
+        if self.finding.kind in (Kind.WRONG_ARITY, Kind.UNSTABLE):
+            return text
+        plain, several = text.split("return ")[1].strip().split(' if hasattr(out, "numpy") else ')
+        one = lane.importer.is_onnx and len(self.case.graph.outputs) == 1
+        return text.split("return ")[0] + f"return {plain if one else several}\n"
+
+    def _watched(self) -> str:
+        lane = self.finding.lane
+        call = f'vm["main"](*tensors{_PARAMS.get(lane.params, "")})'
+        if gives_gradients(lane):
+            call = 'list(vm["main_adjoint"](*tensors)[1])'
+        arguments = repro_import.arguments(lane, built=self.built)
+        return _RUN_WATCHED.replace("@CALL@", call).replace("@ARGUMENTS@", arguments)
+
+    def _measured(self, quantity: Quantity) -> str:
+        lane = self.finding.lane
+        first, last = _MEASURES[quantity]
+        body = self._imported(lane) + f"    {first}\n"
+        if quantity is Quantity.CONSTANTS:
+            lines = "\n".join(f"    {line}" for line in _transforms(lane, ""))
+            return _named(RUN_TVM, f"{body}{lines}\n    {last}")
+        unloaded = quantity is Quantity.LIBRARY or TARGETS[lane.target].written
+        return _named(RUN_TVM, body + _rest(lane, f"{'' if unloaded else _LOAD}\n    {last}"))
+
+
+def _until(finding: Finding) -> Stage:
+    """How far the script goes: where the failure came, that step is the last."""
+    if isinstance(finding.evidence, FAILURES):
+        return finding.stage
+    return Stage.COMPILE if isinstance(finding.evidence, IllFormed) else Stage.RUN
+
+
+def _in_relay(finding: Finding) -> list[str]:
+    match finding.evidence:
+        case Excess(quantity=quantity):
+            return [repro_relay.function(RUN_TVM, finding.lane, *_MEASURES[quantity])]
+        case Mismatch(against=against) if (plain := _lane_named(against)) and beside(finding):
+            return [repro_relay.function(RUN_TVM, finding.lane), repro_relay.function(RUN_PLAIN, plain)]
+        case _:
+            return [repro_relay.function(RUN_TVM, finding.lane)]
 
 
 def _python(json: str) -> str:
@@ -245,62 +300,8 @@ def _python(json: str) -> str:
     return json
 
 
-def _function(
-    name: str,
-    case: Case,
-    lane: LaneSpec,
-    check_after: str = "",
-    measured: tuple[Quantity, str, str] | None = None,
-    run: str = "",
-) -> str:
-    if lane.engine is Engine.ONNXRUNTIME:
-        return _named(name, _onnx(lane) + _ONNXRUNTIME)
-    if lane.engine is Engine.TORCH and lane.importer.is_exported:
-        raw = lane.importer is Importer.EXPORT_RAW
-        return _named(name, _EXPORTED.replace("@DECOMPOSED@", "" if raw else ".run_decompositions()"))
-    if lane.importer is Importer.DYNAMO:
-        return _named(name, _dynamo(lane, check_after))
-    body = _imported(case, lane)
-    if check_after == IMPORT:
-        body += "    check(mod)\n"
-    run = run or (
-        repro_gradient.RUN if gives_gradients(lane) else _RUN.replace("@PARAMS@", _PARAMS.get(lane.params, ""))
-    )
-    if measured is None:
-        return _named(name, body + _rest(lane, run, check_after))
-    quantity, first, last = measured
-    body += f"    {first}\n"
-    if quantity is Quantity.CONSTANTS:
-        return _named(name, body + "\n".join(f"    {line}" for line in _transforms(lane, "")) + f"\n    {last}")
-    unloaded = quantity is Quantity.LIBRARY or TARGETS[lane.target].written
-    load = "" if unloaded else "    relax.VirtualMachine(executable, tvm.cpu())\n"
-    return _named(name, body + _rest(lane, f"{load}    {last}"))
-
-
 def _named(name: str, body: str) -> str:
     return f"def {name}():\n" + "\n".join(line for line in body.split("\n") if line.strip())
-
-
-def _imported(case: Case, lane: LaneSpec) -> str:
-    """The lines that make `mod` and `args`, and `params` where they are not bound."""
-    if gives_gradients(lane):
-        return repro_gradient.imported(case)
-    keep, option = lane.params is not Params.BOUND, "keep_params_as_input"
-    match lane.importer:
-        case Importer.ONNX | Importer.ONNX_DYNAMO:
-            body, option = _onnx(lane) + _FROM_ONNX, "keep_params_in_input"
-        case Importer.FX:
-            body = _FROM_FX
-        case Importer.EXPORT_RAW:
-            body = _FROM_EXPORT.replace("@KEEP@", ", run_ep_decomposition=False@KEEP@")
-        case _:
-            body = _open_sizes(case) if lane.symbolic else _FROM_EXPORT
-    return body.replace("@KEEP@", f", {option}=True" if keep else "") + (_DETACH if keep else "")
-
-
-def _onnx(lane: LaneSpec) -> str:
-    exporter = f"dynamo={lane.importer is Importer.ONNX_DYNAMO}"
-    return _ONNX.replace("@EXPORTER@", exporter + (f", opset_version={lane.opset}" if lane.opset else ""))
 
 
 def _dynamo(lane: LaneSpec, check_after: str) -> str:
@@ -310,54 +311,35 @@ def _dynamo(lane: LaneSpec, check_after: str) -> str:
     passes = "\n".join(f"            {line}" for line in lines or ["pass"])
     body = _DYNAMO.replace("@PASSES@", passes)
     if context := _context(lane, check_after):
-        call = "    return [output.numpy() for"
-        body = body.replace(call, f"    with tvm.transform.PassContext({', '.join(context)}):\n    {call}")
+        call = "        return [output.numpy() for"
+        body = body.replace(call, f"        with tvm.transform.PassContext({', '.join(context)}):\n    {call}")
     return body
-
-
-def _open_sizes(case: Case) -> str:
-    """The lines that make `mod` for all sizes, as `fuzzer.lanes.symbolic` does."""
-    dims = "\n".join(
-        f'    {s.name} = torch.export.Dim("{s.name}", min={s.low}, max={s.high})' for s in case.graph.symbols
-    )
-    values = [item.value for item in case.graph.inputs if not item.role.is_owned]
-    sizes = sample_sizes(case)
-    sample = _tuple([f"torch.zeros({v.type.bind(sizes).sizes}, dtype=torch.{v.type.dtype})" for v in values])
-    named, auto = (_shapes([v.type.shape for v in values], names=names) for names in (True, False))
-    text = _FROM_OPEN_SIZES.replace("@DIMS@", dims).replace("@SAMPLE@", sample)
-    return text.replace("@NAMED@", named).replace("@AUTO@", auto)
-
-
-def _shapes(shapes: Sequence[tuple[Dim, ...]], *, names: bool) -> str:
-    def one(size: Dim) -> str:
-        if not isinstance(size, Expr):
-            return "static"
-        return str(size) if names and linear(size) else "auto"
-
-    return _tuple([_tuple([one(size) for size in shape]) for shape in shapes])
-
-
-def _tuple(items: Sequence[str]) -> str:
-    return f"({', '.join(items)}{',' * (len(items) == 1)})"
 
 
 def _rest(lane: LaneSpec, run: str, check_after: str = "") -> str:
     """From the imported module to the end of the function."""
+    text = _compiled(lane, check_after)
+    row = TARGETS[lane.target]
+    if row.compilers or lane.as_library or "path" in run:
+        options = f', cc="{row.compilers[0]}", options={list(row.flags)!r}'.replace("'", '"') if row.compilers else ""
+        text += _LIBRARY.replace("@OPTIONS@", options)
+    return f"\n{text}{run}"
+
+
+def _compiled(lane: LaneSpec, check_after: str, *, compiles: bool = True) -> str:
+    """Passes and compilation; without the latter where a pass is what fails."""
     lines = _transforms(lane, check_after)
-    if lane.pipeline is Pipeline.ZERO:
+    if compiles and lane.pipeline is Pipeline.ZERO:
         lines.append('mod = relax.get_pipeline("zero")(mod)')
     if lane.passes or lane.pipeline is not Pipeline.DEFAULT or not _is_plain(lane.target):
-        lines = [f"with {_target(lane)} as target:", *("    " + line for line in [*lines, _compile(lane, "target")])]
-    else:
+        inside = [*lines, *([_compile(lane, "target")] if compiles else [])]
+        named = " as target" if any("target" in line for line in inside) else ""
+        lines = [f"with {_target(lane)}{named}:", *("    " + line for line in inside)]
+    elif compiles:
         lines.append(_compile(lane, f'"{lane.target}"'))
     if context := _context(lane, check_after):
         lines = [f"with tvm.transform.PassContext({', '.join(context)}):", *("    " + line for line in lines)]
-    text = "".join(f"    {line}\n" for line in lines)
-    row = TARGETS[lane.target]
-    if row.compilers or lane.as_library or "path" in run:
-        options = f', cc="{row.compilers[0]}", options={list(row.flags)!r}' if row.compilers else ""
-        text += _LIBRARY.replace("@OPTIONS@", options)
-    return f"\n{text}{run}"
+    return "\n" + "".join(f"    {line}\n" for line in lines)
 
 
 def _compile(lane: LaneSpec, target: str) -> str:
@@ -381,13 +363,6 @@ def _context(lane: LaneSpec, check_after: str) -> list[str]:
 def _by_instrument(check_after: str) -> bool:
     """Whether it is a pass of TVM's that the module is looked at after."""
     return check_after not in ("", IMPORT, *ROUND_TRIPS)
-
-
-def _watched(lane: LaneSpec) -> str:
-    call = f'vm["main"](*tensors{_PARAMS.get(lane.params, "")})'
-    if gives_gradients(lane):
-        call = 'list(vm["main_adjoint"](*tensors)[1])'
-    return _RUN_WATCHED.replace("@CALL@", call)
 
 
 def _transforms(lane: LaneSpec, check_after: str) -> list[str]:

@@ -11,13 +11,13 @@ NEEDS = (
 )
 
 _FROM_TRACE = """
-    traced = torch.jit.trace(model, tuple(inputs.values()), check_trace=False)
-    types = [(name, (arg.shape, str(arg.dtype).removeprefix("torch."))) for name, arg in inputs.items()]
+    traced = torch.jit.trace(model, inputs, check_trace=False)
+    types = [(name, (x.shape, str(x.dtype).removeprefix("torch."))) for name, x in zip(names, inputs)]
     mod, params = relay.frontend.from_pytorch(traced, types)
 """
 _FROM_ONNX = """
     file = io.BytesIO()
-    torch.onnx.export(model, tuple(inputs.values()), file, @EXPORTER@, input_names=list(inputs))
+    torch.onnx.export(model, inputs, file, @EXPORTER@, input_names=names)
     mod, params = relay.frontend.from_onnx(onnx.load_from_string(file.getvalue()), freeze_params=@FREEZE@)
 """
 _BIND = """
@@ -26,7 +26,7 @@ _BIND = """
 """
 _ARGUMENTS = """
     taken = [param.name_hint for param in mod["main"].params]
-    args = {name: arg.numpy() for name, arg in inputs.items() if name in taken}
+    args = {name: x.numpy() for name, x in zip(names, inputs) if name in taken}
     os.environ["TOPHUB_LOCATION"] = "NONE"  # nothing is downloaded
 """
 _LIBRARY = """
@@ -45,7 +45,7 @@ _RUN_GRAPH = """
 """
 _RUN_VM = """
     out = VirtualMachine(lib, tvm.cpu()).run(*(tvm.nd.array(args[name]) for name in taken if name in args))
-    return [out.numpy()] if hasattr(out, "numpy") else [item.numpy() for item in out]
+    return [out.numpy()] if hasattr(out, "numpy") else [x.numpy() for x in out]
 """
 
 

@@ -84,7 +84,7 @@ def only_built(finding: Finding) -> bool:
 def ending(finding: Finding) -> str:
     """The end of the script's function where it is not that of a lane that runs. Evidence of other kinds than these is
     there before anything would be looked at."""
-    if not only_built(finding):
+    if not only_built(finding) or finding.stage in (Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE):
         return ""
     return LOOK if isinstance(finding.evidence, (*FAILURES, Mismatch)) else _NOTHING
 
@@ -130,5 +130,5 @@ def placed(text: str, finding: Finding) -> str:
     if runs_on_a_device(finding):  # which is asked for its architecture
         device = f'tvm.device("{row.config["kind"]}")'
         text = re.sub(r"tvm\.target\.Target\(\{.*\}\)", f'tvm.target.Target("{row.config["kind"]}")', text)
-        return text.replace("tvm.cpu()", device).replace("tensor(arg.numpy())", f"tensor(arg.numpy(), {device})")
+        return re.sub(r"\btensor\((.+?)\) for ", rf"tensor(\1, {device}) for ", text.replace("tvm.cpu()", device))
     return text.replace("tvm.cpu())", 'tvm.cpu(), memory_cfg="naive")') if _runs(finding) is Runs.APART else text

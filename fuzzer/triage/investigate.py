@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.lanes import REFERENCES, TORCH, plain_roads_beside
+from fuzzer.onnx_model import OnnxModel
 from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
 from fuzzer.triage.reduce import Effort, Reduction, reduce
 from fuzzer.triage.reproduce import Run, judged_by, judged_run, reproduces
@@ -37,7 +38,8 @@ class Sighting:
 @dataclass(frozen=True, slots=True)
 class Confirmed:
     """What is saved. `again` of `runs` fresh children showed the failure; `case` is reduced unless it is flaky.
-    `reports` are compute-sanitizer's, of a lane that ran on a GPU."""
+    `reports` are compute-sanitizer's, of a lane that ran on a GPU; `onnx` is the file that TVM is to blame for reading
+    otherwise than onnxruntime."""
 
     signature: Signature
     finding: Finding
@@ -50,6 +52,7 @@ class Confirmed:
     reports: tuple[SanitizerReport, ...] = ()
     blame: Blame = NOBODY
     releases: Releases = NOWHERE
+    onnx: OnnxModel | None = None
 
     @property
     def flaky(self) -> bool:

@@ -18,3 +18,4 @@ from fuzzer.triage.signature.messages import readable as readable
 from fuzzer.triage.signature.messages import skeleton as skeleton
 from fuzzer.triage.signature.refusals import lacking as lacking
 from fuzzer.triage.signature.refusals import recognise as recognise
+from fuzzer.triage.signature.telling import telling as telling

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 from graphs_by_hand import case_of
+from records import record
 from small_models import CASES, outcome_of, small
 
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import SAMPLED_LANES
 from fuzzer.report import repro
-from fuzzer.triage.investigate import Confirmed
-from fuzzer.triage.signature import signature_of
 from generators.graph import Case
-from oracles.finding import Component, Finding, Kind
+from oracles.finding import Kind
 from oracles.outcome import Fate, Mutant, Ran, Stage
 
 pytestmark = pytest.mark.tvm
@@ -42,10 +41,8 @@ def test_all_mutants_of_small_models_are_refused(executor: Executor, case: str) 
 
 
 def assert_its_script_exits_1(mutant: Mutant, case: Case, folder: Path) -> None:
-    finding = Finding(Kind.CHECKER_GAP, Component.TVM, MUTANTS, Stage.COMPILE, mutant)
-    found = Confirmed(signature_of(finding), finding, case, (MUTANTS.name,), 3, 3, case.graph.ops, None)
     path = folder / "repro.py"
-    path.write_text(repro.script(found, "slug"))
+    path.write_text(repro.script(record(case, Kind.CHECKER_GAP, MUTANTS, mutant, stage=Stage.COMPILE)))
     done = subprocess.run([sys.executable, str(path)], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "IndexError" in done.stdout

@@ -1,21 +1,22 @@
 import ast
-import subprocess
-import sys
+import base64
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import graphs_by_hand
+import ml_dtypes
 import numpy as np
 import pytest
 import torch
 from graphs_by_hand import Call, filled
+from records import record
+from warm_python import WarmPython
 
 from fuzzer.lanes import ONNXRUNTIME, TVM_LANES, readers_of
 from fuzzer.lanes.base import Bench, from_torch
-from fuzzer.report import repro, repro_verdict
-from fuzzer.triage.investigate import Confirmed
-from fuzzer.triage.signature import Signature
+from fuzzer.report import python_source, repro, repro_values, repro_verdict
 from generators.builder import Builder
 from generators.check import check
 from generators.choice import NumpySource
@@ -58,19 +59,6 @@ def one_op(op: str, attrs: Attrs, *shape: int, dtype: DType = DType.FLOAT32) -> 
     return with_values(builder, "test")
 
 
-def confirmed(case: Case, kind: Kind, lane: LaneSpec, evidence: Evidence) -> Confirmed:
-    stage = Stage.RUN if isinstance(evidence, Mismatch) else evidence.stage
-    finding = Finding(kind, Component.TVM, lane, stage, evidence)
-    signature = Signature(kind, Component.TVM, stage)
-    return Confirmed(signature, finding, case, (lane.name,), 3, 3, case.graph.ops, None)
-
-
-def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    path = folder / "repro.py"
-    path.write_text(script)
-    return subprocess.run([sys.executable, str(path)], cwd=folder, capture_output=True, text=True)
-
-
 EVIDENCE = [
     (Kind.REJECTED, Raised(Stage.IMPORT, "tvm.error.InternalError", "no", (Frame("a.py", 1, "f"),))),
     (Kind.DIED, Died(Stage.RUN, Cause.SIGNAL, 11, "")),
@@ -90,7 +78,7 @@ EVIDENCE = [
 def test_every_kind_of_finding_on_every_lane_gives_a_whole_script(
     kind: Kind, evidence: Evidence, lane: LaneSpec
 ) -> None:
-    script = repro.script(confirmed(one_op("sin", {}, 2, 3), kind, lane, evidence), "slug")
+    script = repro.script(record(one_op("sin", {}, 2, 3), kind, lane, evidence))
     tree = ast.parse(script)
     imported = {a.asname or a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
     imported |= {a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
@@ -102,12 +90,12 @@ def test_every_kind_of_finding_on_every_lane_gives_a_whole_script(
 
 
 @pytest.mark.parametrize(("lane", "status"), list(zip(EXPORTED, (1, 0), strict=True)), ids=str)
-def test_a_wrong_decomposition_shows_without_tvm(lane: LaneSpec, status: int, tmp_path: Path) -> None:
+def test_a_wrong_decomposition_shows_without_tvm(warm: WarmPython, lane: LaneSpec, status: int, tmp_path: Path) -> None:
     """As of PyTorch 2.13 that of block_diag promotes another way; the program as it is exported does not."""
     case = case_of({"x0": "float16[3]", "x1": "float32[]"}, [("v0", "block_diag", "x0 x1")], "v0")
-    script = repro.script(confirmed(case, Kind.WRONG_DTYPE, lane, Mismatch(0, "float16", "float32")), "slug")
-    done = run(script, tmp_path)
-    assert done.returncode == status, done.stdout + done.stderr
+    script = repro.script(record(case, Kind.WRONG_DTYPE, lane, Mismatch(0, "float16", "float32")))
+    done = warm.run(script, tmp_path)
+    assert done.returncode == status, done.output
 
 
 # --- the model and its inputs, as the lanes have them
@@ -123,12 +111,12 @@ def case_of(inputs: dict[str, str], calls: list[Call], outputs: str) -> Case:
 
 
 def wrong_value(case: Case, lane: LaneSpec = LLVM) -> str:
-    return repro.script(confirmed(case, Kind.WRONG_VALUE, lane, Mismatch(0, "1.0", "2.0", WORST)), "slug")
+    return repro.script(record(case, Kind.WRONG_VALUE, lane, Mismatch(0, "1.0", "2.0", WORST)))
 
 
 def before_the_lane(script: str) -> dict[str, Any]:
     """What the script defines before it calls the lane; TVM is not loaded."""
-    head = script.partition("def run_lane")[0]
+    head = script.partition("def run_tvm")[0]
     scope: dict[str, Any] = {}
     with torch.no_grad():
         exec("\n".join(line for line in head.splitlines() if "tvm" not in line), scope)
@@ -146,8 +134,7 @@ def assert_the_same_inputs_and_results(case: Case, script: str) -> None:
     scope = before_the_lane(script)
     bench = Bench(case, lambda stage: None)
     given = bench.torch_inputs()
-    assert list(scope["inputs"]) == list(case.inputs)
-    for made, right in zip(scope["inputs"].values(), given, strict=True):
+    for made, right in zip(scope["inputs"], given, strict=True):
         assert (made.dtype, made.shape, made.stride()) == (right.dtype, right.shape, right.stride())
         assert torch.equal(made, right)
     with torch.no_grad():
@@ -162,19 +149,16 @@ ROWS = "[[1.0, 1.25, 1.5], [1.75, 2.0, 2.25]]"
 @pytest.mark.parametrize(
     ("layout", "text"),
     [
-        (Layout.CONTIGUOUS, f"torch.tensor({ROWS}, dtype=torch.float32)"),
-        (
-            Layout.TRANSPOSED,
-            f"torch.tensor({ROWS}, dtype=torch.float32).permute((1, 0)).contiguous().permute((1, 0))",
-        ),
-        (Layout.STRIDED, f"torch.tensor({ROWS}, dtype=torch.float32).repeat_interleave(2, -1)[..., ::2]"),
-        (Layout.EXPANDED, "torch.tensor([[1.0, 1.25, 1.5]], dtype=torch.float32).expand((2, 3))"),
+        (Layout.CONTIGUOUS, f"torch.tensor({ROWS})"),
+        (Layout.TRANSPOSED, f"torch.tensor({ROWS}).permute(1, 0).contiguous().permute(1, 0)"),
+        (Layout.STRIDED, f"torch.tensor({ROWS}).repeat_interleave(2, -1)[..., ::2]"),
+        (Layout.EXPANDED, "torch.tensor([[1.0, 1.25, 1.5]]).expand(2, 3)"),
     ],
 )
 def test_inputs_lie_in_memory_as_they_did(layout: Layout, text: str) -> None:
     case = case_of({"x0": f"float32[2,3] {layout}"}, [("v0", "sin", "x0")], "v0")
     script = wrong_value(case)
-    assert lines(script, "inputs = dict(", ")") == [f"    x0={text},"]
+    assert f"\ninputs = ({text},)\n" in script
     assert_the_same_inputs_and_results(case, script)
 
 
@@ -231,12 +215,12 @@ def test_buffers_parameters_layers_and_forms() -> None:
         "",
     ]
     assert lines(script, "model = Model(", ").eval()") == [
-        "    b0=torch.tensor([1.0, 1.25, 1.5], dtype=torch.float32),",
-        "    b1=torch.tensor([1.0, 1.25, 1.5], dtype=torch.float32),",
-        "    b2=torch.ones((2,), dtype=torch.int64),",
-        "    w0=torch.tensor([1.0, 1.25, 1.5], dtype=torch.float32),",
-        "    w1=torch.tensor([1.0, 1.25, 1.5], dtype=torch.float32),",
-        "    w2=torch.ones((3,), dtype=torch.int32),",
+        "    b0=torch.tensor([1.0, 1.25, 1.5]),",
+        "    b1=torch.tensor([1.0, 1.25, 1.5]),",
+        "    b2=torch.ones(2, dtype=torch.int64),",
+        "    w0=torch.tensor([1.0, 1.25, 1.5]),",
+        "    w1=torch.tensor([1.0, 1.25, 1.5]),",
+        "    w2=torch.ones(3, dtype=torch.int32),",
     ]
     assert_the_same_inputs_and_results(LAYERS, script)
 
@@ -260,8 +244,8 @@ def test_bfloat16_passes_between_torch_numpy_and_tvm(case: Case, lane: LaneSpec)
     """Neither numpy nor torch's `numpy()` knows it."""
     script = wrong_value(case, lane)
     assert lines(script, "def as_numpy(tensor):", "torch.set_grad_enabled(False)") == AS_NUMPY
-    assert "\nexpected = [as_numpy(output) for output in model(*inputs.values())]\n" in script
-    assert '    out = vm["main"](*(tvm.runtime.tensor(as_numpy(arg)) for arg in args))\n' in script
+    assert "\nexpected = [as_numpy(output) for output in model(*inputs)]\n" in script
+    assert "tvm.runtime.tensor(as_numpy(" in script
     assert script.count("\nimport ml_dtypes\n") == 1
     assert_the_same_inputs_and_results(case, script)
 
@@ -280,9 +264,7 @@ def test_of_a_symbolic_case_the_largest_sizes_are_shown() -> None:
     check(case)
     script = wrong_value(case)
     assert "        v0 = torch.sin(x0)  # float32[3,2]\n" in script
-    assert lines(script, "inputs = dict(", ")") == [
-        "    x0=torch.tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], dtype=torch.float32),"
-    ]
+    assert "\ninputs = (torch.tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]),)\n" in script
 
 
 @pytest.mark.parametrize("dtype", DType)
@@ -303,6 +285,10 @@ def test_nan_where_nan_belongs_is_no_bug(dtype: DType) -> None:
 @pytest.mark.parametrize(
     "array",
     [
+        np.array([1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12], np.float32).reshape(3, 4),
+        np.arange(1, 301).astype(np.int16),
+        np.arange(1, 201).astype(np.int8),
+        (np.arange(1, 13) % 2).astype(bool).reshape(2, 6),
         np.zeros((2, 3), np.float32),
         np.ones((), np.float64),
         np.array([[True, False]]),
@@ -324,66 +310,85 @@ def test_nan_where_nan_belongs_is_no_bug(dtype: DType) -> None:
     ids=lambda array: f"{array.dtype}{list(array.shape)}",
 )
 def test_literal_makes_exactly_this_array(array: Array) -> None:
-    import base64
-    import zlib
+    scope = {"torch": torch, "np": np, "ml_dtypes": ml_dtypes, "base64": base64, "zlib": zlib}
+    for library, to_numpy in ((repro_values.TORCH, from_torch), (repro_values.NUMPY, np.asarray)):
+        text = repro_values.literal(array, library)
+        source = python_source.formatted(f"made = {text}\n")
+        assert max(map(len, source.splitlines())) <= 120
+        exec(source, scope)
+        made = to_numpy(scope["made"])
+        assert (made.dtype, made.shape) == (array.dtype, array.shape)
+        assert np.array_equal(made, array, equal_nan=True)
+        if holds_floats(array):
+            assert np.array_equal(np.signbit(made), np.signbit(array))
 
-    made = from_torch(eval(repro.literal(array), {"torch": torch, "base64": base64, "zlib": zlib}))
-    assert (made.dtype, made.shape) == (array.dtype, array.shape)
-    assert np.array_equal(made, array, equal_nan=True)
-    if holds_floats(array):
-        assert np.array_equal(np.signbit(made), np.signbit(array))
+
+@pytest.mark.parametrize(
+    ("array", "text"),
+    [
+        (np.zeros((2, 3), np.float32), "torch.zeros(2, 3)"),
+        (np.ones((), np.int64), "torch.ones((), dtype=torch.int64)"),
+        (np.array([1, 2]), "torch.tensor([1, 2])"),
+        (np.array([True]), "torch.ones(1, dtype=torch.bool)"),
+        (np.array([0.1], np.float32), "torch.tensor([0.1])"),
+        (np.array([0.1], np.float64), "torch.tensor([0.1], dtype=torch.float64)"),
+        (np.arange(1, 10.0, dtype=np.float32), "torch.tensor(range(1, 10), dtype=torch.float32)"),
+    ],
+)
+def test_what_follows_a_rule_is_written_as_the_rule(array: Array, text: str) -> None:
+    assert repro_values.literal(array) == text
 
 
 @pytest.mark.tvm
-def test_script_of_a_real_bug_exits_1(tmp_path: Path) -> None:
+def test_script_of_a_real_bug_exits_1(warm: WarmPython, tmp_path: Path) -> None:
     """TVM 0.27: select with a negative index reads out of bounds."""
     case = one_op("select", {"dim": 0, "index": -1}, 4, 3)
-    found = confirmed(case, Kind.UNSTABLE, LLVM, Mismatch(0, "the first run's result", "3 of 3 elements differ"))
-    done = run(repro.script(found, "slug"), tmp_path)
-    assert done.returncode == 1, done.stderr
-    assert "expected:" in done.stdout
-    assert "actual:" in done.stdout
+    found = record(case, Kind.UNSTABLE, LLVM, Mismatch(0, "the first run's result", "3 of 3 elements differ"))
+    done = warm.run(repro.script(found), tmp_path)
+    assert done.returncode == 1, done.output
+    assert "expected:" in done.output
+    assert "actual:" in done.output
 
 
 @pytest.mark.tvm
-def test_script_of_no_bug_exits_0(tmp_path: Path) -> None:
+def test_script_of_no_bug_exits_0(warm: WarmPython, tmp_path: Path) -> None:
     raised = Raised(Stage.COMPILE, "tvm.error.InternalError", "Unresolved call")
-    done = run(repro.script(confirmed(one_op("neg", {}, 4, 3), Kind.INTERNAL_ERROR, C, raised), "slug"), tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "gone" in done.stdout
+    done = warm.run(repro.script(record(one_op("neg", {}, 4, 3), Kind.INTERNAL_ERROR, C, raised)), tmp_path)
+    assert done.returncode == 0, done.output
+    assert "gone" in done.output
 
 
 @pytest.mark.tvm
-def test_script_of_a_lane_with_passes_and_a_pipeline_of_its_own_runs(tmp_path: Path) -> None:
+def test_script_of_a_lane_with_passes_and_a_pipeline_of_its_own_runs(warm: WarmPython, tmp_path: Path) -> None:
     raised = Raised(Stage.COMPILE, "tvm.error.InternalError", "x")
-    found = confirmed(one_op("neg", {}, 4, 3), Kind.INTERNAL_ERROR, OTHER, raised)
-    done = run(repro.script(found, "slug"), tmp_path)
-    assert done.returncode == 0, done.stderr
+    found = record(one_op("neg", {}, 4, 3), Kind.INTERNAL_ERROR, OTHER, raised)
+    done = warm.run(repro.script(found), tmp_path)
+    assert done.returncode == 0, done.output
 
 
 @pytest.mark.tvm
 @pytest.mark.parametrize("lane", [LLVM, ONNX, C], ids=str)
 @pytest.mark.parametrize("case", [TO_BFLOAT16, FROM_BFLOAT16], ids=["to", "from"])
-def test_scripts_with_bfloat16_run(tmp_path: Path, case: Case, lane: LaneSpec) -> None:
+def test_scripts_with_bfloat16_run(warm: WarmPython, tmp_path: Path, case: Case, lane: LaneSpec) -> None:
     """The casts are exact there: equal, or a bug."""
-    found = confirmed(case, Kind.WRONG_VALUE, lane, Mismatch(0, "1", "2"))
-    done = run(repro.script(found, "slug"), tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "the bug is gone" in done.stdout
+    found = record(case, Kind.WRONG_VALUE, lane, Mismatch(0, "1", "2"))
+    done = warm.run(repro.script(found), tmp_path)
+    assert done.returncode == 0, done.output
+    assert "the bug is gone" in done.output
 
 
 @pytest.mark.tvm
 @pytest.mark.parametrize("lane", [LLVM, ONNX], ids=str)
-def test_scripts_with_layers_buffers_and_layouts_run(tmp_path: Path, lane: LaneSpec) -> None:
+def test_scripts_with_layers_buffers_and_layouts_run(warm: WarmPython, tmp_path: Path, lane: LaneSpec) -> None:
     worst = Worst((0, 1), 1.0, 2.0, 1e-4, 1e-5)
-    found = confirmed(LAYERS, Kind.WRONG_VALUE, lane, Mismatch(0, "1", "2", worst))
-    done = run(repro.script(found, "slug"), tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    found = record(LAYERS, Kind.WRONG_VALUE, lane, Mismatch(0, "1", "2", worst))
+    done = warm.run(repro.script(found), tmp_path)
+    assert done.returncode == 0, done.output
 
 
 @pytest.mark.tvm
-def test_script_of_another_error_exits_2(tmp_path: Path) -> None:
+def test_script_of_another_error_exits_2(warm: WarmPython, tmp_path: Path) -> None:
     """TVM 0.27: the C code generator has no fabs, which is an InternalError, not the KeyError that we ask about."""
     raised = Raised(Stage.COMPILE, "KeyError", "x")
-    done = run(repro.script(confirmed(one_op("abs", {}, 4), Kind.REJECTED, C, raised), "slug"), tmp_path)
-    assert done.returncode == 2, done.stdout + done.stderr
+    done = warm.run(repro.script(record(one_op("abs", {}, 4), Kind.REJECTED, C, raised)), tmp_path)
+    assert done.returncode == 2, done.output

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import ast
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from graphs_by_hand import Call, case_of, numbered
+from records import record
+from warm_python import WarmPython
 
 from fuzzer.availability import Missing, availability
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.report import repro
-from fuzzer.triage.investigate import Confirmed
-from fuzzer.triage.signature import Signature
 from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
 from generators.ops import TABLE
-from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect, Worst
+from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, Worst
 from oracles.lane import Importer, LaneSpec, gives_gradients
 from oracles.outcome import FAILURES, Cause, Died, Fate, IllFormed, Mutant, Raised, Stage
 from oracles.targets import NAMED as TARGETS
@@ -47,15 +45,7 @@ def case_for(lane: LaneSpec) -> Case:
 
 
 def script(lane: LaneSpec, kind: Kind, evidence: Evidence, case: Case | None = None) -> str:
-    finding = Finding(kind, Component.TVM, lane, Stage.RUN, evidence)
-    case = case or case_for(lane)
-    signature = Signature(kind, Component.TVM, Stage.RUN)
-    return repro.script(Confirmed(signature, finding, case, (lane.name,), 3, 3, case.graph.ops, None), "slug")
-
-
-def run(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    (folder / "repro.py").write_text(text)
-    return subprocess.run([sys.executable, "repro.py"], cwd=folder, capture_output=True, text=True)
+    return repro.script(record(case or case_for(lane), kind, lane, evidence, stage=Stage.RUN))
 
 
 EDITS = '[[1, {"type": "None"}], [2, {"a": true}]]'
@@ -103,16 +93,15 @@ TOLD_APART = [lane for lane in SAMPLED_LANES if lane.variant != "mutants" and la
 
 @pytest.mark.tvm
 @pytest.mark.parametrize("lane", TOLD_APART, ids=str)
-def test_of_an_honest_lane_the_bug_is_gone(lane: LaneSpec, tmp_path: Path) -> None:
+def test_of_an_honest_lane_the_bug_is_gone(warm: WarmPython, lane: LaneSpec, tmp_path: Path) -> None:
     if isinstance(here := availability(lane), Missing):
         pytest.skip(here.why)
     if TARGETS[lane.target].written:
-        done = run(script(lane, Kind.INTERNAL_ERROR, REFUSED), tmp_path)
+        done = warm.run(script(lane, Kind.INTERNAL_ERROR, REFUSED), tmp_path)
     else:
         output, against = (1, "torch.autograd") if gives_gradients(lane) else (0, "PyTorch")
-        done = run(script(lane, Kind.WRONG_VALUE, Mismatch(output, "1", "2", WORST, against=against)), tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "the bug is gone" in done.stdout
+        done = warm.run(script(lane, Kind.WRONG_VALUE, Mismatch(output, "1", "2", WORST, against=against)), tmp_path)
+    assert done.returncode == 0, done.output
 
 
 def with_a_program_in_front(folder: Path, name: str, text: str) -> None:
@@ -122,25 +111,23 @@ def with_a_program_in_front(folder: Path, name: str, text: str) -> None:
 
 
 @pytest.mark.tvm
-def test_what_a_checker_refuses_exits_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_checker_refuses_exits_1(warm: WarmPython, tmp_path: Path) -> None:
     with_a_program_in_front(tmp_path, "clang", "echo 'error: no such type' >&2; exit 1")
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    done = run(script(NAMED["opencl"], Kind.INTERNAL_ERROR, REFUSED), tmp_path)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "Refused: error: no such type" in done.stdout
+    done = warm.run(script(NAMED["opencl"], Kind.INTERNAL_ERROR, REFUSED), tmp_path, path=str(tmp_path))
+    assert done.returncode == 1, done.output
+    assert "Refused: error: no such type" in done.output
 
 
 @pytest.mark.tvm
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc here")
-def test_a_sanitizers_report_exits_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sanitizers_report_exits_1(warm: WarmPython, tmp_path: Path) -> None:
     off_by_one = r"s/\(compute[A-Za-z_0-9]*\)\[\(.*\)\] = /\1[(\2) + 1] = /"
     edit = f"for each in \"$@\"; do case $each in *.c) sed -i '{off_by_one}' $each;; esac; done"
     with_a_program_in_front(tmp_path, "gcc", f'{edit}\nexec {shutil.which("gcc")} "$@"')
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     report = Raised(Stage.RUN, "fuzzer.lanes.sanitized.SanitizerReport", "==1==ERROR: AddressSanitizer: no")
-    done = run(script(NAMED["c-asan"], Kind.INTERNAL_ERROR, report), tmp_path)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "AddressSanitizer: heap-buffer-overflow" in done.stderr
+    done = warm.run(script(NAMED["c-asan"], Kind.INTERNAL_ERROR, report), tmp_path, path=str(tmp_path))
+    assert done.returncode == 1, done.output
+    assert "AddressSanitizer: heap-buffer-overflow" in done.output
 
 
 def test_a_finding_of_a_gpu_runs_there() -> None:
@@ -148,56 +135,56 @@ def test_a_finding_of_a_gpu_runs_there() -> None:
     assert "executable = tvm.compile(mod, target)" in text
     assert 'with tvm.target.Target("cuda") as target:' in text
     assert 'vm = relax.VirtualMachine(executable, tvm.device("cuda"))' in text
-    assert 'tvm.runtime.tensor(arg.numpy(), tvm.device("cuda"))' in text
+    assert 'tvm.runtime.tensor(x.numpy(), tvm.device("cuda"))' in text
     assert "nvcc" not in text.replace('TVM_CUDA_COMPILE_MODE="nvcc"', "")
 
 
 @pytest.mark.tvm
 @pytest.mark.parametrize("name", ["script", "json", "library"])
-def test_a_round_trip_is_held_against_its_sibling(name: str, tmp_path: Path) -> None:
+def test_a_round_trip_is_held_against_its_sibling(warm: WarmPython, name: str, tmp_path: Path) -> None:
     text = script(NAMED[name], Kind.WRONG_VALUE, Mismatch(0, "1", "2", against=LLVM.name))
-    assert "expected = run_plain()" in text
-    done = run(text, tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert "run_plain()[0]" in text
+    done = warm.run(text, tmp_path)
+    assert done.returncode == 0, done.output
 
 
 @pytest.mark.tvm
 @pytest.mark.parametrize("after", ["import", "LegalizeOps", "FuseOps"])
-def test_a_checker_that_is_content_exits_0(after: str, tmp_path: Path) -> None:
-    done = run(script(NAMED["zero"], Kind.ILL_FORMED, IllFormed(after, "ValueError", "no")), tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_a_checker_that_is_content_exits_0(warm: WarmPython, after: str, tmp_path: Path) -> None:
+    done = warm.run(script(NAMED["zero"], Kind.ILL_FORMED, IllFormed(after, "ValueError", "no")), tmp_path)
+    assert done.returncode == 0, done.output
 
 
 @pytest.mark.tvm
-def test_an_importer_that_makes_an_ill_formed_module_exits_1(tmp_path: Path) -> None:
+def test_an_importer_that_makes_an_ill_formed_module_exits_1(warm: WarmPython, tmp_path: Path) -> None:
     """TVM 0.27: of an input of size 2*n alone, n is defined nowhere."""
     x, v = (Value(name, TensorType.parse("float32[2*n,2]")) for name in ("x0", "v0"))
     graph = Graph((Input(x),), (Node("neg", ("x0",), {}, (v,)),), ("v0",), symbols=(Symbol("n", 1, 7),))
     case = Case(graph, {"x0": numbered(graph.bind({"n": 3}).inputs[0].value.type, 1)}, {"n": 3}, ({"n": 2},))
-    done = run(script(NAMED["symbolic"], Kind.ILL_FORMED, IllFormed("import", "ValueError", "no"), case), tmp_path)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "is not defined" in done.stdout
+    done = warm.run(script(NAMED["symbolic"], Kind.ILL_FORMED, IllFormed("import", "ValueError", "no"), case), tmp_path)
+    assert done.returncode == 1, done.output
+    assert "is not defined" in done.output
 
 
 @pytest.mark.tvm
 @pytest.mark.parametrize(("quantity", "allowed"), [*((q, 1e-9) for q in Quantity), (Quantity.LIBRARY, 1e15)])
-def test_what_is_too_much_exits_1(quantity: Quantity, allowed: float, tmp_path: Path) -> None:
+def test_what_is_too_much_exits_1(warm: WarmPython, quantity: Quantity, allowed: float, tmp_path: Path) -> None:
     evidence = Excess(quantity, 1e3, allowed, "the parameters")
-    done = run(script(NAMED["library"], Kind.BLOAT, evidence), tmp_path)
-    assert done.returncode == (1 if allowed < 1 else 0), done.stdout + done.stderr
+    done = warm.run(script(NAMED["library"], Kind.BLOAT, evidence), tmp_path)
+    assert done.returncode == (1 if allowed < 1 else 0), done.output
 
 
 @pytest.mark.tvm
-def test_side_effects(tmp_path: Path) -> None:
+def test_side_effects(warm: WarmPython, tmp_path: Path) -> None:
     case = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0 x0")
     shared = SideEffect((), ((1, "x0"),))
-    assert run(script(LLVM, Kind.ALIASED_OUTPUT, shared, case), tmp_path).returncode == 1
+    assert warm.run(script(LLVM, Kind.ALIASED_OUTPUT, shared, case), tmp_path).returncode == 1
     changed = SideEffect(("x0",))
-    done = run(script(LLVM, Kind.MODIFIED_INPUT, changed, case), tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = warm.run(script(LLVM, Kind.MODIFIED_INPUT, changed, case), tmp_path)
+    assert done.returncode == 0, done.output
 
 
 @pytest.mark.tvm
-def test_processes_that_agree_exit_0(tmp_path: Path) -> None:
-    done = run(script(NAMED["again"], Kind.NONDETERMINISTIC, Mismatch(0, "1", "2")), tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_processes_that_agree_exit_0(warm: WarmPython, tmp_path: Path) -> None:
+    done = warm.run(script(NAMED["again"], Kind.NONDETERMINISTIC, Mismatch(0, "1", "2")), tmp_path)
+    assert done.returncode == 0, done.output

@@ -1,0 +1,105 @@
+"""An ONNX file as plain data: what a child sends of the file that a lane read, so that a report can build it again.
+
+JSON, numbers as their bytes. Decoded strictly and within bounds: it comes from a process that a compiler bug may have
+corrupted. Files with functions of their own, subgraphs or sparse tensors have no such form. Loads no compiler.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import ml_dtypes
+import msgspec
+import numpy as np
+
+from generators.graph import Array, Invalid
+
+MAX_BYTES = 4 << 20
+"""Larger files are not described: a report would not show them."""
+
+ELEMENTS = {
+    "FLOAT": np.dtype("float32"),
+    "DOUBLE": np.dtype("float64"),
+    "FLOAT16": np.dtype("float16"),
+    "BFLOAT16": np.dtype(ml_dtypes.bfloat16),
+    "BOOL": np.dtype("bool"),
+    **{f"{sign}INT{bits}": np.dtype(f"{sign.lower()}int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)},
+}
+"""Names of onnx.TensorProto's element types, and how numpy holds them."""
+
+Element = Literal[
+    "FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
+    "UINT64",
+]  # fmt: skip
+
+
+class Tensor(msgspec.Struct, forbid_unknown_fields=True):
+    """`data` are the elements' bytes, in C order."""
+
+    element: Element
+    shape: tuple[int, ...]
+    data: bytes
+
+    @property
+    def array(self) -> Array:
+        return np.frombuffer(self.data, ELEMENTS[self.element]).reshape(self.shape)
+
+
+class Attribute(msgspec.Struct, forbid_unknown_fields=True):
+    """`value`, or `tensor` where that is set. Floats are finite."""
+
+    name: str
+    value: int | float | str | tuple[int | float | str, ...] = 0
+    tensor: Tensor | None = None
+
+
+class Node(msgspec.Struct, forbid_unknown_fields=True):
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: tuple[Attribute, ...] = ()
+    name: str = ""
+    domain: str = ""
+
+
+class Value(msgspec.Struct, forbid_unknown_fields=True):
+    """An input or output; None for a dimension that has neither size nor name."""
+
+    name: str
+    element: Element
+    shape: tuple[int | str | None, ...]
+
+
+class OnnxModel(msgspec.Struct, forbid_unknown_fields=True):
+    """`opsets` are the versions of each domain ("" is ONNX's own)."""
+
+    ir_version: int
+    opsets: dict[str, int]
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    nodes: tuple[Node, ...]
+    initializers: dict[str, Tensor]
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        return tuple(node.op for node in self.nodes)
+
+
+def encode(model: OnnxModel) -> bytes:
+    return msgspec.json.encode(model)
+
+
+def decode(text: bytes, where: str) -> OnnxModel:
+    """Raise `Invalid` with one line that says what is wrong in `where`."""
+    if len(text) > 2 * MAX_BYTES:
+        raise Invalid(f"{where}: {len(text)} bytes, more than a description has")
+    try:
+        model = msgspec.json.decode(text, type=OnnxModel)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Invalid(f"{where}: {error}") from None
+    attributes = [each.tensor for node in model.nodes for each in node.attributes if each.tensor]
+    for tensor in (*model.initializers.values(), *attributes):
+        size = ELEMENTS[tensor.element].itemsize * int(np.prod(tensor.shape, dtype=object))
+        if min(tensor.shape, default=0) < 0 or size != len(tensor.data):
+            raise Invalid(f"{where}: {len(tensor.data)} bytes for {tensor.element}{list(tensor.shape)}")
+    return model

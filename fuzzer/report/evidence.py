@@ -1,0 +1,102 @@
+"""What was seen, as a report shows it: a table, what was printed, and what is to be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from fuzzer.report import words
+from fuzzer.report.record import Record
+from fuzzer.triage.signature import is_ours, readable
+from oracles.finding import PYTORCH, Excess, Kind, Mismatch, Quantity, SideEffect
+from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
+
+FRAMES = 8
+"""Of a traceback: the innermost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """`rows` name and show, `printed` is a compiler's, `note` is a sentence of ours with code between backticks."""
+
+    rows: tuple[tuple[str, str], ...] = ()
+    printed: str = ""
+    note: str = ""
+
+
+def seen(record: Record) -> Seen:
+    match record.doc.evidence.evidence:
+        case Raised(stage=stage, type=name, message=message, frames=frames, facts=facts):
+            return Seen((), f"{_traceback(frames)}{name}: {readable(message)}", _checked(stage, facts))
+        case Died(stage=stage, log=log, facts=facts):
+            return Seen((), log.strip(), _checked(stage, facts))
+        case TimedOut(stage=stage, seconds=seconds, facts=facts):
+            return Seen((("no result within", f"{seconds:.0f} s"),), "", _checked(stage, facts))
+        case Mismatch() as mismatch:
+            return Seen(_element(record.doc.kind, mismatch))
+        case IllFormed(after=after, type=name, message=message):
+            return Seen((), f"{name}: {readable(message)}", f"So says `relax.analysis.well_formed` after `{after}`.")
+        case Mutant(change=change, fate=fate, message=message):
+            rows = (("changed", change), ("well_formed", "accepts it"), ("what becomes of it", str(fate)))
+            return Seen(rows, readable(message))
+        case SideEffect(modified=modified, aliases=aliases):
+            shared = ", ".join(f"output {output} with {name}" for output, name in aliases)
+            return Seen(_told((("inputs changed", ", ".join(modified)), ("memory shared", shared))))
+        case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
+            show = _seconds if quantity is Quantity.TIME else words.size
+            return Seen(((str(quantity), show(measured)), (f"ample beside {against}", show(allowed))))
+        case _:
+            assert_never(record.doc.evidence.evidence)
+
+
+def _told(rows: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Less those that say nothing."""
+    return tuple((key, value) for key, value in rows if value)
+
+
+def _seconds(number: float) -> str:
+    return f"{number:.1f} s"
+
+
+def _traceback(frames: Sequence[Frame]) -> str:
+    """Without our own lines, which say nothing to those who read the report, and without where things are installed."""
+    theirs = [frame for frame in frames if not is_ours(frame)][-FRAMES:]
+    return "".join(
+        f"  {frame.file.rpartition('site-packages/')[2]}:{frame.line} {frame.function}\n" for frame in theirs
+    )
+
+
+def _element(kind: Kind, mismatch: Mismatch) -> tuple[tuple[str, str], ...]:
+    """The worst element: who says what, how far off that is, and how much is allowed."""
+    worst = mismatch.worst
+    expected, actual = ("first run", "second run") if kind is Kind.UNSTABLE else (_whose(mismatch), "TVM")
+    if worst is None:
+        return _told(((expected, mismatch.expected), (actual, mismatch.actual)))
+    right = worst.expected if worst.truth is None else worst.truth
+    ill = f"; {mismatch.ill_conditioned} ill-conditioned ones are not compared" if mismatch.ill_conditioned else ""
+    allowed = f"{worst.tolerance:.3g} (measured; envelope {worst.envelope:.3g})" if worst.tolerance else "none"
+    rows = (
+        ("worst element", f"output {mismatch.output}, {list(worst.index)}"),
+        (expected, repr(worst.expected)),
+        ("the same in float64", "" if worst.truth is None else repr(worst.truth)),
+        (actual, repr(worst.actual)),
+        ("difference", f"{abs(worst.actual - right):.3g}"),
+        ("allowed", allowed),
+        ("wrong elements", f"{mismatch.wrong} of {mismatch.elements}{ill}"),
+    )
+    return _told(rows)
+
+
+def _whose(mismatch: Mismatch) -> str:
+    """Whom TVM is held against."""
+    if mismatch.against == PYTORCH:
+        return PYTORCH
+    return f"TVM without {mismatch.by}" if mismatch.by else mismatch.against
+
+
+def _checked(stage: Stage, facts: Facts) -> str:
+    """TVM's checker had nothing to say against a module that then fails."""
+    if not facts.checked or facts.ill_formed or stage is Stage.IMPORT:
+        return ""
+    return f"`relax.analysis.well_formed` accepts the module (last after `{facts.checked[-1]}`)."

@@ -1,0 +1,74 @@
+"""A finding as one HTML page that needs nothing else: no network, no script. All that comes from outside is escaped."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import jinja2
+
+from fuzzer.report import issue, repro, second_look, words
+from fuzzer.report.evidence import seen
+from fuzzer.report.record import Record
+
+IR_LINES = 2000
+"""Of a difference that is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A node of the graph, as a row."""
+
+    name: str
+    type: str
+    op: str
+    args: str
+    attrs: str
+
+
+def html(record: Record) -> str:
+    environment = jinja2.Environment(autoescape=True, loader=jinja2.PackageLoader("fuzzer", "templates"))
+    environment.filters["pieces"] = pieces
+    return environment.get_template("finding.html").render(
+        title=issue.title(record),
+        record=record,
+        doc=record.doc,
+        summary=words.summary(record),
+        expected=words.expected(record),
+        seen=seen(record),
+        second_look=second_look.log(record.doc.reports).strip(),
+        provenance=issue.provenance(record),
+        steps=list(_steps(record)),
+        outputs=record.case.graph.outputs,
+        ir=list(_difference(record)),
+        script=repro.script(record),
+    )
+
+
+def pieces(text: str) -> list[tuple[bool, str]]:
+    """(is code, text), in order: what stands between backticks is code."""
+    return [(index % 2 == 1, piece) for index, piece in enumerate(text.split("`")) if piece]
+
+
+def _steps(record: Record) -> Iterator[Step]:
+    graph = record.case.bound
+    for item in graph.inputs:
+        layout = "" if item.layout == "contiguous" else str(item.layout)
+        yield Step(item.value.name, str(item.value.type), str(item.role), "", layout)
+    for node in graph.nodes:
+        attrs = ", ".join(f"{name}={value!r}" for name, value in node.attrs.items())
+        names, types = ", ".join(v.name for v in node.results), ", ".join(str(v.type) for v in node.results)
+        yield Step(names, types, node.title, ", ".join(node.args), attrs)
+
+
+def _difference(record: Record) -> Iterator[tuple[str, str]]:
+    """(class, line) of what the culprit changed; of a module that is there on one side only, its lines."""
+    before, after = record.before.splitlines(), record.after.splitlines()
+    if not (before and after):
+        lines = [f" {line}" for line in before or after]
+    else:
+        lines = list(difflib.unified_diff(before, after, "before", "after", lineterm="", n=4))
+    names = {"+": "added", "-": "removed", "@": "place"}
+    for line in lines[:IR_LINES]:
+        yield names.get(line[:1], "same"), line

@@ -1,0 +1,140 @@
+"""Python as people write it: what stands in a generated script is as `ruff format` would leave it, and holds no text
+that could end a string or a comment."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator
+
+WIDTH = 120
+INDENT = "    "
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+def docstring(paragraphs: list[str]) -> str:
+    """A module's docstring. Whatever the paragraphs hold, they end nothing and escape nothing."""
+    filled = [textwrap.fill(" ".join(each.split()), WIDTH - 10, break_long_words=False) for each in paragraphs if each]
+    text = "\n\n".join(filled).replace("\\", "\\\\").replace('"""', "'''")
+    return f'"""{text}' + ("\n" if "\n" in text or text.endswith('"') else "") + '"""'
+
+
+def quoted(text: str) -> str:
+    """A literal of a string, in double quotes unless single ones need fewer escapes."""
+    double = json.dumps(text, ensure_ascii=True).replace("\\/", "/")
+    return repr(text) if text.count('"') > text.count("'") else double
+
+
+def listed(items: Iterator[str] | list[str]) -> str:
+    return f"[{', '.join(items)}]"
+
+
+def powers_hugged(source: str) -> str:
+    """`x**3`, as ruff writes powers of plain things."""
+    return re.sub(r"(?<![\w.)\]])([\w.]+) \*\* (-?[\w.]+)(?![\w.(\[])", r"\1**\2", source)
+
+
+def tuple_of(items: list[str]) -> str:
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+
+
+def formatted(source: str) -> str:
+    """Each line that is too long taken apart at its brackets; two empty lines around functions and classes."""
+    text = "\n".join(part for line in source.split("\n") for part in wrapped(line))
+    text = re.sub(r"\n{2,}(?=def |class |@)", "\n\n\n", text)
+    return re.sub(r"(?m)^( +\S.*)\n{2,}(?=\S)", r"\1\n\n\n", text)
+
+
+def wrapped(line: str) -> list[str]:
+    """A line as several, none too long where brackets allow that."""
+    if len(line) <= WIDTH:
+        return [line]
+    code, comment = _split_comment(line)
+    if comment:
+        return wrapped(code) if code.strip() else [line]
+    pair = _widest_pair(code)
+    if pair is None:
+        return [line]
+    start, end = pair
+    indent = line[: len(line) - len(line.lstrip())]
+    items = split(code[start + 1 : end])
+    last = _takes_comma(code, start, items) or code[start + 1 : end].rstrip().endswith(",")
+    laid: list[str] = []
+    for position, item in enumerate(items):
+        lines = [f"{indent}{INDENT}{piece}" for piece in _strings(item)]
+        lines = [part for each in lines for part in wrapped(each)]
+        laid += _with_comma(lines, last or position < len(items) - 1)
+    return [code[: start + 1], *laid, f"{indent}{code[end:]}"]
+
+
+def _strings(item: str) -> list[str]:
+    """Strings that stand side by side, one by one."""
+    return re.findall(r'"[^"]*"', item) if re.fullmatch(r'"[^"\\]*"( "[^"\\]*")+', item) else [item]
+
+
+def _with_comma(lines: list[str], comma: bool) -> list[str]:
+    return [*lines[:-1], lines[-1] + ","] if comma else lines
+
+
+def _takes_comma(code: str, start: int, items: list[str]) -> bool:
+    """Calls, lists, dicts and tuples of several. Not a subscript, nor a generator."""
+    if any(_is_generator(item) for item in items):
+        return False
+    before = code[:start].rstrip()[-1:]
+    called = before.isalnum() or before in ("_", ")", "]")
+    return (code[start] == "(" and called) or (code[start] in "[{" and not called) or len(items) > 1
+
+
+def _is_generator(item: str) -> bool:
+    return any(depth == 0 and not quote and item.startswith(" for ", at) for at, depth, quote in _scan(item))
+
+
+def _split_comment(line: str) -> tuple[str, str]:
+    for position, _, quote in _scan(line):
+        if line[position] == "#" and not quote:
+            return line[:position].rstrip(), line[position:]
+    return line, ""
+
+
+def _widest_pair(code: str) -> tuple[int, int] | None:
+    """The outermost brackets that hold most."""
+    opened, pairs = 0, []
+    for position, depth, quote in _scan(code):
+        if not quote and code[position] in _OPENING and depth == 0:
+            opened = position
+        if not quote and code[position] in _CLOSING and depth == 1:
+            pairs.append((opened, position))
+    filled = [pair for pair in pairs if pair[1] > pair[0] + 1]
+    return max(filled, key=lambda pair: pair[1] - pair[0], default=None)
+
+
+def split(text: str) -> list[str]:
+    """The items between commas that stand in no bracket and no string."""
+    items, begin = [], 0
+    for position, depth, quote in _scan(text):
+        if text[position] == "," and depth == 0 and not quote:
+            items.append(text[begin:position].strip())
+            begin = position + 1
+    items.append(text[begin:].strip())
+    return [item for item in items if item]
+
+
+def _scan(text: str) -> Iterator[tuple[int, int, str]]:
+    """Each character's position, how many brackets are open before it, and the quote that it stands within."""
+    depth, quote, position = 0, "", 0
+    while position < len(text):
+        char = text[position]
+        yield position, depth, quote
+        if quote:
+            if char == "\\":
+                position += 1
+            elif char == quote:
+                quote = ""
+        elif char in "\"'":
+            quote = char
+        elif char in _OPENING:
+            depth += 1
+        elif char in _CLOSING:
+            depth -= 1
+        position += 1

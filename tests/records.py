@@ -1,0 +1,37 @@
+"""Records of findings made by hand: what reports are written from."""
+
+from __future__ import annotations
+
+from fuzzer.onnx_model import OnnxModel
+from fuzzer.report import finding_file
+from fuzzer.report.record import Record, record_of
+from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
+from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.signature import signature_of
+from generators.graph import Case
+from oracles.finding import Component, Evidence, Finding, Kind
+from oracles.lane import LaneSpec
+from oracles.outcome import Died, Raised, Stage, TimedOut
+
+VERSIONS = {"python": "3.11.7", "torch": "2.13.0", "tvm": "0.27.0"}
+
+
+def record(
+    case: Case,
+    kind: Kind,
+    lane: LaneSpec,
+    evidence: Evidence,
+    *,
+    component: Component = Component.TVM,
+    stage: Stage | None = None,
+    onnx: OnnxModel | None = None,
+    blame: Blame = NOBODY,
+    releases: Releases = NOWHERE,
+) -> Record:
+    """As a campaign would save it. The stage is the evidence's, where that has one."""
+    own = evidence.stage if isinstance(evidence, Raised | Died | TimedOut) else Stage.RUN
+    finding = Finding(kind, component, lane, stage or own, evidence)
+    found = Confirmed(
+        signature_of(finding), finding, case, (lane.name,), 3, 3, case.graph.ops, None, (), blame, releases, onnx
+    )
+    return record_of(found, finding_file.document(found, VERSIONS))
