@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from oracles.trace import Tracing
+
 
 class Engine(StrEnum):
     """Who computes the result."""
@@ -104,6 +106,7 @@ class LaneSpec:
     as_library the result is written as a shared library and loaded again
     symbolic   compiled for all sizes of the case's symbolic dimensions at once, run at the case's own
     fresh      runs in a process of its own: it must not matter
+    tracing    what it tells of its passes, and how many of them run: for blame alone, no finding has it
     """
 
     name: str
@@ -125,6 +128,7 @@ class LaneSpec:
     as_library: bool = False
     symbolic: bool = False
     fresh: bool = False
+    tracing: Tracing | None = None
 
     def __str__(self) -> str:
         return self.name

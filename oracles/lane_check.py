@@ -28,4 +28,6 @@ def why_not(lane: LaneSpec) -> str | None:
         return f"no pass of TVM's is called {strange[0]!r}"
     if not 0 <= lane.opt_level <= 4:
         return f"there is no optimisation level {lane.opt_level}"
+    if lane.tracing is not None:
+        return "no finding is of a lane that was traced"
     return None

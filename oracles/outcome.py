@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from generators.graph import Array
 from oracles.lane import LaneSpec
+from oracles.trace import Trace
 
 
 class Stage(StrEnum):
@@ -69,6 +70,7 @@ class Facts:
     parameter_bytes  of the case's parameters and buffers; constant_bytes those in the module before the build;
                      built_bytes of the shared library, where one is written
     mutants          modules broken on purpose, of a lane that does that
+    trace            what a lane tells that was asked to
     """
 
     checked: tuple[str, ...] = ()
@@ -81,6 +83,7 @@ class Facts:
     peak_bytes: int = 0
     compile_seconds: float = 0.0
     mutants: tuple[Mutant, ...] = ()
+    trace: Trace | None = None
 
 
 NOTHING_SEEN = Facts()

@@ -25,8 +25,9 @@ def sibling(lane: LaneSpec, lanes: Iterable[LaneSpec]) -> LaneSpec | None:
 
 
 def immaterial(lane: LaneSpec) -> LaneSpec:
-    """Without what does not change the program: the name, argument checks, the checker's looking on."""
-    return replace(lane, name="", asserts=True, checked=False)
+    """Without what does not change the program: the name, argument checks, the checker's looking on; and without what
+    blame asks of a lane, which is held against the whole road."""
+    return replace(lane, name="", asserts=True, checked=False, tracing=None)
 
 
 def _road(lane: LaneSpec) -> LaneSpec:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from fuzzer import gradient, open_sizes
 from fuzzer.availability import Missing, availability, compiler_of
-from fuzzer.lanes import relax_dynamo, relax_gradient, relax_mutants, sanitized
+from fuzzer.lanes import relax_dynamo, relax_gradient, relax_interpreted, relax_mutants, sanitized
 from fuzzer.lanes.base import Bench, Step
 from fuzzer.lanes.memory import peak_noted
 from fuzzer.lanes.relax_build import built, device_of, generator_lacks, run_twice
 from fuzzer.lanes.relax_check import Checker
 from fuzzer.lanes.relax_import import imported
 from fuzzer.lanes.relax_params import main_of
+from fuzzer.lanes.relax_trace import Tracer
 from generators.graph import Case
 from oracles.lane import Importer, LaneSpec, Params
 from oracles.outcome import Built, Ran
@@ -39,6 +42,8 @@ class RelaxLane:
                     return relax_dynamo.run(bench, spec, step)
                 case "relax":
                     return _plain(bench, spec, step)
+                case "interpreted":
+                    return relax_interpreted.run(bench, spec, step)
                 case "gradient":
                     return relax_gradient.run(bench, spec, step)
                 case "mutants":
@@ -48,10 +53,14 @@ class RelaxLane:
 
 
 def _plain(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
-    model = imported(bench, spec, step)
+    tracer = Tracer.of(spec, step)
+    with tracer.importing() if tracer else nullcontext():
+        model = imported(bench, spec, step)
+    if tracer:
+        tracer.imported(model.module)
     checker = Checker.after_import(model.module, spec, step)
     row = TARGETS[spec.target]
-    machine = built(model.module, spec, step, checker, model.params)
+    machine = built(model.module, spec, step, checker, model.params, tracer)
     if machine is None:
         return Built()
     if row.runs is Runs.APART:

@@ -23,6 +23,7 @@ from fuzzer.lanes import memory, releases, written
 from fuzzer.lanes.base import Step
 from fuzzer.lanes.relax_check import Checker
 from fuzzer.lanes.relax_params import before_passes, options
+from fuzzer.lanes.relax_trace import Tracer
 from generators.graph import Array
 from oracles.lane import LaneSpec, Pipeline
 from oracles.outcome import Ran, Stage
@@ -32,7 +33,14 @@ from oracles.transforms import NAMED as TRANSFORMS
 from oracles.transforms import ROUND_TRIPS
 
 
-def built(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, params: Sequence[Any] = ()) -> Any:
+def built(
+    module: Any,
+    spec: LaneSpec,
+    step: Step,
+    checker: Checker | None,
+    params: Sequence[Any] = (),
+    tracer: Tracer | None = None,
+) -> Any:
     """The module's passes, its compilation, and a virtual machine that holds it; None where nothing here runs it, the
     path of a library that runs in a process of its own.
 
@@ -42,7 +50,7 @@ def built(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, para
     device = device_of(row)
     target = target_of(row)
     try:
-        with context(spec, checker), target:
+        with context(spec, checker, tracer), target:
             step(Stage.TRANSFORM)
             module = before_passes(module, spec.params, params)
             module = transformed(module, spec, step, checker, target)
@@ -96,13 +104,13 @@ def generator_lacks(row: Target) -> str | None:
     return None if known else f"this TVM has no code generator for {kind}"
 
 
-def context(spec: LaneSpec, checker: Checker | None) -> Any:
+def context(spec: LaneSpec, checker: Checker | None, tracer: Tracer | None = None) -> Any:
     switched_on = [*spec.options, *([] if spec.asserts else ["tirx.disable_assert"])]
     return tvm.transform.PassContext(
         opt_level=spec.opt_level,
         config={**dict.fromkeys(switched_on, True), **options(spec.params)},
         disabled_pass=list(spec.disabled),
-        instruments=checker.instruments() if checker else [],
+        instruments=[each for some in (tracer, checker) if some for each in some.instruments()],
     )
 
 

@@ -12,6 +12,7 @@ from tvm.relax.frontend.torch import relax_dynamo
 from fuzzer.lanes.base import Bench, Step, from_torch
 from fuzzer.lanes.relax_build import apply, context
 from fuzzer.lanes.relax_check import Checker
+from fuzzer.lanes.relax_trace import Tracer
 from generators.graph import Array
 from oracles.lane import LaneSpec, Pipeline
 from oracles.outcome import Ran, Stage
@@ -21,7 +22,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
     model = bench.model
     checker = Checker(step) if spec.checked else None
     step(Stage.COMPILE)
-    with torch.no_grad(), context(spec, checker):
+    with torch.no_grad(), context(spec, checker, Tracer.of(spec, step)):
         torch._dynamo.reset()  # of what an earlier lane compiled nothing is taken over
         compiled = torch.compile(model, backend=relax_dynamo(_pipeline(spec)), dynamic=False)
         try:

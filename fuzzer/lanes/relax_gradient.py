@@ -13,6 +13,7 @@ from fuzzer import gradient
 from fuzzer.lanes.base import Bench, Step
 from fuzzer.lanes.relax_build import built, run_twice
 from fuzzer.lanes.relax_check import Checker
+from fuzzer.lanes.relax_trace import Tracer
 from fuzzer.lanes.weighted_sum import WeightedSum
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
@@ -33,7 +34,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
     module = differentiated(module, [name in names for name in inner.inputs])
     if checker:
         checker.look(module, "Gradient")
-    machine = built(module, spec, step, checker)
+    machine = built(module, spec, step, checker, tracer=Tracer.of(spec, step))
     adjoint = machine["main_adjoint"]
 
     def value_and_gradients(*arguments: Any) -> list[Any]:

@@ -1,0 +1,85 @@
+"""What a lane of Relax is asked to tell of its way, and what it tells: blame is put by it. Data alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+AS_IMPORTED = -1
+"""The place before all passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    """What is asked of a lane.
+
+    limit  of the passes that can be left out only so many run, the first ones; None: all of them
+    show   the place in `Trace.passes` of the one whose program is told before and after it, AS_IMPORTED for what the
+           importer gives; None: no program
+    """
+
+    limit: int | None = None
+    show: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PassRun:
+    """One pass, with all that it runs inside. `optional`: the program is right without it too. `changed` the module, or
+    did not come back."""
+
+    name: str
+    optional: bool
+    ran: bool = False
+    changed: bool = False
+
+
+Called = tuple[str, str]
+"""What was translated (an operator, as its graph calls it), and the function of TVM's that did it."""
+
+
+class Seen(StrEnum):
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """One operator of a Relax module, legalized alone and held against what it means on the numbers that reach it.
+
+    by           the function that legalizes it
+    interpreted  its kernels, as an interpreter of ours reads them
+    built        its kernels as compiled for the lane's target, called directly
+    """
+
+    operator: str
+    by: str
+    interpreted: Seen
+    built: Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a lane tells, up to where it came.
+
+    passes         in the order in which they were asked for
+    under_way      passes that had not ended, outermost first
+    converters     operators that the importer translated; the last one may be under way
+    legalizations  operators that became kernels
+    left           operators that are still there behind LegalizeOps, and that no virtual machine runs
+    types          of main's results, as imported: float32[2, 3]
+    before, after  TVMScript of the functions in which the two differ
+    examined       operators, in the order in which they are computed, by the lane `interpreted`
+    outside        what it says where the module as imported asks for elements that are not there
+    """
+
+    passes: tuple[PassRun, ...] = ()
+    under_way: tuple[str, ...] = ()
+    converters: tuple[Called, ...] = ()
+    legalizations: tuple[Called, ...] = ()
+    left: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+    examined: tuple[Examined, ...] = ()
+    outside: str = ""
