@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -20,7 +21,7 @@ from fuzzer.report import exported
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
 from fuzzer.support import operators
-from fuzzer.triage.investigate import Confirmed, investigate, sightings
+from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
 from fuzzer.triage.reproduce import is_valid, judged_run
 from generators.choice import NumpySource
 from generators.graph import Case
@@ -144,13 +145,20 @@ class Campaign:
             tally.add(result)
             self.tests += 1
         findings = self._judged(case, result)
-        for sighting in sightings(findings):
-            if self.store.claim(case, sighting):
-                found = self._examined(investigate(self._run_for_triage, case, sighting))
-                doc = self.store.save(found, sighting, self.executor.versions)
-                if doc is not None:
-                    self.new.append(doc)
+        waiting = deque((case, sighting) for sighting in sightings(findings))
+        while waiting:
+            waiting += self._look_into(*waiting.popleft())
         self._watch(index, case, result, findings)
+
+    def _look_into(self, case: Case, sighting: Sighting) -> Sequence[tuple[Case, Sighting]]:
+        """Save it, where it is new; the other failures that its reduction came across are to be looked into as well."""
+        if not self.store.claim(case, sighting):
+            return ()
+        found = self._examined(investigate(self._run_for_triage, case, sighting))
+        doc = self.store.save(found, sighting, self.executor.versions)
+        if doc is not None:
+            self.new.append(doc)
+        return found.slips
 
     def _judged(self, case: Case, result: Result) -> list[Finding]:
         """What the oracles say. Of lanes for devices, what they say of a run in a worker where nothing ran before: what

@@ -10,7 +10,7 @@ from fuzzer.lanes import REFERENCES, TORCH, plain_roads_beside
 from fuzzer.onnx_model import OnnxModel
 from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Run, judged_by, judged_run, reproduces
+from fuzzer.triage.reproduce import Run, asked, judged_by, judged_run, reproduces
 from fuzzer.triage.signature import Signature, named, signature_of
 from generators.graph import Array, Case, Form
 from oracles import judge_all
@@ -39,7 +39,8 @@ class Sighting:
 class Confirmed:
     """What is saved. `again` of `runs` fresh children showed the failure; `case` is reduced unless it is flaky.
     `reports` are compute-sanitizer's, of a lane that ran on a GPU; `onnx` is the file that TVM is to blame for reading
-    otherwise than onnxruntime."""
+    otherwise than onnxruntime. `slips` are other failures of TVM's that the reduction came across, each with the case
+    that shows it: findings of their own."""
 
     signature: Signature
     finding: Finding
@@ -53,6 +54,7 @@ class Confirmed:
     blame: Blame = NOBODY
     releases: Releases = NOWHERE
     onnx: OnnxModel | None = None
+    slips: tuple[tuple[Case, Sighting], ...] = ()
 
     @property
     def flaky(self) -> bool:
@@ -78,23 +80,28 @@ def by(finding: Finding) -> str:
     return finding.evidence.by if isinstance(finding.evidence, Mismatch) else ""
 
 
-def investigate(run: Run, case: Case, sighting: Sighting) -> Confirmed:
-    """Confirm in fresh children, reduce, and name by what is left."""
+def investigate(run: Run, case: Case, sighting: Sighting, width: int = 1) -> Confirmed:
+    """Confirm in fresh children, reduce, and name by what is left.
+
+    `width` candidates are tried at a time. Campaigns take 1: their workers keep every core busy with other tests, and
+    what is tried ahead in vain would be taken from these. Who waits for one finding takes all cores.
+    """
     lane, signature = sighting.finding.lane, sighting.signature
     if case.graph.symbols and not lane.symbolic:
         case = case.at(case.sizes)  # the same to this lane, and all passes reduce it
     again = sum(reproduces(run, case, lane, signature) for _ in range(CONFIRMATIONS))
     if again < CONFIRMATIONS:
         names = tuple(spec.name for spec in sighting.lanes)
-        return Confirmed(
-            named(signature, case), sighting.finding, case, names, again, CONFIRMATIONS, case.graph.ops, None
-        )
+        flaky = named(signature, case)
+        return Confirmed(flaky, sighting.finding, case, names, again, CONFIRMATIONS, case.graph.ops, None)
     reduction = reduce(
         case,
         lane,
-        lambda smaller, spec: reproduces(run, smaller, spec, signature),
+        lambda smaller, spec: asked(run, smaller, spec, signature),
         lambda whole: tap(run, whole),
         EFFORT.get(signature.component, OTHER_EFFORT),
+        width=width,
+        told_by_operators=signature.needs_ops,
     )
     return _name(run, case, sighting, reduction)
 
@@ -113,7 +120,14 @@ def _name(run: Run, case: Case, sighting: Sighting, reduction: Reduction) -> Con
         where = _where(showing) if final.component is Component.TVM else ""
         final = named(replace(final, where=where, by=by(finding)), reduction.case)
     names = tuple(dict.fromkeys(lane.name for lane in showing))
-    return Confirmed(final, finding, reduction.case, names, CONFIRMATIONS, CONFIRMATIONS, case.graph.ops, reduction)
+    again, slips = CONFIRMATIONS, _slips(reduction)
+    return Confirmed(final, finding, reduction.case, names, again, again, case.graph.ops, reduction, slips=slips)
+
+
+def _slips(reduction: Reduction) -> tuple[tuple[Case, Sighting], ...]:
+    """Of exporters and references, nobody wants to know this."""
+    of_tvm = [slip for slip in reduction.slips if slip.finding.component is Component.TVM]
+    return tuple((s.case, Sighting(signature_of(s.finding), s.finding, (s.finding.lane,))) for s in of_tvm)
 
 
 def _where(lanes: Sequence[LaneSpec]) -> str:

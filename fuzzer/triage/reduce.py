@@ -1,119 +1,176 @@
-"""Greedy reduction to a fixpoint: the first pass that has a smaller candidate with the same failure wins the round."""
+"""Greedy reduction to a fixpoint: the first smaller candidate with the same failure is taken, until no pass has one."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.triage.passes import PASSES, Pass, Subject
-from fuzzer.triage.passes.plain_lane import plain_road
-from fuzzer.triage.passes.plain_types import odd_types
-from fuzzer.triage.passes.plain_values import complexity
-from fuzzer.triage.passes.plain_writing import frills
-from generators import case_file
-from generators.check import check, retyped
-from generators.graph import Array, Case, Invalid, Role, Value
+from fuzzer.triage.asking import Asking, Candidate, Effort, Predicate, Spent
+from fuzzer.triage.passes import CUTTING, PASSES, Pass, Subject
+from fuzzer.triage.passes.simpler_operators import simpler_operators
+from fuzzer.triage.signature import Signature, signature_of
+from fuzzer.triage.size import size_of
+from generators.check import check
+from generators.graph import Array, Case, Invalid
+from generators.renumber import renumbered
+from generators.retype import retyped_case
+from oracles.finding import Finding
 from oracles.lane import LaneSpec
-from oracles.siblings import features
 
-Predicate = Callable[[Case, LaneSpec], bool]
+__all__ = ["Effort", "Reduction", "Slip", "reduce"]
+
 Tap = Callable[[Case], Mapping[str, Array]]
+
+AGAIN = 2
+"""How often the result is asked about once more: with the run that it was taken for, that makes 3 of 3."""
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
-    """How much a reduction may cost: calls of the predicate, and wall seconds."""
+class Slip:
+    """A valid candidate that failed, but otherwise."""
 
-    calls: int = 150
-    seconds: float = 60.0
+    case: Case
+    finding: Finding
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
+    """`steps` are the passes whose candidates were taken, in order. Of `slips`, there is one for each coarse
+    signature."""
+
     case: Case
     lane: LaneSpec
     calls: int
     finished: bool
     """False where the effort ran out before the fixpoint."""
+    steps: tuple[str, ...] = ()
+    slips: tuple[Slip, ...] = ()
+    ahead: int = 0
+    """Calls on top of these that were made ahead of their turn, and not needed."""
 
 
 def reduce(
     case: Case,
     lane: LaneSpec,
-    interesting: Predicate,
+    predicate: Predicate,
     tap: Tap,
     effort: Effort = Effort(),
     passes: Sequence[Pass] = PASSES,
+    *,
+    width: int = 1,
+    told_by_operators: bool = False,
 ) -> Reduction:
-    """The smallest case found, under `size_of`, for which `interesting` still holds.
+    """The smallest case found, under `Size`, for which `predicate` still holds: again, when it is all over.
 
-    `tap` computes every value of a graph in PyTorch. Each candidate is asked about once. Deterministic as long as
-    `interesting` is and the effort suffices.
+    `tap` computes every value of a graph in PyTorch. Each candidate is asked about once, `width` of them at a time.
+    Deterministic as long as `predicate` is and the effort suffices; `width` has no part in the result.
     """
-    search = _Search(interesting, tap, effort)
-    subject = Subject(case, lane, search.taps(case))
-    while (smaller := search.first_smaller(subject, passes)) is not None:
-        subject = smaller
-    return Reduction(renumbered(subject.case), subject.lane, search.calls, not search.spent)
+    with Asking(predicate, effort, width) as asking:
+        search = _Search(asking, tap, passes)
+        last = search.run(search.tapped(Subject(case, lane, {}, told_by_operators)))
+        steps, slips = tuple(step.name for step in search.trail), tuple(search.slips.values())
+    return Reduction(renumbered(last.case), last.lane, asking.calls, search.finished, steps, slips, asking.ahead)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What was taken, by which pass, and what it was taken for."""
+
+    name: str
+    before: Subject
+    after: Subject
 
 
 class _Search:
-    def __init__(self, interesting: Predicate, tap: Tap, effort: Effort) -> None:
-        self._interesting, self._tap, self._effort = interesting, tap, effort
-        self._deadline = time.monotonic() + effort.seconds
-        self._seen: set[tuple[str, LaneSpec]] = set()
-        self.calls = 0
+    def __init__(self, asking: Asking, tap: Tap, passes: Sequence[Pass]) -> None:
+        self._asking, self._tap, self._passes = asking, tap, passes
+        self.trail: list[_Step] = []
+        self.slips: dict[Signature, Slip] = {}
+        self.finished = True
+        self._first = 0
+        """The place of the pass whose turn it is."""
 
-    @property
-    def spent(self) -> bool:
-        return self.calls >= self._effort.calls or time.monotonic() > self._deadline
+    def run(self, subject: Subject) -> Subject:
+        """Down to a fixpoint that shows the failure whenever it is asked. What does not was taken by mistake: back to
+        the last step that does, and on from there by another way."""
+        while True:
+            subject = self._fixpoint(subject)
+            steps = len(self.trail)
+            while self.trail and not self._holds(subject):
+                subject = self._back(len(self.trail) - 1)
+            if steps == len(self.trail):
+                return subject
 
-    def first_smaller(self, subject: Subject, passes: Sequence[Pass]) -> Subject | None:
-        size = _size(subject)
-        for propose in passes:
-            for candidate in propose(subject):
-                if self.spent:
-                    return None
-                valid = _checked(candidate)
-                if valid is None or _size(valid) >= size or not self._is_new(valid):
-                    continue
-                self.calls += 1
-                if self._interesting(valid.case, valid.lane):
-                    return replace(valid, taps=subject.taps if valid.case is subject.case else self.taps(valid.case))
+    def tapped(self, subject: Subject, before: Subject | None = None) -> Subject:
+        """With what PyTorch computes for each value; nothing can be cut out of a single node, so no need to ask."""
+        if before is not None and _computes_the_same(subject, before):
+            return replace(subject, taps=before.taps)
+        return replace(subject, taps=self._tap(subject.case) if len(subject.graph.nodes) > 1 else {})
+
+    def _fixpoint(self, subject: Subject) -> Subject:
+        try:
+            self._first = 0
+            while (smaller := self._smaller(subject)) is not None:
+                subject = smaller
+        except Spent:
+            self.finished = False
+        return subject
+
+    def _smaller(self, subject: Subject) -> Subject | None:
+        """The first candidate that holds. Whose was taken last has the first word, then those behind it, then those
+        before: what a tidier graph could still be rid of is asked once, at the end."""
+        in_turn = (*self._passes[self._first :], *self._passes[: self._first])
+        for candidate, answer in self._asking.answers(_candidates(in_turn, subject)):
+            if not answer.same:
+                for finding in answer.findings:
+                    self.slips.setdefault(signature_of(finding), Slip(candidate.subject.case, finding))
+            elif (start := self._unfaithful(candidate.subject)) is not None:
+                for finding in answer.findings[:1]:
+                    self.slips.setdefault(signature_of(finding), Slip(candidate.subject.case, finding))
+                return self._back(start)
+            else:
+                taken = self.tapped(candidate.subject, subject)
+                self.trail.append(_Step(candidate.by.__name__, subject, taken))
+                self._first = 0 if candidate.by in CUTTING else self._passes.index(candidate.by)
+                return taken
         return None
 
-    def taps(self, case: Case) -> Mapping[str, Array]:
-        """Nothing can be cut out of a single node: no need to ask."""
-        return self._tap(case) if len(case.graph.nodes) > 1 else {}
+    def _unfaithful(self, subject: Subject) -> int | None:
+        """The step that put in a plainer operator which, as it turns out, fails by itself; None where there is none.
 
-    def _is_new(self, subject: Subject) -> bool:
-        key = case_file.digest(subject.case), subject.lane
-        if key in self._seen:
-            return False
-        self._seen.add(key)
-        return True
+        Before that step every operator was needed. Where one is not any more, and only operators tell the failure from
+        others, it is another failure by now.
+        """
+        for index, step in enumerate(self.trail):
+            fewer = len(subject.graph.nodes) < len(step.after.graph.nodes)
+            if step.name == simpler_operators.__name__ and fewer and subject.told_by_operators:
+                return index
+        return None
+
+    def _holds(self, subject: Subject) -> bool:
+        return all(self._asking.again(subject).same for _ in range(AGAIN))
+
+    def _back(self, index: int) -> Subject:
+        """To what was there before a step, which is not taken again."""
+        step = self.trail[index]
+        del self.trail[index:]
+        self._asking.reject(step.after)
+        return step.before
 
 
-def _size(subject: Subject) -> tuple[int, ...]:
-    """The total order of subjects: operators, what the lane does on top of its sibling, the rest of the case."""
-    operators, *rest = size_of(subject.case)
-    return operators, len(features(subject.lane)) + (not subject.lane.asserts) + (not plain_road(subject.lane)), *rest
+def _candidates(passes: Sequence[Pass], subject: Subject) -> Iterator[Candidate]:
+    """What the passes propose that is valid and smaller. No tensor becomes empty: empty ones have bugs of their own."""
+    size, empty = size_of(subject.case, subject.lane), _has_empty(subject.case)
+    for propose in passes:
+        for candidate in propose(subject):
+            valid = _checked(candidate)
+            if valid is None or size_of(valid.case, valid.lane) >= size or (_has_empty(valid.case) and not empty):
+                continue
+            yield Candidate(propose, valid)
 
 
-def size_of(case: Case) -> tuple[int, ...]:
-    """The total order of cases: operators, outputs, inputs, frills of writing, odd dtypes, elements, and last how plain
-    the numbers are."""
-    graph = case.bound
-    return (
-        len(graph.nodes),
-        len(graph.outputs),
-        len(graph.inputs),
-        frills(graph),
-        odd_types(graph),
-        sum(item.value.type.numel for item in graph.inputs),
-        sum(complexity(array) for array in case.tensors.values()),
-    )
+def _has_empty(case: Case) -> bool:
+    return any(value.type.numel == 0 for value in case.bound.values())
 
 
 def _checked(subject: Subject) -> Subject | None:
@@ -121,32 +178,15 @@ def _checked(subject: Subject) -> Subject | None:
     if not subject.graph.nodes:
         return None
     try:
-        # what is inferred is numbers: where sizes are open, only passes that leave all types as they are get through
-        graph = subject.graph if subject.graph.symbols else retyped(subject.graph)
-        case = replace(subject.case, graph=graph)
+        case = retyped_case(subject.case)
         check(case)
     except Invalid:
         return None
     return replace(subject, case=case)
 
 
-def renumbered(case: Case) -> Case:
-    """Values called x0, x1, ... w0, ... v0, ... in order: equal reductions of one bug become equal texts."""
-    graph = case.graph
-    names: dict[str, str] = {}
-    for role, letter in ((Role.INPUT, "x"), (Role.PARAM, "w"), (Role.BUFFER, "b")):
-        for index, item in enumerate(i for i in graph.inputs if i.role is role):
-            names[item.value.name] = f"{letter}{index}"
-    for index, value in enumerate(value for node in graph.nodes for value in node.results):
-        names[value.name] = f"v{index}"
-
-    def named(value: Value) -> Value:
-        return Value(names[value.name], value.type)
-
-    inputs = tuple(replace(item, value=named(item.value)) for item in graph.inputs)
-    nodes = tuple(
-        replace(node, args=tuple(names[arg] for arg in node.args), results=tuple(map(named, node.results)))
-        for node in graph.nodes
-    )
-    renamed = replace(graph, inputs=inputs, nodes=nodes, outputs=tuple(names[name] for name in graph.outputs))
-    return replace(case, graph=renamed, tensors={names[name]: array for name, array in case.tensors.items()})
+def _computes_the_same(subject: Subject, before: Subject) -> bool:
+    """Whether each value has the numbers that it had: calls and operands are some of those of before."""
+    had = {**before.case.tensors, **before.taps}
+    same_numbers = all(array is had.get(name) for name, array in subject.case.tensors.items())
+    return same_numbers and all(node in before.graph.nodes for node in subject.graph.nodes)

@@ -86,6 +86,20 @@ def judged_run(run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether a case and lane show one failure; and all that is wrong with the lane, where the case is valid."""
+
+    same: bool
+    findings: tuple[Finding, ...] = ()
+
+
+def asked(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> Answer:
+    """Run it and say. What else is wrong is seen as far as this one failure needs it run."""
+    seen = observe(run, case, lane, signature)
+    return Answer(seen.shows(signature), seen.findings if seen.valid else ())
+
+
 def reproduces(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> bool:
-    """Whether the lane, on this case, fails as `signature` says. The same-failure guard of the reducer."""
-    return observe(run, case, lane, signature).shows(signature)
+    """Whether the lane, on this case, fails as `signature` says: the same-failure guard of all that changes a case."""
+    return asked(run, case, lane, signature).same

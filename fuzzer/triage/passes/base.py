@@ -17,12 +17,14 @@ class Subject:
     """What is being reduced: a case and the lane that shows the failure.
 
     `taps` holds what PyTorch computes for each value of the graph, so that a value can be replaced by an input that
-    carries the very same numbers. It may lack values.
+    carries the very same numbers. It may lack values. `told_by_operators` is set where nothing but its operators tells
+    the failure from others: a wrong result, a death.
     """
 
     case: Case
     lane: LaneSpec
     taps: Mapping[str, Array]
+    told_by_operators: bool = False
 
     @property
     def graph(self) -> Graph:

@@ -1,4 +1,6 @@
-"""Plainer numbers: zeros or ones, then a short count, then whole numbers. A domain is never left."""
+"""Plainer numbers: zeros or ones, then a short count, then whole numbers, then zeros beside what is not finite.
+
+A domain is never left."""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from fuzzer.triage.passes.base import Subject
-from generators.graph import Array, Input
+from generators.graph import Array, Input, holds_floats
 from generators.values import holds, plain
 
 Maker = Callable[[Input, Array], Array]
@@ -48,11 +50,26 @@ def _whole(item: Input, array: Array) -> Array:
     return np.where(array < 0, np.floor(array), np.ceil(array)).astype(array.dtype)
 
 
-MAKERS: tuple[Maker, ...] = (lambda item, array: plain(item), _counted, _whole)
+def _odd_alone(item: Input, array: Array) -> Array:
+    """NaN and infinities where they are, zeros elsewhere."""
+    if not item.value.type.dtype.is_float:
+        return array
+    return np.where(np.isfinite(array), np.zeros_like(array), array).astype(array.dtype)
+
+
+MAKERS: tuple[Maker, ...] = (
+    lambda item, array: plain(item),
+    lambda item, array: np.ones_like(array),
+    _counted,
+    _whole,
+    _odd_alone,
+)
 
 
 def complexity(array: Array) -> int:
-    """How plain an array is, in the order of the candidates above: 0 is the plainest."""
+    """How plain an array is, in the order of the candidates above: 0 is the plainest. What is not finite comes last."""
+    if holds_floats(array) and not bool(np.isfinite(array).all()):
+        return 4 + bool(np.any(np.isfinite(array) & (array != 0)))
     if array.size == 0 or (bool(np.all(array == array.flat[0])) and float(array.flat[0]) in (0.0, 1.0)):
         return 0
     counted = np.arange(1, array.size + 1).reshape(array.shape)

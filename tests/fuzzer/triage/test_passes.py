@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphs_by_hand import Call
 from small_graphs import domains, shapes, subject_of, text, writing
 
 from fuzzer.triage.passes import PASSES, Pass, Subject
 from fuzzer.triage.passes.base import as_input, cut, pruned
 from fuzzer.triage.passes.bypass_nodes import bypass_nodes
+from fuzzer.triage.passes.cut_region import cut_region
 from fuzzer.triage.passes.drop_outputs import drop_outputs
 from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.passes.plain_types import odd_types, plain_types
@@ -56,39 +58,44 @@ def without_taps(subject: Subject) -> Subject:
 # --- keep_region
 
 
-def test_keep_region_narrow_windows_first_late_ones_first() -> None:
+def test_keep_region_halves_then_all_but_one_from_either_end() -> None:
     assert texts(keep_region, CHAIN) == [
-        "x0 v1 | v2=add(v1,x0) | v2",
-        "v0 | v1=neg(v0) | v1",
         "x0 | v0=relu(x0) | v0",
-        "x0 v0 | v1=neg(v0); v2=add(v1,x0) | v2",
+        "x0 v1 | v2=add(v1,x0) | v2",
         "x0 | v0=relu(x0); v1=neg(v0) | v1",
+        "x0 v0 | v1=neg(v0); v2=add(v1,x0) | v2",
     ]
 
 
-def test_keep_region_makes_an_output_of_each_result_that_the_window_does_not_read() -> None:
-    assert texts(keep_region, FORK)[4:7] == [
-        "x0 v0 | v2=abs(v0); v3=sign(x0) | v2 v3",
-        "v0 | v1=neg(v0); v2=abs(v0) | v1 v2",
+def test_keep_region_makes_an_output_of_each_result_that_the_region_does_not_read() -> None:
+    assert texts(keep_region, FORK) == [
         "x0 | v0=relu(x0); v1=neg(v0) | v1",
+        "x0 v0 | v2=abs(v0); v3=sign(x0) | v2 v3",
+        "x0 | v0=relu(x0); v1=neg(v0); v2=abs(v0) | v1 v2",
+        "x0 v0 | v1=neg(v0); v2=abs(v0); v3=sign(x0) | v1 v2 v3",
     ]
 
 
 def test_keep_region_cuts_the_results_of_one_node_together() -> None:
     assert texts(keep_region, SISTERS) == [
-        "v1 | v3=relu(v1) | v3",
-        "w0 v0 | v2=add(v0,w0) | v2",
         "x0 | v0,v1=split(x0) | v0 v1",
-        "w0 v0 v1 | v2=add(v0,w0); v3=relu(v1) | v2 v3",
+        "v1 | v3=relu(v1) | v3",
         "x0 w0 | v0,v1=split(x0); v2=add(v0,w0) | v1 v2",
+        "w0 v0 v1 | v2=add(v0,w0); v3=relu(v1) | v2 v3",
     ]
 
 
-def test_keep_region_takes_windows_of_up_to_three() -> None:
-    names = [f"v{i}" for i in range(6)]
-    calls = [(name, "neg", before) for before, name in zip(["x0", *names], names, strict=False)]
-    sizes = [len(c.graph.nodes) for c in keep_region(subject_of({"x0": "float32[2]"}, calls, "v5"))]
-    assert sizes == [1] * 6 + [2] * 5 + [3] * 4
+def chain_of(length: int) -> Subject:
+    names = [f"v{i}" for i in range(length)]
+    calls: list[Call] = [(name, "neg", before) for before, name in zip(["x0", *names], names, strict=False)]
+    return subject_of({"x0": "float32[2]"}, calls, names[-1])
+
+
+def test_keep_region_bisects_both_ends() -> None:
+    sizes = [len(c.graph.nodes) for c in keep_region(chain_of(20))]
+    assert sizes == [10, 10, 15, 15, 18, 18, 19, 19]
+    firsts = [int(c.graph.nodes[0].results[0].name[1:]) for c in keep_region(chain_of(20))]
+    assert firsts == [0, 10, 0, 5, 0, 2, 0, 1]
 
 
 def test_keep_region_needs_two_nodes() -> None:
@@ -100,6 +107,34 @@ def test_keep_region_without_taps_keeps_what_reads_inputs_only() -> None:
         "x0 | v0=relu(x0) | v0",
         "x0 | v0=relu(x0); v1=neg(v0) | v1",
     ]
+
+
+# --- cut_region
+
+
+def test_cut_region_makes_inputs_of_what_neighbours_give() -> None:
+    """Halves, then pairs; an output is left as it is."""
+    assert texts(cut_region, FORK) == ["x0 v0 | v1=neg(v0); v2=abs(v0); v3=sign(x0) | v1 v2 v3"]
+    assert [len(c.graph.nodes) for c in cut_region(chain_of(8))] == [4, 6, 4, 2]
+    assert texts(cut_region, chain_of(4)) == ["v1 | v2=neg(v1); v3=neg(v2) | v3"]
+
+
+def test_cut_region_leaves_what_stands_before_and_behind() -> None:
+    joined: list[Call] = [
+        ("v0", "relu", "x0"),
+        ("v1", "neg", "x0"),
+        ("v2", "abs", "v1"),
+        ("v3", "sign", "v2"),
+        ("v4", "add", "v0 v3"),
+    ]
+    assert texts(cut_region, subject_of({"x0": "float32[2]"}, joined, "v4")) == [
+        "v0 v1 | v2=abs(v1); v3=sign(v2); v4=add(v0,v3) | v4",
+        "x0 v3 | v0=relu(x0); v4=add(v0,v3) | v4",
+    ]
+
+
+def test_cut_region_without_taps_has_nothing_to_put_there() -> None:
+    assert texts(cut_region, without_taps(chain_of(8))) == []
 
 
 # --- drop_outputs
@@ -470,6 +505,11 @@ def with_values(subject: Subject, domain: Domain, **arrays: list[Any]) -> Subjec
 NEG = subject_of({"x0": "float32[3]"}, [("v0", "neg", "x0")], "v0")
 
 
+def domain_of(domain: Domain) -> set[int]:
+    """Which of 0 and 1 are in it."""
+    return {number for number in (0, 1) if holds(np.array([number]), domain)}
+
+
 @pytest.mark.parametrize(
     ("domain", "before", "plain", "counted", "whole"),
     [
@@ -487,7 +527,8 @@ def test_plain_values_stay_in_the_domain(
     domain: Domain, before: list[float], plain: list[float], counted: list[float] | None, whole: list[float]
 ) -> None:
     """What cannot be made plainer within the domain stays as it was."""
-    assert values(with_values(NEG, domain, x0=before)) == [[plain], [counted or before], [whole]]
+    zeros, ones = (before if number not in domain_of(domain) else [float(number)] * 3 for number in (0, 1))
+    assert values(with_values(NEG, domain, x0=before)) == [[plain], [ones], [counted or before], [whole], [zeros]]
 
 
 @pytest.mark.parametrize(
@@ -512,7 +553,9 @@ def test_plain_values_of_other_dtypes(
 ) -> None:
     subject = subject_of({"x0": f"{dtype}[3]"}, [("v0", "flip", "x0", {"dims": (0,)})], "v0")
     given = with_values(subject, domain, x0=before)
-    assert values(given) == [[plain], [counted or before], [before]]
+    same = [[1] * 3 if holds(np.array([1, 1, 1]), domain) else before]
+    last = [0.0] * 3 if dtype.startswith(("float", "bfloat")) and domain == ANY else before
+    assert values(given) == [[plain], same, [counted or before], [before], [last]]
     for candidate in plain_values(given):
         assert candidate.case.tensors["x0"].dtype == DType(dtype).numpy
         assert holds(candidate.case.tensors["x0"], domain)
@@ -521,9 +564,9 @@ def test_plain_values_of_other_dtypes(
 def test_plain_values_of_an_expanded_input_have_equal_slices_or_are_refused() -> None:
     subject = subject_of({"x0": "float32[2,2] expanded"}, [("v0", "neg", "x0")], "v0")
     halves = with_values(subject, ANY, x0=[[0.5, 1.5], [0.5, 1.5]])
-    plain, counted, whole = plain_values(halves)
-    check(plain.case)
-    check(whole.case)
+    plain, ones, counted, whole, odd_alone = plain_values(halves)
+    for candidate in (plain, ones, whole, odd_alone):
+        check(candidate.case)
     assert whole.case.tensors["x0"].tolist() == [[1.0, 2.0], [1.0, 2.0]]
     with pytest.raises(Invalid, match="x0 is expanded, but its slices differ"):
         check(counted.case)
@@ -534,9 +577,17 @@ def test_plain_values_all_inputs_then_each() -> None:
     x, c = [8, 9], [False, False]
     assert values(with_values(both, ANY, x0=x, x1=c)) == [
         *([[0, 0], [False, False]], [[0, 0], c], [x, [False, False]]),
+        *([[1, 1], [True, True]], [[1, 1], c], [x, [True, True]]),
         *([[1, -2], [True, False]], [[1, -2], c], [x, [True, False]]),
         *([x, c], [x, c], [x, c]),
+        *([x, c], [x, c], [x, c]),
     ]
+
+
+def test_plain_values_keep_what_is_not_finite_where_it_is() -> None:
+    nan, inf = float("nan"), float("inf")
+    *_, alone = plain_values(with_values(NEG, ANY, x0=[nan, 0.25, inf]))
+    np.testing.assert_array_equal(alone.case.tensors["x0"], np.array([nan, 0.0, inf], np.float32))
 
 
 @pytest.mark.parametrize(
@@ -561,8 +612,9 @@ def test_plain_values_all_inputs_then_each() -> None:
         (np.zeros(3, np.float16), 0),
         (np.ones((), BFLOAT16), 0),
         ([0.5, 1.0], 3),
-        ([float("nan"), 1.0], 3),
-        ([float("inf"), 1.0], 2),
+        ([float("nan"), 0.0], 4),
+        ([float("nan"), 1.0], 5),
+        ([float("inf"), 1.0], 5),
     ],
 )
 def test_complexity(numbers: list[Any] | Array, expected: int) -> None:

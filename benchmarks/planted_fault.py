@@ -1,0 +1,65 @@
+"""A lane that computes in PyTorch, and goes wrong at one operator: what benchmarks/reduction.py plants.
+
+Executed in the zygote by `--preload`: the variant of a faulty lane says how it goes wrong, and where: `wrong softmax`,
+`raise softmax`, `die softmax`.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fuzzer.lanes.base import Bench, Step, from_torch
+from fuzzer.lanes.faulty import FaultyLane
+from generators import torch_source
+from generators.graph import DType
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from generators.graph import Node, Value
+
+honest_run, honest_statements = FaultyLane.run, torch_source.statements
+
+
+def fault(how: str, value: Value) -> str:
+    """The line that goes wrong, right after the value is made."""
+    match how:
+        case "raise":
+            return 'raise RuntimeError("planted on purpose")'
+        case "die":
+            return "import os; os.abort()"
+        case _ if value.type.dtype is DType.BOOL:
+            return f"{value.name} = ~{value.name}"
+        case _:
+            return f"{value.name} = {value.name} + 1"
+
+
+@contextmanager
+def planted(how: str, op: str) -> Iterator[None]:
+    """Each call of the operator is followed by its fault."""
+
+    def statements(node: Node, args: tuple[str, ...], layer: str = "", *, float64: bool = False) -> list[str]:
+        lines = honest_statements(node, args, layer, float64=float64)
+        return [*lines, *(fault(how, value) for value in node.results)] if node.op == op else lines
+
+    torch_source.statements = statements
+    try:
+        yield
+    finally:
+        torch_source.statements = honest_statements
+
+
+def run(lane: FaultyLane, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+    how, _, op = spec.variant.partition(" ")
+    if not op:
+        return honest_run(lane, bench, spec, step)
+    with planted(how, op):
+        model = bench.model
+    step(Stage.RUN)
+    return Ran(tuple(map(from_torch, model(*bench.torch_inputs()))))
+
+
+FaultyLane.run = run  # type: ignore[method-assign]

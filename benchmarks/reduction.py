@@ -1,0 +1,159 @@
+"""How small findings become, and what that costs: operators, calls of the predicate, CPU seconds.
+
+    python benchmarks/reduction.py [--bugs 60] [--seed 1] [--nodes 20] [--jobs 2]
+    python benchmarks/reduction.py --real 60 [--seed 1]
+
+Without --real, bugs are planted: in a random graph of 20 operators one of them gives wrong numbers, raises or dies, in
+a lane that is PyTorch otherwise (`planted_fault.py`); each is confirmed, reduced and named as a campaign does it. With
+--real N, what TVM does wrong in the first N tests of a campaign is. The worst come last before the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fuzzer.campaign.loop import random_cases
+from fuzzer.campaign.mix import lanes_of
+from fuzzer.campaign.store import Store
+from fuzzer.isolate.executor import Executor
+from fuzzer.isolate.preload import read
+from fuzzer.isolate.toolchain import HOST
+from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
+from fuzzer.settings import DRAWN, Settings
+from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
+from fuzzer.triage.reproduce import judged_by, judged_run
+from generators.builder import Limits
+from generators.choice import NumpySource
+from generators.graph import Case, Invalid
+from generators.random_graph import generate
+from oracles import judge_all
+from oracles.finding import Component
+from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Result
+
+HOW = ("wrong", "raise", "die")
+FAULTS = Path(__file__).with_name("planted_fault.py")
+Found = tuple[str, Case, Sighting]
+"""What a bug is called, the case that shows it, and what was seen."""
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    before: int
+    after: int
+    calls: int
+    cpu: float
+    finished: bool
+    flaky: bool
+    left: str
+
+    def __str__(self) -> str:
+        marks = f"{'' if self.finished else ' UNFINISHED'}{' FLAKY' if self.flaky else ''}"
+        cost = f"{self.before:3} -> {self.after:2} ops {self.calls:4} calls {self.cpu:6.1f} s"
+        return f"{cost}  {self.name}: {self.left}{marks}"
+
+
+def planted(executor: Executor, seed: int, count: int, nodes: int) -> Iterator[Found]:
+    """Bugs of different operators, in turn of each kind. A fault that the outputs do not show is none."""
+    used: set[str] = set()
+    index = 0
+    while len(used) < count:
+        index += 1
+        source = NumpySource(seed, index)
+        try:
+            case = generate(source, Limits(max_nodes=nodes), at_least=nodes, symbolic=False, origin=f"{seed} {index}")
+        except Invalid:
+            continue
+        fresh = [node.op for node in case.graph.nodes if node.op not in used]
+        if not fresh or len(case.graph.nodes) < nodes:
+            continue
+        op, how = source.choice(fresh), HOW[len(used) % len(HOW)]
+        lane = LaneSpec(f"planted-{how}-{op}", Engine.FAULTY, variant=f"{how} {op}")
+        outcomes = judged_run(executor.run, case, judged_by(lane)).outcomes
+        for sighting in sightings(f for f in judge_all(case, outcomes) if f.lane == lane):
+            used.add(op)
+            yield f"{how} {op}: {sighting.signature.kind}", case, sighting
+
+
+def real(executor: Executor, seed: int, tests: int) -> Iterator[Found]:
+    """What a campaign of this seed would look into, one finding for each signature."""
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder), seed) as store:
+        settings = Settings(Path(), seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+        draw = random_cases(settings, seed)
+        for index in range(tests):
+            case = draw(index)
+            assert case is not None, "random cases do not end"
+            result = judged_run(executor.run, case, lanes_of(settings, seed, index, case))
+            for sighting in sightings(judge_all(case, result.outcomes)):
+                if sighting.signature.component is Component.TVM and store.claim(case, sighting):
+                    yield f"test {index} {sighting.signature.kind} {sighting.finding.lane.name}", case, sighting
+
+
+def measured(executor: Executor, found: Found) -> Row:
+    name, case, sighting = found
+    spent = 0.0
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        nonlocal spent
+        result = executor.run_fresh(case, lanes)
+        spent += result.cpu_seconds
+        return result
+
+    confirmed = investigate(run, case, sighting)
+    calls = confirmed.reduction.calls if confirmed.reduction else 0
+    finished = confirmed.reduction.finished if confirmed.reduction else True
+    before, after = len(case.graph.nodes), len(confirmed.case.graph.nodes)
+    return Row(name, before, after, calls, spent, finished, confirmed.flaky, _text(confirmed))
+
+
+def _text(found: Confirmed) -> str:
+    graph = found.case.graph
+    inputs = ", ".join(f"{item.value.type}" for item in graph.inputs)
+    nodes = "; ".join(f"{node.op}{dict(node.attrs) or ''}" for node in graph.nodes)
+    return f"{inputs} | {nodes}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bugs", type=int, default=60, help="planted ones")
+    parser.add_argument("--nodes", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--real", type=int, default=0, metavar="N", help="TVM's, of so many tests, instead")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    toolchain = replace(HOST, preload=read(FAULTS))
+    find: Callable[[Executor], Iterator[Found]] = (
+        (lambda executor: real(executor, arguments.seed, arguments.real))
+        if arguments.real
+        else (lambda executor: planted(executor, arguments.seed, arguments.bugs, arguments.nodes))
+    )
+    with (
+        Executor(Path(tempfile.mkdtemp(prefix="difftvm-")), toolchain) as executor,
+        ThreadPoolExecutor(arguments.jobs) as pool,
+    ):
+        rows = list(pool.map(lambda found: measured(executor, found), find(executor)))
+    for row in sorted(rows, key=lambda row: (row.after, row.calls, row.name)):
+        print(row)
+    for what, numbers in (
+        ("operators", [row.after for row in rows]),
+        ("calls", [row.calls for row in rows]),
+        ("CPU seconds", [row.cpu for row in rows]),
+    ):
+        ordered = sorted(numbers)
+        print(
+            f"{what:12} median {statistics.median(ordered):6.1f}  mean {statistics.mean(ordered):6.1f}"
+            f"  9 of 10 up to {ordered[int(0.9 * (len(ordered) - 1))]:6.1f}  at most {ordered[-1]:6.1f}"
+        )
+    unfinished, flaky = sum(not row.finished for row in rows), sum(row.flaky for row in rows)
+    print(f"{len(rows)} bugs; {unfinished} not finished, {flaky} flaky")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Asks the predicate about candidates: each once, and where there are cores to spare, some ahead of their turn."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+
+from fuzzer.triage.passes import Pass, Subject
+from fuzzer.triage.reproduce import Answer
+from generators import case_file
+from generators.graph import Case
+from generators.renumber import renumbered
+from oracles.lane import LaneSpec
+
+Predicate = Callable[[Case, LaneSpec], Answer]
+Key = tuple[str, LaneSpec]
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much a reduction may cost: calls of the predicate, and wall seconds. Only what stays within both is the same
+    each time."""
+
+    calls: int = 150
+    seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A smaller subject, and the pass that proposes it."""
+
+    by: Pass
+    subject: Subject
+
+    @property
+    def key(self) -> Key:
+        return key_of(self.subject)
+
+
+def key_of(subject: Subject) -> Key:
+    return case_file.digest(renumbered(subject.case)), subject.lane
+
+
+class Spent(Exception):
+    """The effort is over."""
+
+
+class Asking:
+    """Questions in one order, whatever `width` is: how many may be under way at the same time.
+
+    Answers are kept by the hash of the case under standard names, and the lane. With a width of more than 1, the next
+    candidates are asked about before it is known whether they will be needed; their answers count in their turn only.
+    So `width` changes how long it takes, and how many questions are asked in vain (`ahead`), and nothing else.
+    """
+
+    def __init__(self, predicate: Predicate, effort: Effort, width: int = 1) -> None:
+        self._predicate, self._effort, self._width = predicate, effort, width
+        self._deadline = time.monotonic() + effort.seconds
+        self._known: dict[Key, Answer] = {}
+        self._under_way: dict[Key, Future[Answer]] = {}
+        self._pool = ThreadPoolExecutor(width, "reducer") if width > 1 else None
+        self._started = 0
+        self.calls = 0
+        """How many questions took their turn."""
+
+    def __enter__(self) -> Asking:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    @property
+    def ahead(self) -> int:
+        """How many questions were asked ahead, and not needed."""
+        return self._started - self.calls
+
+    @property
+    def spent(self) -> bool:
+        return self.calls >= self._effort.calls or time.monotonic() > self._deadline
+
+    def answers(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Answer]]:
+        """Each candidate in its turn, with its answer. Raise `Spent` before a question that the effort has no room
+        for."""
+        source, waiting = iter(candidates), deque[tuple[Candidate, Key]]()
+        while True:
+            while len(waiting) < self._width and (candidate := next(source, None)) is not None:
+                waiting.append((candidate, candidate.key))
+                self._ask_ahead(*waiting[-1])
+            if not waiting:
+                return
+            candidate, key = waiting.popleft()
+            yield candidate, self._answer(candidate.subject, key)
+
+    def again(self, subject: Subject) -> Answer:
+        """Ask whatever was said before; this answer is the one that is kept. Not bounded by the effort."""
+        return self._ask(subject, key_of(subject))
+
+    def reject(self, subject: Subject) -> None:
+        """From now on, the answer is no."""
+        self._known[key_of(subject)] = Answer(False)
+
+    def _answer(self, subject: Subject, key: Key) -> Answer:
+        if key in self._known:
+            return self._known[key]
+        if self.spent:
+            raise Spent
+        return self._ask(subject, key)
+
+    def _ask(self, subject: Subject, key: Key) -> Answer:
+        self.calls += 1
+        under_way = self._under_way.pop(key, None)
+        if under_way is None:
+            self._started += 1
+        answer = under_way.result() if under_way else self._predicate(subject.case, subject.lane)
+        self._known[key] = answer
+        return answer
+
+    def _ask_ahead(self, candidate: Candidate, key: Key) -> None:
+        if self._pool is None or self.spent or key in self._known or key in self._under_way:
+            return
+        self._started += 1
+        self._under_way[key] = self._pool.submit(self._predicate, candidate.subject.case, candidate.subject.lane)

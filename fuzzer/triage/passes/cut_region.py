@@ -1,0 +1,24 @@
+"""Replace a region of neighbouring nodes by inputs that carry its results: what stands between two operators that a bug
+needs, and branches beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuzzer.triage.passes.base import Subject, cut
+from fuzzer.triage.passes.keep_region import with_sisters
+
+
+def cut_region(subject: Subject) -> Iterator[Subject]:
+    """Halves, quarters, ... of the nodes, down to two neighbours. Single nodes are `bypass_nodes`'."""
+    nodes, outputs = subject.graph.nodes, set(subject.graph.outputs)
+    width = len(nodes) // 2
+    while width > 1:
+        for start in range(0, len(nodes), width):
+            inside = nodes[start : start + width]
+            made = {value.name for node in inside for value in node.results}
+            read = {name for node in nodes if node not in inside for name in node.args}
+            smaller = cut(subject, with_sisters(subject, frozenset(made & read - outputs)))
+            if smaller is not None:
+                yield smaller
+        width //= 2
