@@ -51,6 +51,11 @@ class Transform:
     lowers: bool = False
     round_trip: bool = False
 
+    @property
+    def of_pass(self) -> str:
+        """Whose options it sets: `ConvertLayout-NHWC` and `ConvertLayout-packed` are ConvertLayout's."""
+        return self.name.partition("-")[0]
+
 
 def _relax(name: str, arguments: str = "", called: str = "", **more: object) -> Transform:
     return Transform(called or name, f"relax.transform.{name}({arguments})(mod)", **more)  # type: ignore[arg-type]

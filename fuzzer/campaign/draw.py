@@ -37,6 +37,11 @@ _WANTED = 4
 """How many times as likely a pass is that the case's operators wake."""
 
 
+_BY_PASS = tuple(
+    tuple(row for row in TRANSFORMS if row.of_pass == name) for name in dict.fromkeys(row.of_pass for row in TRANSFORMS)
+)
+
+
 def drawn(source: ChoiceSource, case: Case, importers: Sequence[Importer] = IMPORTERS) -> LaneSpec:
     """A lane for the case, by one of the importers, mostly the first. Its plain sibling has
     a name: it is one of those that every test takes, or of the sampled ones."""
@@ -78,18 +83,22 @@ def _protocols(passes: Sequence[str]) -> list[Params]:
 
 
 def _sequence(source: ChoiceSource, case: Case) -> tuple[str, ...]:
-    """Row names in a legal order."""
+    """Row names in a legal order. Rows of one pass (MetaSchedule-0, MetaSchedule-1, ...) count as one."""
     ops = set(case.graph.ops)
-    rows = [row for row in TRANSFORMS for _ in range(_WANTED if ops & set(row.wants) else 1)]
+    chances = [rows for rows in _BY_PASS for _ in range(_WANTED if ops & set(rows[0].wants) else 1)]
+
+    def one() -> Transform:
+        return source.choice(source.choice(chances))
+
     match source.integer(1, 10):
         case 1 | 2 | 3 | 4:
-            chosen = [source.choice(rows)]
+            chosen = [one()]
         case 5 | 6:
-            chosen = [source.choice(rows), source.choice(rows)]
+            chosen = [one(), one()]
         case 7:
-            chosen = [source.choice(rows)] * 2
+            chosen = [one()] * 2
         case _:
-            chosen = [source.choice(rows) for _ in range(source.integer(3, 8))]
+            chosen = [one() for _ in range(source.integer(3, 8))]
     return ordered(source, chosen)
 
 

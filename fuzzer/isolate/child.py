@@ -1,14 +1,16 @@
-"""A child of the zygote: runs the lanes of one case in turn, and says each step before it takes it."""
+"""A child of the zygote: runs the lanes of a case in turn, and says each step before it takes it; then the next case's."""
 
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import tempfile
 import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from types import CodeType
 
@@ -56,7 +58,11 @@ def main(data: int) -> None:
     from fuzzer.lanes.runners import runner_of  # here: it loads every compiler, which a fake device does without
 
     faulthandler.enable()
-    run_job(Connection(data), runner_of)
+    connection = Connection(data)
+    with suppress(EOFError):  # the supervisor has hung up: there are no more cases
+        while True:
+            run_job(connection, runner_of)
+            gc.collect()  # what a case left in cycles; nothing else collects here
 
 
 def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> None:

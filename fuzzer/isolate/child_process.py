@@ -120,6 +120,7 @@ class ChildProcess:
     kill: Callable[[int], None] = processes.kill_group
     grace_seconds: float = 30.0
     ended: Ending | None = None
+    cases: int = 0
     log_begin: int = 0
 
     @property
@@ -129,6 +130,7 @@ class ChildProcess:
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, result: Result) -> bool:
         """Read frames until the job is done, or the process dead or over a bound; store what became of each lane.
         Whether the job is done: else the process is of no more use."""
+        self.cases += 1
         lane, stage = lanes[0], Stage.START
         before = set(result.outcomes)
         facts: dict[LaneSpec, Facts] = {}

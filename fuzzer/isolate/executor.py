@@ -1,4 +1,9 @@
-"""Runs lanes of a case in forked children, under deadline and memory limit."""
+"""Runs lanes of a case in forked children, under deadline and memory limit.
+
+A child takes several cases, one after the other: the pages that it copies and the caches that it fills cost as much as
+the work itself, and are paid for once. What an earlier case left behind is never held against a later one: a lane in
+which a used child ends runs again in a fresh one, and findings are confirmed in fresh ones (`run_fresh`).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -21,11 +26,17 @@ from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.isolate.toolchain import HOST, Toolchain, surroundings
 from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.outcome import Result
+from oracles.outcome import Died, Result, TimedOut
 
 __all__ = ["Bounds", "EnvironmentMissing", "Executor"]
 
 START_SECONDS = 180.0
+
+CASES = 8
+"""So many are run by one child at most (benchmarks/throughput.py)."""
+
+ROOM = 4
+"""A child that holds more than the so-manieth part of the memory that it may use is not taken again."""
 
 
 class EnvironmentMissing(Exception):
@@ -44,7 +55,8 @@ class Executor:
         self._scratch = scratch
         self._lock = threading.Lock()
         self._toolchain = toolchain
-        self._ended_cpu = 0.0
+        self._spent = 0.0
+        self._idle: list[ChildProcess] = []
         self._closed = False
         scratch.mkdir(parents=True, exist_ok=True)
         # the kernel ends a zygote together with the thread that started it: this one lives as long as the executor
@@ -106,6 +118,8 @@ class Executor:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._closed = True
+        for child in self._idle:
+            child.close()
         self._control.close()  # the zygote ends its children and itself
         try:
             self._zygote.wait(5)
@@ -117,28 +131,59 @@ class Executor:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of the zygote and of every child that has ended, warm-up included."""
-        return self._ended_cpu + processes.own_cpu_seconds(self._zygote.pid)
+        """Of the zygote and of what its children have done so far, warm-up included."""
+        return self._spent + processes.own_cpu_seconds(self._zygote.pid)
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """The outcome of every lane. A child that dies or hangs costs only the lane that it was in: a fresh one runs
         the rest."""
-        result = Result({})
-        cpu = 0.0
-        pending = list(lanes)
+        return self._run(case, lanes, bounds or self.bounds, self._warm_child)
+
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
+        """The same, by children that run no other case."""
+        return self._run(case, lanes, bounds or self.bounds, self._fork)
+
+    def _run(
+        self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, next_child: Callable[[], ChildProcess]
+    ) -> Result:
+        result, cpu, pending = Result({}), 0.0, list(lanes)
         while pending:
-            child = self._fork()
+            batch = together(pending)
+            child = self._fork() if batch[0].fresh else next_child()
+            used, before = child.cases > 0, child.cpu_seconds
+            healthy = False
             try:
-                child.run(case, together(pending), bounds or self.bounds, result)
+                healthy = child.run(case, batch, bounds, result)
             finally:
-                cpu += child.close()
+                keep = healthy and next_child == self._warm_child and self._is_fit(child, bounds)
+                after = self._kept(child) if keep else child.close()
+                cpu += after - before
+            if used and not healthy:
+                _forget_the_end(batch, result)
+                next_child = self._fork
             pending = [lane for lane in pending if lane not in result.outcomes]
         with self._lock:
-            self._ended_cpu += cpu
+            self._spent += cpu
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
 
-    run_fresh = run
-    """Children are forked for the case, from a zygote that runs none."""
+    def _warm_child(self) -> ChildProcess:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return self._fork()
+
+    def _is_fit(self, child: ChildProcess, bounds: Bounds) -> bool:
+        """Whether it may take another case."""
+        return child.cases < CASES and processes.resident_bytes(child.pid) * ROOM <= bounds.memory_bytes
+
+    def _kept(self, child: ChildProcess) -> float:
+        """Its CPU seconds so far."""
+        spent = child.cpu_seconds
+        with self._lock:
+            if not self._closed:
+                self._idle.append(child)
+                return spent
+        return child.close()
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         """compute-sanitizer looks at devices only."""
@@ -187,3 +232,10 @@ class Executor:
             # a child that stops in the middle of a frame must not hold the supervisor
             connection = with_deadline(data, self.bounds.wall_seconds)
             return ChildProcess(json.loads(greeting)["pid"], connection, Zygote(status), log, scratch)
+
+
+def _forget_the_end(lanes: Sequence[LaneSpec], result: Result) -> None:
+    """A child that had run another case before ended in one of the lanes: that may be the other's doing."""
+    for lane in lanes:
+        if isinstance(result.outcomes.get(lane), Died | TimedOut):
+            del result.outcomes[lane]

@@ -15,6 +15,8 @@ from oracles.outcome import Ran, Stage
 
 
 class FaultyLane:
+    ran = False
+
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return None
 
@@ -35,6 +37,10 @@ class FaultyLane:
                 ctypes.string_at(0)
             case "exit":
                 os._exit(3)
+            case "once":
+                if self.ran:
+                    os._exit(3)
+                self.ran = True
             case "pid":
                 return Ran((np.array(os.getpid()),))
             case "leak":

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.isolate.executor import Bounds, EnvironmentMissing, Executor
+from fuzzer.isolate.executor import CASES, Bounds, EnvironmentMissing, Executor
 from fuzzer.isolate.toolchain import Toolchain
 from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
 from fuzzer.lanes.warmup import _case as network
@@ -56,8 +56,15 @@ def executor(folder: Path) -> Iterator[Executor]:
     assert not (folder / "scratch").exists()
 
 
+def rested(executor: Executor) -> Executor:
+    """Without children that wait for another case."""
+    while executor._idle:
+        executor._idle.pop().close()
+    return executor
+
+
 def one(executor: Executor, lane: LaneSpec, bounds: Bounds = SHORT) -> Outcome:
-    return executor.run(sine(), (lane,), bounds).outcomes[lane]
+    return executor.run_fresh(sine(), (lane,), bounds).outcomes[lane]
 
 
 def outputs(outcome: Outcome) -> tuple[np.ndarray, ...]:
@@ -158,7 +165,7 @@ def test_what_a_lane_noted_stays_known_however_it_ends(executor: Executor, sin: 
 
 def test_a_fresh_lane_runs_in_a_process_of_its_own(executor: Executor) -> None:
     lanes = (replace(faulty("pid", "alone"), fresh=True), faulty("pid", "first"), faulty("pid", "second"))
-    outcomes = executor.run(sine(), lanes).outcomes
+    outcomes = executor.run_fresh(sine(), lanes).outcomes
     assert tuple(outcomes) == lanes
     (alone,), (first,), (second,) = (outputs(outcome) for outcome in outcomes.values())
     assert first == second != alone
@@ -173,7 +180,7 @@ def test_leak(executor: Executor) -> None:
 @pytest.mark.parametrize("sin", ["segfault", "exit", "hang", "raise"])
 def test_a_lane_costs_no_other_its_result(executor: Executor, sin: str) -> None:
     lanes = (faulty("honest", "before"), faulty(sin, "between"), faulty("lie", "after"), TORCH)
-    outcomes = executor.run(sine(), lanes, SHORT).outcomes
+    outcomes = executor.run_fresh(sine(), lanes, SHORT).outcomes
     assert list(outcomes) == list(lanes)
     np.testing.assert_array_equal(outputs(outcomes[lanes[0]])[0], outputs(outcomes[TORCH])[0])
     np.testing.assert_array_equal(outputs(outcomes[lanes[2]])[0], outputs(outcomes[TORCH])[0] + 1)
@@ -183,25 +190,25 @@ def test_a_lane_costs_no_other_its_result(executor: Executor, sin: str) -> None:
 def test_several_deaths_in_one_run(executor: Executor) -> None:
     sins = ("segfault", "exit", "segfault", "honest")
     lanes = tuple(faulty(sin, f"lane-{index}") for index, sin in enumerate(sins))
-    outcomes = executor.run(sine(), lanes, SHORT).outcomes
+    outcomes = executor.run_fresh(sine(), lanes, SHORT).outcomes
     assert [type(outcomes[lane]) for lane in lanes] == [Died, Died, Died, Ran]
 
 
 def test_bounds_are_each_lanes_own(executor: Executor) -> None:
     lanes = (faulty("hang", "first"), faulty("hang", "second"))
-    outcomes = executor.run(sine(), lanes, Bounds(wall_seconds=0.4)).outcomes
+    outcomes = executor.run_fresh(sine(), lanes, Bounds(wall_seconds=0.4)).outcomes
     assert [type(outcome) for outcome in outcomes.values()] == [TimedOut, TimedOut]
 
 
 def test_no_lanes_no_outcomes(executor: Executor) -> None:
-    assert executor.run(sine(), ()) == Result({})
+    assert executor.run_fresh(sine(), ()) == Result({})
 
 
 # --- real lanes
 
 
 def test_real_lanes_run_an_honest_network(executor: Executor) -> None:
-    result = executor.run(network(), LANES)
+    result = executor.run_fresh(network(), LANES)
     assert {lane.name: type(outcome).__name__ for lane, outcome in result.outcomes.items()} == {
         lane.name: "Ran" for lane in LANES
     }
@@ -237,7 +244,7 @@ THROUGH_BFLOAT16 = case_of(
 
 
 def test_real_lanes_run_every_way_of_writing(executor: Executor) -> None:
-    outcomes = executor.run(LAID_OUT, LANES).outcomes
+    outcomes = executor.run_fresh(LAID_OUT, LANES).outcomes
     (eager,) = outputs(outcomes[TORCH])
     assert eager.tolist() == [[15.0, 43.0, 71.0, 99.0], [33.0, 115.0, 197.0, 279.0]]
     for lane in (*TVM_LANES, ONNXRUNTIME, TORCH_F64):
@@ -246,7 +253,7 @@ def test_real_lanes_run_every_way_of_writing(executor: Executor) -> None:
 
 
 def test_real_lanes_bring_bfloat16_back(executor: Executor) -> None:
-    outcomes = executor.run(THROUGH_BFLOAT16, LANES).outcomes
+    outcomes = executor.run_fresh(THROUGH_BFLOAT16, LANES).outcomes
     (eager, same) = outputs(outcomes[TORCH])
     assert (str(eager.dtype), eager.tolist()) == ("bfloat16", [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]])
     assert (str(same.dtype), same.tolist()) == ("float32", [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
@@ -300,9 +307,10 @@ def test_many_threads_get_their_own_results(executor: Executor) -> None:
 def test_a_hanging_compiler_goes_with_its_child(executor: Executor, folder: Path) -> None:
     (lane,) = (lane for lane in TVM_LANES if lane.target == "c")
     (folder / "hang").touch()
+    rested(executor)
     try:
         with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(executor.run, sine(), (lane,), Bounds(wall_seconds=4.0))
+            running = pool.submit(executor.run_fresh, sine(), (lane,), Bounds(wall_seconds=4.0))
             assert within(5, lambda: bool(children(executor._zygote.pid)))
             (child,) = children(executor._zygote.pid)
             assert within(5, lambda: len(group(child)) >= 3), "the child, the compiler's script, its sleep"
@@ -315,8 +323,9 @@ def test_a_hanging_compiler_goes_with_its_child(executor: Executor, folder: Path
 
 
 def test_after_a_run_nothing_is_left(executor: Executor, folder: Path) -> None:
+    rested(executor)
     before = len(os.listdir("/proc/self/fd"))
-    executor.run(sine(), (faulty("segfault"), faulty("hang"), faulty("honest")), Bounds(wall_seconds=0.3))
+    executor.run_fresh(sine(), (faulty("segfault"), faulty("hang"), faulty("honest")), Bounds(wall_seconds=0.3))
     assert within(2, lambda: not children(executor._zygote.pid))
     assert list((folder / "scratch").iterdir()) == []
     assert len(os.listdir("/proc/self/fd")) == before
@@ -335,10 +344,50 @@ def test_a_zygote_that_a_thread_started_anew_outlives_it(executor: Executor) -> 
     assert alive(executor._zygote.pid)
 
 
+def pid_of(run: Callable[..., Result], *before: LaneSpec) -> int:
+    lane = faulty("pid")
+    return int(outputs(run(sine(), (*before, lane), SHORT).outcomes[lane])[0])
+
+
+def test_a_child_takes_one_case_after_the_other_up_to_a_number(executor: Executor) -> None:
+    pids = [pid_of(rested(executor).run)] + [pid_of(executor.run) for _ in range(2 * CASES - 1)]
+    assert len(set(pids[:CASES])) == len(set(pids[CASES:])) == 1
+    assert len(set(pids)) == 2
+
+
+def test_what_must_be_fresh_is_run_by_a_child_of_its_own(executor: Executor) -> None:
+    used = pid_of(rested(executor).run)
+    fresh = pid_of(executor.run_fresh)
+    assert fresh != used
+    assert not alive(fresh)
+    assert pid_of(executor.run) == used
+
+
+def test_the_end_of_a_used_child_is_not_held_against_the_lane(executor: Executor) -> None:
+    lane = faulty("once")  # the process ends where it has run it before
+    pid_of(executor.run, lane)
+    for _ in range(3):
+        assert isinstance(executor.run(sine(), (lane,), SHORT).outcomes[lane], Ran)
+
+
+def test_a_lane_that_always_dies_has_that_outcome_in_a_used_child_too(executor: Executor) -> None:
+    pid_of(executor.run)
+    lane, after = faulty("segfault"), faulty("honest")
+    outcomes = executor.run(sine(), (lane, after), SHORT).outcomes
+    assert isinstance(outcomes[lane], Died)
+    assert isinstance(outcomes[after], Ran)
+
+
+def test_a_child_that_holds_much_memory_is_not_taken_again(executor: Executor) -> None:
+    small = replace(SHORT, memory_bytes=1 << 30)  # a zygote of all compilers holds more than its fourth part
+    first = pid_of(lambda case, lanes, bounds: executor.run(case, lanes, small))
+    assert not alive(first)
+
+
 SUPERVISOR = """
     import json, sys, threading, time
     from pathlib import Path
-    from fuzzer.isolate.executor import Bounds, Executor
+    from fuzzer.isolate.executor import CASES, Bounds, Executor
     from fuzzer.selftest import _case
     from oracles.lane import Engine, LaneSpec
 
