@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from fuzzer import bench, corpus_command, lane_table
+from fuzzer import bench, corpus_command, lane_table, minimize_command
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
 from fuzzer.availability import available
@@ -33,8 +33,7 @@ from fuzzer.isolate import sanitizer
 from fuzzer.isolate.device_check import devices_here
 from fuzzer.isolate.devices import Device
 from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.fleet import Backend, Find, Fleet, Place
-from fuzzer.isolate.preload import read as read_preload
+from fuzzer.isolate.fleet import Backend, Fleet, Place
 from fuzzer.isolate.toolchain import HOST, HOST_NAME
 from fuzzer.lanes import (
     LANES,
@@ -56,7 +55,7 @@ from fuzzer.settings import DRAWN, Settings
 from fuzzer.signals import on_first_signal
 from fuzzer.toolchains import command as toolchains
 from fuzzer.toolchains.lanes import in_toolchains, named
-from fuzzer.toolchains.registry import find
+from fuzzer.toolchains.registry import finder
 from fuzzer.triage import known as known_behaviour
 from fuzzer.triage import tables
 from fuzzer.triage.related import causes
@@ -77,6 +76,7 @@ app = typer.Typer(
 app.add_typer(bench.app, name="bench")
 app.add_typer(toolchains.app, name="toolchain")
 app.command("corpus")(corpus_command.corpus)
+app.command("minimize")(minimize_command.minimize)
 app.command("report")(report_command.report)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -110,7 +110,7 @@ def run(
     sampled, often = (in_toolchains(some if the_mix else (), where) for some in (in_turn, now_and_then))
     drawn = DRAWN if the_mix and HOST in where else 0
     chosen_ops = _ops(ops)
-    find_all = _finding(preload)
+    find_all = finder(preload)
     with Store(campaign, seed) as store:
         settings = Settings(
             campaign, store.state.seed, every_test, sampled, seconds, tests, workers, chosen_ops, json=json
@@ -125,14 +125,6 @@ def run(
             with Screen(task):
                 task.run()
         _summarise(task, store, executor.quarantined, f" --preload {preload}" if preload else "")
-
-
-def _finding(preload: Path | None) -> Find:
-    """What a toolchain's name stands for, with the file that is executed in it. Raise `Invalid` where that is none."""
-    if preload is None:
-        return find
-    read = read_preload(preload)
-    return lambda name: replace(find(name), preload=read)
 
 
 def _prove_that_failures_are_seen(executor: Backend) -> None:
@@ -189,7 +181,7 @@ def replay(
     doc, case = replaying.load(finding)
     chosen = (doc.lane,) if lanes is None else _lanes(lanes)
     where = named(doc.lane.toolchain if toolchain is None else toolchain)
-    find_all = _finding(preload)
+    find_all = finder(preload)
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as executor:
         _tell_of_another_preload(doc, executor.versions)
         result = replaying.replay(executor, doc, case, in_toolchains(chosen, where), times)
@@ -283,7 +275,7 @@ def triage(
 @app.command()
 def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
     """Prove that every kind of failure is seen; print versions and lanes."""
-    find_all = _finding(preload)
+    find_all = finder(preload)
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as executor:
         checks = self_test(executor)
         versions = executor.versions
@@ -412,7 +404,7 @@ def sweep(
 ) -> None:
     """Take PyTorch's own samples of every operator through the lanes; DIR/sweep.html is the table."""
     chosen = in_toolchains(_lanes(lanes), (HOST,))
-    find_all = _finding(preload)
+    find_all = finder(preload)
     say("taking PyTorch's samples (a minute for all operators) ...")
     task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
     with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
@@ -477,7 +469,8 @@ def routed(arguments: list[str]) -> list[str]:
 
 
 COMMANDS = frozenset(
-    ("run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep", "bench", "toolchain", "corpus", "report")
+    [*(command.name or command.callback.__name__ for command in app.registered_commands if command.callback)]
+    + [group.name for group in app.registered_groups if isinstance(group.name, str)]
 )
 
 

@@ -10,14 +10,16 @@ import importlib.metadata
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from fuzzer.files import write_atomically
 from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.preload import read as read_preload
 from fuzzer.isolate.toolchain import HOST, HOST_NAME, Kind, Toolchain
 from generators.graph import Invalid
 
@@ -79,6 +81,14 @@ def find(name: str) -> Toolchain:
         return read(name).toolchain
     except Invalid as error:
         raise EnvironmentMissing(str(error)) from None
+
+
+def finder(preload: Path | None) -> Callable[[str], Toolchain]:
+    """`find`, for toolchains that execute a file first. Raise `Invalid` where that is none."""
+    if preload is None:
+        return find
+    read = read_preload(preload)
+    return lambda name: replace(find(name), preload=read)
 
 
 def is_host(name: str) -> bool:

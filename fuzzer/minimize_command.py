@@ -1,0 +1,146 @@
+"""`fuzz minimize`: reduces a saved finding again, by today's passes, with all cores. The old folder stays as it is."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from fuzzer.campaign.store import Store
+from fuzzer.isolate.fleet import Backend, Fleet
+from fuzzer.lanes import TVM_LANES, select
+from fuzzer.replay import Exit
+from fuzzer.report import finding_file
+from fuzzer.toolchains.lanes import in_toolchains, named
+from fuzzer.toolchains.registry import finder
+from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
+from fuzzer.triage.reproduce import judged_by, judged_run
+from fuzzer.triage.size import Size, size_of
+from generators import case_file
+from generators.graph import Case, Invalid
+from oracles import judge_all
+from oracles.finding import Finding
+from oracles.lane import LaneSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Minimized:
+    """`folder` is where it is now; None where it does not show any more, or not each time."""
+
+    kind: str
+    lane: str
+    before: Size
+    after: Size
+    ops: tuple[str, ...]
+    calls: int
+    ahead: int
+    steps: tuple[str, ...]
+    finished: bool
+    again: str
+    folder: Path | None
+
+
+def minimize(
+    source: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of crashes/, or any with a case.json.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to; `minimized` beside crashes/ if not given.")
+    ] = None,
+    lanes: Annotated[str, typer.Option(metavar="GLOB", help="Of a bare case: the lanes that may fail.")] = "*",
+    toolchain: Annotated[str | None, typer.Option(metavar="NAME", help="Another toolchain than its own.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Candidates at a time.")] = max(1, os.cpu_count() or 1),
+    preload: Annotated[
+        Path | None, typer.Option("--preload", metavar="FILE.py", help="Executed in each process that runs TVM.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Reduce a finding again, and save it anew: `fuzz minimize crashes/x`. Exit code 78: it does not show each time."""
+    folder = out or _beside(source)
+    with (
+        Store(folder, None) as store,
+        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as executor,
+    ):
+        case, seen = _seen(executor, source, lanes, toolchain)
+        done = [_minimized(executor, store, case, each, workers) for each in seen]
+    if json:
+        print(msgspec.json.format(msgspec.json.encode([_document(each) for each in done])).decode())
+    else:
+        print(*(line for each in done for line in _lines(each)), sep="\n")
+        saved = next((each.folder for each in done if each.folder), None)
+        print(f"next: fuzz --replay {os.path.relpath(saved or source)}")
+    raise typer.Exit(Exit.GONE if done and all(each.folder for each in done) else Exit.DIFFERENT)
+
+
+def _beside(source: Path) -> Path:
+    """A campaign's folder of its own: none that runs is disturbed, and all verbs can read what is there."""
+    folder = source.resolve().parent
+    return (folder.parent if folder.name == "crashes" else folder) / "minimized"
+
+
+def _seen(executor: Backend, source: Path, lanes: str, toolchain: str | None) -> tuple[Case, list[Sighting]]:
+    """A finding's own failure; of a bare case, all that the lanes show."""
+    if (source / finding_file.NAME).exists():
+        doc, case = finding_file.read_with_case(source)
+        where = named(toolchain or doc.lane.toolchain)
+        finding = Finding(doc.kind, doc.component, doc.lane, doc.identity.stage, doc.evidence.evidence)
+        there = in_toolchains((doc.lane,), where)
+        return case, [Sighting(doc.identity.coarse, replace(finding, lane=lane), (lane,)) for lane in there]
+    case = case_file.read(source)
+    chosen = TVM_LANES if lanes == "*" else select(lanes)
+    if not chosen:
+        raise Invalid(f"no lane matches {lanes!r}; `fuzz lanes` lists them")
+    asked = in_toolchains(chosen, named(toolchain or "host"))
+    everything = dict.fromkeys(each for lane in asked for each in judged_by(lane))
+    found = judge_all(case, judged_run(executor.run_fresh, case, tuple(everything)).outcomes)
+    return case, sightings(finding for finding in found if finding.lane in asked)
+
+
+def _minimized(executor: Backend, store: Store, case: Case, sighting: Sighting, workers: int) -> Minimized:
+    found = investigate(executor.run_fresh, case, sighting, width=workers)
+    folder = None
+    if not found.flaky:
+        doc = store.save(found, sighting, executor.versions) or store.findings.get(found.key)
+        folder = store.crashes / doc.slug if doc else None
+    return _told(found, case, sighting.finding.lane, folder)
+
+
+def _told(found: Confirmed, case: Case, lane: LaneSpec, folder: Path | None) -> Minimized:
+    reduction = found.reduction
+    return Minimized(
+        found.signature.kind,
+        (reduction.lane if reduction else lane).name,
+        size_of(case, lane),
+        size_of(found.case, reduction.lane if reduction else lane),
+        found.case.graph.ops,
+        reduction.calls if reduction else 0,
+        reduction.ahead if reduction else 0,
+        reduction.steps if reduction else (),
+        reduction.finished if reduction else False,
+        f"{found.again} of {found.runs}",
+        folder,
+    )
+
+
+def _document(each: Minimized) -> dict[str, object]:
+    plain: dict[str, object] = msgspec.to_builtins(each, enc_hook=str)
+    return {**plain, "before": each.before._asdict(), "after": each.after._asdict()}
+
+
+def _lines(each: Minimized) -> Sequence[str]:
+    if each.folder is None:
+        why = "known behaviour" if each.steps or each.calls else "it does not show each time"
+        return (f"{each.kind} on {each.lane}: {each.again} runs show it; nothing is saved: {why}",)
+    both = zip(Size._fields, each.before, each.after, strict=True)
+    smaller = [f"{name} {was} -> {now}" for name, was, now in both if was != now]
+    ahead = f", {each.ahead} more ahead of their turn" if each.ahead else ""
+    return (
+        f"{each.kind} on {each.lane}: {', '.join(each.ops)}; {each.calls} calls{ahead}"
+        f"{'' if each.finished else '; the effort ran out'}",
+        f"  {', '.join(smaller) or 'as small as it was'}",
+        f"  {os.path.relpath(each.folder)}",
+    )
