@@ -18,6 +18,9 @@ PACKAGES = ("generators", "oracles", "fuzzer")
 _OF_ANOTHER = ("PYTHONPATH", "PYTHONHOME", "TVM_HOME", "TVM_LIBRARY_PATH")
 """Variables that would bring another TVM into an interpreter that has its own."""
 
+SECRETS = ("DIFFTVM_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
+"""Variables that no lane has a use for, and a child whose memory a compiler has corrupted must not see."""
+
 
 class Kind(StrEnum):
     """Which of TVM's two graph languages its lanes are written in."""
@@ -67,9 +70,10 @@ def surroundings(toolchain: Toolchain, scratch: Path) -> dict[str, str]:
 
 def own_environment(toolchain: Toolchain) -> dict[str, str]:
     """What its interpreter needs to find its TVM, without our packages."""
+    inherited = {key: value for key, value in os.environ.items() if key not in SECRETS}
     if toolchain.is_host:
-        return {**os.environ, **toolchain.environment}
-    mine = {**{key: value for key, value in os.environ.items() if key not in _OF_ANOTHER}, **toolchain.environment}
+        return {**inherited, **toolchain.environment}
+    mine = {**{key: value for key, value in inherited.items() if key not in _OF_ANOTHER}, **toolchain.environment}
     if "LD_LIBRARY_PATH" in toolchain.environment:  # the user's may be where the driver of the GPU is
         mine["LD_LIBRARY_PATH"] = _joined(toolchain.environment["LD_LIBRARY_PATH"], os.environ.get("LD_LIBRARY_PATH"))
     return mine

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.toolchain import HOST, Kind, Toolchain, surroundings
+from fuzzer.isolate.toolchain import HOST, SECRETS, Kind, Toolchain, surroundings
 from fuzzer.toolchains import install, registry, relay
 from generators.graph import Invalid
 
@@ -189,9 +189,18 @@ def test_a_python_that_lacks_something(cache: Path, tmp_path: Path) -> None:
 
 
 def test_the_host_sees_what_the_user_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in SECRETS:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PYTHONPATH", "/users")
     assert surroundings(HOST, tmp_path) == dict(os.environ)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("toolchain", [HOST, Toolchain("0.26.0", "/opt/python")], ids=str)
+def test_nobody_inherits_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toolchain: Toolchain) -> None:
+    for name in SECRETS:
+        monkeypatch.setenv(name, "ghp_canary")
+    assert "ghp_canary" not in surroundings(toolchain, tmp_path).values()
 
 
 def test_others_see_our_packages_and_no_other_tvm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,105 @@
+"""`fuzz run --auto-file`: files what a campaign finds while it runs, under the same rules as a person, one by one."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from fuzzer.filing import draft as drafts
+from fuzzer.filing import secret
+from fuzzer.filing.command import Office, lines
+from fuzzer.filing.filing import Filed, settle_all, submit
+from fuzzer.filing.gates import Desk
+from fuzzer.filing.newest import newest
+from fuzzer.filing.secret import Secret
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.fleet import Backend
+from fuzzer.report.finding_file import FindingDoc
+from generators.graph import Invalid
+from oracles.finding import Component
+
+LOOK_SECONDS = 1.0
+NICE = 10
+
+
+class AutoFiler:
+    """Files the new findings of a campaign that are TVM's, in a thread of its own, while its context is open; what is
+    new when that closes is looked at before it does, unless the campaign was told to stop.
+
+    The reproductions run in the campaign's own children, one at a time beside its workers' tests. `tell` gets a few
+    lines for each finding. It never forces anything, and what fails here never ends the campaign.
+    """
+
+    def __init__(
+        self,
+        office: Office,
+        token: Secret,
+        crashes: Path,
+        new: Sequence[FindingDoc],
+        backend: Backend,
+        tell: Callable[[str], None],
+    ) -> None:
+        """Raise `Invalid` where the office has no repository, `EnvironmentMissing` where nobody answers there: before
+        a campaign begins, not a night later."""
+        self._office, self._token, self._crashes, self._new = office, token, crashes, new
+        self._backend, self._tell = backend, tell
+        self._over, self._dropped = threading.Event(), False
+        self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
+        self._done = 0
+
+    def __enter__(self) -> AutoFiler:
+        tracker = self._office.tracker(self._token)
+        with self._office.open_ledger() as ledger:
+            settle_all(ledger, tracker)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._dropped |= kind is not None
+        self._over.set()
+        self._thread.join()
+
+    def drop(self) -> None:
+        """File no more after the one that is under way."""
+        self._dropped = True
+
+    def _run(self) -> None:
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        with ExitStack() as stack:
+            desk = Desk(
+                stack.enter_context(self._office.open_ledger()),
+                self._office.place,
+                self._office.tracker(self._token),
+                lambda: self._backend,
+                newest(),
+            )
+            while True:
+                last = self._over.wait(LOOK_SECONDS)
+                while self._done < len(self._new) and not self._dropped:
+                    self._file(self._new[self._done], desk)
+                    self._done += 1
+                if last:
+                    return
+
+    def _file(self, doc: FindingDoc, desk: Desk) -> None:
+        if doc.component is not Component.TVM or doc.flaky:
+            return
+        try:
+            draft = drafts.read(self._crashes / doc.slug)
+            if self._token.is_in(draft.text):
+                raise Invalid("its report holds the token")
+            fate = submit(draft, desk)
+        except (Invalid, EnvironmentMissing) as error:
+            self._tell(f"{doc.slug}: not filed: {error}")
+            return
+        said = lines(draft, fate)
+        self._tell(said[-1] if isinstance(fate, Filed) else "\n".join(said[-2:]))
+
+
+def token_for(file: Path | None) -> Secret:
+    """Before anything is started that could inherit it."""
+    return secret.of_user(file)

@@ -1,0 +1,235 @@
+"""`fuzz file`: shows what would be sent of a finding, files it, and looks after what was filed."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, assert_never
+
+import msgspec
+import typer
+
+from fuzzer.filing import draft as drafts
+from fuzzer.filing import secret
+from fuzzer.filing.draft import Draft
+from fuzzer.filing.filing import Asked, Denied, Drafted, Fate, Filed, Held, look, submit
+from fuzzer.filing.gates import Desk
+from fuzzer.filing.github import PUBLIC, Tracker, place_of
+from fuzzer.filing.ledger import Ledger, default_path
+from fuzzer.filing.newest import newest
+from fuzzer.filing.secret import Secret
+from fuzzer.filing.sync import Seen, counts, sync
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.toolchains.registry import find
+from generators.graph import Invalid
+
+
+class Exit(IntEnum):
+    """What `fuzz file` exits with; of several findings, the largest. 64 and 69 are as everywhere."""
+
+    DONE = 0
+    HELD = 65  # a gate is shut
+    DENIED = 76  # the tracker did not take it
+
+
+Repository = Annotated[str | None, typer.Option("--repo", metavar="OWNER/NAME", help="Where issues are filed.")]
+TokenFile = Annotated[
+    Path | None, typer.Option("--token-file", metavar="FILE", help=f"Holds the token; else ${secret.VARIABLES[0]}.")
+]
+BaseUrl = Annotated[str, typer.Option("--base-url", metavar="URL", help="Of the server's REST interface.")]
+LedgerFile = Annotated[
+    Path | None, typer.Option("--ledger", metavar="FILE", help="What was filed; one for all campaigns by default.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """Where issues go, as the command line says it."""
+
+    repository: str | None
+    base_url: str = PUBLIC
+    ledger: Path | None = None
+
+    @property
+    def place(self) -> str:
+        return place_of(self.repository, self.base_url) if self.repository else ""
+
+    def tracker(self, token: Secret | None) -> Tracker:
+        """Raise `Invalid` where no repository was named."""
+        if self.repository is None:
+            raise Invalid("--repo OWNER/NAME is missing: where to?")
+        return Tracker(self.repository, self.base_url, token)
+
+    def open_ledger(self) -> Ledger:
+        return Ledger(self.ledger or default_path())
+
+
+class WhenNeeded:
+    """A fleet that starts at the first call: most findings are held back by a look at them."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._fleet: Fleet | None = None
+
+    def __call__(self) -> Fleet:
+        if self._fleet is None:
+            self._fleet = self._stack.enter_context(Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find))
+        return self._fleet
+
+    def __enter__(self) -> WhenNeeded:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._stack.close()
+
+
+def file(
+    findings: Annotated[list[Path] | None, typer.Argument(help="Folders of crashes/.")] = None,
+    submit: Annotated[bool, typer.Option("--submit", help="File them. Without it nothing is sent.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Ask all that --submit asks, and send nothing.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Though something alike is there, or perhaps misuse.")] = False,
+    repo: Repository = None,
+    token_file: TokenFile = None,
+    base_url: BaseUrl = PUBLIC,
+    ledger: LedgerFile = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where drafts go; drafts/ beside crashes/ by default.")
+    ] = None,
+    follow_up: Annotated[bool, typer.Option("--sync", help="Look after what was filed.")] = False,
+    resume_filing: Annotated[bool, typer.Option("--resume-filing", help="End a pause.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Write the issues that findings would be; with --submit, file each exactly once. Exit code 65: held back."""
+    token = secret.of_user(token_file) if submit or token_file else secret.from_environment()
+    office = Office(repo, base_url, ledger)
+    if not (findings or follow_up or resume_filing):
+        raise Invalid("which finding? (or --sync, or --resume-filing)")
+    read = [drafts.read(folder) for folder in findings or []]
+    _check_nothing_is_told(token, read)
+    tracker = office.tracker(token) if submit or follow_up or resume_filing or (check and repo) else None
+    with office.open_ledger() as books, WhenNeeded() as fleet:
+        if tracker and resume_filing:
+            books.set_pause(tracker.place, "")
+        if tracker and follow_up:
+            _look_after(Desk(books, tracker.place, tracker, fleet, newest()), tracker, json=json)
+        desk = Desk(books, office.place)
+        if submit or check:
+            desk = Desk(books, office.place, tracker, fleet, newest())
+        fates = []
+        for each in read:
+            fate = _fate(each, desk, out, send=submit, force=force)
+            fates.append((each, fate))
+            if not json:
+                _show(each, fate)
+    if json and read:
+        print(_pretty([_document(draft, fate) for draft, fate in fates]))
+    raise typer.Exit(max((_exit(fate) for _, fate in fates), default=Exit.DONE))
+
+
+def _check_nothing_is_told(token: Secret | None, read: list[Draft]) -> None:
+    for each in read:
+        if token and token.is_in(each.text):
+            raise Invalid(f"{each.folder}: its report holds the token")
+
+
+def _fate(draft: Draft, desk: Desk, out: Path | None, *, send: bool, force: bool) -> Fate:
+    if not send:
+        drafts.write(draft, out or draft.campaign / "drafts")
+        return look(draft, desk)
+    return submit(draft, desk, force=force)
+
+
+def _exit(fate: Fate) -> Exit:
+    match fate:
+        case Drafted() | Filed():
+            return Exit.DONE
+        case Held():
+            return Exit.HELD
+        case Denied():
+            return Exit.DENIED
+        case _:
+            assert_never(fate)
+
+
+# --- what is printed
+
+
+def _show(draft: Draft, fate: Fate) -> None:
+    if isinstance(fate, Drafted):
+        print(draft.text)
+    print(*lines(draft, fate), sep="\n", flush=True)
+
+
+def _pretty(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value)).decode()
+
+
+def lines(draft: Draft, fate: Fate) -> list[str]:
+    """What became of a finding, for people."""
+    return [*(_line(each) for each in fate.asked), f"{draft.doc.slug}: {_in_words(fate)}"]
+
+
+def _line(asked: Asked) -> str:
+    verdict = "forced" if asked.forced else asked.answer.verdict
+    return f"  {verdict:9}  {asked.gate.name}" + (f": {asked.answer.told}" if asked.answer.told else "")
+
+
+def _in_words(fate: Fate) -> str:
+    match fate:
+        case Drafted():
+            return "nothing was sent; next: fuzz file --submit --repo OWNER/NAME ..."
+        case Held(asked=asked):
+            hint = "; --force files it all the same" if asked[-1].answer.forcible else ""
+            return f"not filed{hint}"
+        case Filed(url=url, again=again):
+            return f"filed{' by an earlier attempt' if again else ''}: {url}"
+        case Denied(told=told):
+            return f"not taken: {told}"
+        case _:
+            assert_never(fate)
+
+
+def _document(draft: Draft, fate: Fate) -> dict[str, object]:
+    gates = [
+        {"gate": each.gate.name, "verdict": each.answer.verdict, "told": each.answer.told, "forced": each.forced}
+        for each in fate.asked
+    ]
+    return {
+        "slug": draft.doc.slug,
+        "fate": type(fate).__name__.lower(),
+        "url": fate.url if isinstance(fate, Filed) else "",
+        "told": fate.told if isinstance(fate, Denied) else "",
+        "title": draft.title,
+        "gates": gates,
+    }
+
+
+def _look_after(desk: Desk, tracker: Tracker, *, json: bool) -> None:
+    found = sync(desk, tracker)
+    if json:
+        listed = [_seen_document(each) for each in found.seen]
+        print(_pretty({"issues": listed, "paused": found.paused}))
+        return
+    for each in found.seen:
+        entry = each.entry
+        state = f"{entry.state}{f' as {entry.reason}' if entry.reason else ''}"
+        said = f"commented: {each.comment}" if each.comment else each.told
+        print(f"  {entry.url}  {state}, {each.standing}" + (f"; {said}" if said else ""))
+    print(f"{len(found.seen)} issues: {', '.join(counts(found.seen)) or 'none was filed'}")
+    if found.paused:
+        print(f"filing there is paused: {found.paused}; next: fuzz file --resume-filing --repo {tracker.repository}")
+
+
+def _seen_document(seen: Seen) -> dict[str, object]:
+    entry = seen.entry
+    fields = ("fingerprint", "url", "state", "reason", "labels", "release")
+    return {
+        **{name: getattr(entry, name) for name in fields},
+        "standing": seen.standing,
+        "told": seen.told,
+        "comment": seen.comment,
+    }

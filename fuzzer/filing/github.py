@@ -1,0 +1,332 @@
+"""GitHub's REST interface, through PyGithub: what is asked of it, and what may have come of a request to write.
+
+PyGithub repeats nothing by itself here. A request to read is repeated, a few times. One to write is repeated only where
+the answer says that nothing was written; where there is no answer that says so, it is `Lost`, and `once.py` finds out.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+from urllib.parse import quote, urlsplit
+
+import github
+import requests
+from github import Auth, Github, GithubException, RateLimitExceededException
+from github.Consts import API_VERSION_2022_11_28, DEFAULT_BASE_URL
+from urllib3 import Retry
+
+from fuzzer.filing.ledger import State
+from fuzzer.filing.secret import Secret
+from fuzzer.isolate.executor import EnvironmentMissing
+from generators.graph import Invalid
+
+PUBLIC = DEFAULT_BASE_URL
+PAGE = 100
+TITLE, BODY = 256, 65_536
+"""The most characters of an issue."""
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9_.-]{1,100}")
+_UNSURE = (408,)
+"""Beside 5xx: answers after which the request may have been carried out all the same."""
+
+_NO_ANSWER = (requests.RequestException, ValueError, KeyError, RuntimeError)
+"""No connection, or not to the end; what came is no JSON, lacks a field, or leads to another server (PyGithub's
+RuntimeError)."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds, but for `attempts`, which bounds how often one thing is asked or sent.
+
+    timeout  for one answer
+    settle   after a lost answer to a write, what was written shows in lists, or will not any more
+    poll     between two looks at such a list
+    backoff  before the second attempt; twice as much before each further one
+    longest  the longest that a server may ask to wait (Retry-After); more is an error
+    """
+
+    attempts: int = 4
+    timeout: int = 30
+    settle: float = 120.0
+    poll: float = 10.0
+    backoff: float = 1.0
+    longest: float = 300.0
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    clock: Callable[[], float] = field(default=time.time, repr=False)
+
+    @property
+    def whole(self) -> float:
+        """No write takes longer from its intent to its end."""
+        return self.attempts * (self.attempts * (self.timeout + self.longest) + self.settle)
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """What is compared with a report that is about to be filed."""
+
+    number: int
+    title: str
+    body: str
+    url: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """It is there. `number` is the issue's."""
+
+    number: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It is not there, and why."""
+
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Nobody knows whether it is there."""
+
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """Since the last time that it was asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What has become of an issue; `reason` is why it was closed."""
+
+    state: State
+    reason: str = ""
+    labels: tuple[str, ...] = ()
+    etag: str = ""
+
+
+class Unreachable(EnvironmentMissing):
+    """The tracker does not answer, or not now, or not to us."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Busy:
+    """Nothing was done; it may be asked again in so many seconds."""
+
+    seconds: float
+    told: str
+
+
+class Tracker:
+    """The issues of one repository. Without a token it can only read."""
+
+    def __init__(
+        self, repository: str, base_url: str = PUBLIC, token: Secret | None = None, patience: Patience = Patience()
+    ) -> None:
+        """Raise `Invalid` where the repository or the address is none, or would send the token in the clear."""
+        self.place = place_of(repository, base_url)
+        self.patience = patience
+        self.repository = repository
+        self._token = token
+        self._github = Github(
+            base_url=base_url.rstrip("/"),
+            auth=Auth.Token(token.reveal()) if token else None,
+            timeout=patience.timeout,
+            user_agent="difftvm",
+            per_page=PAGE,
+            retry=Retry(0, read=False, redirect=False),
+            seconds_between_requests=None,
+            seconds_between_writes=None,
+            api_version=API_VERSION_2022_11_28,
+            lazy=True,
+        )
+        self._issues = self._github.get_repo(repository)
+
+    @property
+    def can_write(self) -> bool:
+        return self._token is not None
+
+    # Writing
+
+    def create(self, title: str, body: str) -> Written | Refused | Lost:
+        def send() -> Written:
+            made = self._issues.create_issue(title=title, body=body)
+            return Written(made.number, made.html_url)
+
+        return self._written(send)
+
+    def comment(self, number: int, body: str) -> Written | Refused | Lost:
+        def send() -> Written:
+            made = self._issues.get_issue(number).create_comment(body)
+            return Written(number, made.html_url)
+
+        return self._written(send)
+
+    def _written(self, send: Callable[[], Written]) -> Written | Refused | Lost:
+        for attempt in range(self.patience.attempts):
+            try:
+                return send()
+            except (GithubException, *_NO_ANSWER) as error:
+                match self._meaning(error, attempt):
+                    case _Busy(seconds=seconds) if seconds <= self.patience.longest:
+                        self.patience.sleep(seconds)
+                    case _Busy(told=told):
+                        return Refused(told)
+                    case Refused() | Lost() as found:
+                        return found
+        return Refused(f"still asked to wait after {self.patience.attempts} attempts")
+
+    # Reading
+
+    def find(self, marker: str, since: float) -> Written | None:
+        """The issue, open or closed, in whose body `marker` stands. The list is right at once, unlike the search."""
+        return next((Written(i.number, i.url) for i in self.changed_since(since) if marker in i.body), None)
+
+    def find_comment(self, number: int, marker: str, since: float) -> Written | None:
+        def ask() -> Written | None:
+            comments = self._issues.get_issue(number).get_comments(since=_utc(since))
+            return next((Written(number, c.html_url) for c in comments if marker in (c.body or "")), None)
+
+        return self._read(ask)
+
+    def changed_since(self, since: float) -> list[Issue]:
+        """Open and closed issues that were made or changed since then; no pull requests."""
+
+        def ask() -> list[Issue]:
+            listed = self._issues.get_issues(state="all", sort="created", direction="desc", since=_utc(since))
+            return [
+                Issue(i.number, i.title, i.body or "", i.html_url, i.state) for i in listed if i.pull_request is None
+            ]
+
+        return self._read(ask)
+
+    def search(self, words: str, where: str) -> list[Issue]:
+        """The best hundred of the open and closed issues that have the words in their title or body (`where`). What was
+        filed in the last minutes may be missing. Raise `Unreachable` where the search is not complete."""
+        query = f'repo:{self.repository} is:issue in:{where} "{words}"'
+
+        def ask() -> list[Issue]:
+            _, found = self._github.requester.requestJsonAndCheck(
+                "GET", "/search/issues", {"q": query, "per_page": PAGE}
+            )
+            if found["incomplete_results"]:
+                raise requests.Timeout("the search was cut short")
+            return [_issue(item) for item in found["items"]]
+
+        return self._read(ask)
+
+    def status(self, number: int, etag: str) -> Status | Unchanged:
+        """What costs nothing of the hourly budget where `etag` is that of the last answer."""
+
+        def ask() -> Status | Unchanged:
+            headers = {"If-None-Match": etag} if etag else {}
+            path = f"/repos/{quote(self.repository)}/issues/{number}"
+            try:
+                code, answer, body = self._github.requester.requestJson("GET", path, headers=headers)
+                if code == 304:
+                    return Unchanged()
+                if code >= 400 or code in (301, 302):
+                    raise github.Requester.Requester.createException(code, answer, _parsed(body))
+                found = _parsed(body)
+            except GithubException as error:
+                if error.status in (301, 302, 404, 410):
+                    return Status(State.GONE)
+                raise
+            labels = tuple(sorted(label["name"] for label in found["labels"]))
+            return Status(State(found["state"]), found.get("state_reason") or "", labels, answer.get("etag", ""))
+
+        return self._read(ask)
+
+    def _read(self, ask: Callable[[], T]) -> T:
+        told = ""
+        for attempt in range(self.patience.attempts):
+            try:
+                return ask()
+            except (GithubException, *_NO_ANSWER) as error:
+                match self._meaning(error, attempt):
+                    case _Busy(seconds=seconds, told=told) if seconds <= self.patience.longest:
+                        pass
+                    case Lost(told=told):
+                        seconds = self.patience.backoff * (1 << attempt)
+                    case _Busy(told=told) | Refused(told=told):
+                        raise Unreachable(told) from None
+            if attempt + 1 < self.patience.attempts:
+                self.patience.sleep(seconds)
+        raise Unreachable(f"{told} ({self.patience.attempts} attempts)")
+
+    # What an error means
+
+    def _meaning(self, error: Exception, attempt: int) -> _Busy | Refused | Lost:
+        if not isinstance(error, GithubException):
+            return Lost(self._told(f"{self.place}: no answer ({type(error).__name__})"))
+        told = self._told(f"{self.place}: {error.status} {error.message or _message(error.data)}")
+        if error.status >= 500 or error.status < 400 or error.status in _UNSURE:
+            return Lost(told)
+        headers = error.headers or {}
+        limited = isinstance(error, RateLimitExceededException) or "retry-after" in headers
+        if error.status == 429 or (error.status == 403 and limited):
+            return _Busy(self._wait(headers, attempt), told)
+        return Refused(told)
+
+    def _wait(self, headers: dict[str, Any], attempt: int) -> float:
+        """GitHub: what Retry-After says; else until the reset where nothing remains; else a minute, and ever longer."""
+        if (after := str(headers.get("retry-after", ""))).isdigit():
+            return float(after)
+        reset = str(headers.get("x-ratelimit-reset", ""))
+        if headers.get("x-ratelimit-remaining") == "0" and reset.isdigit():
+            return max(1.0, float(reset) - self.patience.clock() + 1)
+        return 60.0 * (1 << attempt)
+
+    def _told(self, text: str) -> str:
+        return self._token.hidden_in(text) if self._token else text
+
+
+def place_of(repository: str, base_url: str = PUBLIC) -> str:
+    """What the ledger calls it: the server's name and the repository's, in small letters. Raise `Invalid`."""
+    if not _REPOSITORY.fullmatch(repository):
+        raise Invalid(f"{repository!r} is no repository: OWNER/NAME")
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise Invalid(f"{base_url!r} is no address of a GitHub server, as {PUBLIC}")
+    if parts.scheme == "http" and not _is_this_machine(parts.hostname):
+        raise Invalid(f"{base_url!r}: a token is sent by https only")
+    return f"{parts.netloc}{parts.path.rstrip('/')}/{repository}".lower()
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _utc(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _issue(item: dict[str, Any]) -> Issue:
+    return Issue(item["number"], item["title"], item.get("body") or "", item["html_url"], item["state"])
+
+
+def _parsed(body: str) -> Any:
+    return json.loads(body) if body else None
+
+
+def _message(data: object) -> str:
+    match data:
+        case {"message": str(text)}:
+            return text
+        case _:
+            return "no explanation"

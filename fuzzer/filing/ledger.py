@@ -1,0 +1,280 @@
+"""What was filed, by whom it may be asked: one SQLite database for all campaigns of a user.
+
+It is shared, unlike a campaign's store: that an issue is filed exactly once must hold over all campaigns that meet the
+bug. What is about to be sent is written before it is sent, and what came of it after; a process that dies in between
+leaves an intent, and whoever comes next asks the tracker about it (`once.py`).
+
+    issues    one row for each finding that was, or was about to be, filed at a place; (place, fingerprint) is its key
+    comments  one row for each comment; (place, number, release) is its key
+    pauses    places at which nothing is filed for now, or was not until somebody allowed it again
+
+A place is a repository of a server: `api.github.com/apache/tvm`. One process files at a time, under a lock of the
+kernel (flock) that no dead process can hold. Locks and write-ahead logs want a local disk. Times are UTC.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from generators.graph import Invalid
+
+FORMAT = 1
+BUSY_SECONDS = 30.0
+
+_SCHEMA = """
+CREATE TABLE issues (
+  place TEXT NOT NULL, fingerprint TEXT NOT NULL, nonce TEXT NOT NULL, title TEXT NOT NULL, finding TEXT NOT NULL,
+  release TEXT NOT NULL, intended REAL NOT NULL, step TEXT NOT NULL CHECK (step IN ('intended', 'filed', 'refused')),
+  number INTEGER, url TEXT NOT NULL, told TEXT NOT NULL,
+  etag TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, labels TEXT NOT NULL, looked REAL NOT NULL,
+  PRIMARY KEY (place, fingerprint), CHECK ((step = 'filed') = (number IS NOT NULL)));
+CREATE TABLE comments (
+  place TEXT NOT NULL, number INTEGER NOT NULL, release TEXT NOT NULL, nonce TEXT NOT NULL, body TEXT NOT NULL,
+  intended REAL NOT NULL, url TEXT NOT NULL, PRIMARY KEY (place, number, release));
+CREATE TABLE pauses (place TEXT PRIMARY KEY, why TEXT NOT NULL, since REAL NOT NULL);
+"""
+
+
+class Step(StrEnum):
+    """How far an issue got."""
+
+    INTENDED = "intended"  # perhaps it is there, perhaps not
+    FILED = "filed"
+    REFUSED = "refused"  # it is not there: the tracker said no, or never got it
+
+
+class State(StrEnum):
+    """What the tracker last said of an issue."""
+
+    UNSEEN = "unseen"
+    OPEN = "open"
+    CLOSED = "closed"
+    GONE = "gone"  # deleted, or moved away
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of `issues`. Times are seconds since 1970.
+
+    nonce    random; part of the issue's body, so that the very issue can be recognised
+    finding  its folder, for what comes later
+    release  of TVM: the newest that was seen to fail
+    told     what the tracker said where it refused
+    etag     of the tracker's last answer; `reason` why it was closed; `looked` when that was asked
+    """
+
+    place: str
+    fingerprint: str
+    nonce: str
+    title: str
+    finding: str
+    release: str
+    intended: float
+    step: Step = Step.INTENDED
+    number: int | None = None
+    url: str = ""
+    told: str = ""
+    etag: str = ""
+    state: State = State.UNSEEN
+    reason: str = ""
+    labels: tuple[str, ...] = ()
+    looked: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A row of `comments`; `url` is empty until it is known to be there."""
+
+    place: str
+    number: int
+    release: str
+    nonce: str
+    body: str
+    intended: float
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """`why` is empty where filing was allowed again; `since` is when either was said."""
+
+    why: str
+    since: float
+
+
+def state_folder() -> Path:
+    """`$XDG_STATE_HOME/difftvm`, or below `~/.local/state`."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state") / "difftvm"
+
+
+def default_path() -> Path:
+    return state_folder() / "filed.sqlite"
+
+
+class Ledger:
+    """Used by the thread that opened it."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        """Open or make it. Raise `Invalid` where there is none that this version reads."""
+        self.path = path
+        self.clock = clock
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.touch(mode=0o600)
+            self._rows = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        except (OSError, sqlite3.Error) as error:
+            raise Invalid(f"{path}: {error}") from None
+        try:
+            with self.alone():  # nobody waits politely for a change of the journal's mode
+                self._prepare()
+        except (sqlite3.Error, Invalid) as error:
+            self._rows.close()
+            raise Invalid(f"{path}: {error}; name another with --ledger") from None
+
+    def _prepare(self) -> None:
+        self._rows.execute("PRAGMA journal_mode = WAL")
+        self._rows.execute("PRAGMA synchronous = FULL")  # an intent must be on the disk before anything is sent
+        with self._transaction():
+            (found,) = self._rows.execute("PRAGMA user_version").fetchone()
+            if found == 0:
+                for statement in _SCHEMA.split(";\n"):
+                    self._rows.execute(statement)
+                self._rows.execute(f"PRAGMA user_version = {FORMAT}")
+            elif found != FORMAT:
+                raise Invalid(f"format {found} is not known; this version reads {FORMAT}")
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._rows.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._rows.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._rows.execute("ROLLBACK")
+            raise
+        self._rows.execute("COMMIT")
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else files meanwhile, at any place; waits for whoever does."""
+        with self.path.with_name(f"{self.path.name}.lock").open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    # Issues
+
+    def entry(self, place: str, fingerprint: str) -> Entry | None:
+        found = self._issues("place = ? AND fingerprint = ?", place, fingerprint)
+        return found[0] if found else None
+
+    def entries(self, place: str | None = None, step: Step = Step.FILED) -> list[Entry]:
+        """In the order in which they were filed; of all places where none is named."""
+        if place is None:
+            return self._issues("step = ?", step)
+        return self._issues("step = ? AND place = ?", step, place)
+
+    def sent_today(self, place: str) -> int:
+        """Issues that were, or perhaps were, filed on this day (UTC)."""
+        today = datetime.fromtimestamp(self.clock(), UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        begin, end = today.timestamp(), (today + timedelta(days=1)).timestamp()
+        sent = (*self.entries(place), *self.entries(place, Step.INTENDED))
+        return sum(begin <= entry.intended < end for entry in sent)
+
+    def intend(self, entry: Entry) -> None:
+        """Before anything is sent. In place of one that was refused; raise `sqlite3.IntegrityError` on any other."""
+        with self._transaction():
+            self._rows.execute(
+                "DELETE FROM issues WHERE place = ? AND fingerprint = ? AND step = 'refused'",
+                (entry.place, entry.fingerprint),
+            )
+            marks = ", ".join("?" * len(fields(Entry)))
+            self._rows.execute(f"INSERT INTO issues VALUES ({marks})", _row(entry))
+
+    def filed(self, entry: Entry, number: int, url: str) -> None:
+        self._update(entry, "step = 'filed', number = ?, url = ?", number, url)
+
+    def refused(self, entry: Entry, told: str) -> None:
+        self._update(entry, "step = 'refused', told = ?", told)
+
+    def saw(self, entry: Entry, state: State, reason: str, labels: tuple[str, ...], etag: str) -> None:
+        values = (state, reason, json.dumps(labels), etag, self.clock())
+        self._update(entry, "state = ?, reason = ?, labels = ?, etag = ?, looked = ?", *values)
+
+    def fails_in(self, entry: Entry, release: str) -> None:
+        self._update(entry, "release = ?", release)
+
+    def _update(self, entry: Entry, what: str, *values: object) -> None:
+        with self._transaction():
+            key = (entry.place, entry.fingerprint)
+            self._rows.execute(f"UPDATE issues SET {what} WHERE place = ? AND fingerprint = ?", (*values, *key))
+
+    def _issues(self, where: str, *values: object) -> list[Entry]:
+        rows = self._rows.execute(f"SELECT * FROM issues WHERE {where} ORDER BY intended, fingerprint", values)
+        return [_entry(row) for row in rows]
+
+    # Comments
+
+    def comments(self, place: str, number: int) -> list[Comment]:
+        rows = self._rows.execute(
+            "SELECT * FROM comments WHERE place = ? AND number = ? ORDER BY intended", (place, number)
+        )
+        return [Comment(*row) for row in rows]
+
+    def intend_comment(self, comment: Comment) -> None:
+        with self._transaction():
+            self._rows.execute("INSERT INTO comments VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(comment))
+
+    def commented(self, comment: Comment, url: str) -> None:
+        key = (comment.place, comment.number, comment.release)
+        with self._transaction():
+            self._rows.execute(
+                "UPDATE comments SET url = ? WHERE place = ? AND number = ? AND release = ?", (url, *key)
+            )
+
+    def forget_comment(self, comment: Comment) -> None:
+        """It is not there."""
+        self._change_comment("DELETE FROM comments", comment)
+
+    def _change_comment(self, what: str, comment: Comment, *values: object) -> None:
+        key = (comment.place, comment.number, comment.release)
+        with self._transaction():
+            self._rows.execute(f"{what} WHERE place = ? AND number = ? AND release = ?", (*values, *key))
+
+    # Pauses
+
+    def pause(self, place: str) -> Pause | None:
+        row = self._rows.execute("SELECT why, since FROM pauses WHERE place = ?", (place,)).fetchone()
+        return Pause(*row) if row else None
+
+    def set_pause(self, place: str, why: str) -> None:
+        with self._transaction():
+            self._rows.execute("INSERT OR REPLACE INTO pauses VALUES (?, ?, ?)", (place, why, self.clock()))
+
+
+def _row(entry: Entry) -> tuple[Any, ...]:
+    values = {field.name: getattr(entry, field.name) for field in fields(entry)}
+    return tuple({**values, "labels": json.dumps(entry.labels)}.values())
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    values = dict(zip((field.name for field in fields(Entry)), row, strict=True))
+    labels = tuple(json.loads(values["labels"]))
+    return Entry(**{**values, "step": Step(values["step"]), "state": State(values["state"]), "labels": labels})

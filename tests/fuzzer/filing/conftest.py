@@ -1,0 +1,58 @@
+"""A GitHub on the loopback, and a state folder of one's own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+
+from desk import Place, Watch  # noqa: E402
+from github_server import GitHubServer, serving  # noqa: E402
+
+from fuzzer.campaign.store import Store  # noqa: E402
+from fuzzer.filing import draft as drafts  # noqa: E402
+from fuzzer.filing.draft import Draft  # noqa: E402
+
+
+@pytest.fixture
+def server() -> Iterator[GitHubServer]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name in ("DIFFTVM_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def place(server: GitHubServer, tmp_path: Path, watch: Watch) -> Place:
+    return Place(server.url, tmp_path / "filed.sqlite", watch.patience())
+
+
+@pytest.fixture
+def finding(saved: Path) -> Draft:
+    return drafts.read(saved)
+
+
+@pytest.fixture
+def findings(tmp_path: Path, make: Callable[..., object]) -> list[Draft]:
+    """Six of one campaign, that nobody would take for each other."""
+    found = []
+    with Store(tmp_path / "six", 1) as store:
+        for op, message in zip(("relu", "neg", "exp", "sin", "cos", "tanh"), "abcdef", strict=True):
+            doc = store.save(*make(f"no {message * 9}", op), {"tvm": "0.27.0"})  # type: ignore[misc]
+            assert doc is not None
+            found.append(drafts.read(tmp_path / "six" / "crashes" / doc.slug))
+    return found

@@ -1,0 +1,201 @@
+"""Each gate, open and shut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from desk import REPO, Place, Shows
+from github_server import GitHubServer
+
+from fuzzer.filing import gates
+from fuzzer.filing.draft import Draft
+from fuzzer.filing.filing import Filed, Held, submit
+from fuzzer.filing.gates import DAILY, REPRODUCTIONS, STOP, Answer, Desk, Verdict
+from fuzzer.filing.ledger import Entry, Ledger, state_folder
+from fuzzer.filing.newest import Newest
+from fuzzer.report.issue import marker
+from oracles.finding import Component, Kind
+
+DAY = 24 * 3600.0
+NOON = 20_000 * DAY + DAY / 2
+
+
+@pytest.fixture
+def desk(place: Place, finding: Draft) -> Any:
+    made = place.desk(finding)
+    with made.ledger:
+        yield made
+
+
+def with_doc(draft: Draft, **changes: Any) -> Draft:
+    return replace(draft, doc=msgspec.structs.replace(draft.doc, **changes))
+
+
+def on_lane(draft: Draft, **changes: Any) -> Draft:
+    return with_doc(draft, lane=replace(draft.doc.lane, **changes))
+
+
+def is_open(answer: Answer) -> bool:
+    return answer.verdict is Verdict.OPEN
+
+
+@pytest.mark.parametrize(
+    ("gate", "change", "told"),
+    [
+        (gates.of_tvm, lambda d: with_doc(d, component=Component.EXPORTER), "it is exporter's fault"),
+        (gates.of_tvm, lambda d: on_lane(d, variant="relay"), "it is in Relay, which left TVM with 0.20"),
+        (gates.steady, lambda d: with_doc(d, flaky=True, confirmed="2 of 3"), "flaky: 2 of 3"),
+        (gates.of_plain_tvm, lambda d: with_doc(d, versions={"preload": "a.py 12"}), "found with --preload a.py 12"),
+        (gates.no_misuse, lambda d: with_doc(d, kind=Kind.SLOW), "compile-time: TVM promises no time"),
+        (gates.not_known, lambda d: integer_power(d), "integer-power: apache/tvm #19550"),
+        (gates.presentable, lambda d: replace(d, title="x" * 257), "title 257 of at most 256 characters"),
+        (gates.presentable, lambda d: replace(d, body="x" * 65_537), "text 65537 of 65536"),
+        (gates.presentable, lambda d: replace(d, body=f"in {d.campaign}/x"), "it names "),
+    ],
+)
+def test_a_look_at_the_finding(
+    desk: Desk, finding: Draft, gate: gates.Ask, change: Callable[[Draft], Draft], told: str
+) -> None:
+    assert is_open(gate(finding, desk))
+    shut = gate(change(finding), desk)
+    assert shut.verdict is Verdict.SHUT
+    assert told in shut.told
+
+
+def integer_power(draft: Draft) -> Draft:
+    skeleton = "Check failed: N is false: power only applies to float"
+    return with_doc(draft, identity=replace(draft.doc.identity, skeleton=skeleton, kind=Kind.INTERNAL_ERROR))
+
+
+@pytest.mark.parametrize("where", [state_folder, None])
+def test_the_kill_switch(desk: Desk, finding: Draft, where: Callable[[], Path] | None) -> None:
+    assert is_open(gates.not_stopped(finding, desk))
+    folder = where() if where else finding.campaign
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / STOP).touch()
+    assert gates.not_stopped(finding, desk) == Answer(Verdict.SHUT, f"{folder / STOP} is there")
+    assert isinstance(submit(finding, desk), Held)
+
+
+def test_a_pause_and_its_end(desk: Desk, finding: Draft) -> None:
+    desk.ledger.set_pause(desk.place, "only 1 of 5 are confirmed")
+    assert gates.not_paused(finding, desk).told == "only 1 of 5 are confirmed; --resume-filing allows it again"
+    assert isinstance(submit(finding, desk), Held)
+    assert is_open(gates.not_paused(finding, replace(desk, place="api.github.com/another/place")))
+    desk.ledger.set_pause(desk.place, "")
+    assert is_open(gates.not_paused(finding, desk))
+
+
+def entry(desk: Desk, fingerprint: str, intended: float) -> Entry:
+    return Entry(desk.place, fingerprint, "nonce", "title", "/x", "0.27.0", intended)
+
+
+def test_three_a_day(desk: Desk, finding: Draft) -> None:
+    now = [NOON]
+    desk.ledger.clock = lambda: now[0]
+    for count, seconds in enumerate((-DAY, -DAY / 2 - 1, -DAY / 2, 0.0, 60.0)):
+        filed = entry(desk, str(count), NOON + seconds)
+        desk.ledger.intend(filed)
+        if count != 3:  # one of them is an intent that nobody knows the end of
+            desk.ledger.filed(filed, count, "url")
+    refused = entry(desk, "refused", NOON)
+    desk.ledger.intend(refused)
+    desk.ledger.refused(refused, "no")
+    assert gates.below_the_limit(finding, desk) == Answer(Verdict.SHUT, f"3 of {DAILY} today (UTC)")
+    assert is_open(gates.below_the_limit(finding, replace(desk, place="api.github.com/another/place")))
+    now[0] = NOON + DAY / 2
+    assert gates.below_the_limit(finding, desk) == Answer(Verdict.OPEN, f"0 of {DAILY} today (UTC)")
+
+
+def test_the_fourth_waits_for_tomorrow(place: Place, server: GitHubServer, findings: list[Draft]) -> None:
+    fates = []
+    for draft in findings:
+        desk = place.desk(draft)
+        with desk.ledger:
+            fates.append(submit(draft, desk, force=True))
+    assert [type(fate) for fate in fates] == [Filed] * 3 + [Held] * 3
+    assert len(server.issues(REPO)) == 3
+
+
+@pytest.mark.parametrize("times", [0, 4, REPRODUCTIONS - 1, REPRODUCTIONS])
+def test_ten_of_ten(desk: Desk, finding: Draft, times: int) -> None:
+    shows = Shows(finding, times)
+    answer = gates.reproduces(finding, replace(desk, backend=lambda: shows))
+    assert answer.told == f"{times} of {REPRODUCTIONS} fresh runs"
+    assert is_open(answer) is (times == REPRODUCTIONS)
+    assert shows.runs == min(times + 1, REPRODUCTIONS)
+
+
+def test_the_newest_release(desk: Desk, finding: Draft) -> None:
+    shows = Shows(finding, 15)
+    here = replace(desk, backend=lambda: shows)
+    assert gates.in_the_newest(finding, here) == Answer(Verdict.OPEN, "0.27.0, where it ran")
+    assert shows.runs == 0
+    newer = replace(here, newest=Newest("0.28.0", "0.28.0"))
+    assert gates.in_the_newest(finding, newer) == Answer(Verdict.OPEN, "0.28.0: 10 of 10 fresh runs")
+    assert shows.toolchains == ["0.28.0"] * 10
+    assert gates.in_the_newest(finding, newer) == Answer(Verdict.SHUT, "0.28.0: 5 of 10 fresh runs")
+
+
+def test_what_nobody_shall_run_or_ask(finding: Draft, tmp_path: Path) -> None:
+    with Ledger(tmp_path / "l") as ledger:
+        asked = {gate.name: gate.ask(finding, Desk(ledger)).verdict for gate in gates.GATES}
+    assert [name for name, verdict in asked.items() if verdict is Verdict.UNASKED] == [
+        "is wanted there",
+        "was not filed before",
+        "is within the daily limit",
+        "reproduces",
+        "fails in the newest release",
+        "is in no other issue",
+    ]
+
+
+@pytest.mark.parametrize("state", ["open", "closed"])
+@pytest.mark.parametrize("seen_by", ["the search", "the list"])
+def test_the_same_fingerprint_is_never_filed_again(
+    desk: Desk, finding: Draft, server: GitHubServer, state: str, seen_by: str
+) -> None:
+    server.add_issue(REPO, "hand-written", f"seen {marker(finding.fingerprint)}", state=state)
+    if seen_by == "the search":
+        server.repository(REPO).issues[0]["updated_at"] = "2020-01-01T00:00:00Z"
+        server.index()
+    held = submit(finding, desk, force=True)
+    assert isinstance(held, Held)
+    told = f"the same fingerprint: {server.url}/{REPO}/issues/1 ({state}) hand-written"
+    assert held.asked[-1].answer == Answer(Verdict.SHUT, told)
+
+
+def test_a_near_equal_title_is_shown_and_blocks_unless_forced(desk: Desk, finding: Draft, server: GitHubServer) -> None:
+    server.add_issue(REPO, finding.title.replace("[Bug]", "[Bug][LLVM]"), state="closed")
+    server.index()
+    held = submit(finding, desk)
+    assert isinstance(held, Held)
+    assert held.asked[-1].answer.forcible
+    assert "(closed) [Bug][LLVM]" in held.asked[-1].answer.told
+    forced = submit(finding, desk, force=True)
+    assert isinstance(forced, Filed)
+    assert [asked.gate.name for asked in forced.asked if asked.forced] == ["is in no other issue"]
+
+
+def test_others_are_compared_and_let_pass(desk: Desk, finding: Draft, server: GitHubServer) -> None:
+    server.add_issue(REPO, "[Bug] softmax of float16 overflows")
+    assert gates.not_there(finding, desk) == Answer(Verdict.OPEN, "1 issues compared")
+
+
+def test_only_what_a_person_may_judge_can_be_forced(desk: Desk, finding: Draft) -> None:
+    held = submit(with_doc(finding, flaky=True), desk, force=True)
+    assert isinstance(held, Held)
+    forced = submit(with_doc(finding, kind=Kind.SLOW), desk, force=True)
+    assert isinstance(forced, Filed)
+
+
+def test_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert state_folder() == tmp_path / "state" / "difftvm"
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert state_folder() == tmp_path / ".local" / "state" / "difftvm"

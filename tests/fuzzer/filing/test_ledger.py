@@ -1,0 +1,122 @@
+"""The books: what is written is there for the next process, and nothing is there twice."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fuzzer.filing.ledger import Comment, Entry, Ledger, Pause, State, Step
+from generators.graph import Invalid
+
+PLACE = "api.github.com/apache/tvm"
+ENTRY = Entry(PLACE, "0123", "nonce", "a title", "/a/finding", "0.27.0", 100.0)
+COMMENT = Comment(PLACE, 7, "0.28.0", "nonce", "body", 200.0)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "new" / "filed.sqlite"
+
+
+def test_an_entry_from_intent_to_end(path: Path) -> None:
+    with Ledger(path) as ledger:
+        ledger.intend(ENTRY)
+        assert ledger.entry(PLACE, "0123") == ENTRY
+        ledger.filed(ENTRY, 7, "https://7")
+    with Ledger(path, lambda: 300.0) as ledger:
+        filed = replace(ENTRY, step=Step.FILED, number=7, url="https://7")
+        assert ledger.entries(PLACE) == [filed] == ledger.entries()
+        ledger.saw(filed, State.CLOSED, "completed", ("a, b", "ü"), 'W/"1"')
+        ledger.fails_in(filed, "0.28.0")
+        seen = replace(filed, state=State.CLOSED, reason="completed", labels=("a, b", "ü"), etag='W/"1"', looked=300.0)
+        assert ledger.entry(PLACE, "0123") == replace(seen, release="0.28.0")
+        assert ledger.entry("elsewhere", "0123") is None
+
+
+@pytest.mark.parametrize("step", [Step.INTENDED, Step.FILED])
+def test_nobody_intends_it_twice(path: Path, step: Step) -> None:
+    with Ledger(path) as ledger, Ledger(path) as other:
+        ledger.intend(ENTRY)
+        if step is Step.FILED:
+            ledger.filed(ENTRY, 7, "u")
+        with pytest.raises(sqlite3.IntegrityError):
+            other.intend(replace(ENTRY, nonce="other"))
+        assert ledger.entry(PLACE, "0123").nonce == "nonce"  # type: ignore[union-attr]
+
+
+def test_what_was_refused_may_be_intended_again(path: Path) -> None:
+    with Ledger(path) as ledger:
+        ledger.intend(ENTRY)
+        ledger.refused(ENTRY, "no")
+        ledger.intend(replace(ENTRY, nonce="other"))
+        assert ledger.entry(PLACE, "0123").step is Step.INTENDED  # type: ignore[union-attr]
+
+
+def test_comments(path: Path) -> None:
+    with Ledger(path) as ledger:
+        ledger.intend_comment(COMMENT)
+        with pytest.raises(sqlite3.IntegrityError):
+            ledger.intend_comment(COMMENT)
+        ledger.commented(COMMENT, "url")
+        assert ledger.comments(PLACE, 7) == [replace(COMMENT, url="url")]
+        ledger.forget_comment(COMMENT)
+        assert ledger.comments(PLACE, 7) == []
+
+
+def test_pauses(path: Path) -> None:
+    with Ledger(path, lambda: 5.0) as ledger:
+        assert ledger.pause(PLACE) is None
+        ledger.set_pause(PLACE, "too few")
+        ledger.set_pause(PLACE, "")
+        assert ledger.pause(PLACE) == Pause("", 5.0)
+
+
+def test_one_at_a_time(path: Path) -> None:
+    inside: list[str] = []
+
+    def second() -> None:
+        with Ledger(path) as other, other.alone():
+            inside.append("second")
+
+    with Ledger(path) as ledger:
+        thread = threading.Thread(target=second)
+        with ledger.alone():
+            thread.start()
+            thread.join(0.1)
+            inside.append("first")
+        thread.join()
+    assert inside == ["first", "second"]
+
+
+def test_only_its_owner_reads_it(path: Path) -> None:
+    with Ledger(path):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_what_is_sent_was_on_the_disk_before(path: Path) -> None:
+    with Ledger(path) as ledger:
+        (mode,) = ledger._rows.execute("PRAGMA journal_mode").fetchone()
+        (synchronous,) = ledger._rows.execute("PRAGMA synchronous").fetchone()
+    assert (mode, synchronous) == ("wal", 2)
+
+
+def test_another_format(path: Path) -> None:
+    with Ledger(path) as ledger:
+        ledger._rows.execute("PRAGMA user_version = 9")
+    with pytest.raises(Invalid, match="format 9 is not known; this version reads 1; name another with --ledger"):
+        Ledger(path)
+
+
+def test_what_is_no_database(tmp_path: Path) -> None:
+    path = tmp_path / "filed.sqlite"
+    path.write_text("not a database, and long enough to look like one " * 40)
+    with pytest.raises(Invalid, match="not a database"):
+        Ledger(path)
+    with pytest.raises(Invalid):
+        Ledger(path / "below")
