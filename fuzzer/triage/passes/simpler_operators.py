@@ -45,7 +45,7 @@ KIN = (
     _kin(
         "add_scalar mul_scalar",
         "sub_scalar rsub_scalar div_scalar rdiv_scalar floor_divide_scalar rfloor_divide_scalar remainder_scalar"
-        " rremainder_scalar fmod_scalar float_power_scalar copysign_scalar",
+        " rremainder_scalar fmod_scalar copysign_scalar",
     ),
     _kin("eq_scalar lt_scalar", "ne_scalar le_scalar gt_scalar ge_scalar"),
     _kin("bitwise_and_scalar", "bitwise_or_scalar bitwise_xor_scalar"),
@@ -63,7 +63,6 @@ KIN = (
     _kin("softmax", "log_softmax softmin"),
     # shapes
     _kin("transpose", "swapdims"),
-    _kin("flip", "fliplr flipud"),
     _kin("cat", "concatenate"),
     _kin("zeros", "ones empty"),
     _kin("zeros_like", "ones_like empty_like"),
