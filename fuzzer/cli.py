@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -27,6 +27,9 @@ from fuzzer.campaign.screen import Screen, found_line
 from fuzzer.campaign.store import Busy, Store, state_of
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
+from fuzzer.filing import command as filing
+from fuzzer.filing.auto import asked_for
+from fuzzer.filing.tracker import PUBLIC
 from fuzzer.gen import Order
 from fuzzer.gen import run as generate_cases
 from fuzzer.isolate import sanitizer
@@ -78,6 +81,7 @@ app.add_typer(toolchains.app, name="toolchain")
 app.command("corpus")(corpus_command.corpus)
 app.command("minimize")(minimize_command.minimize)
 app.command("report")(report_command.report)
+app.command("file")(filing.file)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 ToolchainNames = Annotated[
@@ -100,6 +104,11 @@ def run(
     toolchain: ToolchainNames = HOST_NAME,
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
     preload: PreloadFile = None,
+    auto_file: Annotated[bool, typer.Option("--auto-file", help="File what is found: see `fuzz file`.")] = False,
+    repo: filing.Repository = None,
+    token_file: filing.TokenFile = None,
+    base_url: filing.BaseUrl = PUBLIC,
+    ledger: filing.LedgerFile = None,
     json: JsonFlag = False,
 ) -> None:
     """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
@@ -111,6 +120,7 @@ def run(
     drawn = DRAWN if the_mix and HOST in where else 0
     chosen_ops = _ops(ops)
     find_all = finder(preload)
+    filer = asked_for(auto_file, filing.Office(repo, base_url, ledger), token_file, preload)
     with Store(campaign, seed) as store:
         settings = Settings(
             campaign, store.state.seed, every_test, sampled, seconds, tests, workers, chosen_ops, json=json
@@ -121,8 +131,8 @@ def run(
         with Fleet(store.scratch, find_all, tell=say) as executor:
             _prove_that_failures_are_seen(executor)
             task = Campaign(settings, store, executor)
-            _stop_on_signals(task)
-            with Screen(task):
+            with Screen(task), filer(task.new, store.crashes, executor, say) as filed:
+                _stop_on_signals(task, filed.drop)
                 task.run()
         _summarise(task, store, executor.quarantined, f" --preload {preload}" if preload else "")
 
@@ -134,10 +144,11 @@ def _prove_that_failures_are_seen(executor: Backend) -> None:
         raise EnvironmentMissing(f"the self-test failed ({listed}); `fuzz doctor` shows more")
 
 
-def _stop_on_signals(task: Campaign) -> None:
+def _stop_on_signals(task: Campaign, *also: Callable[[], None]) -> None:
     def stop() -> None:
         say("stopping; what is under way is repeated by the next run (once more to stop at once)")
-        task.stop()
+        for each in (task.stop, *also):
+            each()
 
     on_first_signal(stop)
 

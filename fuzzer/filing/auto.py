@@ -43,8 +43,7 @@ class AutoFiler:
         backend: Backend,
         tell: Callable[[str], None],
     ) -> None:
-        """Raise `Invalid` where the office has no repository, `EnvironmentMissing` where nobody answers there: before
-        a campaign begins, not a night later."""
+        """Entering it raises `Unreachable` where nobody answers: before the campaign begins, not a night later."""
         self._office, self._token, self._crashes, self._new = office, token, crashes, new
         self._backend, self._tell = backend, tell
         self._over, self._dropped = threading.Event(), False
@@ -54,6 +53,7 @@ class AutoFiler:
     def __enter__(self) -> AutoFiler:
         tracker = self._office.tracker(self._token)
         with self._office.open_ledger() as ledger:
+            tracker.changed_since(ledger.clock())
             settle_all(ledger, tracker)
         self._thread.start()
         return self
@@ -100,6 +100,34 @@ class AutoFiler:
         self._tell(said[-1] if isinstance(fate, Filed) else "\n".join(said[-2:]))
 
 
-def token_for(file: Path | None) -> Secret:
-    """Before anything is started that could inherit it."""
-    return secret.of_user(file)
+class NobodyFiles:
+    """What a campaign without `--auto-file` has."""
+
+    def __enter__(self) -> NobodyFiles:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        return None
+
+    def drop(self) -> None:
+        return None
+
+
+Start = Callable[[Sequence[FindingDoc], Path, Backend, Callable[[str], None]], AutoFiler | NobodyFiles]
+"""From a campaign's new findings, their folder, what runs lanes, and who is told."""
+
+
+def asked_for(auto_file: bool, office: Office, token_file: Path | None, preload: Path | None) -> Start:
+    """Before anything is started that could inherit the token. Raise `Invalid` where the options do not go together,
+    `EnvironmentMissing` where there is no token."""
+    if not auto_file:
+        if office.repository or token_file:
+            raise Invalid("--repo and --token-file go with --auto-file")
+        return lambda new, crashes, backend, tell: NobodyFiles()
+    if not office.repository:
+        raise Invalid("--auto-file: --repo OWNER/NAME is missing: where to?")
+    if preload:
+        raise Invalid("--auto-file: what a file of yours changes in TVM is not TVM's fault: not with --preload")
+    _ = office.place  # which raises `Invalid` where it is none
+    token = secret.of_user(token_file)
+    return lambda new, crashes, backend, tell: AutoFiler(office, token, crashes, new, backend, tell)

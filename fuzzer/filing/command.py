@@ -18,11 +18,11 @@ from fuzzer.filing import secret
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.filing import Asked, Denied, Drafted, Fate, Filed, Held, look, submit
 from fuzzer.filing.gates import Desk
-from fuzzer.filing.github import PUBLIC, Tracker, place_of
 from fuzzer.filing.ledger import Ledger, default_path
 from fuzzer.filing.newest import newest
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.sync import Seen, counts, sync
+from fuzzer.filing.tracker import PUBLIC, Tracker, place_of
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.toolchains.registry import find
 from generators.graph import Invalid
@@ -62,7 +62,9 @@ class Office:
         """Raise `Invalid` where no repository was named."""
         if self.repository is None:
             raise Invalid("--repo OWNER/NAME is missing: where to?")
-        return Tracker(self.repository, self.base_url, token)
+        from fuzzer.filing.github import GitHub  # which takes longer to load than all of difftvm
+
+        return GitHub(self.repository, self.base_url, token)
 
     def open_ledger(self) -> Ledger:
         return Ledger(self.ledger or default_path())

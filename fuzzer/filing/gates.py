@@ -13,9 +13,9 @@ from pathlib import Path
 
 from fuzzer.filing import misuse, titles
 from fuzzer.filing.draft import Draft
-from fuzzer.filing.github import BODY, TITLE, Issue, Tracker
 from fuzzer.filing.ledger import Ledger, Step, state_folder
 from fuzzer.filing.newest import Newest
+from fuzzer.filing.tracker import BODY, TITLE, Issue, Tracker
 from fuzzer.isolate.fleet import Backend
 from fuzzer.isolate.toolchain import HOST_NAME, Kind, language_of
 from fuzzer.replay import Exit, replay

@@ -1,4 +1,4 @@
-"""GitHub's REST interface, through PyGithub: what is asked of it, and what may have come of a request to write.
+"""GitHub's REST interface, through PyGithub. Imported where it is used: PyGithub takes long to load.
 
 PyGithub repeats nothing by itself here. A request to read is repeated, a few times. One to write is repeated only where
 the answer says that nothing was written; where there is no answer that says so, it is `Lost`, and `once.py` finds out.
@@ -6,33 +6,35 @@ the answer says that nothing was written; where there is no answer that says so,
 
 from __future__ import annotations
 
-import ipaddress
 import json
-import re
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import github
 import requests
 from github import Auth, Github, GithubException, RateLimitExceededException
-from github.Consts import API_VERSION_2022_11_28, DEFAULT_BASE_URL
+from github.Consts import API_VERSION_2022_11_28
 from urllib3 import Retry
 
 from fuzzer.filing.ledger import State
 from fuzzer.filing.secret import Secret
-from fuzzer.isolate.executor import EnvironmentMissing
-from generators.graph import Invalid
+from fuzzer.filing.tracker import (
+    PUBLIC,
+    Issue,
+    Lost,
+    Patience,
+    Refused,
+    Status,
+    Unchanged,
+    Unreachable,
+    Written,
+    place_of,
+)
 
-PUBLIC = DEFAULT_BASE_URL
 PAGE = 100
-TITLE, BODY = 256, 65_536
-"""The most characters of an issue."""
-
-_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9_.-]{1,100}")
 _UNSURE = (408,)
 """Beside 5xx: answers after which the request may have been carried out all the same."""
 
@@ -44,84 +46,6 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """Seconds, but for `attempts`, which bounds how often one thing is asked or sent.
-
-    timeout  for one answer
-    settle   after a lost answer to a write, what was written shows in lists, or will not any more
-    poll     between two looks at such a list
-    backoff  before the second attempt; twice as much before each further one
-    longest  the longest that a server may ask to wait (Retry-After); more is an error
-    """
-
-    attempts: int = 4
-    timeout: int = 30
-    settle: float = 120.0
-    poll: float = 10.0
-    backoff: float = 1.0
-    longest: float = 300.0
-    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
-    clock: Callable[[], float] = field(default=time.time, repr=False)
-
-    @property
-    def whole(self) -> float:
-        """No write takes longer from its intent to its end."""
-        return self.attempts * (self.attempts * (self.timeout + self.longest) + self.settle)
-
-
-@dataclass(frozen=True, slots=True)
-class Issue:
-    """What is compared with a report that is about to be filed."""
-
-    number: int
-    title: str
-    body: str
-    url: str
-    state: str
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """It is there. `number` is the issue's."""
-
-    number: int
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """It is not there, and why."""
-
-    told: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Nobody knows whether it is there."""
-
-    told: str
-
-
-@dataclass(frozen=True, slots=True)
-class Unchanged:
-    """Since the last time that it was asked about."""
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What has become of an issue; `reason` is why it was closed."""
-
-    state: State
-    reason: str = ""
-    labels: tuple[str, ...] = ()
-    etag: str = ""
-
-
-class Unreachable(EnvironmentMissing):
-    """The tracker does not answer, or not now, or not to us."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Busy:
     """Nothing was done; it may be asked again in so many seconds."""
 
@@ -129,7 +53,7 @@ class _Busy:
     told: str
 
 
-class Tracker:
+class GitHub:
     """The issues of one repository. Without a token it can only read."""
 
     def __init__(
@@ -291,25 +215,6 @@ class Tracker:
 
     def _told(self, text: str) -> str:
         return self._token.hidden_in(text) if self._token else text
-
-
-def place_of(repository: str, base_url: str = PUBLIC) -> str:
-    """What the ledger calls it: the server's name and the repository's, in small letters. Raise `Invalid`."""
-    if not _REPOSITORY.fullmatch(repository):
-        raise Invalid(f"{repository!r} is no repository: OWNER/NAME")
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise Invalid(f"{base_url!r} is no address of a GitHub server, as {PUBLIC}")
-    if parts.scheme == "http" and not _is_this_machine(parts.hostname):
-        raise Invalid(f"{base_url!r}: a token is sent by https only")
-    return f"{parts.netloc}{parts.path.rstrip('/')}/{repository}".lower()
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _utc(seconds: float) -> datetime:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from fuzzer.filing.github import Lost, Patience, Refused, Written
+from fuzzer.filing.tracker import Lost, Patience, Refused, Written
 
 Find = Callable[[], Written | None]
 """Looks in a list of the tracker's. May raise `Unreachable`."""

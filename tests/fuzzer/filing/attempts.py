@@ -25,12 +25,13 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1]), str(HERE.parents[2])]
 from desk import Place, read  # noqa: E402
 
 from fuzzer.filing.filing import Filed, submit  # noqa: E402
-from fuzzer.filing.github import Tracker, Unreachable  # noqa: E402
+from fuzzer.filing.github import GitHub  # noqa: E402
 from fuzzer.filing.ledger import Ledger  # noqa: E402
+from fuzzer.filing.tracker import Unreachable  # noqa: E402
 
 REACHES = (
     (Ledger, ("entry", "sent_today", "intend", "filed", "refused")),
-    (Tracker, ("create", "search", "find", "changed_since")),
+    (GitHub, ("create", "search", "find", "changed_since")),
 )
 FIRST = "entry"
 """The call before which the first point is."""

@@ -15,10 +15,11 @@ from github_server import TOKEN
 from fuzzer.filing import draft as drafts
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import Desk
-from fuzzer.filing.github import Patience, Tracker
+from fuzzer.filing.github import GitHub
 from fuzzer.filing.ledger import Ledger
 from fuzzer.filing.newest import Newest
 from fuzzer.filing.secret import Secret
+from fuzzer.filing.tracker import Patience
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Result, Skipped
@@ -88,8 +89,8 @@ class Place:
     patience: Patience
     repo: str = REPO
 
-    def tracker(self, token: str | None = TOKEN) -> Tracker:
-        return Tracker(self.repo, self.url, Secret(token) if token else None, self.patience)
+    def tracker(self, token: str | None = TOKEN) -> GitHub:
+        return GitHub(self.repo, self.url, Secret(token) if token else None, self.patience)
 
     def desk(self, draft: Draft, backend: Callable[[], Shows] | None = None, newest: Newest = NEWEST) -> Desk:
         """With a ledger that the caller closes."""

@@ -75,6 +75,7 @@ class GitHubServer:
         self.faults: dict[str, list[Fault | None]] = {"GET": [], "POST": []}
         self.answers: list[Answer] = []
         self.sent: list[JSON] = []
+        self.token = TOKEN
         self.on_write: Callable[[], None] = lambda: None
         self.lock = threading.RLock()
         self.http = _Http(("127.0.0.1", 0), _Handler)
@@ -253,8 +254,11 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         query = {key: values[0] for key, values in parse_qs(parts.query).items()}
         route, steps = self._route(), parts.path.strip("/").split("/")
-        if method == "POST" and self.headers.get("Authorization") not in (f"token {TOKEN}", f"Bearer {TOKEN}"):
-            return 401, _message("Requires authentication"), {}, route
+        match self.headers.get("Authorization"):
+            case None if method == "POST":
+                return 401, _message("Requires authentication"), {}, route
+            case str(sent_with) if sent_with != f"token {self.github.token}":
+                return 401, _message("Bad credentials"), {}, route
         name = "/".join(steps[1:3])
         match method, route:
             case "POST", "/repos/O/R/issues":

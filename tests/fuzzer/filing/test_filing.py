@@ -13,8 +13,8 @@ from github_server import DONE_ALL_THE_SAME, Fault, GitHubServer
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.filing import Denied, Drafted, Fate, Filed, Held, look, settle_all, submit
 from fuzzer.filing.gates import GATES, STOP, Desk, Verdict
-from fuzzer.filing.github import Unreachable
 from fuzzer.filing.ledger import Ledger, Step, state_folder
+from fuzzer.filing.tracker import Unreachable
 from fuzzer.report.issue import marker
 
 

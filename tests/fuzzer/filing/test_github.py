@@ -6,8 +6,8 @@ import pytest
 from desk import REPO, Place, Watch
 from github_server import RETRY_AFTER, TOKEN, Fault, GitHubServer
 
-from fuzzer.filing.github import Lost, Refused, Status, Unchanged, Unreachable, Written, place_of
 from fuzzer.filing.ledger import State
+from fuzzer.filing.tracker import Lost, Refused, Status, Unchanged, Unreachable, Written, place_of
 from generators.graph import Invalid
 
 POST = "POST"

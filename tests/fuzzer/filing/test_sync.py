@@ -13,10 +13,10 @@ from github_server import Fault, GitHubServer
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.filing import Filed, submit
 from fuzzer.filing.gates import STOP, Desk, Verdict, not_paused
-from fuzzer.filing.github import Unreachable
 from fuzzer.filing.ledger import Entry, Ledger, State
 from fuzzer.filing.newest import Newest
 from fuzzer.filing.sync import MONTH, WEEK, Standing, Synced, standing, sync, too_few
+from fuzzer.filing.tracker import Unreachable
 
 NEW = Newest("0.28.0", "0.28.0")
 ENTRY = Entry("place", "f", "n", "t", "/x", "0.27.0", 1000.0)

@@ -1,0 +1,111 @@
+"""`fuzz run --auto-file`: what a campaign finds is filed while it runs, and nothing of that can end the campaign."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+from desk import REPO, Shows
+from github_server import TOKEN, GitHubServer
+
+from fuzzer.filing.auto import AutoFiler
+from fuzzer.filing.command import Office
+from fuzzer.filing.draft import Draft
+from fuzzer.filing.gates import STOP, state_folder
+from fuzzer.filing.secret import Secret
+from fuzzer.filing.tracker import Unreachable
+from fuzzer.report.finding_file import FindingDoc
+
+
+class AllShow:
+    """A backend in which each finding shows, by the operators of its case."""
+
+    def __init__(self, drafts: list[Draft]) -> None:
+        self.by_ops = {draft.case.graph.ops: Shows(draft) for draft in drafts}
+
+    def run_fresh(self, case: object, lanes: object, bounds: object = None) -> object:
+        return self.by_ops[case.graph.ops].run_fresh(case, lanes)  # type: ignore[attr-defined,arg-type]
+
+
+class Auto:
+    """A campaign's filer, and what it told."""
+
+    def __init__(self, server: GitHubServer, drafts: list[Draft], tmp_path: Path) -> None:
+        self.new: list[FindingDoc] = []
+        self.told: list[str] = []
+        office = Office(REPO, server.url, tmp_path / "filed.sqlite")
+        crashes = drafts[0].folder.parent
+        self.filer = AutoFiler(office, Secret(TOKEN), crashes, self.new, AllShow(drafts), self.told.append)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def auto(server: GitHubServer, findings: list[Draft], tmp_path: Path) -> Auto:
+    return Auto(server, findings, tmp_path)
+
+
+def test_what_is_found_is_filed_while_the_campaign_runs(
+    auto: Auto, server: GitHubServer, findings: list[Draft]
+) -> None:
+    with auto.filer:
+        auto.new.append(findings[0].doc)
+        deadline = time.monotonic() + 20
+        while not server.issues(REPO):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    assert auto.told == [f"{findings[0].doc.slug}: filed: {server.url}/{REPO}/issues/1"]
+
+
+def test_the_rules_are_the_same(auto: Auto, server: GitHubServer, findings: list[Draft]) -> None:
+    flaky = msgspec.structs.replace(findings[5].doc, flaky=True)
+    with auto.filer:
+        auto.new += [flaky, *(draft.doc for draft in findings[:5])]
+    assert len(server.issues(REPO)) == 3
+    assert len(auto.told) == 5
+    assert all("3 of 3 today (UTC)" in told for told in auto.told[3:])
+
+
+def test_the_kill_switch_stops_it_at_once(auto: Auto, server: GitHubServer, findings: list[Draft]) -> None:
+    state_folder().mkdir(parents=True, exist_ok=True)
+    (state_folder() / STOP).touch()
+    with auto.filer:
+        auto.new.append(findings[0].doc)
+    assert server.sent == []
+    assert f"{STOP} is there" in auto.told[0]
+
+
+def test_a_campaign_that_is_stopped_files_no_more(auto: Auto, server: GitHubServer, findings: list[Draft]) -> None:
+    with auto.filer:
+        auto.filer.drop()
+        auto.new.append(findings[0].doc)
+    assert server.sent == []
+
+
+def test_what_fails_is_told_and_the_next_is_tried(auto: Auto, server: GitHubServer, findings: list[Draft]) -> None:
+    shutil.rmtree(findings[0].folder)
+    with auto.filer:
+        auto.new += [draft.doc for draft in findings[:2]]
+    assert "not filed: " in auto.told[0]
+    assert auto.told[1].startswith(f"{findings[1].doc.slug}: filed: ")
+
+
+def test_nobody_answers_and_no_campaign_begins(auto: Auto, server: GitHubServer) -> None:
+    server.token = "another"
+    with pytest.raises(Unreachable, match="401 Bad credentials"), auto.filer:
+        raise AssertionError("it began")
+    assert "filing" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_two_campaigns_that_find_the_same(server: GitHubServer, findings: list[Draft], tmp_path: Path) -> None:
+    one, other = Auto(server, findings, tmp_path), Auto(server, findings, tmp_path)
+    with one.filer, other.filer:
+        for each in (one, other):
+            each.new.append(findings[0].doc)
+    assert len(server.sent) == 1
+    assert sorted(told[0].partition(": ")[2] for told in (one.told, other.told)) == [
+        f"filed by an earlier attempt: {server.url}/{REPO}/issues/1",
+        f"filed: {server.url}/{REPO}/issues/1",
+    ]
