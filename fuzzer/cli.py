@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +23,7 @@ from fuzzer import sweep as sweeping
 from fuzzer.availability import available
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.screen import Screen, found_line
-from fuzzer.campaign.store import Busy, Store, state_of
+from fuzzer.campaign.store import Busy, Store
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
 from fuzzer.filing import command as filing
@@ -51,17 +50,15 @@ from fuzzer.lanes import (
 )
 from fuzzer.replay import Exit
 from fuzzer.report import command as report_command
-from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.selftest import Check, self_test
 from fuzzer.settings import DRAWN, Settings
 from fuzzer.signals import on_first_signal
+from fuzzer.terminal import print_json, program, say
 from fuzzer.toolchains import command as toolchains
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
-from fuzzer.triage import known as known_behaviour
-from fuzzer.triage import tables
-from fuzzer.triage.related import causes
+from fuzzer.triage import command as triage_command
 from generators.builder import Limits
 from generators.graph import Invalid, Profile
 from generators.ops import OPS, Op
@@ -82,6 +79,7 @@ app.command("corpus")(corpus_command.corpus)
 app.command("minimize")(minimize_command.minimize)
 app.command("report")(report_command.report)
 app.command("file")(filing.file)
+app.command("triage")(triage_command.triage)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 ToolchainNames = Annotated[
@@ -241,46 +239,6 @@ def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Table:
     for run in result.runs:
         table.add_row(run.lane.toolchain, releases[run.lane.toolchain], run.word, run.told)
     return table
-
-
-@app.command()
-def triage(
-    campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
-    unsupported: Annotated[bool, typer.Option("--unsupported", help="What each importer lacks, counted.")] = False,
-    known: Annotated[bool, typer.Option("--known", help="Known behaviour: how often each entry was met.")] = False,
-    json: JsonFlag = False,
-) -> None:
-    """List the findings of a campaign; known behaviour is counted, not listed."""
-    folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
-    docs = [finding_file.read(folder) for folder in folders]
-    if unsupported or known:
-        state = state_of(campaign)
-        if json:
-            print_json(tables.lacking(state) if unsupported else tables.known(state, docs))
-        else:
-            print(*(tables.lacking_lines(state) if unsupported else tables.known_lines(state, docs)), sep="\n")
-        return
-    if json:
-        print_json([msgspec.to_builtins(doc) for doc in docs])
-        return
-    old = [doc for doc in docs if known_behaviour.match(doc.identity)]
-    docs = [doc for doc in docs if doc not in old]
-    caused = causes(docs)
-    for component in Component:
-        of_it = [doc for doc in docs if doc.component is component]
-        if of_it:
-            print(f"{component}: {len(of_it)}")
-        for doc in of_it:
-            print(f"  {found_line(doc)}")
-            if doc.signature in caused:
-                print(f"      perhaps a consequence of {caused[doc.signature].slug}")
-    hint = f", {len(caused)} of them perhaps consequences of others" if caused else ""
-    hint += f", and {len(old)} of known behaviour (`--known`)" if old else ""
-    print(
-        f"{len(docs)} findings{hint}; next: {program()} --replay {folders[0]}"
-        if docs
-        else f"no findings; next: {program()} run"
-    )
 
 
 @app.command()
@@ -448,23 +406,6 @@ def _ops(globs: str) -> tuple[Op, ...]:
     if not chosen:
         raise Invalid(f"no operator matches {globs!r}; `fuzz ops` lists them")
     return chosen if len(chosen) < len(OPS) else OPS  # all of them: motifs, and a mix that suits TVM
-
-
-def program() -> str:
-    """How this command was called: `fuzz` where that is on the path, else the way to it."""
-    called = sys.argv[0]
-    if called.endswith(".py"):
-        return "python -m fuzzer.cli"
-    return "fuzz" if shutil.which("fuzz") == os.path.abspath(called) else os.path.relpath(called)
-
-
-def print_json(value: object) -> None:
-    print(msgspec.json.format(msgspec.json.encode(value)).decode())
-
-
-def say(text: str) -> None:
-    """Progress, for people: stderr."""
-    print(text, file=sys.stderr, flush=True)
 
 
 def routed(arguments: list[str]) -> list[str]:

@@ -110,7 +110,7 @@ def _looked(doc: FindingDoc, lane: LaneSpec) -> bool:
 
 
 def _verdict(doc: FindingDoc, finding: Finding) -> Exit:
-    if doc.identity.same_failure(signature_of(finding)):
+    if signature_of(doc.finding).same_failure(signature_of(finding)):  # not as another version of difftvm called it
         return Exit.SAME
     match finding.kind:
         case Kind.TIMED_OUT:

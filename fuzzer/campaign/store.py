@@ -30,7 +30,7 @@ from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.record import AFTER, BEFORE, ONNX, record_of
 from fuzzer.triage import known as known_behaviour
 from fuzzer.triage.investigate import Confirmed, Sighting
-from fuzzer.triage.signature import twins
+from fuzzer.triage.signature import Signature, signature_of, twins
 from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec
@@ -71,6 +71,7 @@ class Store:
             self.state = self._load(seed)
             self._sweep()
             self.findings: dict[str, FindingDoc] = {doc.signature: doc for doc in self._read_findings()}
+            self._coarse = {key: signature_of(doc.finding) for key, doc in self.findings.items()}
         except BaseException:
             self._lock_file.close()
             raise
@@ -170,13 +171,16 @@ class Store:
     def _known(self, case: Case, sighting: Sighting) -> str | None:
         signature = sighting.signature
         if not signature.needs_ops:
-            return next((key for key in (signature.id, f"flaky-{signature.id}") if key in self.findings), None)
+            return min(self._same(signature), key=lambda key: self.findings[key].flaky, default=None)
         ops = set(case.graph.ops)
-        for doc in self.findings.values():
-            same = doc.identity.same_failure(signature) and set(doc.ops) <= ops
-            if same and any(_shows_in(lane, doc) for lane in sighting.lanes):
+        for doc in map(self.findings.__getitem__, self._same(signature)):
+            if set(doc.ops) <= ops and any(_shows_in(lane, doc) for lane in sighting.lanes):
                 return doc.signature
         return None
+
+    def _same(self, signature: Signature) -> list[str]:
+        """The findings that show this failure, whatever the version of difftvm that saved them called it."""
+        return [key for key, coarse in self._coarse.items() if coarse.same_failure(signature)]
 
     def save(self, found: Confirmed, sighting: Sighting, versions: dict[str, str]) -> FindingDoc | None:
         """Write the finding's folder; None, and one more in the count, where its signature is there already, or known
@@ -193,14 +197,22 @@ class Store:
             doc = finding_file.document(found, versions)
             self._write(found, doc)
             self.findings[key] = doc
+            self._coarse[key] = signature_of(doc.finding)
             return doc
 
     def _twin(self, found: Confirmed) -> str | None:
-        """The saved finding that is this one seen otherwise: unwritten memory is garbage in some lanes of some runs."""
-        for doc in self.findings.values():
-            same_place = doc.identity.ops == found.signature.ops and doc.component is found.signature.component
-            if same_place and twins(doc.kind, found.signature.kind) and set(doc.lanes) & set(found.lanes):
-                return doc.signature
+        """The saved finding that is this one seen otherwise: an earlier version of difftvm named it, or one of the two
+        lacks its blame, or unwritten memory is garbage in some lanes of some runs."""
+        mine = found.signature
+        for key in self._same(mine):
+            doc, its = self.findings[key], self.findings[key].identity
+            if mine.needs_ops:
+                garbage = twins(its.kind, mine.kind) and its.ops == mine.ops and set(doc.lanes) & set(found.lanes)
+                same = garbage or (mine.same_bug(its) and not doc.flaky)
+            else:
+                same = True
+            if same and doc.flaky is found.flaky:
+                return key
         return None
 
     def _write(self, found: Confirmed, doc: FindingDoc) -> None:

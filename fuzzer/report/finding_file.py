@@ -15,7 +15,7 @@ from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import Signature
 from generators import case_file
 from generators.graph import Case, Invalid
-from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, SideEffect
+from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.lane import LaneSpec
 from oracles.lane_check import why_not
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
@@ -91,6 +91,11 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     blame: Blame = NOBODY
     releases: Releases = NOWHERE
     reports: tuple[SanitizerReport, ...] = ()
+
+    @property
+    def finding(self) -> Finding:
+        """What the oracle saw, of the reduced case."""
+        return Finding(self.kind, self.component, self.lane, self.identity.stage, self.evidence.evidence)
 
 
 def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:

@@ -33,8 +33,7 @@ class Record:
 
     @property
     def finding(self) -> Finding:
-        doc = self.doc
-        return Finding(doc.kind, doc.component, doc.lane, doc.identity.stage, doc.evidence.evidence)
+        return self.doc.finding
 
 
 def record_of(found: Confirmed, doc: FindingDoc) -> Record:

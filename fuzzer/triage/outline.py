@@ -11,9 +11,7 @@ from generators.graph import Graph, Node
 
 def outline(graph: Graph) -> str:
     """`relu(conv2d)`; of values that are used more than once, `add(a, exp(a)) where a = neg`; of several outputs,
-    `exp; neg`. Isomorphic graphs have the same outline.
-
-    Its length goes with that of the graph: what is used twice is written once.
+    `exp; neg`. What is used twice is written once: its length goes with that of the graph.
     """
     maker = {value.name: node for node in graph.nodes for value in node.results}
     operands = {id(node): [maker[name] for name in node.args if name in maker] for node in graph.nodes}

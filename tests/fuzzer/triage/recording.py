@@ -1,14 +1,13 @@
 """Recorded failures: what a lane really did, and the identity that it must be given.
 
-`records/<bug>.json` is one bug: its identity, and what was seen of it, at several shapes and dtypes, with several seeds,
-in several lanes, toolchains and installations. Another file is another bug. `record.py` writes them.
+`records/<bug>.json` is one bug: its identity, and what was seen of it, at several shapes and dtypes, with several
+seeds, in several lanes, toolchains and installations. Another file is another bug. `record.py` writes them.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-
 from typing import Any
 
 import msgspec

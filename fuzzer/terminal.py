@@ -1,0 +1,26 @@
+"""What commands print, and how they call themselves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import msgspec
+
+
+def program() -> str:
+    """How this command was called: `fuzz` where that is on the path, else the way to it."""
+    called = sys.argv[0]
+    if called.endswith(".py"):
+        return "python -m fuzzer.cli"
+    return "fuzz" if shutil.which("fuzz") == os.path.abspath(called) else os.path.relpath(called)
+
+
+def print_json(value: object) -> None:
+    print(msgspec.json.format(msgspec.json.encode(value)).decode())
+
+
+def say(text: str) -> None:
+    """Progress, for people: stderr."""
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,88 @@
+"""`fuzz triage`: the findings of a campaign, what is known of them, and which of them are one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from fuzzer.campaign.screen import found_line
+from fuzzer.campaign.store import state_of
+from fuzzer.report import finding_file
+from fuzzer.report.finding_file import FindingDoc
+from fuzzer.terminal import print_json, program
+from fuzzer.triage import known as known_behaviour
+from fuzzer.triage import merge as merging
+from fuzzer.triage import tables
+from fuzzer.triage.merge import Merge
+from fuzzer.triage.related import causes
+from oracles.finding import Component
+
+
+def triage(
+    campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
+    unsupported: Annotated[bool, typer.Option("--unsupported", help="What each importer lacks, counted.")] = False,
+    known: Annotated[bool, typer.Option("--known", help="Known behaviour: how often each entry was met.")] = False,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Put findings together whose signatures agree today; nothing is deleted.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """List the findings of a campaign; known behaviour is counted, not listed."""
+    if merge:
+        found = merging.merge(campaign)
+        if json:
+            print_json(found)
+        else:
+            print(*_merge_lines(found, campaign), sep="\n")
+        return
+    folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
+    docs = [finding_file.read(folder) for folder in folders]
+    if unsupported or known:
+        state = state_of(campaign)
+        if json:
+            print_json(tables.lacking(state) if unsupported else tables.known(state, docs))
+        else:
+            print(*(tables.lacking_lines(state) if unsupported else tables.known_lines(state, docs)), sep="\n")
+        return
+    under = merging.under(docs, merging.read(campaign))
+    docs = [doc for doc in docs if doc.slug in under]
+    if json:
+        print_json([{**msgspec.to_builtins(doc), "duplicates": under[doc.slug]} for doc in docs])
+    else:
+        print(*_lines(docs, under, campaign / "crashes"), sep="\n")
+
+
+def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], crashes: Path) -> Iterator[str]:
+    if not docs:
+        yield f"no findings; next: {program()} run"
+        return
+    old = [doc for doc in docs if known_behaviour.match(doc.identity)]
+    new = [doc for doc in docs if doc not in old]
+    caused = causes(new)
+    for component in Component:
+        of_it = [doc for doc in new if doc.component is component]
+        if of_it:
+            yield f"{component}: {len(of_it)}"
+        for doc in of_it:
+            yield f"  {found_line(doc)}"
+            yield from (f"      and {each.slug}: {each.why}" for each in under[doc.slug])
+            if doc.signature in caused:
+                yield f"      perhaps a consequence of {caused[doc.signature].slug}"
+    more = sum(len(under[doc.slug]) for doc in new)
+    hint = f" ({more} more are duplicates)" if more else ""
+    hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
+    hint += f", and {len(old)} of known behaviour (`--known`)" if old else ""
+    yield f"{len(new)} findings{hint}; next: {program()} --replay {crashes / (new or docs)[0].slug}"
+
+
+def _merge_lines(merged: Sequence[Merge], campaign: Path) -> Iterator[str]:
+    for into in dict.fromkeys(each.into for each in merged):
+        yield into
+        yield from (f"  and {each.slug}: {each.why}" for each in merged if each.into == into)
+    bugs = len({each.into for each in merged})
+    told = f"{len(merged)} findings stand under {bugs} others" if merged else "no two findings are one"
+    yield f"{told}; next: {program()} triage --campaign {campaign}"
