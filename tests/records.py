@@ -32,6 +32,16 @@ def record(
     own = evidence.stage if isinstance(evidence, Raised | Died | TimedOut) else Stage.RUN
     finding = Finding(kind, component, lane, stage or own, evidence)
     found = Confirmed(
-        signature_of(finding), finding, case, (lane.name,), 3, 3, case.graph.ops, None, (), blame, releases, onnx
+        signature_of(finding),
+        finding,
+        case,
+        (lane.name,),
+        3,
+        3,
+        case.graph.ops,
+        None,
+        blame=blame,
+        releases=releases,
+        onnx=onnx,
     )
     return record_of(found, finding_file.document(found, VERSIONS))

@@ -64,6 +64,8 @@ def _attribute(item: AttributeProto) -> Attribute:
             return Attribute(item.name, tensor=_tensor(value))
         case AttributeProto.STRING:
             return Attribute(item.name, value.decode())
+        case AttributeProto.STRINGS if value:
+            return Attribute(item.name, tuple(each.decode() for each in value))
         case AttributeProto.INT:
             return Attribute(item.name, value)
         case AttributeProto.INTS if value:  # an empty list has no type

@@ -62,14 +62,18 @@ def wrapped(line: str) -> list[str]:
     last = _takes_comma(code, start, items) or code[start + 1 : end].rstrip().endswith(",")
     laid: list[str] = []
     for position, item in enumerate(items):
-        lines = [f"{indent}{INDENT}{piece}" for piece in _strings(item)]
+        lines = [f"{indent}{INDENT}{piece}" for piece in _pieces(item)]
         lines = [part for each in lines for part in wrapped(each)]
         laid += _with_comma(lines, last or position < len(items) - 1)
     return [code[: start + 1], *laid, f"{indent}{code[end:]}"]
 
 
-def _strings(item: str) -> list[str]:
-    """Strings that stand side by side, one by one."""
+def _pieces(item: str) -> list[str]:
+    """What an item is made of beside commas: the parts of a generator, strings that stand side by side."""
+    begins = [at for at, depth, quote in _scan(item) if depth == 0 and not quote and item.startswith(" for ", at)]
+    if begins:
+        ends = [*begins[1:], len(item)]
+        return [item[: begins[0]], *(item[a + 1 : b] for a, b in zip(begins, ends, strict=True))]
     return re.findall(r'"[^"]*"', item) if re.fullmatch(r'"[^"\\]*"( "[^"\\]*")+', item) else [item]
 
 
@@ -79,15 +83,11 @@ def _with_comma(lines: list[str], comma: bool) -> list[str]:
 
 def _takes_comma(code: str, start: int, items: list[str]) -> bool:
     """Calls, lists, dicts and tuples of several. Not a subscript, nor a generator."""
-    if any(_is_generator(item) for item in items):
+    if any(" for " in item and len(_pieces(item)) > 1 for item in items):
         return False
     before = code[:start].rstrip()[-1:]
     called = before.isalnum() or before in ("_", ")", "]")
     return (code[start] == "(" and called) or (code[start] in "[{" and not called) or len(items) > 1
-
-
-def _is_generator(item: str) -> bool:
-    return any(depth == 0 and not quote and item.startswith(" for ", at) for at, depth, quote in _scan(item))
 
 
 def _split_comment(line: str) -> tuple[str, str]:

@@ -163,7 +163,7 @@ _IMPORTS = (
     ("import torch.nn.functional as F", r"\bF\."),
     ("import tvm", r"\btvm\."),
     ("from onnx import TensorProto, helper, numpy_helper", r"\bnumpy_helper\."),
-    ("from onnx import TensorProto, helper", r"\bTensorProto\.(?![\s\S]*\bnumpy_helper\.)"),
+    ("from onnx import TensorProto, helper", r"\A(?!(?s:.*)\bnumpy_helper\.)(?s:.*)\bTensorProto\."),
     ("from onnxscript import ir, optimizer", r"\boptimizer\."),
     ("from tvm import relax", r"\brelax\."),
     ("from tvm import relay", r"\brelay\."),

@@ -21,6 +21,7 @@ ONNX_FILE = """
 """
 _FROM_ONNX = """
     mod = from_onnx(onnx_model@KEEP@)
+    args = [feeds[item.name] for item in onnx_model.graph.input if item.name in feeds]
 """
 _FROM_MODEL = """
     mod = from_onnx(model@KEEP@)
@@ -71,7 +72,7 @@ def arguments(lane: LaneSpec, *, built: bool) -> str:
         return "tvm.runtime.tensor(x.numpy()) for x in inputs"
     if built:
         return "tvm.runtime.tensor(x) for x in inputs.values()"
-    return "tvm.runtime.tensor(feeds[item.name].numpy()) for item in onnx_model.graph.input if item.name in feeds"
+    return "tvm.runtime.tensor(x.numpy()) for x in args"
 
 
 def onnx_file(lane: LaneSpec) -> str:

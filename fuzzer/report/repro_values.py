@@ -39,7 +39,7 @@ class Library:
     """dtypes that need no word: of zeros and ones; of a list of floats, integers, booleans."""
 
     def filled(self, function: str, shape: tuple[int, ...], dtype: str) -> str:
-        sizes = ", ".join(map(str, shape)) if self.varargs and shape else str(shape)
+        sizes = ", ".join(map(str, shape)) if shape and (self.varargs or len(shape) == 1) else str(shape)
         return f"{self.prefix}.{function}({sizes}{self.named(dtype, dtype == self.defaults[0])})"
 
     def named(self, dtype: str, default: bool) -> str:

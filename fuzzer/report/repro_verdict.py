@@ -19,8 +19,8 @@ def text(finding: Finding, file: OnnxModel | None = None) -> str:
         case Raised(type=name, message=message):
             short = name.rpartition(".")[2]
             says = telling(message) if short not in _OTHER_WORDS else ""
-            told = f" and {quoted(says)} in str(error)" if says else ""
-            return _fill(_RAISED, finding, file).replace("@SHORT@", f"{quoted(short)}{told}")
+            told = f"same and {quoted(says)} in str(error)" if says else "same"
+            return _fill(_RAISED, finding, file).replace("@SHORT@", quoted(short)).replace("@SAME@", told)
         case Died():
             return _fill(_DIED, finding, file)
         case TimedOut(seconds=seconds):
@@ -101,7 +101,7 @@ except Exception as error:
     print("expected: no error; @WHO@ gives", *expected)
     print(f"actual: {type(error).__name__}: {error}")
     same = type(error).__name__ == @SHORT@
-    sys.exit(1 if same else 2)
+    sys.exit(1 if @SAME@ else 2)
 print("the bug is gone: there is no error")
 """
 _ILL_FORMED = """
@@ -186,18 +186,22 @@ runs = @RUNS@  # one may be right by chance
 wrong = [run[@OUTPUT@] for run in runs if not np.allclose(run[@OUTPUT@], want, 1e-3, 1e-3, equal_nan=True)]
 print("expected, in each run:", want, sep="\\n")
 print(f"actual, in {len(wrong)} of {len(runs)} runs:", *wrong[:3], sep="\\n")
+print("the bug is there" if wrong else "the bug is gone")
 sys.exit(1 if wrong else 0)
 """
 _SHOWN = """
 want, got = @EXPECTED@[@OUTPUT@], run_tvm()[@OUTPUT@]
+wrong = got@SHOWN@ != want@SHOWN@
 print("expected:", want@SHOWN@)
 print("actual:", got@SHOWN@)
-sys.exit(1 if got@SHOWN@ != want@SHOWN@ else 0)
+print("the bug is there" if wrong else "the bug is gone")
+sys.exit(1 if wrong else 0)
 """
 _VALUES = """
 want, got = @EXPECTED@[@OUTPUT@], run_tvm()[@OUTPUT@]
 @COMPARE@
 print("expected:", want, sep="\\n")
 print("actual:", got, sep="\\n")
+print("the bug is there" if wrong else "the bug is gone")
 sys.exit(1 if wrong else 0)
 """

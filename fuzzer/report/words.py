@@ -107,7 +107,8 @@ def cut(text: str, limit: int) -> str:
 def operators(record: Record) -> str:
     """`conv2d` + `relu`: what the model consists of, as its source calls it."""
     graph = record.case.graph
-    names = list(dict.fromkeys(record.onnx.ops if record.onnx else (called(graph, node) for node in graph.nodes)))
+    used = record.onnx.ops if record.onnx else tuple(called(graph, node) for node in graph.nodes)
+    names = list(dict.fromkeys(name for name in used if name != "Constant")) or ["Constant"]
     shown = " + ".join(f"`{name}`" for name in names[:3])
     return shown + (f" and {len(names) - 3} more operators" if len(names) > 3 else "")
 
@@ -138,7 +139,7 @@ def what_is_wrong(record: Record) -> str:
     doc, ops = record.doc, operators(record)
     match doc.evidence.evidence:
         case Raised(message=message, type=name):
-            return f"{_doing(record)} fails: {first_line(message) or name.rpartition('.')[2]}"
+            return f"{_doing(record)} fails: {_said(name, first_line(message))}"
         case Died(cause=Cause.MEMORY):
             return f"{_doing(record)} takes all memory"
         case Died(cause=Cause.SIGNAL, code=code):
@@ -229,6 +230,12 @@ def _circumstance(record: Record) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
+def _said(type: str, message: str) -> str:
+    """With the exception's name where the message alone says little: KeyError: 'main'."""
+    short = type.rpartition(".")[2]
+    return message if " " in message else ": ".join(filter(None, [short, message]))
+
+
 def first_line(message: str) -> str:
     return next((line for line in map(str.strip, readable(message).split("\n")) if line), "").rstrip(" :")
 
@@ -241,8 +248,8 @@ def size(number: float) -> str:
     return f"{number:.0f} bytes"
 
 
-def way(lane: LaneSpec) -> str:
-    """How the model reaches the machine: import, passes, compilation, in order."""
+def way(lane: LaneSpec, *, built: bool = False) -> str:
+    """How the model reaches the machine: import, passes, compilation, in order. `built`: from the ONNX file."""
     opset = f", opset {lane.opset}" if lane.opset else ""
     read = {
         Importer.EXPORT: "`torch.export`, `run_decompositions`, `from_exported_program`",
@@ -255,6 +262,7 @@ def way(lane: LaneSpec) -> str:
         Importer.TRACE: "`torch.jit.trace`, `from_pytorch`",
         Importer.EAGER: "eager PyTorch",
     }[lane.importer]
+    read = "`from_onnx`" if built else read
     if lane.engine is not Engine.TVM:
         return read.replace("from_onnx", "onnxruntime").replace("`onnxruntime`", "onnxruntime")
     more = [feature for feature in features(lane) if not feature.startswith("target ")]
@@ -334,7 +342,7 @@ def summary(record: Record) -> str:
         case Raised(type=name):
             wrong = f"{_doing(record)} fails with `{name.rpartition('.')[2]}`"
     sentence = f"{capital(wrong)}."
-    reached = f"The model gets there by {way(record.doc.lane)}."
+    reached = f"The model gets there by {way(record.doc.lane, built=record.onnx is not None)}."
     return " ".join(filter(None, [sentence, reached, blamed(record), released(record)]))
 
 

@@ -6,7 +6,7 @@ import re
 
 from fuzzer.triage.signature.messages import readable
 
-LENGTH = 70
+LENGTH = 60
 SHORTEST = 6
 
 _CHANGES = re.compile(
@@ -23,6 +23,9 @@ def telling(message: str) -> str:
     message holds it letter by letter."""
     line = next((line for line in readable(message).split("\n") if line.strip()), "")
     pieces = [piece.strip() for piece in _CHANGES.sub("\0", line).split("\0")]
-    longest = max((piece for piece in pieces if piece in message), key=len, default="")
+    whole = (
+        piece if piece in message else piece.rpartition(": ")[2] for piece in pieces
+    )  # "Compilation error: " is ours
+    longest = max((piece for piece in whole if piece in message), key=len, default="")
     piece = longest if len(longest) <= LENGTH else longest[:LENGTH].rpartition(" ")[0] or longest[:LENGTH]
     return piece if len(piece) >= SHORTEST else ""

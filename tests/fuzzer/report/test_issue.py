@@ -1,4 +1,4 @@
-"""What a person reads of each kind of evidence, and that it comes back from finding.json as it was."""
+"""What a person reads of each kind of evidence, exactly."""
 
 from __future__ import annotations
 
@@ -10,101 +10,232 @@ import fakes
 import pytest
 import sins
 from fakes import TVM
+from graphs_by_hand import case_of
+from records import record
 
+from fuzzer.report import evidence as telling
 from fuzzer.report import finding_file, issue
-from fuzzer.triage.investigate import Confirmed
-from fuzzer.triage.signature import signature_of
+from fuzzer.report.record import Record
+from fuzzer.triage.blame import Blame, Place, Releases, Verdict
+from generators.graph import Case
 from oracles import judge_all
-from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect, Worst
+from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, Worst
 from oracles.outcome import Cause, Died, Facts, Fate, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
 
 WORST = Worst((1, 2), 1.0, 3.5, 0.25, 0.125, 1.5)
 CHECKED = Facts(checked=("import", "LegalizeOps"))
-TEXTS: list[tuple[Evidence, str]] = [
+FRAMES = (Frame("/home/me/fuzzer/lanes/relax.py", 2, "run"), Frame("x/site-packages/tvm/a.py", 1, "f"))
+CONTENT = "`relax.analysis.well_formed` accepts the module (last after `LegalizeOps`)."
+SEEN: list[tuple[Evidence, telling.Seen]] = [
     (
         Mismatch(0, "1.0 at [1, 2]", "3.5", WORST, 24, 3, 2),
-        """| | |
-|---|---|
-| element | output 0, [1, 2] |
-| PyTorch | 1.0 |
-| truth, in float64 | 1.5 |
-| relax-export-llvm | **3.5** |
-| difference | 2 |
-| allowed | 0.25 (measured; envelope 0.125) |
-| wrong elements | 3 of 24; 2 ill-conditioned ones are not compared |
-""",
+        telling.Seen(
+            (
+                ("worst element", "output 0, [1, 2]"),
+                ("PyTorch", "1.0"),
+                ("the same in float64", "1.5"),
+                ("TVM", "3.5"),
+                ("difference", "2"),
+                ("allowed", "0.25 (measured; envelope 0.125)"),
+                ("wrong elements", "3 of 24; 2 ill-conditioned ones are not compared"),
+            )
+        ),
     ),
     (
         Mismatch(1, "a", "b", Worst((), 7.0, math.nan, 0.0, 0.0), 1, 1, against="relax-export-llvm", by="library"),
-        """| | |
-|---|---|
-| element | output 1, [] |
-| relax-export-llvm | **nan** |
-| difference | nan |
-| allowed | none |
-| wrong elements | 1 of 1 |
-
-It is right in relax-export-llvm, without: library.
-""",
-    ),
-    (Mismatch(0, "2 outputs", "3 outputs"), ""),
-    (
-        Raised(
-            Stage.COMPILE,
-            "E",
-            "no",
-            (Frame("/home/me/fuzzer/lanes/relax.py", 2, "run"), Frame("x/site-packages/tvm/a.py", 1, "f")),
-            CHECKED,
+        telling.Seen(
+            (
+                ("worst element", "output 1, []"),
+                ("TVM without library", "7.0"),
+                ("TVM", "nan"),
+                ("difference", "nan"),
+                ("allowed", "none"),
+                ("wrong elements", "1 of 1"),
+            )
         ),
-        "```\n  tvm/a.py:1 f\nE: no\n```\n"
-        "\nWell formed, says TVM's checker (last after LegalizeOps), yet the compile step fails.\n",
     ),
-    (Raised(Stage.IMPORT, "E", "no", (), CHECKED), "```\nE: no\n```\n"),
+    (Mismatch(0, "2 outputs", "3 outputs"), telling.Seen((("PyTorch", "2 outputs"), ("TVM", "3 outputs")))),
+    (Raised(Stage.COMPILE, "E", "no", FRAMES, CHECKED), telling.Seen((), "  tvm/a.py:1 f\nE: no", CONTENT)),
+    (Raised(Stage.IMPORT, "E", "no", (), CHECKED), telling.Seen((), "E: no")),
     (
-        Died(Stage.COMPILE, Cause.SIGNAL, 11, "log", replace(CHECKED, ill_formed=IllFormed("a", "b", "c"))),
-        "```\nlog\n```\n",
+        Died(Stage.COMPILE, Cause.SIGNAL, 11, "log\n", replace(CHECKED, ill_formed=IllFormed("a", "b", "c"))),
+        telling.Seen((), "log"),
     ),
-    (TimedOut(Stage.RUN, 3.0), ""),
-    (IllFormed("FuseOps", "ValueError", "no"), "The checker, after FuseOps:\n\n```\nValueError: no\n```\n"),
+    (TimedOut(Stage.RUN, 3.0), telling.Seen((("no result within", "3 s"),))),
+    (
+        IllFormed("FuseOps", "ValueError", "no"),
+        telling.Seen((), "ValueError: no", "So says `relax.analysis.well_formed` after `FuseOps`."),
+    ),
     (
         Mutant("a shape", Fate.DIED, "signal 11"),
-        "| | |\n|---|---|\n| changed | a shape |\n| the checker | lets it pass |\n"
-        "| what becomes of it | ended the process |\n\n```\nsignal 11\n```\n",
+        telling.Seen(
+            (("changed", "a shape"), ("well_formed", "accepts it"), ("what becomes of it", "ended the process")),
+            "signal 11",
+        ),
     ),
-    (SideEffect(modified=("x0", "x1")), "| | |\n|---|---|\n| inputs changed | x0, x1 |\n"),
-    (SideEffect(aliases=((1, "x0"),)), "| | |\n|---|---|\n| memory shared | output 1 with x0 |\n"),
+    (SideEffect(modified=("x0", "x1")), telling.Seen((("inputs changed", "x0, x1"),))),
+    (SideEffect(aliases=((1, "x0"),)), telling.Seen((("memory shared", "output 1 with x0"),))),
     (
         Excess(Quantity.LIBRARY, 14_700_000, 1_470_000.0, "the parameters"),
-        "| | |\n|---|---|\n| bytes of library | 1.47e+07 |\n| ample beside the parameters | 1.47e+06 |\n"
-        "|  | 10.0 times as much |\n",
+        telling.Seen((("bytes of library", "14.7 MB"), ("ample beside the parameters", "1.5 MB"))),
+    ),
+    (
+        Excess(Quantity.TIME, 7.25, 1.0, "relax-export-llvm"),
+        telling.Seen((("CPU seconds of compilation", "7.2 s"), ("ample beside relax-export-llvm", "1.0 s"))),
     ),
 ]
 
 
-def confirmed(finding: Finding) -> Confirmed:
-    return Confirmed(signature_of(finding), finding, fakes.CASE, (finding.lane.name,), 3, 3, ("relu",), None)
+@pytest.mark.parametrize(("evidence", "seen"), SEEN, ids=[type(evidence).__name__ for evidence, _ in SEEN])
+def test_what_a_person_reads(evidence: Evidence, seen: telling.Seen) -> None:
+    assert telling.seen(record(fakes.CASE, Kind.WRONG_VALUE, TVM, evidence)) == seen
 
 
-@pytest.mark.parametrize(("evidence", "text"), TEXTS, ids=[type(evidence).__name__ for evidence, _ in TEXTS])
-def test_what_a_person_reads(evidence: Evidence, text: str) -> None:
-    found = confirmed(Finding(Kind.WRONG_VALUE, Component.TVM, TVM, Stage.RUN, evidence))
-    assert issue._details(found) == text
+def test_a_second_run_is_held_against_the_first() -> None:
+    rows = telling.seen(record(fakes.CASE, Kind.UNSTABLE, TVM, Mismatch(0, "a", "b", WORST))).rows
+    assert [row for row in rows if row[0].endswith("run")] == [("first run", "1.0"), ("second run", "3.5")]
+
+
+FLIP = case_of({"x0": "float32[2,3]"}, [("v0", "flip", "x0", {"dims": (-1,)})], "v0")
+BLAMED = record(
+    FLIP,
+    Kind.WRONG_VALUE,
+    TVM,
+    Mismatch(0, "1.0 at [1, 2]", "3.5", WORST, 24, 3),
+    blame=Blame(
+        Place.LEGALIZATION,
+        "flip",
+        "relax.flip",
+        "The module is right before `LegalizeOps` and wrong after it",
+        "R.flip(x)\n",
+        "R.call_tir(cls.flip, (x,))\n",
+    ),
+    releases=Releases((("0.25.0", Verdict.PASSES), ("0.26.0", Verdict.FAILS), ("0.27.0", Verdict.FAILS))),
+)
+SCRIPT = "print()"
+TEXT = """# [Bug][Relax] `torch.flip` gives wrong values
+
+`torch.flip` gives wrong values. The model gets there by `torch.export`, `run_decompositions`, \
+`from_exported_program`, target `llvm`. To blame is the legalization of `relax.flip`, at `flip`. \
+The module is right before `LegalizeOps` and \
+wrong after it. By the releases that were run, it was introduced in 0.26.0.
+
+### Expected behavior
+
+The result agrees with PyTorch's.
+
+### Actual behavior
+
+| | |
+|---|---|
+| worst element | `output 0, [1, 2]` |
+| PyTorch | `1.0` |
+| the same in float64 | `1.5` |
+| TVM | `3.5` |
+| difference | `2` |
+| allowed | `0.25 (measured; envelope 0.125)` |
+| wrong elements | `3 of 24` |
+
+<details>
+<summary>IR before relax.flip</summary>
+
+```python
+R.flip(x)
+```
+
+</details>
+
+<details>
+<summary>IR after relax.flip</summary>
+
+```python
+R.call_tir(cls.flip, (x,))
+```
+
+</details>
+
+### Environment
+
+- Python 3.11.7
+- PyTorch 2.13.0
+- TVM 0.27.0
+
+| TVM | |
+|---|---|
+| 0.25.0 | passes |
+| 0.26.0 | **fails** |
+| 0.27.0 | **fails** |
+
+### Steps to reproduce
+
+This script exits with 1 while the bug is there, with 0 when it is gone.
+
+```python
+print()
+```
+
+### Triage
+
+* needs-triage
+* type: bug
+
+Found by difftvm, a differential fuzzer; not minimized; seen in 3 of 3 fresh processes. This text is generated: no \
+person has checked it.
+
+<!-- difftvm: SIGNATURE -->
+"""
+
+
+def test_the_whole_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(issue.repro, "script", lambda record: SCRIPT)  # has tests of its own
+    assert issue.text(BLAMED) == TEXT.replace("SIGNATURE", BLAMED.doc.signature)
+
+
+def refused(case: Case, message: str, stage: Stage = Stage.IMPORT) -> Record:
+    return record(case, Kind.INTERNAL_ERROR, TVM, Raised(stage, "tvm.error.InternalError", message))
+
+
+HOSTILE = '@tvm-bot ```\n</details><script>alert(1)</script>\n--> #1 `x` <!-- difftvm: 000000000000 -->"""\\'
+
+
+def test_a_hostile_message_stays_in_its_block() -> None:
+    text = issue.body(refused(FLIP, HOSTILE))
+    fence = "````"
+    assert f"{fence}\ntvm.error.InternalError: @tvm-bot ```" in text
+    outside = text.split(fence)[::2]
+    assert not any("@tvm-bot" in part or "<script>" in part for part in outside)
+    assert text.splitlines()[-1] == issue.marker(refused(FLIP, HOSTILE).doc.signature)
+    assert "\n" not in issue.title(refused(FLIP, HOSTILE))
+
+
+def test_blame_in_the_words_of_a_compiler_mentions_nobody() -> None:
+    blame = Blame(Place.PASS, "", "FuseOps", "says @tvm-bot of #12 <b>")
+    text = issue.body(record(FLIP, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), blame=blame))
+    assert "says @<!-- -->tvm-bot of #<!-- -->12 \\<b\\>" in text
+
+
+def test_who_is_not_tvm_is_named() -> None:
+    text = issue.text(record(FLIP, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), component=Component.EXPORTER))
+    assert text.startswith("# [Bug][torch export] `torch.flip` gives wrong values\n")
+    assert "* at fault: torch export, not TVM\n" in text
 
 
 @pytest.mark.parametrize("name", sins.SINS)
 def test_every_sin_can_be_reported_and_read_back(name: str, tmp_path: Path) -> None:
     (finding,) = judge_all(fakes.CASE, sins.SINS[name].outcomes)
-    found = confirmed(finding)
-    doc = finding_file.document(found, {"tvm": "0.27"})
-    (tmp_path / finding_file.NAME).write_bytes(finding_file.encode(doc))
-    assert finding_file.read(tmp_path) == doc
-    assert issue.text(found, doc, "script").startswith("# [Bug] ")
-    assert issue.log(found).endswith("\n")
+    made = record(
+        fakes.CASE, finding.kind, finding.lane, finding.evidence, component=finding.component, stage=finding.stage
+    )
+    (tmp_path / finding_file.NAME).write_bytes(finding_file.encode(made.doc))
+    assert finding_file.read(tmp_path) == made.doc
+    assert issue.text(made).startswith("# [Bug][")
+    assert issue.log(made).endswith("\n")
 
 
 @pytest.mark.parametrize("actual", [math.nan, math.inf, -math.inf, 1.5])
 def test_numbers_that_json_lacks_come_back(actual: float, tmp_path: Path) -> None:
-    evidence = Mismatch(0, "a", "b", replace(WORST, actual=actual, truth=actual))
-    doc = finding_file.document(confirmed(Finding(Kind.WRONG_VALUE, Component.TVM, TVM, Stage.RUN, evidence)), {})
+    doc = record(
+        fakes.CASE, Kind.WRONG_VALUE, TVM, Mismatch(0, "a", "b", replace(WORST, actual=actual, truth=actual))
+    ).doc
     (tmp_path / finding_file.NAME).write_bytes(finding_file.encode(doc))
     assert repr(finding_file.read(tmp_path)) == repr(doc)

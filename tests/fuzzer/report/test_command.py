@@ -1,0 +1,140 @@
+"""`fuzz report`: what is stored, told again."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fakes import TVM
+from graphs_by_hand import case_of
+from records import record
+
+from fuzzer.report import command, issue, page, repro
+from fuzzer.report.command import Format, document, text
+from fuzzer.report.finding_file import NAME, encode
+from fuzzer.report.record import AFTER, BEFORE, Record, read
+from fuzzer.triage.blame import Blame, Place, Releases, Verdict
+from generators import case_file
+from generators.graph import Invalid
+from oracles.finding import Kind, Mismatch
+from oracles.outcome import Raised, Stage
+
+HOSTILE = "</pre><script>alert('x')</script>&<img src=http://example.org/x>\"' ``` `<b>`"
+CASE = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0", lambda item: np.array([np.nan, 1.5], np.float32))
+FOUND = record(
+    CASE,
+    Kind.INTERNAL_ERROR,
+    TVM,
+    Raised(Stage.COMPILE, "tvm.error.InternalError", HOSTILE),
+    blame=Blame(Place.PASS, "neg", "Fuse<Ops>", HOSTILE, "a\nb\n" + HOSTILE, "a\nc\n" + HOSTILE),
+    releases=Releases((("0.26.0", Verdict.PASSES), ("0.27.0", Verdict.FAILS))),
+)
+
+
+def saved(found: Record, folder: Path) -> Path:
+    folder.mkdir()
+    tell, tensors = case_file.encode(found.case)
+    contents = {case_file.JSON_NAME: tell, case_file.TENSORS_NAME: tensors, NAME: encode(found.doc)}
+    contents |= {BEFORE: found.before.encode(), AFTER: found.after.encode()}
+    for name, data in contents.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def test_what_is_stored_gives_the_same_reports(tmp_path: Path) -> None:
+    found = read(saved(FOUND, tmp_path / "x"))
+    assert (found.before, found.after) == (FOUND.before, FOUND.after)
+    for format in Format:
+        assert text(found, format) == text(FOUND, format)
+
+
+def test_markdown_is_that_of_the_issue() -> None:
+    assert text(FOUND, Format.MD) == issue.text(FOUND)
+
+
+def test_json_holds_everything() -> None:
+    told = json.loads(text(FOUND, Format.JSON))
+    assert set(told) == {"title", "body", "repro", "finding", "case", "tensors", "ir", "onnx"}
+    assert told["finding"]["evidence"]["raised"]["message"] == HOSTILE
+    assert told["tensors"] == {"x0": ["nan", 1.5]}
+    assert told["ir"] == {"before": FOUND.before, "after": FOUND.after}
+    assert told["repro"] == repro.script(FOUND)
+    assert document(FOUND)["title"] == issue.title(FOUND)
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes, and all text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_page_needs_nothing_else_and_escapes_everything() -> None:
+    told = page.html(FOUND)
+    tags = Tags()
+    tags.feed(told)
+    assert {"script", "img", "link", "iframe", "a"}.isdisjoint(tag for tag, _ in tags.tags)
+    assert not any(
+        "src" in attrs or "href" in attrs or any(key.startswith("on") for key in attrs) for _, attrs in tags.tags
+    )
+    assert "url(" not in told
+    assert "@import" not in told
+    assert HOSTILE in tags.text
+    assert ("span", {"class": "removed"}) in tags.tags
+    assert ("span", {"class": "added"}) in tags.tags
+    assert "float32[2]" in tags.text
+    assert "prefers-color-scheme: dark" in told
+
+
+def test_the_difference_of_the_ir() -> None:
+    shown = list(
+        page._difference(
+            record(
+                CASE, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), blame=Blame(None, "", "", "", "a\nb\n", "a\nc\n")
+            )
+        )
+    )
+    assert shown[2:] == [("place", "@@ -1,2 +1,2 @@"), ("same", " a"), ("removed", "-b"), ("added", "+c")]
+
+
+def test_files_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [saved(FOUND, tmp_path / "x")]
+    command.report(folders, Format.MD)
+    assert capsys.readouterr().out == issue.text(FOUND)
+    command.report(folders, Format.HTML, tmp_path / "new" / "page.html")
+    assert (tmp_path / "new" / "page.html").read_text() == page.html(FOUND)
+    with pytest.raises(Invalid, match="no-such"):
+        command.report([tmp_path / "no-such"], Format.MD)
+
+
+def test_several_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = record(CASE, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"))
+    folders = [saved(FOUND, tmp_path / "x"), saved(other, tmp_path / "y")]
+    command.report(folders, Format.JSON)
+    assert [each["title"] for each in json.loads(capsys.readouterr().out)] == [issue.title(FOUND), issue.title(other)]
+    with pytest.raises(Invalid, match="--out DIR"):
+        command.report(folders, Format.HTML)
+    command.report(folders, Format.HTML, tmp_path / "pages")
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == sorted(
+        f"{each.doc.slug}.html" for each in (FOUND, other)
+    )
+
+
+def test_a_changed_case_is_refused(tmp_path: Path) -> None:
+    folder = saved(FOUND, tmp_path / "x")
+    path = folder / case_file.JSON_NAME
+    path.write_text(re.sub("neg", "abs", path.read_text()))
+    with pytest.raises(Invalid, match="not the case of this finding"):
+        command.report([folder], Format.MD)
