@@ -22,6 +22,7 @@ from fuzzer import bench, corpus_command, lane_table
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
 from fuzzer.availability import available
+from fuzzer.campaign import status_command
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.screen import Screen, found_line
 from fuzzer.campaign.store import Busy, Store, state_of
@@ -77,6 +78,8 @@ app = typer.Typer(
 app.add_typer(bench.app, name="bench")
 app.add_typer(toolchains.app, name="toolchain")
 app.command("corpus")(corpus_command.corpus)
+app.command("status")(status_command.status)
+app.command("merge")(status_command.merge)
 app.command("report")(report_command.report)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -476,9 +479,7 @@ def routed(arguments: list[str]) -> list[str]:
     return arguments if arguments and not arguments[0].startswith("-") else ["run", *arguments]
 
 
-COMMANDS = frozenset(
-    ("run", "replay", "triage", "doctor", "lanes", "ops", "gen", "sweep", "bench", "toolchain", "corpus", "report")
-)
+COMMANDS = frozenset(typer.main.get_group(app).commands)
 
 
 def main() -> None:
