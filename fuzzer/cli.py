@@ -21,6 +21,7 @@ from fuzzer import bench, corpus_command, lane_table, minimize_command
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
 from fuzzer.availability import available
+from fuzzer.campaign import status_command
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.screen import Screen, found_line
 from fuzzer.campaign.store import Busy, Store
@@ -77,6 +78,8 @@ app.add_typer(bench.app, name="bench")
 app.add_typer(toolchains.app, name="toolchain")
 app.command("corpus")(corpus_command.corpus)
 app.command("minimize")(minimize_command.minimize)
+app.command("status")(status_command.status)
+app.command("merge")(status_command.merge)
 app.command("report")(report_command.report)
 app.command("file")(filing.file)
 app.command("triage")(triage_command.triage)
@@ -420,10 +423,7 @@ def routed(arguments: list[str]) -> list[str]:
     return arguments if arguments and not arguments[0].startswith("-") else ["run", *arguments]
 
 
-COMMANDS = frozenset(
-    [*(command.name or command.callback.__name__ for command in app.registered_commands if command.callback)]
-    + [group.name for group in app.registered_groups if isinstance(group.name, str)]
-)
+COMMANDS = frozenset(typer.main.get_group(app).commands)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from fuzzer.availability import is_for_a_device
+from fuzzer.campaign.index import row_of
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.device_station import ON_THE_DEVICE
@@ -144,6 +145,7 @@ class Campaign:
             tally.invalid += not is_valid(result.outcomes)
             tally.add(result)
             self.tests += 1
+        self.store.record(row_of(index, result.cpu_seconds, result.outcomes))
         findings = self._judged(case, result)
         waiting = deque((case, sighting) for sighting in sightings(findings))
         while waiting:

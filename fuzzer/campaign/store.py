@@ -1,6 +1,7 @@
 """A campaign on disk: one directory, that can be killed at any moment.
 
-    campaign.json   seed, next test, books; replaced atomically
+    index.sqlite    what was run and what came of it (`fuzzer.campaign.index`)
+    campaign.json   seed, next test, books, for scripts, and for a new index; replaced atomically
     campaign.lock   held by the running campaign; names its process
     crashes/        findings; each folder appears whole, by a rename, and is never changed
     scratch/        what children write; emptied at start
@@ -15,15 +16,17 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-
-import msgspec
+from typing import IO
 
 from fuzzer import onnx_model
-from fuzzer.campaign.tally import Tally
-from fuzzer.files import sync_folder, write_atomically, write_synced
+from fuzzer.campaign import index, state
+from fuzzer.campaign.index import Index, Row
+from fuzzer.campaign.state import State
+from fuzzer.files import sync_folder, write_synced
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.finding_file import FindingDoc
@@ -36,22 +39,45 @@ from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec
 from oracles.siblings import covers
 
-FORMAT = 1
-
-
-class State(msgspec.Struct, forbid_unknown_fields=True):
-    """`seen` counts, by signature, the tests that met a finding; `known`, by name, those that met known behaviour."""
-
-    seed: int
-    next_test: int = 0
-    tally: Tally = msgspec.field(default_factory=Tally)
-    seen: dict[str, int] = msgspec.field(default_factory=dict)
-    known: dict[str, int] = msgspec.field(default_factory=dict)
-    format: int = FORMAT
-
 
 class Busy(Exception):
     """Another process runs this campaign."""
+
+
+_TRIES = 4
+
+
+def _locked(folder: Path) -> IO[str]:
+    """The lock of a campaign, held while the file is open. Raises `Busy`."""
+    file = (folder / "campaign.lock").open("a+")
+    for attempt in range(_TRIES):  # whoever only asks who holds it has it for an instant
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except OSError:
+            if attempt == _TRIES - 1:
+                file.seek(0)
+                held_by = file.read().strip()
+                file.close()
+                raise Busy(f"{folder}: process {held_by or '?'} runs this campaign") from None
+            time.sleep(0.05)
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def holder(folder: Path) -> int | None:
+    """The process that runs the campaign; None where none does."""
+    path = folder / "campaign.lock"
+    if not path.exists():
+        return None
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return int(file.read().strip() or 0)
+    return None
 
 
 class Store:
@@ -66,14 +92,16 @@ class Store:
             raise Invalid(f"{self.crashes}: {error.strerror}; a campaign needs a folder of its own") from None
         self._lock = threading.RLock()
         self._pending: set[str] = set()
-        self._own_folder()
+        self._index: Index | None = None
+        self._rows: list[Row] = []
+        self._lock_file = _locked(folder)
         try:
             self.state = self._load(seed)
             self._sweep()
             self.findings: dict[str, FindingDoc] = {doc.signature: doc for doc in self._read_findings()}
             self._coarse = {key: signature_of(doc.finding) for key, doc in self.findings.items()}
         except BaseException:
-            self._lock_file.close()
+            self._close()
             raise
 
     def __enter__(self) -> Store:
@@ -82,38 +110,26 @@ class Store:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         if kind is None or self.state.tally.tests:  # what fails before its first test is no campaign yet
             self.save_state()
+        self._close()
+
+    def _close(self) -> None:
+        if self._index:
+            self._index.close()
         self._lock_file.close()
 
     @property
     def scratch(self) -> Path:
         return self.folder / "scratch"
 
-    def _own_folder(self) -> None:
-        self._lock_file = (self.folder / "campaign.lock").open("a+")
-        try:
-            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock_file.seek(0)
-            holder = self._lock_file.read().strip()
-            self._lock_file.close()
-            raise Busy(f"{self.folder}: process {holder or '?'} runs this campaign") from None
-        self._lock_file.truncate(0)
-        self._lock_file.write(str(os.getpid()))
-        self._lock_file.flush()
-
     def _load(self, seed: int | None) -> State:
-        path = self.folder / "campaign.json"
-        if not path.exists():
-            return State(seed if seed is not None else int.from_bytes(os.urandom(4), "little"))
-        try:
-            state = msgspec.json.decode(path.read_bytes(), type=State)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise Invalid(f"{path}: {error}; move it away to start afresh (findings stay)") from None
-        if state.format != FORMAT:
-            raise Invalid(f"{path}: format {state.format} is not known; this version reads {FORMAT}")
-        if seed is not None and seed != state.seed:
-            raise Invalid(f"{path}: this campaign has seed {state.seed}, not {seed}; name another with --campaign DIR")
-        return state
+        """What the index says; where there is none, campaign.json."""
+        if (self.folder / index.NAME).exists():
+            self._index = Index(self.folder)
+        books = (self._index.state() if self._index else None) or state.read(self.folder) or state.begun(seed)
+        if seed is not None and seed != books.seed:
+            where = self.folder / state.NAME
+            raise Invalid(f"{where}: this campaign has seed {books.seed}, not {seed}; name another with --campaign DIR")
+        return books
 
     def _sweep(self) -> None:
         """What a killed run left half-done: children's files, and findings whose rename never came."""
@@ -133,9 +149,26 @@ class Store:
         with self._lock:
             self.state.next_test = max(self.state.next_test, next_test)
 
-    def save_state(self) -> None:
+    def record(self, row: Row) -> None:
+        """A test that is through, for the index."""
         with self._lock:
-            write_atomically(self.folder / "campaign.json", msgspec.json.encode(self.state))
+            self._rows.append(row)
+
+    def adopt(self, other: Index) -> int:
+        """Take over what another campaign's index holds; how many tests are new."""
+        with self._lock:
+            self.save_state()
+            assert self._index is not None
+            return self._index.adopt(other)
+
+    def save_state(self) -> None:
+        """Commit everything that was counted and recorded since the last time."""
+        with self._lock:
+            if self._index is None:
+                self._index = Index(self.folder)
+            self._index.write(self.state, self._rows, {doc.signature: doc.slug for doc in self.findings.values()})
+            self._rows.clear()
+            state.write(self.folder, self.state)
 
     # Findings
 
@@ -253,10 +286,22 @@ def _worth_a_look(count: int) -> bool:
     return count > 1 and count & (count - 1) == 0
 
 
+def repair(folder: Path) -> Path | None:
+    """An index that agrees with the files; where the damaged one is now, if it was. Nothing is deleted."""
+    old, kept = folder / index.NAME, None
+    if not ((folder / state.NAME).exists() or old.exists()):
+        raise Invalid(f"{folder}: no campaign; `fuzz run --campaign {folder}` starts one")
+    with _locked(folder):
+        if old.exists() and not index.is_sound(folder):
+            kept = folder / f"{index.NAME}.damaged-{len(list(folder.glob(f'{index.NAME}.damaged-?'))) + 1}"
+            for suffix in ("", "-wal", "-shm"):
+                if (beside := Path(f"{old}{suffix}")).exists():
+                    beside.rename(f"{kept}{suffix}")
+    with Store(folder, None) as store:
+        store.save_state()
+    return kept
+
+
 def state_of(folder: Path) -> State:
     """The books of a campaign that perhaps runs; empty ones where there are none. Raises `Invalid`."""
-    path = folder / "campaign.json"
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=State) if path.exists() else State(0)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Invalid(f"{path}: {error}") from None
+    return state.read(folder) or State(0)

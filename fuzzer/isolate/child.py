@@ -1,4 +1,4 @@
-"""A child of the zygote: runs the lanes of a case in turn, and says each step before it takes it; then the next case's."""
+"""A child of the zygote: runs the lanes of a case in turn, and says each step before it takes it; then another's."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fuzzer.campaign.store import State
+from fuzzer.campaign.state import State
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.triage.known import counted
 

@@ -15,7 +15,8 @@ import msgspec
 import pytest
 
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.store import State, Store
+from fuzzer.campaign.state import State
+from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
 from fuzzer.cli import COMMANDS, _summarise, main, routed
 from fuzzer.isolate.devices import Device
@@ -204,6 +205,7 @@ def test_a_preload_that_is_none_starts_nothing(
 
 def test_no_campaign_names_a_file_to_preload(fuzz: Fuzz, saved: Path) -> None:
     state = saved.parents[1] / "campaign.json"
+    (state.parent / "index.sqlite").unlink()  # which has the word while it is there
     state.write_bytes(b'{"preload":"mine.py",' + state.read_bytes()[1:])
     refused(fuzz("--campaign", state.parent), state, "preload")
 
@@ -230,6 +232,7 @@ def test_a_campaign_of_another_seed(fuzz: Fuzz, saved: Path) -> None:
 
 def test_a_corrupt_campaign(fuzz: Fuzz, saved: Path) -> None:
     state = saved.parents[1] / "campaign.json"
+    (state.parent / "index.sqlite").unlink()
     state.write_text("{")
     refused(fuzz("--campaign", state.parent), state)
 

@@ -141,7 +141,8 @@ def test_torn_leftovers_are_swept(tmp_path: Path, make: Make) -> None:
     with Store(tmp_path, 1) as store:
         assert [path.name for path in (tmp_path / "crashes").iterdir()] == [doc.slug]
         assert list(store.findings.values()) == [doc]
-    assert {path.name for path in tmp_path.iterdir()} == {"campaign.json", "campaign.lock", "crashes", "mine.txt"}
+    left = {"campaign.json", "campaign.lock", "crashes", "index.sqlite", "mine.txt"}
+    assert {path.name for path in tmp_path.iterdir()} == left
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,258 @@
+"""The index of a campaign: one SQLite file of what was run and what came of it.
+
+It can be rebuilt from the files beside it (`fuzz status --repair`), but for the rows of single tests, which the seed
+gives again. Write-ahead log, synchronous=FULL: what was committed survives a loss of power, and readers in other
+processes never wait. One process writes: the one that holds the campaign's lock.
+
+A campaign's own rows have `OWN` as their origin; those of campaigns that were merged into it have one each.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.campaign.state import State
+from fuzzer.campaign.tally import Tally
+from generators.graph import Invalid
+from oracles.lane import LaneSpec
+from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
+
+NAME = "index.sqlite"
+OWN = 1
+
+MIGRATIONS = (
+    """
+    CREATE TABLE origins (
+        id INTEGER PRIMARY KEY,
+        campaign TEXT NOT NULL UNIQUE,  -- a random name that it got when it began
+        seed INTEGER NOT NULL,
+        next_test INTEGER NOT NULL,
+        tally TEXT NOT NULL             -- JSON of `Tally`
+    );
+    CREATE TABLE lanes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE tests (
+        origin INTEGER NOT NULL, number INTEGER NOT NULL, cpu_ms INTEGER NOT NULL,
+        PRIMARY KEY (origin, number)
+    ) WITHOUT ROWID;
+    CREATE TABLE outcomes (
+        origin INTEGER NOT NULL, test INTEGER NOT NULL, lane INTEGER NOT NULL, how TEXT NOT NULL, stage TEXT,
+        PRIMARY KEY (origin, test, lane)
+    ) WITHOUT ROWID;
+    CREATE TABLE findings (signature TEXT PRIMARY KEY, slug TEXT NOT NULL, origin INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE counts (
+        kind TEXT NOT NULL,             -- 'finding' by signature, 'known' by the name of its entry
+        name TEXT NOT NULL, origin INTEGER NOT NULL, tests INTEGER NOT NULL,
+        PRIMARY KEY (kind, name, origin)
+    ) WITHOUT ROWID;
+    """,
+)
+"""Each brings the schema from the version before to the next; an index has as many behind it as `user_version` says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is kept of a test that showed nothing new: some 30 bytes, and 20 for each lane."""
+
+    number: int
+    cpu_ms: int
+    outcomes: tuple[tuple[str, str, str | None], ...]
+    """(lane, how it came out, stage of a failure)."""
+
+
+def row_of(number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome]) -> Row:
+    return Row(
+        number, round(1000 * cpu_seconds), tuple((lane.name, *_how(outcome)) for lane, outcome in outcomes.items())
+    )
+
+
+def _how(outcome: Outcome) -> tuple[str, str | None]:
+    match outcome:
+        case Ran():
+            return "ran", None
+        case Built():
+            return "built", None
+        case Raised(stage=stage):
+            return "raised", stage
+        case Died(stage=stage):
+            return "died", stage
+        case TimedOut(stage=stage):
+            return "timed out", stage
+        case Unsupported(stage=stage):
+            return "unsupported", stage
+        case Skipped():
+            return "skipped", None
+
+
+class Index:
+    """Raises `Invalid` where the file is no index, is damaged, or is newer than this version."""
+
+    def __init__(self, folder: Path, *, writes: bool = True) -> None:
+        self.path = folder / NAME
+        self._guard = damaged_is_invalid(self.path)
+        with self._guard:
+            self._db = _connected(self.path, writes)
+        self._lanes: dict[str, int] = {}
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+
+    # --- the owner's
+
+    def write(self, state: State, tests: Iterable[Row] = (), findings: Mapping[str, str] | None = None) -> None:
+        """One transaction: all of it is there afterwards, or nothing. `findings`: slugs by signature, of new ones."""
+        with self._guard, self._db as db:
+            db.execute(
+                "INSERT INTO origins VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+                " next_test = excluded.next_test, tally = excluded.tally",
+                (OWN, state.campaign, state.seed, state.next_test, msgspec.json.encode(state.tally).decode()),
+            )
+            for test in tests:
+                db.execute("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", (OWN, test.number, test.cpu_ms))
+                rows = [(OWN, test.number, self._lane(name), how, stage) for name, how, stage in test.outcomes]
+                db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)", rows)
+            for kind, counted in (("finding", state.seen), ("known", state.known)):
+                rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
+                db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
+            named = [(signature, slug, OWN) for signature, slug in (findings or {}).items()]
+            db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NOTHING", named)
+
+    def _lane(self, name: str) -> int:
+        if name not in self._lanes:
+            self._db.execute("INSERT OR IGNORE INTO lanes (name) VALUES (?)", (name,))
+            self._lanes[name] = self._db.execute("SELECT id FROM lanes WHERE name = ?", (name,)).fetchone()[0]
+        return self._lanes[name]
+
+    def adopt(self, other: Index) -> int:
+        """Take over what another index holds, origin by origin; what was taken over before is brought up to date.
+        How many tests are new here."""
+        before = self.tests
+        theirs = other.rows("SELECT id, campaign, seed, next_test, tally FROM origins")
+        lanes = {number: self._lane(str(name)) for number, name in other.rows("SELECT id, name FROM lanes")}
+        with self._guard, self._db as db:
+            for origin, campaign, *books in theirs:
+                db.execute(
+                    "INSERT INTO origins (campaign, seed, next_test, tally) VALUES (?, ?, ?, ?) ON CONFLICT (campaign)"
+                    " DO UPDATE SET next_test = excluded.next_test, tally = excluded.tally WHERE id <> ?",
+                    (campaign, *books, OWN),
+                )
+                mine = db.execute("SELECT id FROM origins WHERE campaign = ?", (campaign,)).fetchone()[0]
+                if mine == OWN:
+                    continue  # it was merged from here
+                tests = other.rows("SELECT number, cpu_ms FROM tests WHERE origin = ?", origin)
+                db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", [(mine, *row) for row in tests])
+                outcomes = other.rows("SELECT test, lane, how, stage FROM outcomes WHERE origin = ?", origin)
+                moved = [(mine, test, lanes[lane], how, stage) for test, lane, how, stage in outcomes]
+                db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)", moved)
+                counts = other.rows("SELECT kind, name, tests FROM counts WHERE origin = ?", origin)
+                counted = [(kind, name, mine, tests) for kind, name, tests in counts]
+                db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", counted)
+        return self.tests - before
+
+    # --- everybody's
+
+    @property
+    def tests(self) -> int:
+        return int(str(self.rows("SELECT count(*) FROM tests")[0][0]))
+
+    def origins(self) -> list[tuple[str, int, Tally]]:
+        """(campaign, seed, books) of the campaign itself, and of all that were merged into it."""
+        rows = self.rows("SELECT campaign, seed, tally FROM origins ORDER BY id")
+        return [(str(name), int(str(seed)), msgspec.json.decode(str(tally), type=Tally)) for name, seed, tally in rows]
+
+    def health(self, newest: int) -> dict[str, dict[str, int]]:
+        """How the newest tests came out, counted, lane by lane."""
+        rows = self.rows(
+            "SELECT lanes.name, how, count(*) FROM outcomes JOIN lanes ON lanes.id = lane"
+            " WHERE origin = ? AND test >= (SELECT max(number) FROM tests WHERE origin = ?) - ? GROUP BY 1, 2",
+            OWN,
+            OWN,
+            newest,
+        )
+        counted: dict[str, dict[str, int]] = {}
+        for lane, how, count in rows:
+            counted.setdefault(str(lane), {})[str(how)] = int(str(count))
+        return counted
+
+    def state(self) -> State | None:
+        """The campaign's own books; None where nothing was written yet."""
+        with self._guard:
+            row = self._db.execute(
+                "SELECT campaign, seed, next_test, tally FROM origins WHERE id = ?", (OWN,)
+            ).fetchone()
+            if row is None:
+                return None
+            campaign, seed, next_test, tally = row
+            counted = self._db.execute("SELECT kind, name, tests FROM counts WHERE origin = ?", (OWN,)).fetchall()
+        books = msgspec.json.decode(tally, type=Tally)
+        by_kind = {kind: {name: n for k, name, n in counted if k == kind} for kind in ("finding", "known")}
+        return State(seed, next_test, books, by_kind["finding"], by_kind["known"], campaign)
+
+    def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
+        with self._guard:
+            return self._db.execute(query, values).fetchall()
+
+
+def is_sound(folder: Path) -> bool:
+    """Whether the whole file can be read. An index that is newer than this version is sound; it raises `Invalid`."""
+    path = folder / NAME
+    try:
+        with closing(sqlite3.connect(path.resolve().as_uri(), uri=True)) as db:
+            return bool(db.execute("PRAGMA integrity_check").fetchone() == ("ok",))
+    except sqlite3.DatabaseError:
+        return False
+
+
+class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextlib's
+    """What SQLite says of a file that is no sound database, as `Invalid` with what to do about it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.OperationalError) and "disk" in str(error):
+            raise Invalid(f"{self._path}: {error}; nothing that was written before is lost") from error
+        if isinstance(error, sqlite3.DatabaseError):
+            folder = self._path.parent
+            raise Invalid(
+                f"{self._path}: {error}; `fuzz status --repair --campaign {folder}` rebuilds it from the files"
+            ) from error
+
+
+def _connected(path: Path, writes: bool) -> sqlite3.Connection:
+    source = path.resolve().as_uri() + ("" if writes else "?mode=ro")
+    db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
+    try:
+        if writes:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+        _migrate(db, path, writes)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _migrate(db: sqlite3.Connection, path: Path, writes: bool) -> None:
+    with closing(db.execute("PRAGMA user_version")) as asked:
+        version = asked.fetchone()[0]
+    if version > len(MIGRATIONS):
+        raise Invalid(f"{path}: schema {version} is newer than this version of difftvm, which knows {len(MIGRATIONS)}")
+    if version < len(MIGRATIONS) and not writes:
+        raise Invalid(f"{path}: schema {version} is older than this version; `fuzz status --repair` brings it up")
+    for number in range(version, len(MIGRATIONS)):
+        db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;")

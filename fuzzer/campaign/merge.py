@@ -1,0 +1,68 @@
+"""Several campaigns into one: what many machines found, as one store. Nothing of the sources is changed."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.campaign import index
+from fuzzer.campaign.index import Index
+from fuzzer.campaign.store import Store
+from fuzzer.files import sync_folder
+from fuzzer.report import finding_file
+from generators.graph import Invalid
+
+
+class Merged(msgspec.Struct, frozen=True):
+    """What one source brought: tests and findings that were new, findings that were there already."""
+
+    source: Path
+    tests: int
+    new: int
+    known: int
+
+
+def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
+    """Bring the sources into a campaign, which may be there already. Doing it twice changes nothing.
+
+    Sources may be running. Raises `Invalid` where one is no campaign, before anything is written.
+    """
+    for source in sources:
+        if not (source / index.NAME).exists():
+            raise Invalid(f"{source}: no campaign with an index; `fuzz status --repair --campaign {source}` makes one")
+        if source.resolve() == into.resolve():
+            raise Invalid(f"{source}: a campaign cannot be merged into itself")
+    with Store(into, None) as store:
+        return [_brought(source, store) for source in sources]
+
+
+def _brought(source: Path, store: Store) -> Merged:
+    new = known = 0
+    for path in sorted((source / "crashes").glob(f"*/{finding_file.NAME}")):
+        doc = finding_file.read(path.parent)
+        if doc.signature in store.findings:
+            known += 1
+            continue
+        _copied(path.parent, store.crashes / doc.slug)
+        store.findings[doc.signature] = doc
+        new += 1
+    with Index(source, writes=False) as theirs:
+        return Merged(source, store.adopt(theirs), new, known)
+
+
+def _copied(finding: Path, to: Path) -> None:
+    """The folder is there whole or not at all."""
+    temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=to.parent))
+    try:
+        shutil.copytree(finding, temporary, dirs_exist_ok=True)
+        sync_folder(temporary)
+        temporary.chmod(0o755)
+        temporary.rename(to)
+    except OSError:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    sync_folder(to.parent)

@@ -1,0 +1,53 @@
+"""The books of a campaign: what it needs to go on, and what it counted."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.campaign.tally import Tally
+from fuzzer.files import write_atomically
+from generators.graph import Invalid
+
+FORMAT = 1
+NAME = "campaign.json"
+
+
+class State(msgspec.Struct, forbid_unknown_fields=True):
+    """`seen` counts, by signature, the tests that met a finding; `known`, by name, those that met known behaviour.
+    `campaign` is a random name that tells it from all others."""
+
+    seed: int
+    next_test: int = 0
+    tally: Tally = msgspec.field(default_factory=Tally)
+    seen: dict[str, int] = msgspec.field(default_factory=dict)
+    known: dict[str, int] = msgspec.field(default_factory=dict)
+    campaign: str = ""
+    format: int = FORMAT
+
+
+def begun(seed: int | None) -> State:
+    """The books of a campaign that begins; without a seed, one is drawn."""
+    return State(seed if seed is not None else int.from_bytes(os.urandom(4), "little"), campaign=uuid.uuid4().hex)
+
+
+def read(folder: Path) -> State | None:
+    """What was written last; None where nothing was. Raises `Invalid`."""
+    path = folder / NAME
+    if not path.exists():
+        return None
+    try:
+        state = msgspec.json.decode(path.read_bytes(), type=State)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Invalid(f"{path}: {error}; move it away to start afresh (findings stay)") from None
+    if state.format != FORMAT:
+        raise Invalid(f"{path}: format {state.format} is not known; this version reads {FORMAT}")
+    state.campaign = state.campaign or uuid.uuid4().hex  # of before campaigns had names
+    return state
+
+
+def write(folder: Path, state: State) -> None:
+    write_atomically(folder / NAME, msgspec.json.encode(state))

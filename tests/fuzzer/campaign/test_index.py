@@ -1,0 +1,190 @@
+"""The index: what is committed is there whole, damage is told, and the files are enough to make another."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from fuzzer.campaign import index, state
+from fuzzer.campaign.index import MIGRATIONS, Index, row_of
+from fuzzer.campaign.state import State
+from fuzzer.campaign.store import Busy, Store, repair
+from fuzzer.lanes import ONNXRUNTIME, TORCH
+from generators.graph import Invalid
+from oracles.outcome import Built, Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
+
+VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "how", "stage"),
+    [
+        (Ran(()), "ran", None),
+        (Built(), "built", None),
+        (Raised(Stage.IMPORT, "E", "no"), "raised", "import"),
+        (Died(Stage.RUN, Cause.SIGNAL, 11), "died", "run"),
+        (TimedOut(Stage.COMPILE, 1.0), "timed out", "compile"),
+        (Unsupported(Stage.IMPORT, "no"), "unsupported", "import"),
+        (Skipped("no"), "skipped", None),
+    ],
+)
+def test_every_outcome_has_its_word(outcome: Outcome, how: str, stage: str | None) -> None:
+    assert row_of(3, 0.0154, {TORCH: outcome}) == index.Row(3, 15, (("torch", how, stage),))
+
+
+def test_what_is_written_reads_back(tmp_path: Path) -> None:
+    books = State(7, 2, seen={"0a": 3}, known={"integer-power": 1}, campaign="me")
+    books.tally.tests = 2
+    rows = [row_of(0, 0.5, {TORCH: Ran(()), ONNXRUNTIME: Skipped("no")}), row_of(1, 0.25, {TORCH: Ran(())})]
+    with Index(tmp_path) as written:
+        written.write(books, rows, {"0a": "died-relu-0a"})
+    with Index(tmp_path, writes=False) as read:
+        assert read.state() == books
+        assert read.tests == 2
+        assert read.health(10) == {"torch": {"ran": 2}, "onnxruntime": {"skipped": 1}}
+        assert read.health(0) == {"torch": {"ran": 1}}
+        assert read.rows("SELECT * FROM findings") == [("0a", "died-relu-0a", index.OWN)]
+        with pytest.raises(Invalid, match="readonly"):
+            read.write(books)
+
+
+def test_a_test_that_is_repeated_after_a_kill_counts_once(tmp_path: Path) -> None:
+    with Index(tmp_path) as written:
+        for _ in range(2):
+            written.write(State(7, campaign="me"), [row_of(0, 0.5, {TORCH: Ran(())})])
+        assert written.tests == 1
+
+
+def test_nothing_of_a_transaction_that_fails_is_there(tmp_path: Path) -> None:
+    with Index(tmp_path) as written:
+        written.write(State(7, 1, campaign="me"))
+        with pytest.raises(Invalid):
+            written.write(State(7, 2, campaign="me"), [row_of(0, 0.5, {})], {"0a": None})  # type: ignore[dict-item]
+        books = written.state()
+        assert books is not None
+        assert (books.next_test, written.tests) == (1, 0)
+
+
+KILLED = """
+    import sys
+    from pathlib import Path
+    from fuzzer.campaign.index import row_of
+    from fuzzer.campaign.store import Store
+    from fuzzer.lanes import LANES
+    from oracles.outcome import Ran
+    with Store(Path(sys.argv[1]), 1) as store:
+        for number in range(1_000_000):
+            store.record(row_of(number, 0.1, {lane: Ran(()) for lane in LANES[:9]}))
+            store.finished(number + 1)
+            store.save_state()
+            print(number + 1, flush=True)
+"""
+
+
+def test_a_killed_campaign_goes_on_where_it_had_committed(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        told = [int(running.stdout.readline()) for _ in range(20)][-1]
+        running.send_signal(signal.SIGKILL)
+    with Store(tmp_path, None) as store:
+        assert store.state.next_test >= told
+        (counted,) = store_rows(tmp_path, "SELECT count(*), max(number) + 1 FROM tests")
+        assert counted == (store.state.next_test, store.state.next_test)
+
+
+def store_rows(folder: Path, query: str) -> list[tuple[object, ...]]:
+    with Index(folder, writes=False) as read:
+        return read.rows(query)
+
+
+# --- damage, and other versions
+
+
+def damaged(folder: Path) -> Path:
+    with Store(folder, 3) as store:
+        store.finished(5)
+        store.state.tally.tests = 5
+    path = folder / index.NAME
+    path.write_bytes(b"SQLite format 3\0" + b"garbage" * 1000)
+    return path
+
+
+def test_damage_is_told_with_what_to_do(tmp_path: Path) -> None:
+    path = damaged(tmp_path)
+    with pytest.raises(Invalid, match=rf"{path}: .*`fuzz status --repair --campaign {tmp_path}` rebuilds it"):
+        Store(tmp_path, None)
+
+
+def test_repair_keeps_the_damaged_file_and_goes_on_from_the_books(tmp_path: Path) -> None:
+    before = damaged(tmp_path).read_bytes()
+    kept = repair(tmp_path)
+    assert kept == tmp_path / "index.sqlite.damaged-1"
+    assert kept.read_bytes() == before
+    with Store(tmp_path, None) as store:
+        assert (store.state.seed, store.state.next_test, store.state.tally.tests) == (3, 5, 5)
+    damaged(tmp_path)
+    assert repair(tmp_path) == tmp_path / "index.sqlite.damaged-2"
+
+
+def test_repair_of_a_sound_index_keeps_its_rows_and_brings_findings_in(tmp_path: Path, saved: Path) -> None:
+    with Store(tmp_path, None) as store:
+        store.record(row_of(0, 0.5, {TORCH: Ran(())}))
+    assert repair(tmp_path) is None
+    assert store_rows(tmp_path, "SELECT slug FROM findings") == [(saved.name,)]
+    assert store_rows(tmp_path, "SELECT number FROM tests") == [(0,)]
+
+
+def test_without_an_index_one_is_made_of_the_files(tmp_path: Path, saved: Path) -> None:
+    """Also what becomes of campaigns of before there was an index."""
+    (tmp_path / index.NAME).unlink()
+    old = msgspec.json.decode((tmp_path / state.NAME).read_bytes())
+    del old["campaign"]
+    (tmp_path / state.NAME).write_bytes(msgspec.json.encode(old))
+    assert repair(tmp_path) is None
+    with Store(tmp_path, None) as store:
+        assert (store.state.seed, [doc.slug for doc in store.findings.values()]) == (1, [saved.name])
+        assert len(store.state.campaign) == 32
+    assert store_rows(tmp_path, "SELECT slug FROM findings") == [(saved.name,)]
+
+
+def test_nobody_repairs_what_runs_or_what_is_no_campaign(tmp_path: Path) -> None:
+    with Store(tmp_path / "c", 1) as store:
+        store.save_state()
+        with pytest.raises(Busy, match=str(os.getpid())):
+            repair(tmp_path / "c")
+    with pytest.raises(Invalid, match="no campaign"):
+        repair(tmp_path)
+
+
+def test_an_index_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        store.save_state()
+    with sqlite3.connect(tmp_path / index.NAME) as db:
+        db.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    db.close()
+    with pytest.raises(Invalid, match="newer than this version"):
+        Store(tmp_path, None)
+
+
+@pytest.mark.parametrize("version", range(len(MIGRATIONS)))
+def test_an_index_of_any_older_version_is_brought_up(tmp_path: Path, version: int) -> None:
+    db = sqlite3.connect(tmp_path / index.NAME)
+    for script in MIGRATIONS[:version]:
+        db.executescript(script)
+    db.execute(f"PRAGMA user_version = {version}")
+    db.close()
+    with pytest.raises(Invalid, match="older than this version"):
+        Index(tmp_path, writes=False)
+    with Store(tmp_path, 1) as store:
+        store.save_state()
+    with Index(tmp_path, writes=False) as read:
+        assert read.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]

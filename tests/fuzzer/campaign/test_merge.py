@@ -1,0 +1,86 @@
+"""Campaigns of many boxes become one, and nothing is lost or counted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fuzzer.campaign.index import Index, row_of
+from fuzzer.campaign.merge import Merged, merge
+from fuzzer.campaign.store import Store
+from fuzzer.lanes import TORCH
+from fuzzer.report import finding_file
+from fuzzer.triage.investigate import Confirmed, Sighting
+from generators.graph import Invalid
+from oracles.outcome import Ran
+
+Make = Callable[..., tuple[Confirmed, Sighting]]
+VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
+
+
+def campaign(folder: Path, seed: int, tests: int, *found: tuple[Confirmed, Sighting]) -> Path:
+    with Store(folder, seed) as store:
+        for number in range(tests):
+            store.record(row_of(number, 0.5, {TORCH: Ran(())}))
+        store.finished(tests)
+        store.state.tally.tests = tests
+        for each in found:
+            store.save(*each, VERSIONS)
+    return folder
+
+
+def other(made: tuple[Confirmed, Sighting]) -> tuple[Confirmed, Sighting]:
+    found, sighting = made
+    signature = replace(found.signature, skeleton="another")
+    return replace(found, signature=signature), replace(sighting, signature=signature)
+
+
+def slugs(folder: Path) -> list[str]:
+    return sorted(finding_file.read(path).slug for path in (folder / "crashes").iterdir())
+
+
+def test_tests_findings_and_books_of_all(tmp_path: Path, make: Make) -> None:
+    a = campaign(tmp_path / "a", 1, 3, make())
+    b = campaign(tmp_path / "b", 2, 4, make(), other(make()))
+    into = tmp_path / "c"
+    assert merge([a, b], into) == [Merged(a, 3, 1, 0), Merged(b, 4, 1, 1)]
+    assert slugs(into) == slugs(b)
+    with Index(into, writes=False) as read:
+        assert [(seed, tally.tests) for _, seed, tally in read.origins()[1:]] == [(1, 3), (2, 4)]
+        assert read.tests == 7
+        assert read.rows("SELECT sum(tests) FROM counts WHERE kind = 'finding'") == [(3,)]
+
+
+def test_again_changes_nothing_and_what_came_since_is_brought(tmp_path: Path, make: Make) -> None:
+    a, into = campaign(tmp_path / "a", 1, 3, make()), tmp_path / "c"
+    merge([a], into)
+    assert merge([a], into) == [Merged(a, 0, 0, 1)]
+    campaign(a, 1, 5, other(make()))
+    assert merge([a], into) == [Merged(a, 2, 1, 1)]
+
+
+def test_merged_campaigns_merge_on_and_back(tmp_path: Path) -> None:
+    a, b = campaign(tmp_path / "a", 1, 3), campaign(tmp_path / "b", 2, 4)
+    merge([a], b)
+    merge([b], tmp_path / "c")
+    assert merge([b], a) == [Merged(b, 4, 0, 0)], "its own tests came back, and are there"
+    with Index(tmp_path / "c", writes=False) as read:
+        assert read.tests == 7
+
+
+def test_a_running_source_is_read(tmp_path: Path) -> None:
+    campaign(tmp_path / "a", 1, 3)
+    with Store(tmp_path / "a", 1):
+        assert merge([tmp_path / "a"], tmp_path / "c")[0].tests == 3
+
+
+def test_what_is_no_campaign_stops_it_before_anything_is_written(tmp_path: Path) -> None:
+    a = campaign(tmp_path / "a", 1, 3)
+    with pytest.raises(Invalid, match="no campaign with an index"):
+        merge([a, tmp_path / "nowhere"], tmp_path / "c")
+    with pytest.raises(Invalid, match="into itself"):
+        merge([a], a)
+    assert not (tmp_path / "c").exists()
