@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from fuzzer import bench, corpus_command, lane_table, minimize_command
+from fuzzer import bench, bisect_command, blame_command, corpus_command, lane_table, minimize_command
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
 from fuzzer.availability import available
@@ -76,6 +76,8 @@ app = typer.Typer(
 
 app.add_typer(bench.app, name="bench")
 app.add_typer(toolchains.app, name="toolchain")
+app.command("bisect")(bisect_command.bisect)
+app.command("blame")(blame_command.blame)
 app.command("corpus")(corpus_command.corpus)
 app.command("minimize")(minimize_command.minimize)
 app.command("status")(status_command.status)

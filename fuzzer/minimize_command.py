@@ -19,6 +19,7 @@ from fuzzer.replay import Exit
 from fuzzer.report import finding_file
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
+from fuzzer.triage.blame.search import blamed
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
 from fuzzer.triage.reproduce import judged_by, judged_run
 from fuzzer.triage.size import Size, size_of
@@ -69,6 +70,8 @@ def minimize(
         done = [_minimized(executor, store, case, each, workers) for each in seen]
     if json:
         print(msgspec.json.format(msgspec.json.encode([_document(each) for each in done])).decode())
+    elif not done:
+        print("none of the lanes that were asked fails on it; next: fuzz lanes")
     else:
         print(*(line for each in done for line in _lines(each)), sep="\n")
         saved = next((each.folder for each in done if each.folder), None)
@@ -101,7 +104,7 @@ def _seen(executor: Backend, source: Path, lanes: str, toolchain: str | None) ->
 
 
 def _minimized(executor: Backend, store: Store, case: Case, sighting: Sighting, workers: int) -> Minimized:
-    found = investigate(executor.run_fresh, case, sighting, width=workers)
+    found = blamed(executor.run_fresh, investigate(executor.run_fresh, case, sighting, width=workers))
     folder = None
     if not found.flaky:
         doc = store.save(found, sighting, executor.versions) or store.findings.get(found.key)

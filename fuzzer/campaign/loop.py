@@ -22,6 +22,7 @@ from fuzzer.report import exported
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
 from fuzzer.support import operators
+from fuzzer.triage.blame.search import blamed
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
 from fuzzer.triage.reproduce import is_valid, judged_run
 from generators.choice import NumpySource
@@ -156,7 +157,7 @@ class Campaign:
         """Save it, where it is new; the other failures that its reduction came across are to be looked into as well."""
         if not self.store.claim(case, sighting):
             return ()
-        found = self._examined(investigate(self._run_for_triage, case, sighting))
+        found = self._examined(blamed(self._run_for_triage, investigate(self._run_for_triage, case, sighting)))
         doc = self.store.save(found, sighting, self.executor.versions)
         if doc is not None:
             self.new.append(doc)

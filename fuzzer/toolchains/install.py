@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from packaging.version import Version
+
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.toolchain import Kind, Toolchain, surroundings
 from fuzzer.toolchains import registry, relay
@@ -30,6 +32,8 @@ NEEDED = ("msgspec", "multiprocess", "numpy", "ml_dtypes", "safetensors", "torch
 
 OLDEST_PYTHON = (3, 11)
 TAIL = 4
+PACKAGE = "apache-tvm"
+_LISTED = re.compile(r"^Available versions: (.*)$", re.M)
 _RELEASE = re.compile(r"\d+(\.\d+)+([a-z.]+\d+)*")
 
 
@@ -44,6 +48,15 @@ def add_release(release: str, tell: Tell) -> Record:
         tell(f"installing torch {_as_host('torch').partition('==')[2]} and what else it needs ...")
         pip(python, *map(_as_host, AS_HOST), "typing_extensions", *_ffi(folder))
         return _finished(Toolchain(release, str(python)), tell)
+
+
+def on_the_index() -> list[str]:
+    """The releases of apache-tvm that the package index has for this Python, oldest first. Of those that only repair
+    the packaging of another (0.27.0.post1), the last. Raise `EnvironmentMissing`."""
+    command = [sys.executable, "-P", "-m", "pip", "index", "versions", PACKAGE, "--disable-pip-version-check"]
+    found = _LISTED.search(_run(command, "pip"))
+    listed = sorted(found[1].split(", "), key=Version) if found else []
+    return list({Version(release).base_version: release for release in listed}.values())
 
 
 def add_relay(tell: Tell) -> Record:
@@ -93,8 +106,8 @@ def pip(python: Path, *arguments: str) -> None:
     _run([str(python), "-P", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *arguments], "pip")
 
 
-def _run(command: Sequence[str], what: str) -> None:
-    """Raise `EnvironmentMissing` with the last lines of what it printed, where it fails."""
+def _run(command: Sequence[str], what: str) -> str:
+    """What it prints. Raise `EnvironmentMissing` with the last lines of what it printed, where it fails."""
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
@@ -103,6 +116,7 @@ def _run(command: Sequence[str], what: str) -> None:
     if done.returncode:
         tail = [line.strip() for line in done.stdout.splitlines() if line.strip()][-TAIL:]
         raise EnvironmentMissing(f"{what} failed: {' | '.join(tail)}")
+    return done.stdout
 
 
 def _as_host(package: str) -> str:

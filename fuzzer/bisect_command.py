@@ -1,0 +1,115 @@
+"""`fuzz bisect`: in which releases of TVM a finding shows, of those that are installed as toolchains."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fuzzer import replay as replaying
+from fuzzer.isolate import fleet
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.toolchain import HOST, Toolchain
+from fuzzer.report.repro import headline
+from fuzzer.terminal import print_json, program, say
+from fuzzer.toolchains import install, registry
+from fuzzer.toolchains.lanes import named, runs_in
+from fuzzer.toolchains.registry import finder
+from fuzzer.triage.blame import Releases, Verdict
+from fuzzer.triage.blame.releases import Fate, Release, fates, told
+from generators.graph import Invalid
+from oracles.lane import LaneSpec
+
+
+def bisect(
+    finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
+    toolchain: Annotated[
+        str | None, typer.Option("--toolchain", "--toolchains", metavar="NAMES", help="Only these, comma-separated.")
+    ] = None,
+    install_missing: Annotated[
+        bool, typer.Option("--install", help="First install each release of the package index that is not here.")
+    ] = False,
+    preload: Annotated[
+        Path | None, typer.Option("--preload", metavar="FILE.py", help="Executed in each process that runs TVM.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Say which releases of TVM a finding shows in: introduced in ..., fixed in ...; the finding's folder stays."""
+    doc, case = replaying.load(finding)
+    if install_missing:
+        _install()
+    chosen = _toolchains(doc.lane, toolchain)
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as executor:
+        releases = [Release(executor.backend(fleet.Place(each.name)).versions["tvm"], each.name) for each in chosen]
+        seen = list(fates(executor.run_fresh, case, doc.lane, doc.identity, releases))
+    summary = told(seen)
+    if json:
+        print_json(_document(doc.slug, seen, summary))
+        return
+    Console(markup=False, emoji=False).print(_table(seen))
+    print(f"{doc.slug}: {_in_words(summary)}; next: {_next(finding, seen)}")
+
+
+def _toolchains(lane: LaneSpec, names: str | None) -> list[Toolchain]:
+    """Those that speak the lane's language. Raise `Invalid` where none of them does."""
+    if names is None:
+        everywhere = [HOST, *(registry.read(name).toolchain for name in registry.names())]
+    else:
+        everywhere = list(named(names))
+    chosen = [each for each in everywhere if runs_in(lane, each)]
+    if not chosen:
+        raise Invalid(f"lane {lane.name!r} runs in none of them; `fuzz toolchain list` lists what there is")
+    return chosen
+
+
+def _install() -> None:
+    for release in install.on_the_index():
+        if release not in registry.names() and not registry.is_host(release):
+            install.add_release(release, say)
+
+
+def _table(seen: Sequence[Fate]) -> Table:
+    table = Table(box=None)
+    for column in ("TVM", "toolchain", "verdict", ""):
+        table.add_column(column, no_wrap=bool(column), overflow="fold")
+    for fate in seen:
+        shown = headline(fate.finding) if fate.finding else ""
+        table.add_row(fate.release.version, fate.release.toolchain, fate.verdict, shown)
+    return table
+
+
+def _in_words(releases: Releases) -> str:
+    parts = [f"introduced in {releases.introduced}"] if releases.introduced else []
+    parts += [f"fixed in {releases.fixed}"] if releases.fixed else []
+    if parts:
+        return ", ".join(parts)
+    verdicts = {verdict for _, verdict in releases.verdicts} - {Verdict.NOT_RUN}
+    if len(releases.verdicts) < 2:
+        return "there is no other release to hold it against"
+    if verdicts == {Verdict.FAILS}:
+        return "it shows in all of them"
+    return "it shows in none of them" if Verdict.FAILS not in verdicts else "the turn cannot be told"
+
+
+def _next(finding: Path, seen: Sequence[Fate]) -> str:
+    if len(seen) < 2:
+        return f"{program()} bisect {finding} --install"
+    return f"{program()} blame {finding}"
+
+
+def _document(slug: str, seen: Sequence[Fate], releases: Releases) -> dict[str, object]:
+    runs = [
+        {
+            "tvm": fate.release.version,
+            "toolchain": fate.release.toolchain,
+            "verdict": fate.verdict,
+            "told": headline(fate.finding) if fate.finding else "",
+        }
+        for fate in seen
+    ]
+    return {"slug": slug, "introduced": releases.introduced, "fixed": releases.fixed, "runs": runs}

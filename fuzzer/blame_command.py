@@ -1,0 +1,49 @@
+"""`fuzz blame`: asks again who is to blame for a saved finding. The finding's folder stays as it is."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzer import replay as replaying
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.terminal import print_json, program
+from fuzzer.toolchains.registry import finder
+from fuzzer.triage.blame import Blame
+from fuzzer.triage.blame.search import blame as find
+from oracles.finding import Finding
+
+
+def blame(
+    finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
+    programs: Annotated[bool, typer.Option("--programs", help="Print TVMScript before and after it, too.")] = False,
+    preload: Annotated[
+        Path | None, typer.Option("--preload", metavar="FILE.py", help="Executed in each process that runs TVM.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Say which part of TVM is to blame for a finding: frontend, pass, legalization, codegen or runtime."""
+    doc, case = replaying.load(finding)
+    seen = Finding(doc.kind, doc.component, doc.lane, doc.identity.stage, doc.evidence.evidence)
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as executor:
+        told = find(executor.run_fresh, case, seen, replace(doc.identity, blamed=()))
+    if json:
+        print_json({"slug": doc.slug, **asdict(told)})
+        return
+    print(f"{doc.slug}: {_in_words(told)}")
+    if told.evidence:
+        print(f"  {told.evidence}.")
+    for title, text in (("before", told.before), ("after", told.after)) if programs else ():
+        if text:
+            print(f"--- {title}\n{text.rstrip()}")
+    print(f"next: {program()} bisect {finding}")
+
+
+def _in_words(told: Blame) -> str:
+    if told.place is None:
+        return "nobody is to blame that could be found" + (f", at {told.operator}" if told.operator else "")
+    return f"{told.place}{told.culprit and f', {told.culprit}'}{told.operator and f', at {told.operator}'}"

@@ -1,0 +1,121 @@
+"""What the module as imported means, and what becomes of each of its operators: by the lane `interpreted`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fuzzer.triage.blame import Blame, Place
+from fuzzer.triage.blame.inquiry import Inquiry, Seen
+from fuzzer.triage.blame.stop import show
+from oracles.against_torch import judge
+from oracles.lane import DEFAULT_OPT_LEVEL, Execution, Importer, LaneSpec, Params, Pipeline, gives_gradients
+from oracles.outcome import Ran
+from oracles.targets import family_of
+from oracles.trace import AS_IMPORTED, Examined, Trace, Tracing
+from oracles.trace import Seen as Verdict
+
+INTERPRETED = "interpreted"
+_NOT_READ = (Importer.DYNAMO,)
+"""There is no module as imported: torch.compile cuts the model into several."""
+
+
+def by_the_module(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
+    lane = asked.lane
+    if (
+        lane.importer in _NOT_READ
+        or gives_gradients(lane)
+        or lane.symbolic
+        or family_of(lane.target) not in ("llvm", "c")
+    ):
+        return None
+    seen = asked.observe(interpreted(lane), fully=True)
+    examined = seen.trace.examined
+    opinion = _opinion(seen)
+    unsure = [each for each in examined if (each.interpreted, each.built) == (Verdict.UNKNOWN, Verdict.UNKNOWN)]
+    if seen.trace.outside:
+        told = f"The module as imported asks for elements that are not there: {seen.trace.outside}"
+        return _frontend(asked, whole, operator, told)
+    if opinion is Verdict.WRONG and not unsure:
+        told = "The module as imported is wrong already when PyTorch computes it operator by operator"
+        return _frontend(asked, whole, operator, told)
+    if found := _by_a_kernel(asked, whole.trace, examined, operator):
+        return found
+    if opinion is Verdict.WRONG and _others_are_right(asked):
+        told = "Other importers of the same model give the right result on the same road"
+        return _frontend(asked, whole, operator, told)
+    if opinion is Verdict.RIGHT and isinstance(whole.outcome, Ran) and not unsure:
+        told = (
+            "The module as imported is right, and every kernel that is made of it is right when it is called directly"
+        )
+        return Blame(Place.RUNTIME, operator, "", told)
+    return None
+
+
+def interpreted(lane: LaneSpec) -> LaneSpec:
+    """The road's module as imported, and the kernels that its operators become for a target that runs here."""
+    return replace(
+        lane,
+        name=f"relax-{lane.importer}-{INTERPRETED}",
+        variant=INTERPRETED,
+        params=Params.BOUND,
+        passes=(),
+        pipeline=Pipeline.DEFAULT,
+        disabled=(),
+        options=(),
+        opt_level=DEFAULT_OPT_LEVEL,
+        target="llvm",
+        executor=Execution.BYTECODE,
+        checked=False,
+        as_library=False,
+        fresh=False,
+        tracing=None,
+    )
+
+
+def _opinion(seen: Seen) -> Verdict:
+    right = seen.expected
+    if not isinstance(seen.outcome, Ran) or right is None:
+        return Verdict.UNKNOWN
+    return Verdict.WRONG if judge(seen.outcome.outputs, right) else Verdict.RIGHT
+
+
+def _by_a_kernel(asked: Inquiry, trace: Trace, examined: tuple[Examined, ...], operator: str) -> Blame | None:
+    """The first operator whose kernels do not give what it means: as they are written, or as they are built."""
+    for one in examined:
+        name, by = f"`{one.operator}`", f" (by `{one.by}`)" if one.by else ""
+        if one.interpreted is not Verdict.RIGHT and one.built is Verdict.WRONG:
+            how = "read loop by loop" if one.interpreted is Verdict.WRONG else "built and called directly"
+            told = f"What LegalizeOps makes of {name}{by} is wrong when it is {how}, without any other pass"
+            if one.interpreted is one.built and not one.by:
+                told = f"{name} can be computed, and LegalizeOps makes no kernel of it"
+            before, after = show(asked, trace, "LegalizeOps")
+            return Blame(Place.LEGALIZATION, operator, one.operator, told, before, after)
+        if (one.interpreted, one.built) == (Verdict.RIGHT, Verdict.WRONG):
+            told = (
+                f"The kernel that LegalizeOps makes of {name}{by} is right when it is read loop by loop, and wrong as "
+                "built, for llvm and for C: by a pass that no build can do without"
+            )
+            before, after = show(asked, trace, "LegalizeOps")
+            return Blame(Place.PASS, operator, "", told, before, after)
+    return None
+
+
+def _others_are_right(asked: Inquiry) -> bool:
+    lane = asked.lane
+    others = [each for each in (Importer.EXPORT, Importer.ONNX, Importer.EXPORT_RAW) if each is not lane.importer]
+    return any(
+        asked.observe(replace(lane, importer=each, opset=None, name=f"relax-{each}-other"), fully=True).is_right
+        for each in others
+    )
+
+
+def _frontend(asked: Inquiry, whole: Seen, operator: str, told: str) -> Blame:
+    after = asked.traced(Tracing(show=AS_IMPORTED)).trace.after
+    return Blame(Place.FRONTEND, operator, converter_of(whole.trace, operator), told, after=after)
+
+
+def converter_of(trace: Trace, operator: str) -> str:
+    """The function that translated an operator: the only one that was called, or the one called for its name."""
+    functions = {function for _, function in trace.converters}
+    named = {function for what, function in trace.converters if what.lower().split(".")[0].strip("_") == operator}
+    return next(iter(functions)) if len(functions) == 1 else next(iter(named)) if len(named) == 1 else ""

@@ -1,0 +1,65 @@
+"""How a finding fares in other releases of TVM: the same case on the same road, where each of them is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from packaging.version import InvalidVersion, Version
+
+from fuzzer.triage.blame import Releases, Verdict
+from fuzzer.triage.reproduce import Run, observe
+from fuzzer.triage.signature import Signature
+from generators.graph import Case
+from oracles.finding import Finding
+from oracles.lane import LaneSpec
+from oracles.outcome import Built, Ran
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Of TVM, and the toolchain that it is in."""
+
+    version: str
+    toolchain: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What a release does with the finding; `finding` is what it shows, the same or another."""
+
+    release: Release
+    verdict: Verdict
+    finding: Finding | None
+
+
+def in_order(releases: Sequence[Release]) -> list[Release]:
+    """Oldest first; what is no version of the usual form comes last."""
+
+    def key(release: Release) -> tuple[bool, Version | str]:
+        try:
+            return False, Version(release.version)
+        except InvalidVersion:
+            return True, release.version
+
+    return sorted(releases, key=key)
+
+
+def fates(run: Run, case: Case, lane: LaneSpec, signature: Signature, releases: Sequence[Release]) -> Iterator[Fate]:
+    """One after the other, oldest first. There are few: a bisection would save nothing, and miss one that comes and
+    goes."""
+    for release in in_order(releases):
+        there = replace(lane, toolchain=release.toolchain)
+        seen = observe(run, case, there)
+        if seen.shows(signature):
+            verdict = Verdict.FAILS
+        elif seen.finding is not None:
+            verdict = Verdict.OTHERWISE
+        else:
+            ran = isinstance(seen.result.outcomes[there], Ran | Built)
+            verdict = Verdict.PASSES if ran else Verdict.NOT_RUN
+        yield Fate(release, verdict, seen.finding)
+
+
+def told(seen: Sequence[Fate]) -> Releases:
+    return Releases(tuple((fate.release.version, fate.verdict) for fate in seen))

@@ -1,0 +1,108 @@
+"""Who is to blame for a finding: asked from the front of the compiler to its back, cheapest first.
+
+1. What the evidence says: the importer raises, TVM's checker objects after a pass, the module declares other types.
+2. Passes that can be left out: which one decides (`bisection`).
+3. What the lane does beside the plain road, which is right.
+4. Another target: what it gets right, the code generator gets wrong.
+5. The module as imported, operator by operator (`fuzzer.lanes.relax_interpreted`): wrong already, or right; and the
+   kernels that each operator becomes, as they are written and as they are built.
+6. The pass that was under way when the compiler stopped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fuzzer.triage.blame import NOBODY, Blame, Place
+from fuzzer.triage.blame.bisection import guilty_pass, programs
+from fuzzer.triage.blame.inquiry import Inquiry, Seen, Spent
+from fuzzer.triage.blame.modules import by_the_module, converter_of
+from fuzzer.triage.blame.operator import first_wrong
+from fuzzer.triage.blame.roads import by_the_lane, by_the_target
+from fuzzer.triage.blame.stop import by_the_stop, legalizes, show
+from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.reproduce import Run
+from fuzzer.triage.signature import Signature, named
+from generators.graph import Case
+from oracles.finding import Component, Finding, Kind
+from oracles.lane import Engine, speaks_relay
+from oracles.outcome import IllFormed, Stage
+from oracles.trace import AS_IMPORTED, Trace, Tracing
+
+_BEYOND = frozenset({Kind.CHECKER_GAP, Kind.SLOW})
+"""Of other programs than the case's own; told by a clock, which no two runs agree on."""
+
+
+def blame(run: Run, case: Case, finding: Finding, signature: Signature) -> Blame:
+    """As far as it is found out in `MOST_RUNS` runs. `case` is reduced, `finding.lane` shows it, steadily."""
+    if finding.component is not Component.TVM or finding.lane.engine is not Engine.TVM or finding.kind in _BEYOND:
+        return NOBODY
+    asked = Inquiry(run, case, finding, signature)
+    operator, found = "", NOBODY
+    try:
+        operator = first_wrong(asked)
+        found = NOBODY if speaks_relay(finding.lane) else _place(asked, operator)
+    except Spent:
+        pass  # what was found until then
+    return replace(found, operator=found.operator or operator)
+
+
+def blamed(run: Run, found: Confirmed) -> Confirmed:
+    """With its blame, which is part of the name of what nothing else tells from others. What is flaky stays as it is:
+    no answer of it means anything."""
+    if found.flaky:
+        return found
+    told = blame(run, found.case, found.finding, found.signature)
+    return replace(found, blame=told, signature=named(found.signature, found.case, told))
+
+
+def _place(asked: Inquiry, operator: str) -> Blame:
+    whole = asked.traced()
+    if not whole.fails:
+        return Blame(evidence="It does not show while its passes are watched")
+    trace = whole.trace
+    if isinstance(evidence := asked.finding.evidence, IllFormed):
+        return _by_the_checker(asked, trace, evidence)
+    if asked.finding.stage is Stage.IMPORT:
+        return _by_the_importer(trace, operator)
+    if found := _by_the_types(asked, whole, operator):
+        return found
+    if guilty := guilty_pass(asked, trace):
+        before, after = programs(asked, guilty)
+        name = guilty.name
+        told = f"With the first {guilty.before} of {guilty.optional} passes that can be left out the result is right;"
+        return Blame(Place.PASS, "", name, f"{told} it is not once {name} runs", before, after)
+    for ask in (by_the_lane, by_the_target, by_the_module, by_the_stop):
+        if found := ask(asked, whole, operator):
+            return found
+    return NOBODY
+
+
+def _by_the_checker(asked: Inquiry, trace: Trace, evidence: IllFormed) -> Blame:
+    if evidence.after == "import":
+        told = "TVM's checker of well-formedness refuses the module as it was imported"
+        return replace(_by_the_importer(trace, ""), evidence=told)
+    place = Place.LEGALIZATION if legalizes(evidence.after) else Place.PASS
+    before, after = show(asked, trace, evidence.after)
+    told = f"TVM's checker of well-formedness is content with the module until {evidence.after} has run"
+    return Blame(place, "", evidence.after, told, before, after)
+
+
+def _by_the_importer(trace: Trace, operator: str) -> Blame:
+    """It stopped: in the function that it called last."""
+    if not trace.converters:
+        return Blame(Place.FRONTEND, operator, "", "The importer does not come to its end")
+    what, function = trace.converters[-1]
+    return Blame(Place.FRONTEND, operator, function, f"The importer stops while it translates `{what}`")
+
+
+def _by_the_types(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
+    """The module says itself that it gives something else than PyTorch does."""
+    declared, right = whole.trace.types, whole.types
+    wrong = [(one, other) for one, other in zip(declared, right, strict=False) if one and one != other]
+    if not right or not declared or (len(declared) == len(right) and not wrong):
+        return None
+    one, other = wrong[0] if wrong else (f"{len(declared)} results", f"{len(right)} results")
+    after = asked.traced(Tracing(show=AS_IMPORTED)).trace.after
+    told = f"The module as imported declares {one} where PyTorch gives {other}"
+    return Blame(Place.FRONTEND, operator, converter_of(whole.trace, operator), told, after=after)
