@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 from desk import REPO, Place, Watch
 from github_server import RETRY_AFTER, TOKEN, Fault, GitHubServer
@@ -175,3 +177,16 @@ def test_a_token_is_not_sent_in_the_clear() -> None:
 def test_places_are_told_apart_by_server_and_not_by_case() -> None:
     assert place_of("Apache/TVM") == place_of("apache/tvm", "https://api.github.com/") == "api.github.com/apache/tvm"
     assert place_of("a/b", "https://ghe.example.org/api/v3") == "ghe.example.org/api/v3/a/b"
+
+
+def test_whoever_logs_everything_logs_no_token(
+    place: Place, server: GitHubServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in (None, "github"):
+        caplog.set_level(logging.DEBUG, name)
+    server.faults["POST"] = [Fault.BAD_GATEWAY_AFTER, None]
+    tracker = place.tracker()
+    tracker.create("title", "body")
+    tracker.comment(1, "text")
+    assert "Authorization" in caplog.text  # PyGithub's own log, which names headers
+    assert TOKEN not in caplog.text
