@@ -26,6 +26,8 @@ from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut
 NAME = "index.sqlite"
 OWN = 1
 
+PROGRESS_SECONDS = 30
+
 MIGRATIONS = (
     """
     CREATE TABLE origins (
@@ -49,6 +51,17 @@ MIGRATIONS = (
         kind TEXT NOT NULL,             -- 'finding' by signature, 'known' by the name of its entry
         name TEXT NOT NULL, origin INTEGER NOT NULL, tests INTEGER NOT NULL,
         PRIMARY KEY (kind, name, origin)
+    ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE features (
+        name TEXT PRIMARY KEY, origin INTEGER NOT NULL, first_test INTEGER NOT NULL, tests INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE progress (             -- the books as they were, now and then: what curves are drawn of
+        origin INTEGER NOT NULL, seconds INTEGER NOT NULL,  -- of the campaign's wall clock, over all its runs
+        tests INTEGER NOT NULL, lane_results INTEGER NOT NULL, features INTEGER NOT NULL, findings INTEGER NOT NULL,
+        cpu_seconds INTEGER NOT NULL,
+        PRIMARY KEY (origin, seconds)
     ) WITHOUT ROWID;
     """,
 )
@@ -125,8 +138,21 @@ class Index:
             for kind, counted in (("finding", state.seen), ("known", state.known)):
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
+            self._note_progress(db, state)
             named = [(signature, slug, OWN) for signature, slug in (findings or {}).items()]
             db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NOTHING", named)
+
+    def _note_progress(self, db: sqlite3.Connection, state: State) -> None:
+        seconds, tally = int(state.tally.wall_seconds), state.tally
+        (last,) = db.execute("SELECT max(seconds) FROM progress WHERE origin = ?", (OWN,)).fetchone()
+        if last is not None and seconds - last < PROGRESS_SECONDS:
+            return
+        (features,) = db.execute("SELECT count(*) FROM features").fetchone()
+        (findings,) = db.execute("SELECT count(*) FROM findings").fetchone()
+        db.execute(
+            "INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (OWN, seconds, tally.tests, tally.lane_results, features, findings, int(tally.cpu_seconds)),
+        )
 
     def _lane(self, name: str) -> int:
         if name not in self._lanes:
@@ -155,12 +181,29 @@ class Index:
                 outcomes = other.rows("SELECT test, lane, how, stage FROM outcomes WHERE origin = ?", origin)
                 moved = [(mine, test, lanes[lane], how, stage) for test, lane, how, stage in outcomes]
                 db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)", moved)
+                books_then = other.rows(
+                    "SELECT seconds, tests, lane_results, features, findings, cpu_seconds FROM progress"
+                    " WHERE origin = ?",
+                    origin,
+                )
+                curve = [(mine, *row) for row in books_then]
+                db.executemany("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?, ?)", curve)
                 counts = other.rows("SELECT kind, name, tests FROM counts WHERE origin = ?", origin)
                 counted = [(kind, name, mine, tests) for kind, name, tests in counts]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", counted)
+                seen = other.rows("SELECT name, first_test, tests FROM features WHERE origin = ?", origin)
+                db.executemany(
+                    "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
+                    [(name, mine, first, tests) for name, first, tests in seen],
+                )
         return self.tests - before
 
     # --- everybody's
+
+    def progress(self) -> list[tuple[int, ...]]:
+        """The campaign's own curve: rows of (seconds, tests, lane results, features, findings, CPU seconds)."""
+        query = "SELECT seconds, tests, lane_results, features, findings, cpu_seconds FROM progress WHERE origin = ?"
+        return [tuple(int(str(number)) for number in row) for row in self.rows(query, OWN)]
 
     @property
     def tests(self) -> int:

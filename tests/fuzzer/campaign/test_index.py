@@ -106,6 +106,15 @@ def store_rows(folder: Path, query: str) -> list[tuple[object, ...]]:
         return read.rows(query)
 
 
+def test_the_curve_has_a_point_now_and_then(tmp_path: Path) -> None:
+    with Index(tmp_path) as written:
+        for seconds in (0, 5, 29.9, 30, 61, 62):
+            books = State(7, campaign="me")
+            books.tally.wall_seconds, books.tally.tests = seconds, int(seconds)
+            written.write(books, findings={f"{int(seconds):02}": "slug"})
+        assert written.progress() == [(0, 0, 0, 0, 0, 0), (30, 30, 0, 0, 3, 0), (61, 61, 0, 0, 4, 0)]
+
+
 # --- damage, and other versions
 
 
