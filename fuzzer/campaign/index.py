@@ -10,6 +10,7 @@ A campaign's own rows have `OWN` as their origin; those of campaigns that were m
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -64,6 +65,12 @@ MIGRATIONS = (
         PRIMARY KEY (origin, seconds)
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE operators (            -- how lanes came out with graphs that hold an operator
+        origin INTEGER NOT NULL, op TEXT NOT NULL, lane INTEGER NOT NULL, how TEXT NOT NULL, outcomes INTEGER NOT NULL,
+        PRIMARY KEY (origin, op, lane, how)
+    ) WITHOUT ROWID;
+    """,
 )
 """Each brings the schema from the version before to the next; an index has as many behind it as `user_version` says."""
 
@@ -76,12 +83,13 @@ class Row:
     cpu_ms: int
     outcomes: tuple[tuple[str, str, str | None], ...]
     """(lane, how it came out, stage of a failure)."""
+    ops: frozenset[str] = frozenset()
+    """Of the graph: they are counted, not kept."""
 
 
-def row_of(number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome]) -> Row:
-    return Row(
-        number, round(1000 * cpu_seconds), tuple((lane.name, *_how(outcome)) for lane, outcome in outcomes.items())
-    )
+def row_of(number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome], ops: Iterable[str] = ()) -> Row:
+    told = tuple((lane.name, *_how(outcome)) for lane, outcome in outcomes.items())
+    return Row(number, round(1000 * cpu_seconds), told, frozenset(ops))
 
 
 def _how(outcome: Outcome) -> tuple[str, str | None]:
@@ -111,6 +119,7 @@ class Index:
         with self._guard:
             self._db = _connected(self.path, writes)
         self._lanes: dict[str, int] = {}
+        self._operators: Counter[tuple[str, str, str]] = Counter()
 
     def __enter__(self) -> Index:
         return self
@@ -119,12 +128,19 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        self._db.close()
+        try:
+            if self._operators:
+                with self._guard, self._db as db:
+                    self._count_operators(db)
+        finally:
+            self._db.close()
 
     # --- the owner's
 
     def write(self, state: State, tests: Iterable[Row] = (), findings: Mapping[str, str] | None = None) -> None:
-        """One transaction: all of it is there afterwards, or nothing. `findings`: slugs by signature, of new ones."""
+        """One transaction: all of it is there afterwards, or nothing. `findings`: slugs by signature, of new ones.
+        What is counted by operator follows every `PROGRESS_SECONDS`, and in the end."""
+        tests = list(tests)
         with self._guard, self._db as db:
             db.execute(
                 "INSERT INTO origins VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
@@ -138,21 +154,35 @@ class Index:
             for kind, counted in (("finding", state.seen), ("known", state.known)):
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
-            self._note_progress(db, state)
+            counted_operators = self._note_progress(db, state) and self._count_operators(db)
             named = [(signature, slug, OWN) for signature, slug in (findings or {}).items()]
             db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NOTHING", named)
+        if counted_operators:
+            self._operators.clear()
+        self._operators.update((op, lane, how) for test in tests for op in test.ops for lane, how, _ in test.outcomes)
 
-    def _note_progress(self, db: sqlite3.Connection, state: State) -> None:
+    def _count_operators(self, db: sqlite3.Connection) -> bool:
+        rows = [(OWN, op, self._lane(lane), how, count) for (op, lane, how), count in self._operators.items()]
+        db.executemany(
+            "INSERT INTO operators VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET outcomes = outcomes + excluded.outcomes",
+            rows,
+        )
+        return True
+
+    def _note_progress(self, db: sqlite3.Connection, state: State) -> bool:
+        """Whether the time had come."""
         seconds, tally = int(state.tally.wall_seconds), state.tally
         (last,) = db.execute("SELECT max(seconds) FROM progress WHERE origin = ?", (OWN,)).fetchone()
         if last is not None and seconds - last < PROGRESS_SECONDS:
-            return
+            return False
         (features,) = db.execute("SELECT count(*) FROM features").fetchone()
         (findings,) = db.execute("SELECT count(*) FROM findings").fetchone()
         db.execute(
             "INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?, ?)",
             (OWN, seconds, tally.tests, tally.lane_results, features, findings, int(tally.cpu_seconds)),
         )
+        return True
 
     def _lane(self, name: str) -> int:
         if name not in self._lanes:
@@ -191,6 +221,9 @@ class Index:
                 counts = other.rows("SELECT kind, name, tests FROM counts WHERE origin = ?", origin)
                 counted = [(kind, name, mine, tests) for kind, name, tests in counts]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", counted)
+                held = other.rows("SELECT op, lane, how, outcomes FROM operators WHERE origin = ?", origin)
+                supported = [(mine, op, lanes[lane], how, count) for op, lane, how, count in held]
+                db.executemany("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?)", supported)
                 seen = other.rows("SELECT name, first_test, tests FROM features WHERE origin = ?", origin)
                 db.executemany(
                     "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
@@ -204,6 +237,13 @@ class Index:
         """The campaign's own curve: rows of (seconds, tests, lane results, features, findings, CPU seconds)."""
         query = "SELECT seconds, tests, lane_results, features, findings, cpu_seconds FROM progress WHERE origin = ?"
         return [tuple(int(str(number)) for number in row) for row in self.rows(query, OWN)]
+
+    def operators(self) -> list[tuple[str, str, str, int]]:
+        """(operator, lane, how, outcomes), of the campaign and of all that were merged into it."""
+        rows = self.rows(
+            "SELECT op, lanes.name, how, sum(outcomes) FROM operators JOIN lanes ON lanes.id = lane GROUP BY 1, 2, 3"
+        )
+        return [(str(op), str(lane), str(how), int(str(count))) for op, lane, how, count in rows]
 
     @property
     def tests(self) -> int:

@@ -115,6 +115,26 @@ def test_the_curve_has_a_point_now_and_then(tmp_path: Path) -> None:
         assert written.progress() == [(0, 0, 0, 0, 0, 0), (30, 30, 0, 0, 3, 0), (61, 61, 0, 0, 4, 0)]
 
 
+def test_operators_are_counted_with_how_their_lanes_came_out(tmp_path: Path) -> None:
+    """Every half minute, and when the index is closed; a test that is recorded when the disk fails counts once."""
+    books, ran, refused = State(7, campaign="me"), {TORCH: Ran(())}, {TORCH: Unsupported(Stage.IMPORT, "no")}
+    with Index(tmp_path) as written:
+        written.write(books, [row_of(0, 0.5, ran, ("relu", "neg", "relu"))])
+        assert written.operators() == []
+        books.tally.wall_seconds = 31
+        with pytest.raises(Invalid):
+            written.write(books, [row_of(1, 0.5, ran, ("relu",))], {"0a": None})  # type: ignore[dict-item]
+        written.write(books, [row_of(1, 0.5, ran, ("relu",))])
+        assert written.operators() == [("neg", "torch", "ran", 1), ("relu", "torch", "ran", 1)]
+        written.write(books, [row_of(2, 0.5, refused, ("relu",))])
+    with Index(tmp_path, writes=False) as read:
+        assert read.operators() == [
+            ("neg", "torch", "ran", 1),
+            ("relu", "torch", "ran", 2),
+            ("relu", "torch", "unsupported", 1),
+        ]
+
+
 # --- damage, and other versions
 
 
