@@ -68,8 +68,7 @@ TWO = (("x0", "float32[2,3]"), ("x1", "float32[3,2]"))
 
 
 def _frontend(name: str, calls: tuple[Call, ...], how: str = "wrong", **more: object) -> Planted:
-    owner = "" if "." in name else "BaseFXGraphImporter."
-    return Planted(f"frontend {name} {how}", calls, calls[1][1], owner + name, **more)  # type: ignore[arg-type]
+    return Planted(f"frontend {name} {how}", calls, calls[1][1], name, **more)  # type: ignore[arg-type]
 
 
 def _legalization(name: str, calls: tuple[Call, ...], how: str = "wrong", **more: object) -> Planted:
