@@ -8,8 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from fuzzer.availability import is_for_a_device
 from fuzzer.campaign.index import row_of
@@ -36,6 +35,14 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Result
 
 SAVE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What a worker is at, and since when (`time.monotonic`)."""
+
+    what: str
+    since: float
 
 
 class Stopping(Exception):
@@ -77,6 +84,8 @@ class Campaign:
         self._cases = cases or random_cases(settings, store.state.seed)
         self._watch = watch
         self.new: list[FindingDoc] = []
+        self.doing: dict[int, Doing] = {}
+        self.after_saving: Callable[[], None] = lambda: None
         self.began = time.monotonic()
         tally = store.state.tally
         self._before = tally.cpu_seconds, tally.wall_seconds
@@ -118,15 +127,24 @@ class Campaign:
         tally.cpu_seconds = self._before[0] + times.user + times.system + self.executor.cpu_seconds
         tally.wall_seconds = self._before[1] + self.seconds
         self.store.save_state()
+        self.after_saving()
 
     def _work(self) -> None:
-        with suppress(Stopping):
+        try:
             while (index := self._take()) is not None:
+                self._is_at(f"test {index}")
                 case = self._cases(index)
                 if case is None:
                     return
                 self._test(index, case)
                 self._finish(index)
+        except Stopping:
+            return
+        finally:
+            self.doing.pop(threading.get_ident(), None)
+
+    def _is_at(self, what: str) -> None:
+        self.doing[threading.get_ident()] = Doing(what, time.monotonic())
 
     def _take(self) -> int | None:
         """The next test's number; None where this run is over."""
@@ -157,6 +175,7 @@ class Campaign:
         """Save it, where it is new; the other failures that its reduction came across are to be looked into as well."""
         if not self.store.claim(case, sighting):
             return ()
+        self._is_at(f"a new {sighting.finding.kind} of {sighting.finding.lane.name}")
         found = self._examined(blamed(self._run_for_triage, investigate(self._run_for_triage, case, sighting)))
         doc = self.store.save(found, sighting, self.executor.versions)
         if doc is not None:
