@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from fuzzer.triage.blame import Blame, Place
 from fuzzer.triage.blame.inquiry import Inquiry, Seen
+from fuzzer.triage.blame.roads import fails_elsewhere
 from fuzzer.triage.blame.stop import show
 from oracles.against_torch import judge
 from oracles.lane import DEFAULT_OPT_LEVEL, Execution, Importer, LaneSpec, Params, Pipeline, gives_gradients
@@ -49,20 +50,22 @@ def _by_all_kernels(asked: Inquiry, trace: Trace, examined: tuple[Examined, ...]
     if asked.finding.stage is not Stage.RUN or not examined:
         return None
     written, built = (_opinion(asked.observe(interpreted(asked.lane, how), fully=True)) for how in _KERNELS)
+    right = "The module as imported is right, and so are the kernels that it becomes, when they are"
     match written, built:
         case Verdict.WRONG, _:
             worst = max(examined, key=lambda one: one.off)
             least = f"that of `{worst.operator}` least of all"
             told = f"The module as imported is right; its kernels as LegalizeOps writes them are too imprecise, {least}"
             return Blame(Place.LEGALIZATION, operator, worst.operator, told, *show(asked, trace, "LegalizeOps"))
+        case Verdict.RIGHT, Verdict.WRONG if fails_elsewhere(asked):
+            told = f"{right} read loop by loop, and not as built: {_NEEDED}"
+            return Blame(Place.PASS, operator, "", told, *show(asked, trace, "LegalizeOps"))
         case Verdict.RIGHT, Verdict.RIGHT:
-            told = (
-                "The module as imported is right, and so are the kernels that it becomes, when they are called directly"
-            )
-            return Blame(Place.RUNTIME, operator, "", told)
+            return Blame(Place.RUNTIME, operator, "", f"{right} called directly")
     return None
 
 
+_NEEDED = "neither for llvm nor for C, so by a pass that no build can do without"
 _KERNELS = (BY_KERNELS, BY_BUILT_KERNELS)
 
 
@@ -105,13 +108,10 @@ def _by_a_kernel(asked: Inquiry, trace: Trace, examined: tuple[Examined, ...], o
                 told = f"{name} can be computed, and LegalizeOps makes no kernel of it"
             before, after = show(asked, trace, "LegalizeOps")
             return Blame(Place.LEGALIZATION, operator, one.operator, told, before, after)
-        if (one.interpreted, one.built) == (Verdict.RIGHT, Verdict.WRONG):
-            told = (
-                f"The kernel that LegalizeOps makes of {name}{by} is right when it is read loop by loop, and wrong as "
-                "built, for llvm and for C: by a pass that no build can do without"
-            )
+        if (one.interpreted, one.built) == (Verdict.RIGHT, Verdict.WRONG) and fails_elsewhere(asked):
+            told = f"What LegalizeOps makes of {name}{by} is right when it is read loop by loop, and not as built:"
             before, after = show(asked, trace, "LegalizeOps")
-            return Blame(Place.PASS, operator, "", told, before, after)
+            return Blame(Place.PASS, operator, "", f"{told} {_NEEDED}", before, after)
     return None
 
 
