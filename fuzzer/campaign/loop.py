@@ -21,6 +21,7 @@ from fuzzer.report import exported
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
 from fuzzer.support import operators
+from fuzzer.triage.blame.releases import released
 from fuzzer.triage.blame.search import blamed
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
 from fuzzer.triage.reproduce import is_valid, judged_run
@@ -31,7 +32,7 @@ from generators.ops import OPS
 from generators.random_graph import generate
 from oracles import judge_all
 from oracles.finding import Finding
-from oracles.lane import LaneSpec
+from oracles.lane import Engine, LaneSpec, speaks_relay
 from oracles.outcome import Result
 
 SAVE_SECONDS = 5.0
@@ -176,7 +177,8 @@ class Campaign:
         if not self.store.claim(case, sighting):
             return ()
         self._is_at(f"a new {sighting.finding.kind} of {sighting.finding.lane.name}")
-        found = self._examined(blamed(self._run_for_triage, investigate(self._run_for_triage, case, sighting)))
+        run = self._run_for_triage
+        found = self._examined(self._released(blamed(run, investigate(run, case, sighting))))
         doc = self.store.save(found, sighting, self.executor.versions)
         if doc is not None:
             self.new.append(doc)
@@ -198,6 +200,14 @@ class Campaign:
         with self._lock:
             self.store.state.tally.add(result, triage=True)
         return result
+
+    def _released(self, found: Confirmed) -> Confirmed:
+        """With how it fares in the campaign's other toolchains, where there are any: their zygotes are warm. Those that
+        it does not run in are left to `fuzz bisect`."""
+        relay = speaks_relay(found.finding.lane)
+        lanes = [lane for lane in self.settings.lanes if lane.engine is Engine.TVM and speaks_relay(lane) is relay]
+        toolchains = tuple(dict.fromkeys(lane.toolchain for lane in lanes))
+        return released(self._run_for_triage, found, toolchains, self.executor.versions)
 
     def _examined(self, found: Confirmed) -> Confirmed:
         """With the ONNX file that TVM read, and what compute-sanitizer saw, where these come into it."""
