@@ -87,7 +87,8 @@ def saved(folder: Path) -> Seen:
     doc, case = finding_file.read_with_case(folder)
     finding = Finding(doc.kind, doc.component, doc.lane, doc.identity.stage, doc.evidence.evidence)
     triage = Triage(doc.identity.where, doc.identity.by, doc.blame)
-    return seen_of(case, finding, doc.lane.name, doc.versions["tvm"], triage)
+    tvm = doc.versions.get(f"tvm@{doc.lane.toolchain}", doc.versions["tvm"])
+    return seen_of(case, finding, doc.lane.name, tvm, triage)
 
 
 def fresh(options: argparse.Namespace) -> Iterator[Seen]:
