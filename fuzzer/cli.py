@@ -52,6 +52,7 @@ from fuzzer.lanes import (
 from fuzzer.replay import Exit
 from fuzzer.report import command as report_command
 from fuzzer.report.finding_file import FindingDoc
+from fuzzer.seeds import command as seeds_command
 from fuzzer.selftest import Check, self_test
 from fuzzer.settings import DRAWN, Settings
 from fuzzer.signals import on_first_signal
@@ -80,6 +81,7 @@ app.add_typer(toolchains.app, name="toolchain")
 app.command("bisect")(bisect_command.bisect)
 app.command("blame")(blame_command.blame)
 app.command("corpus")(corpus_command.corpus)
+app.command("import")(seeds_command.import_models)
 app.command("minimize")(minimize_command.minimize)
 app.command("status")(status_command.status)
 app.command("merge")(status_command.merge)

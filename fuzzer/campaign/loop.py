@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 from fuzzer.availability import is_for_a_device
+from fuzzer.campaign import corpus
 from fuzzer.campaign.index import row_of
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.store import Store
@@ -28,6 +29,7 @@ from fuzzer.triage.reproduce import is_valid, judged_run
 from generators.choice import NumpySource
 from generators.graph import Case
 from generators.motifs import MOTIFS
+from generators.mutate import mutate
 from generators.ops import OPS
 from generators.random_graph import generate
 from oracles import judge_all
@@ -36,6 +38,8 @@ from oracles.lane import Engine, LaneSpec, speaks_relay
 from oracles.outcome import Result
 
 SAVE_SECONDS = 5.0
+FROM_CORPUS = 25
+"""How many tests in a hundred mutate a case of the corpus, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +62,18 @@ Watch = Callable[[int, Case, Result, Sequence[Finding]], None]
 
 
 def random_cases(settings: Settings, seed: int) -> Cases:
-    """Endlessly many, each decided by the seed and its number alone."""
+    """Endlessly many, each decided by the seed, its number and the campaign's corpus alone: first the corpus as it is,
+    then what is drawn, and of all that some neighbours of the corpus. Who names operators gets no others."""
 
     everything = settings.ops is OPS
+    seeds = list(corpus.cases(settings.campaign).values()) if everything else []
 
     def case(index: int) -> Case:
         source = NumpySource(seed, index)
+        if index < len(seeds):
+            return source.choice(at_each_size(seeds[index]))
+        if seeds and source.chance(FROM_CORPUS):
+            return mutate(source, source.choice(seeds), settings.limits, donor=source.choice(seeds))
         ops, motifs = (operators(source), MOTIFS) if everything else (settings.ops, ())
         made = generate(source, settings.limits, ops, f"seed {seed} test {index}", motifs=motifs)
         return source.choice(at_each_size(made))
