@@ -66,11 +66,8 @@ def _evidence(record: Record) -> str:
 
 def _ir(record: Record) -> str:
     """TVMScript around the culprit, folded away."""
-    culprit = record.doc.blame.culprit or "what is to blame"
-    parts = [
-        (f"IR before `{culprit}`", record.before),
-        (f"IR after `{culprit}`", record.after),
-    ]
+    culprit = f" {record.doc.blame.culprit}" if record.doc.blame.culprit else ""
+    parts = [(f"IR before{culprit}", record.before), (f"IR after{culprit}", record.after)]
     return "\n".join(
         details(_summary(name), block(shortened(script, IR_LINES), "python")) for name, script in parts if script
     )
@@ -78,7 +75,7 @@ def _ir(record: Record) -> str:
 
 def _summary(name: str) -> str:
     """HTML, in which GitHub's code spans mean nothing."""
-    return name.replace("`", "").replace("&", "&amp;").replace("<", "&lt;")
+    return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _environment(record: Record) -> str:
@@ -118,7 +115,8 @@ def provenance(record: Record) -> str:
     """Who wrote this, and how sure that is."""
     doc = record.doc
     before, after = len(doc.found_in), len(doc.ops)
-    smaller = f"minimized automatically, from {_counted(before)} to {after}" if doc.reduction_calls else "not minimized"
+    fewer = f", from {_counted(before)} to {after}" if after < before else ""
+    smaller = f"minimized automatically{fewer}" if doc.reduction_calls else "not minimized"
     unfinished = "" if doc.reduction_finished or not doc.reduction_calls else " (perhaps not to the end)"
     flaky = "; it does not show each time" if doc.flaky else ""
     return (

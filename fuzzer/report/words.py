@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import signal
 from typing import assert_never
@@ -181,8 +182,14 @@ def _differs(kind: Kind, mismatch: Mismatch) -> str:
             return f"gives shape {mismatch.actual} instead of {mismatch.expected}"
         case Kind.WRONG_DTYPE:
             return f"gives {mismatch.actual} instead of {mismatch.expected}"
+        case _ if mismatch.worst and not math.isfinite(mismatch.worst.expected + mismatch.worst.actual):
+            return f"gives {_number(mismatch.worst.actual)} instead of {_number(mismatch.worst.expected)}"
         case _:
             return "gives wrong values"
+
+
+def _number(number: float) -> str:
+    return "NaN" if math.isnan(number) else f"{number:.6g}"
 
 
 def _subject(record: Record) -> str:
@@ -279,7 +286,7 @@ def blamed(record: Record) -> str:
     operator = f", at `{blame.operator}`" if blame.operator and blame.operator != blame.culprit else ""
     what = {
         Place.FRONTEND: f"the frontend{named and ': its converter'}{named}",
-        Place.PASS: f"the pass{named}",
+        Place.PASS: f"{'the' if named else 'a'} pass{named}",
         Place.LEGALIZATION: f"the legalization{named and ' of'}{named}",
         Place.CODEGEN: f"code generation{named and ':'}{named}",
         Place.RUNTIME: f"the runtime{named and ':'}{named}",

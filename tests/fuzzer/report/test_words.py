@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from records import record
 from fuzzer.report import words
 from fuzzer.report.record import Record
 from fuzzer.triage.blame import NOBODY, Blame, Place, Releases, Verdict
-from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect
+from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, Worst
 from oracles.lane import Importer, LaneSpec, Pipeline
 from oracles.outcome import Cause, Died, Fate, IllFormed, Mutant, Raised, Stage, TimedOut
 
@@ -68,6 +69,14 @@ BUG = "[Bug][Relax]"
         (
             told(Kind.WRONG_DTYPE, Mismatch(0, "float32", "int64"), replace(TVM, pipeline=Pipeline.ZERO)),
             f"{BUG} {OPS} gives int64 instead of float32 (pipeline zero)",
+        ),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2", Worst((0,), math.nan, 0.5, 0.0, 0.0))),
+            f"{BUG} {OPS} gives 0.5 instead of NaN",
+        ),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2", Worst((0,), 1.0, -math.inf, 0.0, 0.0))),
+            f"{BUG} {OPS} gives -inf instead of 1",
         ),
         (told(Kind.WRONG_SHAPE, Mismatch(0, "[]", "[1]")), f"{BUG} {OPS} gives shape [1] instead of []"),
         (
