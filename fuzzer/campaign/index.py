@@ -64,6 +64,13 @@ MIGRATIONS = (
         PRIMARY KEY (origin, seconds)
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE corpus (               -- cases that showed something new, by digest; the cases are files
+        digest TEXT PRIMARY KEY, origin INTEGER NOT NULL,
+        showed TEXT NOT NULL,           -- JSON: names of features
+        picked INTEGER NOT NULL, stuck INTEGER NOT NULL, fresh INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 """Each brings the schema from the version before to the next; an index has as many behind it as `user_version` says."""
 
@@ -76,6 +83,28 @@ class Row:
     cpu_ms: int
     outcomes: tuple[tuple[str, str, str | None], ...]
     """(lane, how it came out, stage of a failure)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A case of the corpus, and how it did (`fuzzer.campaign.guidance.Entry`)."""
+
+    digest: str
+    showed: tuple[str, ...]
+    picked: int
+    stuck: int
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """`features`: (first test, tests) by name; `corpus`: cases that were kept."""
+
+    features: Mapping[str, tuple[int, int]]
+    corpus: tuple[Kept, ...]
+
+
+NOTHING = Learnt({}, ())
 
 
 def row_of(number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome]) -> Row:
@@ -123,7 +152,13 @@ class Index:
 
     # --- the owner's
 
-    def write(self, state: State, tests: Iterable[Row] = (), findings: Mapping[str, str] | None = None) -> None:
+    def write(
+        self,
+        state: State,
+        tests: Iterable[Row] = (),
+        findings: Mapping[str, str] | None = None,
+        learnt: Learnt = NOTHING,
+    ) -> None:
         """One transaction: all of it is there afterwards, or nothing. `findings`: slugs by signature, of new ones."""
         with self._guard, self._db as db:
             db.execute(
@@ -138,6 +173,7 @@ class Index:
             for kind, counted in (("finding", state.seen), ("known", state.known)):
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
+            _write_learnt(db, learnt)
             self._note_progress(db, state)
             named = [(signature, slug, OWN) for signature, slug in (findings or {}).items()]
             db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NOTHING", named)
@@ -196,9 +232,26 @@ class Index:
                     "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
                     [(name, mine, first, tests) for name, first, tests in seen],
                 )
+                cases = other.rows("SELECT digest, showed, picked, stuck, fresh FROM corpus WHERE origin = ?", origin)
+                db.executemany(
+                    "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
+                    [(digest, mine, *rest) for digest, *rest in cases],
+                )
         return self.tests - before
 
     # --- everybody's
+
+    def learnt(self) -> Learnt:
+        """By tests of the campaign itself, and by what was merged into it."""
+        seen = self.rows("SELECT name, first_test, tests FROM features")
+        kept = self.rows("SELECT digest, showed, picked, stuck, fresh FROM corpus")
+        return Learnt(
+            {str(name): (int(str(first)), int(str(tests))) for name, first, tests in seen},
+            tuple(
+                Kept(str(d), tuple(msgspec.json.decode(str(showed))), int(str(p)), int(str(s)), bool(fresh))
+                for d, showed, p, s, fresh in kept
+            ),
+        )
 
     def progress(self) -> list[tuple[int, ...]]:
         """The campaign's own curve: rows of (seconds, tests, lane results, features, findings, CPU seconds)."""
@@ -245,6 +298,18 @@ class Index:
     def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
         with self._guard:
             return self._db.execute(query, values).fetchall()
+
+
+def _write_learnt(db: sqlite3.Connection, learnt: Learnt) -> None:
+    db.executemany(
+        "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET tests = excluded.tests",
+        [(name, OWN, first, tests) for name, (first, tests) in learnt.features.items()],
+    )
+    db.executemany(
+        "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET"
+        " picked = excluded.picked, stuck = excluded.stuck",
+        [(k.digest, OWN, msgspec.json.encode(k.showed).decode(), k.picked, k.stuck, k.fresh) for k in learnt.corpus],
+    )
 
 
 def is_sound(folder: Path) -> bool:

@@ -12,7 +12,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 from fuzzer.availability import is_for_a_device
-from fuzzer.campaign.index import row_of
+from fuzzer.campaign.features import features_of
+from fuzzer.campaign.guidance import Guidance
+from fuzzer.campaign.index import NOTHING, row_of
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.device_station import ON_THE_DEVICE
@@ -31,7 +33,7 @@ from generators.motifs import MOTIFS
 from generators.ops import OPS
 from generators.random_graph import generate
 from oracles import judge_all
-from oracles.finding import Finding
+from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
 
@@ -74,7 +76,8 @@ class Campaign:
         self, settings: Settings, store: Store, executor: Backend, cases: Cases | None = None, watch: Watch = _nobody
     ) -> None:
         self.settings, self.store, self.executor = settings, store, executor
-        self._cases = cases or random_cases(settings, store.state.seed)
+        self.guidance = self._guidance() if settings.guided and cases is None else None
+        self._cases = cases or (self.guidance.case if self.guidance else random_cases(settings, store.state.seed))
         self._watch = watch
         self.new: list[FindingDoc] = []
         self.began = time.monotonic()
@@ -85,6 +88,11 @@ class Campaign:
         self._lock = threading.Lock()
         self._next = self.first = store.state.next_test
         self._done: set[int] = set()
+
+    def _guidance(self) -> Guidance:
+        guidance = Guidance(self.settings, self.store.state.seed, self.store.corpus)
+        guidance.recall(self.store.learnt())
+        return guidance
 
     @property
     def seconds(self) -> float:
@@ -117,7 +125,7 @@ class Campaign:
         times, tally = os.times(), self.store.state.tally
         tally.cpu_seconds = self._before[0] + times.user + times.system + self.executor.cpu_seconds
         tally.wall_seconds = self._before[1] + self.seconds
-        self.store.save_state()
+        self.store.save_state(self.guidance.changed() if self.guidance else NOTHING)
 
     def _work(self) -> None:
         with suppress(Stopping):
@@ -149,8 +157,13 @@ class Campaign:
         self.store.record(row_of(index, result.cpu_seconds, result.outcomes))
         findings = self._judged(case, result)
         waiting = deque((case, sighting) for sighting in sightings(findings))
+        before = len(self.new)
         while waiting:
             waiting += self._look_into(*waiting.popleft())
+        if self.guidance:
+            failed = any(finding.component is Component.TVM for finding in findings)
+            seen = features_of(case, result.outcomes, tuple(findings))
+            self.guidance.learn(index, case, seen, failed=failed, found=len(self.new) > before)
         self._watch(index, case, result, findings)
 
     def _look_into(self, case: Case, sighting: Sighting) -> Sequence[tuple[Case, Sighting]]:
