@@ -3,7 +3,8 @@
     python benchmarks/guidance.py [--seeds 5] [--cpu 120] [--first 1]
 
 Both arms run the default mix over the same lanes, without triage: a failure counts by its coarse signature, and a wrong
-result, which has no message, by the operators of the case that showed it, unless those of another are among them. Prints a line for each seed and arm at each fifth of the time, then medians with the extremes, and the ratios by seed.
+result, which has no message, by the operators of the case that showed it, unless those of another are among them.
+Prints a line for each seed and arm at each fifth of the time, then medians with the extremes, and the ratios by seed.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import torch
+
 from fuzzer.lanes.base import Bench, Step, from_torch
 from fuzzer.lanes.faulty import FaultyLane
 from generators import torch_source
@@ -59,7 +61,8 @@ def run(lane: FaultyLane, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
     with planted(how, op):
         model = bench.model
     step(Stage.RUN)
-    return Ran(tuple(map(from_torch, model(*bench.torch_inputs()))))
+    with torch.no_grad():
+        return Ran(tuple(map(from_torch, model(*bench.torch_inputs()))))
 
 
 FaultyLane.run = run  # type: ignore[method-assign]

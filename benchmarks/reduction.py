@@ -33,11 +33,11 @@ from generators.choice import NumpySource
 from generators.graph import Case, Invalid
 from generators.random_graph import generate
 from oracles import judge_all
-from oracles.finding import Component
+from oracles.finding import Component, Kind
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Result
 
-HOW = ("wrong", "raise", "die")
+HOW = {"wrong": Kind.WRONG_VALUE, "raise": Kind.INTERNAL_ERROR, "die": Kind.DIED}
 FAULTS = Path(__file__).with_name("planted_fault.py")
 Found = tuple[str, Case, Sighting]
 """What a bug is called, the case that shows it, and what was seen."""
@@ -74,12 +74,12 @@ def planted(executor: Executor, seed: int, count: int, nodes: int) -> Iterator[F
         fresh = [node.op for node in case.graph.nodes if node.op not in used]
         if not fresh or len(case.graph.nodes) < nodes:
             continue
-        op, how = source.choice(fresh), HOW[len(used) % len(HOW)]
+        op, how = source.choice(fresh), list(HOW)[len(used) % len(HOW)]
         lane = LaneSpec(f"planted-{how}-{op}", Engine.FAULTY, variant=f"{how} {op}")
         outcomes = judged_run(executor.run, case, judged_by(lane)).outcomes
-        for sighting in sightings(f for f in judge_all(case, outcomes) if f.lane == lane):
+        for sighting in sightings(f for f in judge_all(case, outcomes) if f.lane == lane and f.kind is HOW[how]):
             used.add(op)
-            yield f"{how} {op}: {sighting.signature.kind}", case, sighting
+            yield f"{how} {op}", case, sighting
 
 
 def real(executor: Executor, seed: int, tests: int) -> Iterator[Found]:

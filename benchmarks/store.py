@@ -2,8 +2,8 @@
 
     python benchmarks/store.py [--tests 100000]
 
-Simulated tests of nine lanes each are recorded as a campaign does, and committed after every eighth, about what two
-workers do in five seconds. Findings are counted, none is new.
+Simulated tests of nine lanes and six operators each are recorded as a campaign does, and committed after every eighth,
+about what two workers do in five seconds. Findings are counted, none is new.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from fuzzer.campaign import index
 from fuzzer.campaign.index import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import LANES
+from generators.ops import OPS
 from oracles.outcome import Raised, Ran, Result, Stage, Unsupported
 
 TOGETHER = 8
@@ -38,7 +39,9 @@ def main() -> None:
                 seen = {lane: outcomes[(number + index) % 3] for index, lane in enumerate(lanes)}
                 store.state.tally.tests += 1
                 store.state.tally.add(Result(seen, {Stage.COMPILE: 0.1}))
-                store.record(row_of(number, 0.75, seen))
+                ops = [OPS[(7 * number + offset) % len(OPS)].name for offset in range(6)]
+                store.state.tally.wall_seconds += 0.3
+                store.record(row_of(number, 0.75, seen, ops))
                 store.finished(number + 1)
                 if number % TOGETHER == 0:
                     store.save_state()

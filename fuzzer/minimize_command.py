@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +14,8 @@ import typer
 
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.fleet import Backend, Fleet
-from fuzzer.lanes import TVM_LANES, select
+from fuzzer.isolate.toolchain import HOST_NAME
+from fuzzer.lanes import select
 from fuzzer.replay import Exit
 from fuzzer.report import finding_file
 from fuzzer.toolchains.lanes import in_toolchains, named
@@ -61,19 +62,18 @@ def minimize(
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Reduce a finding again, and save it anew: `fuzz minimize crashes/x`. Exit code 78: it does not show each time."""
-    folder = out or _beside(source)
+    wanted = read(source, lanes, toolchain)
     with (
-        Store(folder, None) as store,
+        Store(out or _beside(source), None) as store,
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as executor,
     ):
-        case, seen = _seen(executor, source, lanes, toolchain)
-        done = [_minimized(executor, store, case, each, workers) for each in seen]
+        done = run(executor, store, wanted, workers)
     if json:
         print(msgspec.json.format(msgspec.json.encode([_document(each) for each in done])).decode())
     elif not done:
         print("none of the lanes that were asked fails on it; next: fuzz lanes")
     else:
-        print(*(line for each in done for line in _lines(each)), sep="\n")
+        print(*(line for each in done for line in lines(each)), sep="\n")
         saved = next((each.folder for each in done if each.folder), None)
         print(f"next: fuzz --replay {os.path.relpath(saved or source)}")
     raise typer.Exit(Exit.GONE if done and all(each.folder for each in done) else Exit.DIFFERENT)
@@ -85,22 +85,39 @@ def _beside(source: Path) -> Path:
     return (folder.parent if folder.name == "crashes" else folder) / "minimized"
 
 
-def _seen(executor: Backend, source: Path, lanes: str, toolchain: str | None) -> tuple[Case, list[Sighting]]:
-    """A finding's own failure; of a bare case, all that the lanes show."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A case, and the failure that was saved with it; of a bare case, the lanes that may fail."""
+
+    case: Case
+    saved: Sighting | None
+    lanes: tuple[LaneSpec, ...]
+
+
+def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> Wanted:
+    """Raise `Invalid` where the folder holds neither a finding nor a case."""
     if (source / finding_file.NAME).exists():
         doc, case = finding_file.read_with_case(source)
-        where = named(toolchain or doc.lane.toolchain)
-        finding = Finding(doc.kind, doc.component, doc.lane, doc.identity.stage, doc.evidence.evidence)
-        there = in_toolchains((doc.lane,), where)
-        return case, [Sighting(doc.identity.coarse, replace(finding, lane=lane), (lane,)) for lane in there]
+        (lane,) = in_toolchains((doc.lane,), named(toolchain or doc.lane.toolchain)[:1])
+        finding = Finding(doc.kind, doc.component, lane, doc.identity.stage, doc.evidence.evidence)
+        return Wanted(case, Sighting(doc.identity.coarse, finding, (lane,)), (lane,))
     case = case_file.read(source)
-    chosen = TVM_LANES if lanes == "*" else select(lanes)
+    chosen = select(lanes)
     if not chosen:
         raise Invalid(f"no lane matches {lanes!r}; `fuzz lanes` lists them")
-    asked = in_toolchains(chosen, named(toolchain or "host"))
-    everything = dict.fromkeys(each for lane in asked for each in judged_by(lane))
-    found = judge_all(case, judged_run(executor.run_fresh, case, tuple(everything)).outcomes)
-    return case, sightings(finding for finding in found if finding.lane in asked)
+    return Wanted(case, None, in_toolchains(chosen, named(toolchain or HOST_NAME)))
+
+
+def run(executor: Backend, store: Store, wanted: Wanted, workers: int) -> list[Minimized]:
+    """The finding, or all that the lanes show, reduced and saved."""
+    seen = [wanted.saved] if wanted.saved else _seen(executor, wanted.case, wanted.lanes)
+    return [_minimized(executor, store, wanted.case, sighting, workers) for sighting in seen]
+
+
+def _seen(executor: Backend, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
+    everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
+    found = judge_all(case, judged_run(executor.run_fresh, case, everything).outcomes)
+    return sightings(finding for finding in found if finding.lane in lanes)
 
 
 def _minimized(executor: Backend, store: Store, case: Case, sighting: Sighting, workers: int) -> Minimized:
@@ -134,7 +151,7 @@ def _document(each: Minimized) -> dict[str, object]:
     return {**plain, "before": each.before._asdict(), "after": each.after._asdict()}
 
 
-def _lines(each: Minimized) -> Sequence[str]:
+def lines(each: Minimized) -> Sequence[str]:
     if each.folder is None:
         why = "known behaviour" if each.steps or each.calls else "it does not show each time"
         return (f"{each.kind} on {each.lane}: {each.again} runs show it; nothing is saved: {why}",)

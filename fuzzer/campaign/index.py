@@ -10,6 +10,7 @@ A campaign's own rows have `OWN` as their origin; those of campaigns that were m
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from fuzzer.campaign.tally import Tally
 from generators.graph import Invalid
@@ -28,52 +30,6 @@ OWN = 1
 
 PROGRESS_SECONDS = 30
 
-MIGRATIONS = (
-    """
-    CREATE TABLE origins (
-        id INTEGER PRIMARY KEY,
-        campaign TEXT NOT NULL UNIQUE,  -- a random name that it got when it began
-        seed INTEGER NOT NULL,
-        next_test INTEGER NOT NULL,
-        tally TEXT NOT NULL             -- JSON of `Tally`
-    );
-    CREATE TABLE lanes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-    CREATE TABLE tests (
-        origin INTEGER NOT NULL, number INTEGER NOT NULL, cpu_ms INTEGER NOT NULL,
-        PRIMARY KEY (origin, number)
-    ) WITHOUT ROWID;
-    CREATE TABLE outcomes (
-        origin INTEGER NOT NULL, test INTEGER NOT NULL, lane INTEGER NOT NULL, how TEXT NOT NULL, stage TEXT,
-        PRIMARY KEY (origin, test, lane)
-    ) WITHOUT ROWID;
-    CREATE TABLE findings (signature TEXT PRIMARY KEY, slug TEXT NOT NULL, origin INTEGER NOT NULL) WITHOUT ROWID;
-    CREATE TABLE counts (
-        kind TEXT NOT NULL,             -- 'finding' by signature, 'known' by the name of its entry
-        name TEXT NOT NULL, origin INTEGER NOT NULL, tests INTEGER NOT NULL,
-        PRIMARY KEY (kind, name, origin)
-    ) WITHOUT ROWID;
-    """,
-    """
-    CREATE TABLE features (
-        name TEXT PRIMARY KEY, origin INTEGER NOT NULL, first_test INTEGER NOT NULL, tests INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE progress (             -- the books as they were, now and then: what curves are drawn of
-        origin INTEGER NOT NULL, seconds INTEGER NOT NULL,  -- of the campaign's wall clock, over all its runs
-        tests INTEGER NOT NULL, lane_results INTEGER NOT NULL, features INTEGER NOT NULL, findings INTEGER NOT NULL,
-        cpu_seconds INTEGER NOT NULL,
-        PRIMARY KEY (origin, seconds)
-    ) WITHOUT ROWID;
-    """,
-    """
-    CREATE TABLE corpus (               -- cases that showed something new, by digest; the cases are files
-        digest TEXT PRIMARY KEY, origin INTEGER NOT NULL,
-        showed TEXT NOT NULL,           -- JSON: names of features
-        picked INTEGER NOT NULL, stuck INTEGER NOT NULL, fresh INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    """,
-)
-"""Each brings the schema from the version before to the next; an index has as many behind it as `user_version` says."""
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -83,6 +39,8 @@ class Row:
     cpu_ms: int
     outcomes: tuple[tuple[str, str, str | None], ...]
     """(lane, how it came out, stage of a failure)."""
+    ops: frozenset[str] = frozenset()
+    """Of the graph: they are counted, not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +65,9 @@ class Learnt:
 NOTHING = Learnt({}, ())
 
 
-def row_of(number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome]) -> Row:
-    return Row(
-        number, round(1000 * cpu_seconds), tuple((lane.name, *_how(outcome)) for lane, outcome in outcomes.items())
-    )
+def row_of(number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome], ops: Iterable[str] = ()) -> Row:
+    told = tuple((lane.name, *_how(outcome)) for lane, outcome in outcomes.items())
+    return Row(number, round(1000 * cpu_seconds), told, frozenset(ops))
 
 
 def _how(outcome: Outcome) -> tuple[str, str | None]:
@@ -140,6 +97,7 @@ class Index:
         with self._guard:
             self._db = _connected(self.path, writes)
         self._lanes: dict[str, int] = {}
+        self._operators: Counter[tuple[str, str, str]] = Counter()
 
     def __enter__(self) -> Index:
         return self
@@ -148,7 +106,12 @@ class Index:
         self.close()
 
     def close(self) -> None:
-        self._db.close()
+        try:
+            if self._operators:
+                with self._guard, self._db as db:
+                    self._count_operators(db)
+        finally:
+            self._db.close()
 
     # --- the owner's
 
@@ -159,7 +122,9 @@ class Index:
         findings: Mapping[str, str] | None = None,
         learnt: Learnt = NOTHING,
     ) -> None:
-        """One transaction: all of it is there afterwards, or nothing. `findings`: slugs by signature, of new ones."""
+        """One transaction: all of it is there afterwards, or nothing. `findings`: slugs by signature, of new ones.
+        What is counted by operator follows every `PROGRESS_SECONDS`, and in the end."""
+        tests = list(tests)
         with self._guard, self._db as db:
             db.execute(
                 "INSERT INTO origins VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
@@ -174,21 +139,35 @@ class Index:
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
             _write_learnt(db, learnt)
-            self._note_progress(db, state)
+            counted_operators = self._note_progress(db, state) and self._count_operators(db)
             named = [(signature, slug, OWN) for signature, slug in (findings or {}).items()]
             db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NOTHING", named)
+        if counted_operators:
+            self._operators.clear()
+        self._operators.update((op, lane, how) for test in tests for op in test.ops for lane, how, _ in test.outcomes)
 
-    def _note_progress(self, db: sqlite3.Connection, state: State) -> None:
+    def _count_operators(self, db: sqlite3.Connection) -> bool:
+        rows = [(OWN, op, self._lane(lane), how, count) for (op, lane, how), count in self._operators.items()]
+        db.executemany(
+            "INSERT INTO operators VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET outcomes = outcomes + excluded.outcomes",
+            rows,
+        )
+        return True
+
+    def _note_progress(self, db: sqlite3.Connection, state: State) -> bool:
+        """Whether the time had come."""
         seconds, tally = int(state.tally.wall_seconds), state.tally
         (last,) = db.execute("SELECT max(seconds) FROM progress WHERE origin = ?", (OWN,)).fetchone()
         if last is not None and seconds - last < PROGRESS_SECONDS:
-            return
+            return False
         (features,) = db.execute("SELECT count(*) FROM features").fetchone()
         (findings,) = db.execute("SELECT count(*) FROM findings").fetchone()
         db.execute(
             "INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?, ?)",
             (OWN, seconds, tally.tests, tally.lane_results, features, findings, int(tally.cpu_seconds)),
         )
+        return True
 
     def _lane(self, name: str) -> int:
         if name not in self._lanes:
@@ -227,6 +206,9 @@ class Index:
                 counts = other.rows("SELECT kind, name, tests FROM counts WHERE origin = ?", origin)
                 counted = [(kind, name, mine, tests) for kind, name, tests in counts]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", counted)
+                held = other.rows("SELECT op, lane, how, outcomes FROM operators WHERE origin = ?", origin)
+                supported = [(mine, op, lanes[lane], how, count) for op, lane, how, count in held]
+                db.executemany("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?)", supported)
                 seen = other.rows("SELECT name, first_test, tests FROM features WHERE origin = ?", origin)
                 db.executemany(
                     "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
@@ -257,6 +239,13 @@ class Index:
         """The campaign's own curve: rows of (seconds, tests, lane results, features, findings, CPU seconds)."""
         query = "SELECT seconds, tests, lane_results, features, findings, cpu_seconds FROM progress WHERE origin = ?"
         return [tuple(int(str(number)) for number in row) for row in self.rows(query, OWN)]
+
+    def operators(self) -> list[tuple[str, str, str, int]]:
+        """(operator, lane, how, outcomes), of the campaign and of all that were merged into it."""
+        rows = self.rows(
+            "SELECT op, lanes.name, how, sum(outcomes) FROM operators JOIN lanes ON lanes.id = lane GROUP BY 1, 2, 3"
+        )
+        return [(str(op), str(lane), str(how), int(str(count))) for op, lane, how, count in rows]
 
     @property
     def tests(self) -> int:

@@ -154,7 +154,7 @@ class Campaign:
             tally.invalid += not is_valid(result.outcomes)
             tally.add(result)
             self.tests += 1
-        self.store.record(row_of(index, result.cpu_seconds, result.outcomes))
+        self.store.record(row_of(index, result.cpu_seconds, result.outcomes, case.graph.ops))
         findings = self._judged(case, result)
         waiting = deque((case, sighting) for sighting in sightings(findings))
         before = len(self.new)

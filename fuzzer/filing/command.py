@@ -172,7 +172,7 @@ def _pretty(value: object) -> str:
 
 def lines(draft: Draft, fate: Fate) -> list[str]:
     """What became of a finding, for people."""
-    return [*(_line(each) for each in fate.asked), f"{draft.doc.slug}: {_in_words(fate)}"]
+    return [*(_line(each) for each in fate.asked), f"{draft.doc.slug}: {_in_words(draft, fate)}"]
 
 
 def _line(asked: Asked) -> str:
@@ -180,10 +180,10 @@ def _line(asked: Asked) -> str:
     return f"  {verdict:9}  {asked.gate.name}" + (f": {asked.answer.told}" if asked.answer.told else "")
 
 
-def _in_words(fate: Fate) -> str:
+def _in_words(draft: Draft, fate: Fate) -> str:
     match fate:
         case Drafted():
-            return "nothing was sent; next: fuzz file --submit --repo OWNER/NAME ..."
+            return f"nothing was sent; next: fuzz file {draft.folder} --submit --repo OWNER/NAME"
         case Held(asked=asked):
             hint = "; --force files it all the same" if asked[-1].answer.forcible else ""
             return f"not filed{hint}"

@@ -200,7 +200,7 @@ def _same(draft: Draft, desk: Desk, toolchain: str) -> int:
 def not_there(draft: Draft, desk: Desk) -> Answer:
     """The same fingerprint is never filed twice; what is only alike is a person's to judge."""
     if desk.tracker is None:
-        return unasked("--check or --submit asks the tracker")
+        return unasked("--check or --submit asks, with --repo")
     there = _candidates(draft, desk, desk.tracker)
     same = [issue for issue in there if marker(draft.fingerprint) in issue.body]
     if same:

@@ -107,5 +107,6 @@ def _raised(index: int, error: Exception, step: _Steps) -> protocol.DidRaise:
 
 def _frame(summary: traceback.FrameSummary, code: CodeType) -> Frame:
     raises = (summary.line or "").startswith(("raise ", "raise\n", "assert ", "assert("))
-    owner = getattr(code, "co_qualname", "").rpartition(".")[0].rpartition("<locals>.")[2]
+    owner = getattr(code, "co_qualname", "").rpartition(".")[0]
+    owner = "" if owner.endswith("<locals>") else owner  # a function, not a class
     return Frame(summary.filename, summary.lineno or 0, summary.name, raises, owner)

@@ -128,11 +128,11 @@ def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None
 
 
 def apply(name: str, module: Any, target: Any) -> Any:
-    """A row of the table of transforms: its source is what reports show."""
+    """A row of the table of transforms: its source is what reports show. Tracebacks name it: a pass may say nothing."""
     row, scope = TRANSFORMS[name], {"tvm": tvm, "relax": relax, "target": target, "mod": module, "random": random}
     with without_tensor_intrinsics():
         exec(row.helper, scope)
-        return eval(row.source, scope)
+        return eval(compile(row.source, f"<{name}>", "eval"), scope)
 
 
 @contextmanager

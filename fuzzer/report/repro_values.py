@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzzer.report.python_source import INDENT, WIDTH, wrapped
-from generators.graph import Array
+from generators.graph import Array, DType
+from generators.values import seeded
 
 INLINE = 600
 """Elements up to which an array may be written out."""
@@ -67,6 +68,8 @@ def literal(array: Array, library: Library = TORCH) -> str:
             if _same(array, made):
                 text = f"{library.prefix}.{library.from_list}({rule}{library.named(dtype, False)})"
                 return text + (f".reshape({', '.join(map(str, shape))})" if array.ndim > 1 else "")
+    if (found := _seed(array, library)) is not None:
+        return found
     if array.size == 0:
         return library.filled("zeros", shape, dtype)
     written = _written(array, library) if array.size <= INLINE else ""
@@ -118,6 +121,17 @@ def _rules(array: Array) -> list[tuple[str, Array]]:
         made = [(text, numbers.astype(array.dtype)) for text, numbers in lists]
     wide = array.dtype.itemsize > 2 or count <= 127 or array.dtype == np.bool_  # where a list of these overflows
     return made if wide else []
+
+
+def _seed(array: Array, library: Library) -> str | None:
+    """What reductions try where many numbers must be, but not which."""
+    dtype = str(array.dtype)
+    if array.size <= SHORT or dtype not in ("float32", "float64"):
+        return None
+    if not _same(array, seeded(tuple(array.shape), DType(dtype))):
+        return None
+    made = f"np.random.RandomState(0).standard_normal({tuple(array.shape)})"
+    return f"torch.tensor({made}, dtype=torch.{dtype})" if library is TORCH else f'{made}.astype("{dtype}")'
 
 
 def _packed(array: Array, library: Library) -> str:

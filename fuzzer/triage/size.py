@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from fuzzer.triage.passes.close_sizes import openness
@@ -27,7 +28,7 @@ class Size(NamedTuple):
     symbols     sizes that stay open, and further sizes that the case is for
     outputs     of the graph
     inputs      of the graph, those of the model and its parameters alike
-    elements    of all inputs
+    elements    of all inputs; of an empty one, what it would have without its dimensions of size 0
     ranks       of all inputs, added up
     dtypes      inputs that are not float32, int64 or bool
     frills      attributes not at their defaults, calls not in their plain form, layouts, inputs that the model owns
@@ -59,7 +60,7 @@ def size_of(case: Case, lane: LaneSpec) -> Size:
         symbols=openness(case),
         outputs=len(graph.outputs),
         inputs=len(types),
-        elements=sum(type.numel for type in types),
+        elements=sum(math.prod(max(size, 1) for size in type.sizes) for type in types),
         ranks=sum(type.rank for type in types),
         dtypes=odd_types(graph),
         frills=frills(graph) + owned(graph),

@@ -1,4 +1,5 @@
-"""Plainer numbers: zeros or ones, then a short count, then whole numbers, then zeros beside what is not finite.
+"""Plainer numbers: zeros or ones, then a short count, then whole numbers (of many, those of a seed), then zeros beside
+what is not finite.
 
 A domain is never left."""
 
@@ -9,8 +10,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from fuzzer.triage.passes.base import Subject
-from generators.graph import Array, Input, holds_floats
-from generators.values import holds, plain
+from generators.graph import Array, DType, Input, holds_floats
+from generators.values import holds, plain, seeded
+
+MANY = 24
+"""Numbers from which on nobody reads them."""
+
+SEEDED = (DType.FLOAT32, DType.FLOAT64)
 
 Maker = Callable[[Input, Array], Array]
 
@@ -19,6 +25,8 @@ def plain_values(subject: Subject) -> Iterator[Subject]:
     inputs = subject.case.bound.inputs
     tensors = subject.case.tensors
     for make in MAKERS:
+        if make is _whole:
+            yield from _from_a_seed(subject)
         changed = {item.value.name: _made(make, item, tensors[item.value.name]) for item in inputs}
         if len(inputs) > 1:
             yield subject.with_graph(subject.graph, changed)
@@ -41,6 +49,17 @@ def _counted(item: Input, array: Array) -> Array:
         return np.asarray(numbers, array.dtype)
     signed: Array = np.where(numbers % 2 == 0, -numbers, numbers).astype(array.dtype)
     return signed if holds(signed, item.domain) else np.asarray(numbers, array.dtype)
+
+
+def _from_a_seed(subject: Subject) -> Iterator[Subject]:
+    """Many numbers, from a seed: a report then says the seed. Few are better whole."""
+    tensors = subject.case.tensors
+    for item in subject.case.bound.inputs:
+        name, dtype = item.value.name, item.value.type.dtype
+        array = tensors[name]
+        if array.size > MANY and dtype in SEEDED:
+            made = seeded(array.shape, dtype)
+            yield subject.with_graph(subject.graph, {**tensors, name: made if holds(made, item.domain) else array})
 
 
 def _whole(item: Input, array: Array) -> Array:
@@ -77,4 +96,9 @@ def complexity(array: Array) -> int:
         return 1 if bool(np.all(array == (counted % 2 == 1))) else 2
     if bool(np.all(np.abs(array) == counted)):
         return 1
-    return 2 if bool(np.all(array == np.rint(array))) else 3
+    return 2 if bool(np.all(array == np.rint(array))) or _is_seeded(array) else 3
+
+
+def _is_seeded(array: Array) -> bool:
+    known = next((dtype for dtype in SEEDED if dtype.numpy == array.dtype), None)
+    return known is not None and array.size > MANY and bool(np.array_equal(array, seeded(array.shape, known)))

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 
 from fuzzer.triage.passes.base import Subject
 from generators.graph import Attr, Graph, Node, Scalar
 from generators.ops import TABLE
 
+MOST_TOGETHER = 3
+"""Attributes of a call that are tried in all combinations."""
+
 
 def smaller_attributes(subject: Subject) -> Iterator[Subject]:
-    """All numbers of an attribute at once, then without one, then one at a time."""
+    """Of each call: all attributes at once, as a window and its padding hang together; then all numbers of one, all but
+    one of them, one of them."""
     nodes = subject.graph.nodes
     for index, node in enumerate(nodes):
-        for key, value in _own(node).items():
-            for smaller in _smaller(value):
-                changed = replace(node, attrs={**node.attrs, key: smaller})
-                yield subject.with_graph(replace(subject.graph, nodes=(*nodes[:index], changed, *nodes[index + 1 :])))
+        own = _own(node)
+        apart = ({key: smaller} for key, value in own.items() for smaller in _smaller(value))
+        for changes in (*_together(own), *apart):
+            changed = replace(node, attrs={**node.attrs, **changes})
+            yield subject.with_graph(replace(subject.graph, nodes=(*nodes[:index], changed, *nodes[index + 1 :])))
 
 
 def burden(graph: Graph) -> int:
@@ -31,13 +37,34 @@ def _own(node: Node) -> dict[str, Attr]:
     return {key: value for key, value in node.attrs.items() if key not in defaults or value != defaults[key]}
 
 
+def _together(own: Mapping[str, Attr]) -> Iterator[dict[str, Attr]]:
+    """Each of some attributes as zeros or ones; and without the same item of all that list as many."""
+    numbers = {key: value for key, value in own.items() if _is_int(value) or (isinstance(value, tuple) and value)}
+    if 1 < len(numbers) <= MOST_TOGETHER and all(_is_int(v) or _numeric(v) for v in numbers.values()):
+        for chosen in product((0, 1), repeat=len(numbers)):
+            yield {key: _all(n, value) for n, (key, value) in zip(chosen, numbers.items(), strict=True)}
+    lists = {key: value for key, value in own.items() if isinstance(value, tuple)}
+    lengths = {len(value) for value in lists.values()}
+    if len(lists) > 1 and len(lengths) == 1:
+        for place in reversed(range(lengths.pop())):
+            yield {key: value[:place] + value[place + 1 :] for key, value in lists.items()}
+
+
+def _all(number: int, value: Attr) -> Attr:
+    return (number,) * len(value) if isinstance(value, tuple) else number
+
+
+def _is_int(value: Attr) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _smaller(value: Attr) -> Iterator[Attr]:
     if not isinstance(value, tuple):
         yield from _plainer(value)
         return
-    for together in (0, 1):
+    for number in (0, 1):
         if _numeric(value):
-            yield (together,) * len(value)
+            yield _all(number, value)
     for place in reversed(range(len(value))):
         yield value[:place] + value[place + 1 :]
     for place, item in enumerate(value):
@@ -45,8 +72,8 @@ def _smaller(value: Attr) -> Iterator[Attr]:
             yield (*value[:place], plainer, *value[place + 1 :])
 
 
-def _numeric(value: tuple[Scalar, ...]) -> bool:
-    return all(isinstance(item, int) and not isinstance(item, bool) for item in value)
+def _numeric(value: Attr) -> bool:
+    return isinstance(value, tuple) and all(map(_is_int, value))
 
 
 def _plainer(item: Scalar) -> Iterator[Scalar]:

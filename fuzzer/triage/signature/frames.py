@@ -11,12 +11,14 @@ from oracles.outcome import Frame
 _PLUMBING_FILES = re.compile(
     r"/_?ffi/|tvm_ffi|expr_functor|/ir/(transform|module|expr)\.|function\.pxi|base_(py|fx)_?func|block_builder\.(py|cc)"
     r"|logging|error\.h|/relax/utils\.py|/tirx/build\.py|/relax/vm_build\.py|/driver/build_module\.py|functor\.h"
-    r"|object_path|stmt_functor|/fuzzer/|^<string>$"
+    r"|object_path|stmt_functor|/fuzzer/|^<string>$|^<[A-Z]"
     r"|/torchscript_exporter/(_type_utils|symbolic_helper)\.py"  # helpers of the symbolic functions
 )
 _PLUMBING_FUNCTIONS = frozenset({"from_exported_program", "from_onnx", "_translate_fx_graph", "_convert_operator"})
 _OF_A_CLASS = re.compile(r"_impl(_v\d+)?|base_impl")
 """TVM's converters of ONNX are all called this; their class says of what."""
+_TRANSFORM = re.compile(r"<([A-Z][\w-]+)>")
+"""What `fuzzer.lanes.relax_build.apply` calls the source of a row of `oracles.transforms`."""
 _OURS = re.compile(r"(^|/)(fuzzer|generators|oracles)/[a-z_/]+\.py$")
 
 
@@ -26,9 +28,12 @@ def is_ours(frame: Frame) -> bool:
 
 
 def meaningful(frames: Sequence[Frame]) -> str:
-    """`file:function` of the innermost frames that say where the fault is, C++ first, then Python; "" if none does."""
-    cpp = python = ""
+    """`file:function` of the innermost frames that say where the fault is, C++ first, then Python; the transform of the
+    lane's where none does, or ""."""
+    cpp = python = transform = ""
     for frame in reversed(frames):
+        if found := _TRANSFORM.fullmatch(frame.file):
+            transform = found[1]
         if _PLUMBING_FILES.search(frame.file) or is_ours(frame) or frame.function in _PLUMBING_FUNCTIONS:
             continue
         name = ":".join(filter(None, (PurePosixPath(frame.file).name, _function(frame))))
@@ -36,7 +41,7 @@ def meaningful(frames: Sequence[Frame]) -> str:
             python = python or name
         elif not python:  # C++ above the innermost Python frame only
             cpp = cpp or name
-    return " < ".join(part for part in (cpp, python) if part)
+    return " < ".join(part for part in (cpp, python) if part) or transform
 
 
 def _function(frame: Frame) -> str:

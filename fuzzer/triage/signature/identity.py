@@ -12,7 +12,7 @@ import msgspec
 from fuzzer.triage.blame import NOBODY, Blame, Place
 from fuzzer.triage.outline import outline
 from fuzzer.triage.signature.frames import meaningful
-from fuzzer.triage.signature.messages import frames_of, skeleton
+from fuzzer.triage.signature.messages import frames_of, skeleton, without_operator
 from generators.graph import Case
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.outcome import Died, IllFormed, Mutant, Raised, Stage, TimedOut
@@ -125,9 +125,9 @@ def signature_of(finding: Finding) -> Signature:
     coarse = Signature(finding.kind, finding.component, finding.stage)
     match finding.evidence:
         case Raised() as raised:
-            return replace(
-                coarse, error=raised.type, skeleton=skeleton(raised.message), frame=meaningful(frames_of(raised))
-            )
+            text, frame = skeleton(raised.message), meaningful(frames_of(raised))
+            text = without_operator(text) if "_translator.py:" in frame else text
+            return replace(coarse, error=raised.type, skeleton=text, frame=frame)
         case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
             # whose sibling it is, is no part of it: where that is right, the importer is not to blame
             return replace(coarse, against=PLAIN_SIBLING if by else against)

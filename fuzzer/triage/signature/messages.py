@@ -36,6 +36,8 @@ _SUBSTITUTIONS = tuple(
         (r"-?\b\d+(\.\d+)?(e[+-]?\d+)?(L|ll)?\b", "N"),
         (r"\d+", "N"),
         (r"\binff\b", "inf"),
+        (r"\b(gamma|beta|moving_mean|moving_var)\b", "PARAMETER"),  # which of them TVM looks at first is chance
+        (r"\b(pre|post)-pad\b", "PAD"),
         # how many there are
         (r"\bDTYPE\(N\)", "N"),  # T.int64(3)
         (r"(?<=[\s(\[{])[(\[{]N,?[)\]}](?=[,)\]}])", "N"),  # a shape in a list of them
@@ -54,6 +56,14 @@ def skeleton(message: str) -> str:
         if text == previous:
             break
     return text
+
+
+_OPERATOR = re.compile(r"(?<=^In relax\.)[\w.]+(?=, )|(?<=\bR\.)\w+(?= uses datatype)")
+
+
+def without_operator(skeleton: str) -> str:
+    """For what a converter of PyTorch's says: its own name tells more than which operators of Relax it makes."""
+    return _OPERATOR.sub("OP", skeleton)
 
 
 def _masked(text: str) -> str:
@@ -138,8 +148,16 @@ def _compiler_error(message: str) -> str:
 
 
 def _as_gcc_says(error: str) -> str:
-    """What clang says of a name that is not there; one bug of TVM's is not two for being compiled twice."""
-    return re.sub(r"^use of undeclared identifier '(\w+)'", r"‘\1’ undeclared (first use in this function)", error)
+    """What clang says; one bug of TVM's is not two for being compiled twice."""
+    for clang, gcc in _CLANG:
+        error = clang.sub(gcc, error)
+    return error
+
+
+_CLANG = (
+    (re.compile(r"^use of undeclared identifier '(\w+)'"), r"‘\1’ undeclared (first use in this function)"),
+    (re.compile(r"^unexpected type name '(\w+)': expected expression"), r"expected expression before ‘\1’"),
+)
 
 
 _OBJECTION = re.compile(r"ERROR: (AddressSanitizer: [\w-]+)|/lib\d+\.c:\d+:\d+: (runtime error: [^\n:]*)")

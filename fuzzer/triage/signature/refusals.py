@@ -25,6 +25,7 @@ _UNSUPPORTED_TEXT = re.compile(
     r"|only supports? \S+ and \S+ for now|not supported( yet)?\b|is not implemented|not implemented for"
     r"|^Only \S+( or \S+)? \w+ supported|^Expected input's non-batch dimensions to have positive length"  # Relay
     r"|FPrimalGradient has not been registered|now only support one dataflow block"
+    r"|^Currently supports only|must be \S+ for Relax frontend"
     r"|^\S+DispatchError: No ONNX function found for"  # the exporter through dynamo
     r"|CodeGenWebGPU: (do not|only) support"  # of integers, 64 bits; of floating point, all but 16 and 32
 )

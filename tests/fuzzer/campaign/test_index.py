@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from fuzzer.campaign import index, state
-from fuzzer.campaign.index import MIGRATIONS, Index, row_of
+from fuzzer.campaign.index import Index, row_of
+from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Busy, Store, repair
 from fuzzer.lanes import ONNXRUNTIME, TORCH
@@ -113,6 +114,26 @@ def test_the_curve_has_a_point_now_and_then(tmp_path: Path) -> None:
             books.tally.wall_seconds, books.tally.tests = seconds, int(seconds)
             written.write(books, findings={f"{int(seconds):02}": "slug"})
         assert written.progress() == [(0, 0, 0, 0, 0, 0), (30, 30, 0, 0, 3, 0), (61, 61, 0, 0, 4, 0)]
+
+
+def test_operators_are_counted_with_how_their_lanes_came_out(tmp_path: Path) -> None:
+    """Every half minute, and when the index is closed; a test that is recorded when the disk fails counts once."""
+    books, ran, refused = State(7, campaign="me"), {TORCH: Ran(())}, {TORCH: Unsupported(Stage.IMPORT, "no")}
+    with Index(tmp_path) as written:
+        written.write(books, [row_of(0, 0.5, ran, ("relu", "neg", "relu"))])
+        assert written.operators() == []
+        books.tally.wall_seconds = 31
+        with pytest.raises(Invalid):
+            written.write(books, [row_of(1, 0.5, ran, ("relu",))], {"0a": None})  # type: ignore[dict-item]
+        written.write(books, [row_of(1, 0.5, ran, ("relu",))])
+        assert written.operators() == [("neg", "torch", "ran", 1), ("relu", "torch", "ran", 1)]
+        written.write(books, [row_of(2, 0.5, refused, ("relu",))])
+    with Index(tmp_path, writes=False) as read:
+        assert read.operators() == [
+            ("neg", "torch", "ran", 1),
+            ("relu", "torch", "ran", 2),
+            ("relu", "torch", "unsupported", 1),
+        ]
 
 
 # --- damage, and other versions

@@ -10,6 +10,7 @@ from pathlib import Path
 import fakes
 import pytest
 from fakes import TORCH
+from graphs_by_hand import case_of
 
 from fuzzer.campaign.loop import Campaign, random_cases
 from fuzzer.campaign.mix import lanes_of
@@ -161,6 +162,31 @@ def test_findings_are_told_and_saved(tmp_path: Path) -> None:
         (1, "number 1", [Kind.REJECTED]),
         (2, "number 2", [Kind.WRONG_VALUE]),
         (3, "number 3", []),
+    ]
+
+
+def test_what_a_reduction_came_across_is_a_finding_of_its_own(tmp_path: Path) -> None:
+    """Two operators are refused for one reason, the first of them alone for another."""
+    whole = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0"), ("v1", "neg", "v0")], "v1")
+
+    def one(index: int) -> Case | None:
+        return replace(whole, origin="whole") if index == 0 else None
+
+    executor = FakeExecutor()
+    honest = executor.run
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        why = {("relu", "neg"): "no layout for both", ("relu",): "no room for one"}.get(case.graph.ops)
+        sin = fakes.raised(Stage.IMPORT, "ValueError", why, fakes.REFUSAL) if why else HONEST
+        return Result({**honest(case, lanes).outcomes, TVM_LANES[0]: sin})
+
+    executor.run = executor.run_fresh = run  # type: ignore[method-assign]
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, one)  # type: ignore[arg-type]
+        campaign.run()
+    assert [(doc.identity.skeleton, doc.ops, doc.found_in) for doc in campaign.new] == [
+        ("no layout for both", ["relu", "neg"], ["relu", "neg"]),
+        ("no room for one", ["relu"], ["relu"]),
     ]
 
 

@@ -24,7 +24,7 @@ VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
 def campaign(folder: Path, seed: int, tests: int, *found: tuple[Confirmed, Sighting]) -> Path:
     with Store(folder, seed) as store:
         for number in range(tests):
-            store.record(row_of(number, 0.5, {TORCH: Ran(())}))
+            store.record(row_of(number, 0.5, {TORCH: Ran(())}, ("relu",)))
         store.finished(tests)
         store.state.tally.tests = tests
         for each in found:
@@ -51,6 +51,7 @@ def test_tests_findings_and_books_of_all(tmp_path: Path, make: Make) -> None:
     with Index(into, writes=False) as read:
         assert [(seed, tally.tests) for _, seed, tally in read.origins()[1:]] == [(1, 3), (2, 4)]
         assert read.tests == 7
+        assert read.operators() == [("relu", "torch", "ran", 7)]
         assert read.rows("SELECT sum(tests) FROM counts WHERE kind = 'finding'") == [(3,)]
 
 
@@ -69,6 +70,7 @@ def test_merged_campaigns_merge_on_and_back(tmp_path: Path) -> None:
     assert merge([b], a) == [Merged(b, 4, 0, 0)], "its own tests came back, and are there"
     with Index(tmp_path / "c", writes=False) as read:
         assert read.tests == 7
+        assert read.operators() == [("relu", "torch", "ran", 7)]
 
 
 def test_a_running_source_is_read(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ connection that breaks, and the token is nowhere to be seen: in no output, file,
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -21,23 +22,23 @@ CANARY = "ghp_canary7f3a91c2"
 ROOT = Path(__file__).parents[3]
 
 
-def processes_that_show_it() -> list[str]:
-    """By what `ps e` prints: the words and the environment of every process. Ours is the test's, which knows it."""
-    shown = []
+def shown(*names: str) -> dict[str, bytes]:
+    """What `ps e` prints of every process: its words, and its environment."""
+    found = {}
     for folder in Path("/proc").glob("[0-9]*"):
-        for name in ("cmdline", "environ"):
-            try:
-                text = (folder / name).read_bytes()
-            except OSError:
-                continue
-            if CANARY.encode() in text:
-                shown.append(f"{folder.name}/{name}")
-    return shown
+        for name in names:
+            with contextlib.suppress(OSError):  # it has ended
+                found[f"{folder.name}/{name}"] = (folder / name).read_bytes()
+    return found
+
+
+def processes_that_show_it() -> list[str]:
+    return [where for where, text in shown("cmdline", "environ").items() if CANARY.encode() in text]
 
 
 def families() -> int:
     """Processes that are a zygote of ours, or a child of one."""
-    return sum(b"fuzzer.isolate.zygote" in (each / "cmdline").read_bytes() for each in Path("/proc").glob("[0-9]*"))
+    return sum(b"fuzzer.isolate.zygote" in text for text in shown("cmdline").values())
 
 
 def holding_it(*folders: Path) -> list[Path]:
@@ -75,8 +76,8 @@ def test_a_campaign_files_its_finding_and_shows_no_token(fuzz: Fuzz, server: Git
     (issue,) = server.issues(REPO)
     assert f"filed: {issue['html_url']}" in ran.stderr
     assert "select" in issue["title"]
-    ((shown, zygotes),) = seen
-    assert shown == []
+    ((showing, zygotes),) = seen
+    assert showing == []
     assert zygotes >= 1  # there was somebody to inherit it
 
     (folder,) = (tmp_path / "c" / "crashes").iterdir()

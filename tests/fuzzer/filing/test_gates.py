@@ -190,8 +190,9 @@ def test_others_are_compared_and_let_pass(desk: Desk, finding: Draft, server: Gi
 def test_only_what_a_person_may_judge_can_be_forced(desk: Desk, finding: Draft) -> None:
     held = submit(with_doc(finding, flaky=True), desk, force=True)
     assert isinstance(held, Held)
-    forced = submit(with_doc(finding, kind=Kind.SLOW), desk, force=True)
+    forced = submit(on_lane(finding, passes=("LegalizeOps", "MetaSchedule-0")), desk, force=True)
     assert isinstance(forced, Filed)
+    assert [asked.answer.told.partition(":")[0] for asked in forced.asked if asked.forced] == ["unmeasured-schedule"]
 
 
 def test_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,7 @@ from generators.graph import (
 )
 from generators.ops import TABLE
 from generators.random_graph import with_values
+from generators.values import seeded
 from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, Worst
 from oracles.lane import Importer, LaneSpec, Pipeline
 from oracles.outcome import Cause, Died, Frame, Raised, Stage, TimedOut
@@ -288,6 +289,8 @@ def test_nan_where_nan_belongs_is_no_bug(dtype: DType) -> None:
     [
         np.array([1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12], np.float32).reshape(3, 4),
         np.arange(1, 301).astype(np.int16),
+        seeded((50, 60), DType.FLOAT32),
+        seeded((50, 60), DType.FLOAT64),
         np.arange(1, 201).astype(np.int8),
         (np.arange(1, 13) % 2).astype(bool).reshape(2, 6),
         np.zeros((2, 3), np.float32),
@@ -334,6 +337,10 @@ def test_literal_makes_exactly_this_array(array: Array) -> None:
         (np.array([0.1], np.float32), "torch.tensor([0.1])"),
         (np.array([0.1], np.float64), "torch.tensor([0.1], dtype=torch.float64)"),
         (np.arange(1, 10.0, dtype=np.float32), "torch.tensor(range(1, 10), dtype=torch.float32)"),
+        (
+            seeded((5, 6), DType.FLOAT32),
+            "torch.tensor(np.random.RandomState(0).standard_normal((5, 6)), dtype=torch.float32)",
+        ),
     ],
 )
 def test_what_follows_a_rule_is_written_as_the_rule(array: Array, text: str) -> None:

@@ -482,6 +482,13 @@ def test_shrink_dims_crops_the_arrays() -> None:
     assert seen == {(2, 1): [[0.0], [3.0]], (2, 2): [[0.0, 1.0], [3.0, 4.0]], (1, 3): [[0.0, 1.0, 2.0]]}
 
 
+def test_shrink_dims_keeps_either_end_where_the_numbers_may_be_what_is_wrong() -> None:
+    subject = subject_of({"x0": "float32[3]"}, [("v0", "neg", "x0")], "v0")
+    told = replace(subject, told_by_operators=True)
+    assert [c.case.tensors["x0"].tolist() for c in shrink_dims(subject)] == [[0.0], [0.0, 1.0]] * 2
+    assert [c.case.tensors["x0"].tolist() for c in shrink_dims(told)] == [[0.0], [2.0], [0.0, 1.0]] * 2
+
+
 def test_shrink_dims_leaves_ones_and_scalars_alone() -> None:
     subject = subject_of({"x0": "float32[1,1]", "x1": "float32[]"}, [("v0", "add", "x0 x1")], "v0")
     assert list(shrink_dims(subject)) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
@@ -132,6 +133,33 @@ def test_smaller_attributes_toward_0_and_1() -> None:
     assert attrs_of(one_call("unsqueeze", "float32[2]", dim=-2), "dim") == [0, 1, -1]
     assert attrs_of(one_call("threshold", "float32[2]", threshold=2.5, value=0.0), "threshold")[:3] == [0.0, 1.0, 2.0]
     assert attrs_of(one_call("unsqueeze", "float32[2]", dim=0), "dim") == []
+
+
+def pairs_of(proposed: Iterable[Subject], one: str, other: str) -> list[tuple[Attr, Attr]]:
+    nodes = [c.graph.nodes[0] for c in proposed]
+    return [(node.attrs[one], node.attrs[other]) for node in nodes]
+
+
+def test_attributes_that_hang_together_are_made_smaller_together() -> None:
+    """A pool's padding is at most half of its window; by how much is rolled, and what, stands at one place of two
+    lists."""
+    pool = one_call("max_pool1d", "float32[1,1,4]", kernel_size=4, padding=2, stride=None, dilation=1, ceil_mode=False)
+    windows = pairs_of(smaller_attributes(pool), "kernel_size", "padding")
+    assert windows[:4] == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert pairs_of(valid(smaller_attributes, pool), "kernel_size", "padding")[0] == (1, 0)
+    rolled = one_call("roll", "float32[2,3]", shifts=(1, 2), dims=(0, 1))
+    together = pairs_of(smaller_attributes(rolled), "shifts", "dims")[4:6]
+    assert together == [((1,), (0,)), ((2,), (1,))]
+
+
+def test_the_sizes_of_an_empty_tensor_count() -> None:
+    def shows(case: Case, lane: LaneSpec) -> Answer:
+        return Answer(case.graph.inputs[0].value.type.rank == 3)
+
+    subject = subject_of({"x0": "float32[7,3,0]"}, [("v0", "neg", "x0")], "v0")
+    found = reduce(subject.case, LANE, shows, lambda case: {}).case
+    assert found.graph.inputs[0].value.type.sizes == (1, 1, 0)
+    assert (size_of(subject.case, LANE).elements, size_of(found, LANE).elements) == (21, 1)
 
 
 def test_what_is_at_its_default_is_left_alone() -> None:
