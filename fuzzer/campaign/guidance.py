@@ -30,7 +30,11 @@ from generators.ops import OPS, Op
 from generators.random_graph import generate
 
 MUTATED = 50
-"""So many percent of the tests are neighbours of a case that was kept."""
+"""So many percent of the tests are neighbours of a case that was kept, once drawing afresh shows little that is new: as
+long as more than a tenth of what a test shows is new, none is."""
+
+MEMORY = 0.02
+"""How much one test moves the share of new features that is expected of the next."""
 
 PALETTE = 32
 """Operators that one case is drawn from."""
@@ -56,7 +60,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Met:
-    """Tests with an operator, and those of them that ran into known bugs and showed nothing new."""
+    """Tests with an operator, and those of them that ran into known bugs for which it is the likeliest to blame."""
 
     tests: int = 0
     stuck: int = 0
@@ -76,6 +80,7 @@ class Guidance:
     counts: dict[str, int] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
     met: dict[str, Met] = field(default_factory=dict)
+    novelty: float = 1.0
     _parents: dict[int, str] = field(default_factory=dict)
     _first: dict[str, int] = field(default_factory=dict)
     _touched: set[str] = field(default_factory=set)
@@ -86,7 +91,10 @@ class Guidance:
         """The case of a test. What is kept decides with the seed: a resumed campaign goes on otherwise than it would
         have, which its findings do not mind."""
         source = NumpySource(self.seed, index)
-        if source.rarely(MUTATED) and (parent := self._picked(source)) is not None:
+        if (
+            source.rarely(round(MUTATED * max(0.0, 1 - 10 * self.novelty)))
+            and (parent := self._picked(source)) is not None
+        ):
             digest, case = parent
             with self._lock:
                 self._parents[index] = digest
@@ -152,15 +160,17 @@ class Guidance:
                 self.counts[name] = self.counts.get(name, 0) + 1
                 self._first.setdefault(name, index)
             self._touched |= seen
-            stuck = failed and not found and not new
-            for op in set(operators_in(seen)):
-                met = self.met.setdefault(op, Met())
+            stuck = failed and not found
+            self.novelty += MEMORY * (len(new) / max(1, len(seen)) - self.novelty)
+            mets = [self.met.setdefault(op, Met()) for op in sorted(set(operators_in(seen)))]
+            for met in mets:
                 met.tests += 1
-                met.stuck += stuck
+            if stuck and mets:  # one of them is to blame, most likely the one that was most often there
+                max(mets, key=lambda met: (met.stuck + 1) / (met.tests + 1)).stuck += 1
             digest = self._parents.pop(index, "")
             if (parent := self.entries.get(digest)) is not None:
                 parent.picked += 1
-                parent.stuck += stuck
+                parent.stuck += stuck and not new
                 self._moved.add(digest)
         if new or found:
             self._keep(case, new, fresh=found)

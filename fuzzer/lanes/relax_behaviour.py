@@ -6,7 +6,7 @@ Names say what kind of thing happened, never how often or how large: no sizes, n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import tvm
@@ -41,11 +41,9 @@ class Onlooker:
         if name.startswith(_BELOW_RELAX) or module.same_as(self._last):
             return
         before, self._last = self._last, module
-        names = [f"kernel {name}" for name in kernels_of(module, before)]
-        if names:
-            self._see((f"pass {name}", *names))
+        self._see((f"pass {name}", *(f"kernel {kernel}" for kernel in kernels_of(module, before))))
 
-    def _see(self, names: Any) -> None:
+    def _see(self, names: Iterable[str]) -> None:
         count = len(self._seen)
         for name in names:
             if len(self._seen) < MOST:
@@ -54,35 +52,23 @@ class Onlooker:
             self._step.note(behaviour=tuple(self._seen))
 
 
-def operators_of(module: Any) -> Iterator[str]:
-    """Relax operators with the dtype and rank of what they give, and which one reads which."""
+def operators_of(module: Any) -> list[str]:
+    """Relax operators with the dtype and rank of what they give."""
     found: dict[str, None] = {}
-    made: dict[Any, str] = {}
 
     def look(expr: Any) -> None:
-        if isinstance(expr, relax.VarBinding):
-            return
         if isinstance(expr, relax.Call) and isinstance(expr.op, tvm.ir.Op):
             found[f"relax {expr.op.name} {_type(expr)}"] = None
 
     for function in module.functions.values():
-        if not isinstance(function, relax.Function):
-            continue
-        relax.analysis.post_order_visit(function, look)
-        for block in getattr(function.body, "blocks", ()):
-            for binding in block.bindings:
-                call = getattr(binding, "value", None)
-                if isinstance(call, relax.Call) and isinstance(call.op, tvm.ir.Op):
-                    made[binding.var] = str(call.op.name)
-                    for argument in call.args:
-                        if argument in made:
-                            found[f"edge {made[argument]} {call.op.name}"] = None
-    yield from found
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, look)
+    return list(found)
 
 
 def _type(expr: Any) -> str:
     """`float32 3` of a tensor of three dimensions."""
-    info = getattr(expr, "struct_info_", None) or getattr(expr, "ty", None)
+    info = getattr(expr, "ty", None) or getattr(expr, "struct_info_", None)  # as TVM before 0.27 calls it
     return f"{getattr(info, 'dtype', '?')} {getattr(info, 'ndim', '?')}"
 
 

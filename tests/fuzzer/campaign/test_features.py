@@ -34,7 +34,6 @@ def test_the_names_of_a_case() -> None:
         "attr add alpha=1",
         "attr softmax dim=-1",
         "attr softmax dtype=None",
-        "reads softmax add",
     }
 
 

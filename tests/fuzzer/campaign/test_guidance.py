@@ -48,6 +48,9 @@ def test_every_case_is_valid_and_many_are_neighbours(tmp_path: Path) -> None:
         case = guide.case(index)
         check(case)
         guide.learn(index, case, frozenset(of_case(case)), failed=False, found=False)
+    assert guide.novelty > 0.1, "everything is new: nothing is mutated"
+    assert not any(" of " in guide.case(index).origin for index in range(60, 160))
+    guide.novelty = 0.0
     origins = Counter(" of " in guide.case(index).origin for index in range(60, 160))
     assert origins[True] > 10
     assert origins[False] > 10
@@ -77,6 +80,16 @@ def test_operators_that_known_bugs_stop_are_drawn_less_and_unmet_ones_more(tmp_p
     drawn = Counter(op.name for seed in range(400) for op in guide._palette(NumpySource(seed), OPS))
     assert drawn[unmet.name] > 2 * drawn[often.name] > 2 * drawn[stuck.name]
     assert drawn[stuck.name] > 0
+
+
+def test_the_operator_that_was_there_each_time_has_the_blame(tmp_path: Path) -> None:
+    guide = guidance(tmp_path)
+    bad, *good = (op.name for op in OPS[:9])
+    for index, innocent in enumerate(good):
+        learn(guide, 2 * index, f"op {innocent} float32 1")
+        learn(guide, 2 * index + 1, f"op {bad} float32 1", f"op {innocent} float32 1", failed=True)
+    assert guide.met[bad].stuck >= len(good) - 1
+    assert sum(guide.met[name].stuck for name in good) <= 1
 
 
 def test_a_neighbour_that_only_meets_what_is_known_counts_against_its_parent(tmp_path: Path) -> None:
