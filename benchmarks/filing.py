@@ -53,8 +53,9 @@ def scenario(number: int, chance: random.Random, server: GitHubServer, folder: P
     for each in range(MOST_ATTEMPTS):
         server.faults["POST"] = chance.choices(WRITING, k=chance.randrange(3))
         server.faults["GET"] = chance.choices((None, *READING), k=chance.randrange(4))
-        seen.update(fault.name.lower() for faults in server.faults.values() for fault in faults if fault)
+        planned = Counter(_names(server))
         ended = attempt(place, crash, folder / "state", chance.randrange(1, POINTS) if each < kills else None)
+        seen += planned - Counter(_names(server))
         seen["kills"] += ended.killed
         seen["attempts"] += 1
         if not ended.killed and ended.code == FILED:
@@ -66,6 +67,11 @@ def scenario(number: int, chance: random.Random, server: GitHubServer, folder: P
         (entry,) = ledger.entries()
     assert (entry.step, entry.url) == (Step.FILED, issues[0]["html_url"]), f"scenario {number}: {entry}"
     return seen
+
+
+def _names(server: GitHubServer) -> list[str]:
+    """Of the faults that no request has met yet."""
+    return [fault.name.lower() for faults in server.faults.values() for fault in faults if fault]
 
 
 def main() -> None:
@@ -83,7 +89,7 @@ def main() -> None:
                 print(f"{number + 1} scenarios, {len(server.sent)} requests to write", flush=True)
     events = seen.pop("kills"), seen.pop("attempts")
     print(f"{arguments.count} scenarios in {time.monotonic() - began:.0f} s: {events[1]} attempts, {events[0]} killed")
-    print("faults in store: " + ", ".join(f"{count} {name}" for name, count in sorted(seen.items())))
+    print(f"{sum(seen.values())} faults: " + ", ".join(f"{count} {name}" for name, count in sorted(seen.items())))
     print(f"{arguments.count} issues, one for each")
 
 

@@ -68,7 +68,7 @@ class Seen:
 def arm(seed: int, cpu: float, guided: bool, scratch: Path) -> list[tuple[int, int, int]]:
     """(tests, distinct failures, features) at each fifth of the CPU time."""
     settings = Settings(scratch, seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
-    guidance = Guidance(settings, seed, scratch / "corpus") if guided else None
+    guidance = Guidance(settings, seed) if guided else None
     draw: Callable[[int], Case | None] = guidance.case if guidance else random_cases(settings, seed)
     seen, curve = Seen(), []
     with Executor(scratch / "scratch") as executor:

@@ -22,6 +22,7 @@ from fuzzer.toolchains.lanes import named, runs_in
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.blame import Releases, Verdict
 from fuzzer.triage.blame.releases import Fate, Release, fates, told
+from fuzzer.triage.signature import signature_of
 from generators.graph import Invalid
 from oracles.lane import LaneSpec
 
@@ -46,7 +47,7 @@ def bisect(
     chosen = _toolchains(doc.lane, toolchain)
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as executor:
         releases = [Release(executor.backend(fleet.Place(each.name)).versions["tvm"], each.name) for each in chosen]
-        seen = list(fates(executor.run_fresh, case, doc.lane, doc.identity, releases))
+        seen = list(fates(executor.run_fresh, case, doc.lane, signature_of(doc.finding), releases))
     summary = told(seen)
     if json:
         print_json(_document(doc.slug, seen, summary))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from fuzzer.terminal import print_json, program
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.blame import Blame
 from fuzzer.triage.blame.search import blame as find
-from oracles.finding import Finding
+from fuzzer.triage.signature import signature_of
 
 
 def blame(
@@ -28,9 +28,8 @@ def blame(
 ) -> None:
     """Say which part of TVM is to blame for a finding: frontend, pass, legalization, codegen or runtime."""
     doc, case = replaying.load(finding)
-    seen = Finding(doc.kind, doc.component, doc.lane, doc.identity.stage, doc.evidence.evidence)
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as executor:
-        told = find(executor.run_fresh, case, seen, replace(doc.identity, blamed=()))
+        told = find(executor.run_fresh, case, doc.finding, signature_of(doc.finding))
     if json:
         print_json({"slug": doc.slug, **asdict(told)})
         return

@@ -23,7 +23,7 @@ from fuzzer import sweep as sweeping
 from fuzzer.availability import available
 from fuzzer.campaign import status_command
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.screen import Screen, found_line
+from fuzzer.campaign.screen import found_line
 from fuzzer.campaign.store import Busy, Store
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
@@ -52,6 +52,7 @@ from fuzzer.lanes import (
 from fuzzer.replay import Exit
 from fuzzer.report import command as report_command
 from fuzzer.report.finding_file import FindingDoc
+from fuzzer.seeds import command as seeds_command
 from fuzzer.selftest import Check, self_test
 from fuzzer.settings import DRAWN, Settings
 from fuzzer.signals import on_first_signal
@@ -60,6 +61,7 @@ from fuzzer.toolchains import command as toolchains
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage import command as triage_command
+from fuzzer.watching.watching import watched
 from generators.builder import Limits
 from generators.graph import Invalid, Profile
 from generators.ops import OPS, Op
@@ -79,6 +81,7 @@ app.add_typer(toolchains.app, name="toolchain")
 app.command("bisect")(bisect_command.bisect)
 app.command("blame")(blame_command.blame)
 app.command("corpus")(corpus_command.corpus)
+app.command("import")(seeds_command.import_models)
 app.command("minimize")(minimize_command.minimize)
 app.command("status")(status_command.status)
 app.command("merge")(status_command.merge)
@@ -112,6 +115,9 @@ def run(
     token_file: filing.TokenFile = None,
     base_url: filing.BaseUrl = PUBLIC,
     ledger: filing.LedgerFile = None,
+    metrics: Annotated[
+        int | None, typer.Option(min=0, max=65535, metavar="PORT", help="Serve Prometheus' metrics on the loopback.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
@@ -134,7 +140,7 @@ def run(
         with Fleet(store.scratch, find_all, tell=say) as executor:
             _prove_that_failures_are_seen(executor)
             task = Campaign(settings, store, executor)
-            with Screen(task), filer(task.new, store.crashes, executor, say) as filed:
+            with watched(task, metrics), filer(task.new, store.crashes, executor, say) as filed:
                 _stop_on_signals(task, filed.drop)
                 task.run()
         _summarise(task, store, executor.quarantined, f" --preload {preload}" if preload else "")
@@ -386,7 +392,7 @@ def sweep(
         _prove_that_failures_are_seen(executor)
         campaign = Campaign(settings, store, executor, task.case, task.watch)
         _stop_on_signals(campaign)
-        with Screen(campaign):
+        with watched(campaign):
             campaign.run()
         table = task.write_table()
     if json:

@@ -33,6 +33,10 @@ class PassRun:
     changed: bool = False
 
 
+BY_MEANING, BY_KERNELS, BY_BUILT_KERNELS = "interpreted", "interpreted-kernels", "interpreted-built"
+"""The variants of a lane that compiles no module. The value of an operator is what it means; what its kernels compute
+as they are written; what they compute as they are built. None has a virtual machine, nor a pass of Relax."""
+
 Called = tuple[str, str]
 """What was translated (an operator, as its graph calls it), and the function of TVM's that did it."""
 
@@ -50,12 +54,14 @@ class Examined:
     by           the function that legalizes it
     interpreted  its kernels, as an interpreter of ours reads them
     built        its kernels as compiled for the lane's target, called directly
+    off          how far the interpreted kernels are off at most, relative to the largest element
     """
 
     operator: str
     by: str
     interpreted: Seen
     built: Seen
+    off: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

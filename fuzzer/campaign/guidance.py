@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fuzzer.campaign import corpus
 from fuzzer.campaign.features import operators_in
 from fuzzer.campaign.index import Kept, Learnt
-from fuzzer.files import write_folder
 from fuzzer.open_sizes import at_each_size
 from fuzzer.settings import Settings
 from fuzzer.support import operators
@@ -76,16 +76,20 @@ class Guidance:
 
     settings: Settings
     seed: int
-    corpus: Path
     counts: dict[str, int] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
     met: dict[str, Met] = field(default_factory=dict)
     novelty: float = 1.0
     _parents: dict[int, str] = field(default_factory=dict)
+    _given: list[str] = field(default_factory=list)
     _first: dict[str, int] = field(default_factory=dict)
     _touched: set[str] = field(default_factory=set)
     _moved: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def corpus(self) -> Path:
+        return self.settings.campaign / corpus.FOLDER
 
     def case(self, index: int) -> Case:
         """The case of a test. What is kept decides with the seed: a resumed campaign goes on otherwise than it would
@@ -100,6 +104,12 @@ class Guidance:
                 self._parents[index] = digest
             return self._neighbour(source, case)
         return self._afresh(source, index)
+
+    def _next_given(self) -> Case | None:
+        """What somebody put into the corpus is run as it is, before all else."""
+        with self._lock:
+            name = self._given.pop() if self._given else None
+        return case_file.read(self.corpus / name) if name else None
 
     def _afresh(self, source: ChoiceSource, index: int) -> Case:
         everything = self.settings.ops is OPS
@@ -178,16 +188,11 @@ class Guidance:
 
     def _keep(self, case: Case, showed: tuple[str, ...], *, fresh: bool) -> None:
         digest = case_file.digest(case)[:16]
-        folder = self.corpus / digest
-        text, tensors = case_file.encode(case)
         with self._lock:
-            if digest in self.entries:
-                return
-            self.entries[digest] = Entry(folder, showed, fresh=fresh)
-            self._moved.add(digest)
-            self.corpus.mkdir(exist_ok=True)
-            if not folder.exists():
-                write_folder(folder, {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors})
+            if digest not in self.entries:
+                corpus.add(self.settings.campaign, digest, case)
+                self.entries[digest] = Entry(self.corpus / digest, showed, fresh=fresh)
+                self._moved.add(digest)
 
     def recall(self, learnt: Learnt) -> None:
         """Go on with what earlier runs learnt. Cases that lie in the corpus and that nobody knows, imported ones say,
@@ -200,9 +205,10 @@ class Guidance:
             folder = self.corpus / kept.digest
             if folder.is_dir():
                 self.entries[kept.digest] = Entry(folder, kept.showed, kept.picked, kept.stuck, kept.fresh)
-        for path in sorted(self.corpus.glob(f"*/{case_file.JSON_NAME}")):
-            name = path.parent.name
-            self.entries.setdefault(name, Entry(path.parent, (f"given {name}",)))
+        self._given = [name for name in reversed(corpus.names(self.settings.campaign)) if name not in self.entries]
+        for name in self._given:
+            self.entries[name] = Entry(self.corpus / name, (f"given {name}",))
+            self._moved.add(name)
 
     def changed(self) -> Learnt:
         """What was learnt since the last time that somebody asked."""

@@ -235,10 +235,22 @@ class Index:
             ),
         )
 
-    def progress(self) -> list[tuple[int, ...]]:
-        """The campaign's own curve: rows of (seconds, tests, lane results, features, findings, CPU seconds)."""
-        query = "SELECT seconds, tests, lane_results, features, findings, cpu_seconds FROM progress WHERE origin = ?"
-        return [tuple(int(str(number)) for number in row) for row in self.rows(query, OWN)]
+    def progress(self, points: int = 1_000_000) -> list[tuple[int, ...]]:
+        """The campaign's own curve: rows of (seconds, tests, lane results, features, findings, CPU seconds), so many at
+        most, at equal distances."""
+        rows = self.rows(
+            "SELECT max(seconds), max(tests), max(lane_results), max(features), max(findings), max(cpu_seconds)"
+            " FROM progress WHERE origin = ?"
+            " GROUP BY seconds * ? / (SELECT max(seconds) + 1 FROM progress WHERE origin = ?) ORDER BY 1",
+            OWN,
+            points,
+            OWN,
+        )
+        return [tuple(int(str(number)) for number in row) for row in rows]
+
+    @property
+    def features(self) -> int:
+        return int(str(self.rows("SELECT count(*) FROM features")[0][0]))
 
     def operators(self) -> list[tuple[str, str, str, int]]:
         """(operator, lane, how, outcomes), of the campaign and of all that were merged into it."""
@@ -256,18 +268,24 @@ class Index:
         rows = self.rows("SELECT campaign, seed, tally FROM origins ORDER BY id")
         return [(str(name), int(str(seed)), msgspec.json.decode(str(tally), type=Tally)) for name, seed, tally in rows]
 
-    def health(self, newest: int) -> dict[str, dict[str, int]]:
-        """How the newest tests came out, counted, lane by lane."""
+    def history(self, tests: int, newest: int) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
+        """How the newest tests came out, counted, lane by lane: each lane's newest outcomes, and those before."""
         rows = self.rows(
-            "SELECT lanes.name, how, count(*) FROM outcomes JOIN lanes ON lanes.id = lane"
-            " WHERE origin = ? AND test >= (SELECT max(number) FROM tests WHERE origin = ?) - ? GROUP BY 1, 2",
-            OWN,
-            OWN,
+            "SELECT lanes.name, how, sum(place <= ?), sum(place > ?) FROM"
+            " (SELECT lane, how, row_number() OVER (PARTITION BY lane ORDER BY test DESC) AS place FROM outcomes"
+            "  WHERE origin = ? AND test > (SELECT max(number) FROM tests WHERE origin = ?) - ?)"
+            " JOIN lanes ON lanes.id = lane GROUP BY 1, 2",
             newest,
+            newest,
+            OWN,
+            OWN,
+            tests,
         )
-        counted: dict[str, dict[str, int]] = {}
-        for lane, how, count in rows:
-            counted.setdefault(str(lane), {})[str(how)] = int(str(count))
+        counted: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
+        for lane, how, *counts in rows:
+            for books, count in zip(counted.setdefault(str(lane), ({}, {})), counts, strict=True):
+                if count:
+                    books[str(how)] = int(str(count))
         return counted
 
     def state(self) -> State | None:

@@ -8,10 +8,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from fuzzer.availability import is_for_a_device
+from fuzzer.campaign import corpus
 from fuzzer.campaign.features import features_of
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.index import NOTHING, row_of
@@ -24,20 +24,32 @@ from fuzzer.report import exported
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
 from fuzzer.support import operators
+from fuzzer.triage.blame.releases import released
 from fuzzer.triage.blame.search import blamed
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
 from fuzzer.triage.reproduce import is_valid, judged_run
 from generators.choice import NumpySource
 from generators.graph import Case
 from generators.motifs import MOTIFS
+from generators.mutate import mutate
 from generators.ops import OPS
 from generators.random_graph import generate
 from oracles import judge_all
 from oracles.finding import Component, Finding
-from oracles.lane import LaneSpec
+from oracles.lane import Engine, LaneSpec, speaks_relay
 from oracles.outcome import Result
 
 SAVE_SECONDS = 5.0
+FROM_CORPUS = 25
+"""How many tests in a hundred mutate a case of the corpus, where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What a worker is at, and since when (`time.monotonic`)."""
+
+    what: str
+    since: float
 
 
 class Stopping(Exception):
@@ -52,12 +64,18 @@ Watch = Callable[[int, Case, Result, Sequence[Finding]], None]
 
 
 def random_cases(settings: Settings, seed: int) -> Cases:
-    """Endlessly many, each decided by the seed and its number alone."""
+    """Endlessly many, each decided by the seed, its number and the campaign's corpus alone: first the corpus as it is,
+    then what is drawn, and of all that some neighbours of the corpus. Who names operators gets no others."""
 
     everything = settings.ops is OPS
+    seeds = list(corpus.cases(settings.campaign).values()) if everything else []
 
     def case(index: int) -> Case:
         source = NumpySource(seed, index)
+        if index < len(seeds):
+            return source.choice(at_each_size(seeds[index]))
+        if seeds and source.chance(FROM_CORPUS):
+            return mutate(source, source.choice(seeds), settings.limits, donor=source.choice(seeds))
         ops, motifs = (operators(source), MOTIFS) if everything else (settings.ops, ())
         made = generate(source, settings.limits, ops, f"seed {seed} test {index}", motifs=motifs)
         return source.choice(at_each_size(made))
@@ -80,6 +98,8 @@ class Campaign:
         self._cases = cases or (self.guidance.case if self.guidance else random_cases(settings, store.state.seed))
         self._watch = watch
         self.new: list[FindingDoc] = []
+        self.doing: dict[int, Doing] = {}
+        self.after_saving: Callable[[], None] = lambda: None
         self.began = time.monotonic()
         tally = store.state.tally
         self._before = tally.cpu_seconds, tally.wall_seconds
@@ -90,7 +110,7 @@ class Campaign:
         self._done: set[int] = set()
 
     def _guidance(self) -> Guidance:
-        guidance = Guidance(self.settings, self.store.state.seed, self.store.corpus)
+        guidance = Guidance(self.settings, self.store.state.seed)
         guidance.recall(self.store.learnt())
         return guidance
 
@@ -126,15 +146,24 @@ class Campaign:
         tally.cpu_seconds = self._before[0] + times.user + times.system + self.executor.cpu_seconds
         tally.wall_seconds = self._before[1] + self.seconds
         self.store.save_state(self.guidance.changed() if self.guidance else NOTHING)
+        self.after_saving()
 
     def _work(self) -> None:
-        with suppress(Stopping):
+        try:
             while (index := self._take()) is not None:
+                self._is_at(f"test {index}")
                 case = self._cases(index)
                 if case is None:
                     return
                 self._test(index, case)
                 self._finish(index)
+        except Stopping:
+            return
+        finally:
+            self.doing.pop(threading.get_ident(), None)
+
+    def _is_at(self, what: str) -> None:
+        self.doing[threading.get_ident()] = Doing(what, time.monotonic())
 
     def _take(self) -> int | None:
         """The next test's number; None where this run is over."""
@@ -170,7 +199,9 @@ class Campaign:
         """Save it, where it is new; the other failures that its reduction came across are to be looked into as well."""
         if not self.store.claim(case, sighting):
             return ()
-        found = self._examined(blamed(self._run_for_triage, investigate(self._run_for_triage, case, sighting)))
+        self._is_at(f"a new {sighting.finding.kind} of {sighting.finding.lane.name}")
+        run = self._run_for_triage
+        found = self._examined(self._released(blamed(run, investigate(run, case, sighting))))
         doc = self.store.save(found, sighting, self.executor.versions)
         if doc is not None:
             self.new.append(doc)
@@ -192,6 +223,14 @@ class Campaign:
         with self._lock:
             self.store.state.tally.add(result, triage=True)
         return result
+
+    def _released(self, found: Confirmed) -> Confirmed:
+        """With how it fares in the campaign's other toolchains, where there are any: their zygotes are warm. Those that
+        it does not run in are left to `fuzz bisect`."""
+        relay = speaks_relay(found.finding.lane)
+        lanes = [lane for lane in self.settings.lanes if lane.engine is Engine.TVM and speaks_relay(lane) is relay]
+        toolchains = tuple(dict.fromkeys(lane.toolchain for lane in lanes))
+        return released(self._run_for_triage, found, toolchains, self.executor.versions)
 
     def _examined(self, found: Confirmed) -> Confirmed:
         """With the ONNX file that TVM read, and what compute-sanitizer saw, where these come into it."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,11 +16,17 @@ from fuzzer.campaign import merge as merging
 from fuzzer.campaign import store as stored
 from fuzzer.campaign.index import Index
 from fuzzer.report import finding_file
-from fuzzer.report.finding_file import FindingDoc
+from fuzzer.watching.glance import DAY, by_component, found_at, kinds_of
+from fuzzer.watching.health import failing, lanes_health
+from fuzzer.watching.resources import resources
+from fuzzer.watching.words import counted, duration, shares, size, sparkline
 from generators.graph import Invalid
 
-NEWEST = 500
-"""The health of lanes is that of so many tests."""
+RATE_SECONDS = 600
+"""Rates are those of the last ten minutes of its clock."""
+
+CURVE = 40
+LANES_SHOWN = 16
 
 CampaignFolder = Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -27,7 +34,10 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.
 
 class Status(msgspec.Struct):
     """A campaign at a glance. `holder` is the process that runs it; `origins` are the campaigns that were merged into
-    it, with their seeds and numbers of tests; `lanes` counts how each came out in the newest tests."""
+    it, with their seeds and numbers of tests; `lanes` counts how each came out in the newest tests, and those that
+    suddenly give far fewer results are `failing`. `today` are the findings of the last 24 hours; `latest_at` is in
+    Unix's seconds; `memory` is in bytes; `curve` has rows of (seconds, tests, lane results, features, findings, CPU
+    seconds)."""
 
     campaign: str
     holder: int | None
@@ -36,10 +46,18 @@ class Status(msgspec.Struct):
     books: dict[str, object]
     findings: dict[str, int]
     flaky: int
+    today: int
     latest: str
+    latest_at: float
     seen: dict[str, int]
     known: dict[str, int]
     lanes: dict[str, dict[str, int]]
+    failing: list[str]
+    features: int
+    tests_per_second: float
+    lane_results_per_second: float
+    memory: dict[str, int]
+    curve: list[tuple[int, ...]]
     origins: list[tuple[str, int, int]]
 
 
@@ -64,42 +82,80 @@ def status_of(campaign: Path) -> Status:
     if not (campaign / index.NAME).exists():
         raise Invalid(f"{campaign}: no campaign with an index; `fuzz run --campaign {campaign}` starts one")
     with Index(campaign, writes=False) as read:
-        state, origins, lanes = read.state(), read.origins(), read.health(NEWEST)
+        state, origins, lanes = read.state(), read.origins(), lanes_health(read)
+        features, curve, recent = read.features, read.progress(CURVE), read.progress()[-RATE_SECONDS // 30 :]
     assert state is not None, "an index is written with its own books first"
-    paths = sorted((campaign / "crashes").glob(f"*/{finding_file.NAME}"), key=lambda path: path.stat().st_mtime)
-    docs = [finding_file.read(path.parent) for path in paths]
+    crashes, holder = campaign / "crashes", stored.holder(campaign)
+    docs = [finding_file.read(path.parent) for path in crashes.glob(f"*/{finding_file.NAME}")]
+    found = {doc.slug: found_at(crashes, doc.slug) for doc in docs}
+    latest = max(found, key=found.__getitem__, default="")
+    used = resources(campaign, holder) if holder else None
     return Status(
         str(campaign),
-        stored.holder(campaign),
+        holder,
         state.seed,
         state.next_test,
         dict(state.tally.summary()),
-        _by_component(docs),
+        by_component(kinds_of(docs)),
         sum(doc.flaky for doc in docs),
-        docs[-1].slug if docs else "",
+        sum(at > time.time() - DAY for at in found.values()),
+        latest,
+        found.get(latest, 0.0),
         state.seen,
         state.known,
-        lanes,
+        {lane.lane: dict(Counter(lane.recent) + Counter(lane.earlier)) for lane in lanes},
+        failing(lanes),
+        features,
+        *_rates(recent),
+        {"supervisor": used.supervisor, "children": used.children, "free": used.free} if used else {},
+        curve,
         [(name, seed, tally.tests) for name, seed, tally in origins[1:]],
     )
 
 
-def _by_component(docs: list[FindingDoc]) -> dict[str, int]:
-    return dict(Counter(str(doc.component) for doc in docs).most_common())
+def _rates(curve: Sequence[tuple[int, ...]]) -> tuple[float, float]:
+    """Tests and lane results per second of wall clock."""
+    if len(curve) < 2:
+        return 0.0, 0.0
+    (then, tests_then, results_then, *_), (now, tests, results, *_) = curve[0], curve[-1]
+    return (tests - tests_then) / (now - then), (results - results_then) / (now - then)
 
 
 def _lines(found: Status) -> Iterator[str]:
     who = f"process {found.holder} runs it" if found.holder else "nobody runs it"
     yield f"{found.campaign}: seed {found.seed}, {found.next_test} tests done, {who}"
-    listed = ", ".join(f"{count} {component}" for component, count in found.findings.items()) or "none yet"
-    yield f"findings: {listed}; {found.flaky} flaky; latest: {found.latest or 'none'}"
+    books = found.books
+    clock = duration(float(str(books["wall_seconds"])))
+    yield f"{clock}: {books['tests']} tests, {books['lane_results']} lane results; {_lately(found)}"
+    yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
+    if found.latest:
+        yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
+    for name, column, now in (("findings", 4, sum(found.findings.values())), ("features", 3, found.features)):
+        values = [point[column] for point in found.curve]
+        if any(values):
+            yield f"{name} {sparkline(values, CURVE)} {now}"
+    if found.memory:
+        yield "memory: " + ", ".join(f"{name} {size(amount)}" for name, amount in found.memory.items())
+    if stages := msgspec.convert(books["stage_cpu_seconds"], dict[str, float]):
+        yield f"time goes to {shares(stages, 5)}"
     if found.known:
         yield f"known behaviour met in {sum(found.known.values())} tests"
     for name, seed, tests in found.origins:
         yield f"merged: {tests} tests of seed {seed} ({name[:12]})"
-    for lane, counted in sorted(found.lanes.items()):
-        yield f"  {lane:24} " + ", ".join(f"{count} {how}" for how, count in sorted(counted.items()))
+    for lane, counts in list(found.lanes.items())[:LANES_SHOWN]:
+        mark = "!!" if lane in found.failing else "  "
+        yield f"{mark} {lane:26} {counted(counts)}"
+    if len(found.lanes) > LANES_SHOWN:
+        yield f"   and {len(found.lanes) - LANES_SHOWN} lanes more (--json)"
+    if found.failing:
+        yield "!! these lanes suddenly give far fewer results than before"
     yield f"next: fuzz triage --campaign {found.campaign}"
+
+
+def _lately(found: Status) -> str:
+    if not found.tests_per_second:
+        return "rates are not known yet"
+    return f"lately {found.tests_per_second:.2f} tests and {found.lane_results_per_second:.1f} lane results a second"
 
 
 def merge(

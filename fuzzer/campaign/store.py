@@ -17,10 +17,10 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, TypeVar
 
 from fuzzer import onnx_model
 from fuzzer.campaign import index, state
@@ -45,6 +45,8 @@ class Busy(Exception):
 
 
 _TRIES = 4
+
+T = TypeVar("T")
 
 
 def _locked(folder: Path) -> IO[str]:
@@ -161,6 +163,13 @@ class Store:
         """A test that is through, for the index."""
         with self._lock:
             self._rows.append(row)
+
+    def ask(self, question: Callable[[Index], T]) -> T:
+        """What the index says, as it was committed last."""
+        with self._lock:
+            if self._index is None:
+                self._index = Index(self.folder)
+            return question(self._index)
 
     def adopt(self, other: Index) -> int:
         """Take over what another campaign's index holds; how many tests are new."""

@@ -33,6 +33,13 @@ def run_kernel(function: Any, inputs: Sequence[Array], outputs: Sequence[Array])
         machine.run(function.body)
 
 
+def unwritten(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Memory in which whatever is not written shows."""
+    array = np.empty(shape, dtype)
+    array.view(np.uint8).fill(0xFF) if array.ndim else array.reshape(1).view(np.uint8).fill(0xFF)
+    return array
+
+
 class _Machine:
     def __init__(self) -> None:
         self.buffers: dict[int, Array] = {}
@@ -91,7 +98,7 @@ class _Machine:
     def _allocate(self, buffer: Any) -> None:
         if _key(buffer) not in self.buffers:
             shape = tuple(int(self.value(size)) for size in buffer.shape)
-            self.buffers[_key(buffer)] = np.zeros(shape, _dtype(buffer.dtype))
+            self.buffers[_key(buffer)] = unwritten(shape, _dtype(buffer.dtype))
 
     def _bufferstore(self, stmt: Any) -> None:
         self._step()

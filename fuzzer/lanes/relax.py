@@ -20,6 +20,7 @@ from oracles.lane import Importer, LaneSpec, Params
 from oracles.outcome import Built, Ran
 from oracles.targets import NAMED as TARGETS
 from oracles.targets import Runs
+from oracles.trace import BY_BUILT_KERNELS, BY_KERNELS, BY_MEANING
 
 
 class RelaxLane:
@@ -43,7 +44,7 @@ class RelaxLane:
                     return relax_dynamo.run(bench, spec, step)
                 case "relax":
                     return _plain(bench, spec, step)
-                case "interpreted":
+                case variant if variant in (BY_MEANING, BY_KERNELS, BY_BUILT_KERNELS):
                     return relax_interpreted.run(bench, spec, step)
                 case "gradient":
                     return relax_gradient.run(bench, spec, step)

@@ -2,7 +2,7 @@
 
 On the way each operator is legalized alone, and its kernels computed twice on the same numbers: read by an interpreter,
 and compiled and called without the virtual machine. So the importer, the legalization, and what comes after it are
-told apart. Where nobody here knows what an operator means, its kernels say it, and it is noted as unknown.
+told apart. The lane's variant says whose value goes on to the next operator; where that one has none, another's does.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from tvm import relax
 
 from fuzzer.lanes import releases
 from fuzzer.lanes.base import Bench, Step, from_torch, to_torch
-from fuzzer.lanes.kernel_values import run_kernel
+from fuzzer.lanes.kernel_values import run_kernel, unwritten
 from fuzzer.lanes.relax_build import target_of
 from fuzzer.lanes.relax_import import imported
 from fuzzer.lanes.relax_operators import value_of
 from fuzzer.lanes.relax_opinions import Outside, Unknown
 from fuzzer.lanes.relax_trace import legalization_in, watching_calls
-from generators.graph import Array, holds_floats
+from generators.graph import Array, DType, holds_floats
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Ran, Stage
 from oracles.targets import NAMED as TARGETS
-from oracles.trace import Called, Examined, Seen, Trace
+from oracles.trace import BY_BUILT_KERNELS, BY_KERNELS, BY_MEANING, Called, Examined, Seen, Trace
 
 Kernels = Callable[[str, Sequence[Array], Sequence[Array]], None]
 """(name, inputs, outputs): computes a kernel of the module, and writes into the outputs."""
@@ -40,7 +40,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
     """Built, without a result, where nobody knows what the module means."""
     model = imported(bench, spec, step)
     step(Stage.RUN)
-    examiner = _Examiner(target_of(TARGETS[spec.target]), step)
+    examiner = _Examiner(target_of(TARGETS[spec.target]), step, spec.variant)
     program = Program(model.module, examiner.value)
     try:
         result = program.call("main", [to_torch(array) for array in model.inputs.values()])
@@ -108,7 +108,7 @@ class Program:
         (kind,) = releases.type_arguments(call)
         several = hasattr(kind, "fields")
         types = list(kind.fields) if several else [kind]
-        outputs = [from_torch(torch.zeros(_shape(each), dtype=getattr(torch, str(each.dtype)))) for each in types]
+        outputs = [unwritten(tuple(_shape(each)), DType(str(each.dtype)).numpy) for each in types]
         self._kernels(call.args[0].name_hint, inputs, outputs)
         values = tuple(map(to_torch, outputs))
         return values if several else values[0]
@@ -117,8 +117,8 @@ class Program:
 class _Examiner:
     """Knows operators by what they mean, and says of each what its legalization comes to."""
 
-    def __init__(self, target: Any, step: Step) -> None:
-        self._target, self._step = target, step
+    def __init__(self, target: Any, step: Step, variant: str) -> None:
+        self._target, self._step, self._variant = target, step, variant
         self._examined: tuple[Examined, ...] = ()
 
     def note(self, *more: Examined, outside: str = "") -> None:
@@ -126,6 +126,9 @@ class _Examiner:
 
     def value(self, call: Any, args: Sequence[Any]) -> Any:
         means, name = _meaning(call, args), str(call.op.name)
+        if means is not None and not _sizes_are_numbers(call):  # with these numbers for sizes it is another kernel
+            self._tell(Examined(name, "", Seen.UNKNOWN, Seen.UNKNOWN))
+            return means
         try:
             alone, by = self._legalized(call, args)
         except Exception:  # whatever it raises, it makes no kernel of what can be computed
@@ -139,8 +142,9 @@ class _Examiner:
         seen = _verdict(name, interpreted, means)
         self.note(Examined(name, by, seen, Seen.WRONG))  # a call that ends the process says so itself
         built = _tried(lambda: _run_alone(alone, args, _building(alone, self._target)))
-        self._tell(Examined(name, by, seen, _verdict(name, built, means)))
-        for value in (means, interpreted, built):
+        self._tell(Examined(name, by, seen, _verdict(name, built, means), _off(interpreted, means)))
+        values = {BY_MEANING: means, BY_KERNELS: interpreted, BY_BUILT_KERNELS: built}
+        for value in (values[self._variant], *values.values()):
             if value is not None and not isinstance(value, Outside):
                 return value
         raise Unknown(name)
@@ -203,6 +207,13 @@ def _alone(call: Any, args: Sequence[Any]) -> Any:
     return builder.get()
 
 
+def _sizes_are_numbers(call: Any) -> bool:
+    parts = [part for arg in call.args for part in getattr(arg, "fields", [arg])]
+    types = [releases.type_of(part) for part in parts if isinstance(part, relax.Expr)]
+    shapes = [type.shape for type in types if isinstance(getattr(type, "shape", None), relax.ShapeExpr)]
+    return all(isinstance(size, tvm.tirx.IntImm | int) for shape in shapes for size in shape.values)
+
+
 def _type(shape: list[int], dtype: str) -> Any:
     make = relax.TensorType if hasattr(relax, "TensorType") else relax.TensorStructInfo
     return make(shape, dtype)
@@ -246,7 +257,7 @@ def _tried(make: Callable[[], Any]) -> Any:
         return None
     except Outside as error:
         return error
-    except tvm.error.TVMError:  # what does not compile alone is no evidence against anybody
+    except Exception:  # whatever it raises: what does not compile alone is no evidence against anybody
         return None
 
 
@@ -262,6 +273,20 @@ def _verdict(operator: str, value: Any, means: Any) -> Seen:
     if _close(value, means):
         return Seen.RIGHT
     return Seen.UNKNOWN if operator in _TIES else Seen.WRONG
+
+
+def _off(value: Any, means: Any) -> float:
+    if value is None or means is None or isinstance(value, Outside):
+        return 0.0
+    pairs = [(from_torch(a), from_torch(b)) for a, b in zip(_flat(value), _flat(means), strict=True)]
+    return max((_distance(a, b) for a, b in pairs if a.shape == b.shape and a.size and holds_floats(b)), default=0.0)
+
+
+def _distance(one: Array, other: Array) -> float:
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    both = np.isfinite(a) & np.isfinite(b)
+    scale = float(np.abs(b[both]).max(initial=0.0))
+    return float(np.abs(a - b)[both].max(initial=0.0) / scale) if scale else 0.0
 
 
 _DIGITS: Mapping[int, tuple[float, float]] = {2: (2.0**-6, 2.0**-7), 4: (1e-4, 1e-5), 8: (1e-9, 1e-10)}

@@ -2,7 +2,7 @@
 
 Found out by leaving out all others at once, in the pipelines default_build, zero and cpu_generic, for llvm and C, with
 and without argument checks: small models of many kinds then give the right result, which
-tests/fuzzer/lanes/test_relax_passes.py repeats. Names are without the namespace, which releases change:
+tests/fuzzer/lanes/test_relax_trace.py repeats. Names are without the namespace, which releases change:
 `tirx.FlattenBuffer` was `tir.FlattenBuffer`.
 """
 

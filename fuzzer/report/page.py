@@ -41,7 +41,7 @@ def html(record: Record) -> str:
         provenance=issue.provenance(record),
         steps=list(_steps(record)),
         outputs=record.case.graph.outputs,
-        ir=list(_difference(record)),
+        ir=list(difference(record)),
         script=repro.script(record),
     )
 
@@ -62,7 +62,7 @@ def _steps(record: Record) -> Iterator[Step]:
         yield Step(names, types, node.title, ", ".join(node.args), attrs)
 
 
-def _difference(record: Record) -> Iterator[tuple[str, str]]:
+def difference(record: Record) -> Iterator[tuple[str, str]]:
     """(class, line) of what the culprit changed; of a module that is there on one side only, its lines."""
     before, after = record.before.splitlines(), record.after.splitlines()
     if not (before and after):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 WIDTH = 120
 INDENT = "    "
 _OPENING, _CLOSING = "([{", ")]}"
+_STRING = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 
 
 def docstring(paragraphs: list[str]) -> str:
@@ -70,11 +71,10 @@ def wrapped(line: str) -> list[str]:
 
 def _pieces(item: str) -> list[str]:
     """What an item is made of beside commas: the parts of a generator, strings that stand side by side."""
-    begins = [at for at, depth, quote in _scan(item) if depth == 0 and not quote and item.startswith(" for ", at)]
-    if begins:
+    if begins := _loops(item):
         ends = [*begins[1:], len(item)]
         return [item[: begins[0]], *(item[a + 1 : b] for a, b in zip(begins, ends, strict=True))]
-    return re.findall(r'"[^"]*"', item) if re.fullmatch(r'"[^"\\]*"( "[^"\\]*")+', item) else [item]
+    return re.findall(_STRING, item) if re.fullmatch(f"{_STRING}( {_STRING})+", item) else [item]
 
 
 def _with_comma(lines: list[str], comma: bool) -> list[str]:
@@ -83,11 +83,16 @@ def _with_comma(lines: list[str], comma: bool) -> list[str]:
 
 def _takes_comma(code: str, start: int, items: list[str]) -> bool:
     """Calls, lists, dicts and tuples of several. Not a subscript, nor a generator."""
-    if any(" for " in item and len(_pieces(item)) > 1 for item in items):
+    if any(_loops(item) for item in items):
         return False
     before = code[:start].rstrip()[-1:]
     called = before.isalnum() or before in ("_", ")", "]")
     return (code[start] == "(" and called) or (code[start] in "[{" and not called) or len(items) > 1
+
+
+def _loops(item: str) -> list[int]:
+    """Where the loops of a generator begin."""
+    return [at for at, depth, quote in _scan(item) if depth == 0 and not quote and item.startswith(" for ", at)]
 
 
 def _split_comment(line: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from fuzzer.open_sizes import linear, sample_sizes
@@ -102,6 +103,6 @@ def _shapes(shapes: Sequence[tuple[Dim, ...]], *, names: bool) -> str:
     def one(size: Dim) -> str:
         if not isinstance(size, Expr):
             return "static"
-        return str(size) if names and linear(size) else "auto"
+        return re.sub(r"(?<=\w)([*+-])", r" \1 ", str(size)) if names and linear(size) else "auto"
 
     return tuple_of([tuple_of([one(size) for size in shape]) for shape in shapes])

@@ -48,7 +48,7 @@ _DYNAMO = """
         with tvm.target.Target("llvm"):
 @PASSES@
         return mod
-
+@EMPTY@
     compiled = torch.compile(model, backend=relax_dynamo(passes), dynamic=False)
     try:
         return [output.numpy() for output in compiled(*inputs)]
@@ -70,12 +70,11 @@ _RUN = """
 """
 _RUN_OFTEN = """
     vm = relax.VirtualMachine(executable, tvm.cpu())
-
-    def once():
+    runs = []
+    for _ in range(3):
         out = vm["main"](*(@ARGUMENTS@)@PARAMS@)
-        return [out.numpy()] if hasattr(out, "numpy") else [x.numpy() for x in out]
-
-    return [once() for _ in range(3)]
+        runs.append([out.numpy()] if hasattr(out, "numpy") else [x.numpy() for x in out])
+    return runs
 """
 _RUN_WATCHED = """
     vm = relax.VirtualMachine(executable, tvm.cpu())
@@ -301,7 +300,8 @@ def _python(json: str) -> str:
 
 
 def _named(name: str, body: str) -> str:
-    return f"def {name}():\n" + "\n".join(line for line in body.split("\n") if line.strip())
+    lines = "\n".join(line for line in body.split("\n") if line.strip())
+    return f"def {name}():\n" + lines.replace("@EMPTY@", "")
 
 
 def _dynamo(lane: LaneSpec, check_after: str) -> str:

@@ -6,6 +6,7 @@ import re
 import textwrap
 
 from fuzzer.availability import checker_of
+from fuzzer.report.python_source import quoted
 from oracles.finding import Finding, Mismatch
 from oracles.lane import Engine
 from oracles.outcome import FAILURES, Raised, Stage
@@ -119,9 +120,9 @@ def _looking(row: Target) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """A Python literal; a long one over several lines."""
-    lines = textwrap.wrap(text, 90, drop_whitespace=False, break_on_hyphens=False)
-    return repr(text) if len(lines) == 1 else "".join(f"\n                {line!r}" for line in lines)
+    """A Python literal; a long one in pieces."""
+    lines = textwrap.wrap(text, 80, drop_whitespace=False, break_on_hyphens=False)
+    return " ".join(quoted(line) for line in lines)
 
 
 def placed(text: str, finding: Finding) -> str:

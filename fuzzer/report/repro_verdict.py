@@ -62,7 +62,7 @@ def _compared(finding: Finding, output: int, worst: Worst | None) -> str:
     expected = f"{repro_lane.RUN_PLAIN}()" if repro_lane.beside(finding) else "expected"
     if finding.kind is Kind.UNSTABLE:
         often = repro_lane.runs_often(finding)
-        runs = "[run for _ in range(4) for run in run_tvm()]" if often else "[run_tvm() for _ in range(8)]"
+        runs = "[run for _ in range(3) for run in run_tvm()]" if often else "[run_tvm() for _ in range(8)]"
         return _UNSTABLE.replace("@RUNS@", runs).replace("@OUTPUT@", str(output))
     if finding.kind is Kind.WRONG_ARITY:
         return _ARITY.replace("@EXPECTED@", expected)

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from fuzzer.triage.blame import Blame, Place
 from fuzzer.triage.blame.inquiry import Inquiry, Seen
+from fuzzer.triage.blame.roads import fails_elsewhere
 from fuzzer.triage.blame.stop import show
 from oracles.against_torch import judge
 from oracles.lane import DEFAULT_OPT_LEVEL, Execution, Importer, LaneSpec, Params, Pipeline, gives_gradients
-from oracles.outcome import Ran
+from oracles.outcome import Ran, Stage
 from oracles.targets import family_of
-from oracles.trace import AS_IMPORTED, Examined, Trace, Tracing
+from oracles.trace import AS_IMPORTED, BY_BUILT_KERNELS, BY_KERNELS, BY_MEANING, Examined, Trace, Tracing
 from oracles.trace import Seen as Verdict
 
-INTERPRETED = "interpreted"
 _NOT_READ = (Importer.DYNAMO,)
 """There is no module as imported: torch.compile cuts the model into several."""
 
@@ -29,8 +29,7 @@ def by_the_module(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
     ):
         return None
     seen = asked.observe(interpreted(lane), fully=True)
-    examined = seen.trace.examined
-    opinion = _opinion(seen)
+    examined, opinion = seen.trace.examined, _opinion(seen)
     unsure = [each for each in examined if (each.interpreted, each.built) == (Verdict.UNKNOWN, Verdict.UNKNOWN)]
     if seen.trace.outside:
         told = f"The module as imported asks for elements that are not there: {seen.trace.outside}"
@@ -43,20 +42,39 @@ def by_the_module(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
     if opinion is Verdict.WRONG and _others_are_right(asked):
         told = "Other importers of the same model give the right result on the same road"
         return _frontend(asked, whole, operator, told)
-    if opinion is Verdict.RIGHT and isinstance(whole.outcome, Ran) and not unsure:
-        told = (
-            "The module as imported is right, and every kernel that is made of it is right when it is called directly"
-        )
-        return Blame(Place.RUNTIME, operator, "", told)
+    return _by_all_kernels(asked, whole.trace, examined, operator) if opinion is Verdict.RIGHT and not unsure else None
+
+
+def _by_all_kernels(asked: Inquiry, trace: Trace, examined: tuple[Examined, ...], operator: str) -> Blame | None:
+    """The module is right, and no kernel of it is wrong by itself: are they, one after the other?"""
+    if asked.finding.stage is not Stage.RUN or not examined:
+        return None
+    written, built = (_opinion(asked.observe(interpreted(asked.lane, how), fully=True)) for how in _KERNELS)
+    right = "The module as imported is right, and so are the kernels that it becomes, when they are"
+    match written, built:
+        case Verdict.WRONG, _:
+            worst = max(examined, key=lambda one: one.off)
+            least = f"that of `{worst.operator}` least of all"
+            told = f"The module as imported is right; its kernels as LegalizeOps writes them are too imprecise, {least}"
+            return Blame(Place.LEGALIZATION, operator, worst.operator, told, *show(asked, trace, "LegalizeOps"))
+        case Verdict.RIGHT, Verdict.WRONG if fails_elsewhere(asked):
+            told = f"{right} read loop by loop, and not as built: {_NEEDED}"
+            return Blame(Place.PASS, operator, "", told, *show(asked, trace, "LegalizeOps"))
+        case Verdict.RIGHT, Verdict.RIGHT:
+            return Blame(Place.RUNTIME, operator, "", f"{right} called directly")
     return None
 
 
-def interpreted(lane: LaneSpec) -> LaneSpec:
+_NEEDED = "neither for llvm nor for C, so by a pass that no build can do without"
+_KERNELS = (BY_KERNELS, BY_BUILT_KERNELS)
+
+
+def interpreted(lane: LaneSpec, variant: str = BY_MEANING) -> LaneSpec:
     """The road's module as imported, and the kernels that its operators become for a target that runs here."""
     return replace(
         lane,
-        name=f"relax-{lane.importer}-{INTERPRETED}",
-        variant=INTERPRETED,
+        name=f"relax-{lane.importer}-{variant}",
+        variant=variant,
         params=Params.BOUND,
         passes=(),
         pipeline=Pipeline.DEFAULT,
@@ -90,13 +108,10 @@ def _by_a_kernel(asked: Inquiry, trace: Trace, examined: tuple[Examined, ...], o
                 told = f"{name} can be computed, and LegalizeOps makes no kernel of it"
             before, after = show(asked, trace, "LegalizeOps")
             return Blame(Place.LEGALIZATION, operator, one.operator, told, before, after)
-        if (one.interpreted, one.built) == (Verdict.RIGHT, Verdict.WRONG):
-            told = (
-                f"The kernel that LegalizeOps makes of {name}{by} is right when it is read loop by loop, and wrong as "
-                "built, for llvm and for C: by a pass that no build can do without"
-            )
+        if (one.interpreted, one.built) == (Verdict.RIGHT, Verdict.WRONG) and fails_elsewhere(asked):
+            told = f"What LegalizeOps makes of {name}{by} is right when it is read loop by loop, and not as built:"
             before, after = show(asked, trace, "LegalizeOps")
-            return Blame(Place.PASS, operator, "", told, before, after)
+            return Blame(Place.PASS, operator, "", f"{told} {_NEEDED}", before, after)
     return None
 
 
@@ -115,7 +130,20 @@ def _frontend(asked: Inquiry, whole: Seen, operator: str, told: str) -> Blame:
 
 
 def converter_of(trace: Trace, operator: str) -> str:
-    """The function that translated an operator: the only one that was called, or the one called for its name."""
-    functions = {function for _, function in trace.converters}
-    named = {function for what, function in trace.converters if what.lower().split(".")[0].strip("_") == operator}
-    return next(iter(functions)) if len(functions) == 1 else next(iter(named)) if len(named) == 1 else ""
+    """What translated an operator: the only one that was called, or the one called for its name."""
+    names = {converter_name(*each) for each in trace.converters}
+    named = {converter_name(*each) for each in trace.converters if _base(each[0]) == operator}
+    return next(iter(names)) if len(names) == 1 else next(iter(named)) if len(named) == 1 else ""
+
+
+def converter_name(what: str, function: str) -> str:
+    """`_flip`; `_binary_op of sub`, of a function that many operators share; `Softmax._impl_v13`, of ONNX."""
+    owner, *inner = function.split(".")
+    if "Importer" not in owner or not inner:
+        return function
+    return inner[0] if len(inner) == 1 else f"{inner[0]} of {_base(what)}"
+
+
+def _base(what: str) -> str:
+    """`_softmax.default` is softmax's."""
+    return what.lower().partition(".")[0].strip("_")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.version import InvalidVersion, Version
 
 from fuzzer.triage.blame import Releases, Verdict
+from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.reproduce import Run, observe
 from fuzzer.triage.signature import Signature
 from generators.graph import Case
-from oracles.finding import Finding
+from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Ran
 
@@ -59,6 +60,16 @@ def fates(run: Run, case: Case, lane: LaneSpec, signature: Signature, releases: 
             ran = isinstance(seen.result.outcomes[there], Ran | Built)
             verdict = Verdict.PASSES if ran else Verdict.NOT_RUN
         yield Fate(release, verdict, seen.finding)
+
+
+def released(run: Run, found: Confirmed, toolchains: Sequence[str], versions: Mapping[str, str]) -> Confirmed:
+    """With how it fares in toolchains that run anyway: a run each. `versions` are a fleet's, once all of them are
+    started. What is flaky, or not TVM's, stays as it is."""
+    if found.flaky or found.finding.component is not Component.TVM or len(toolchains) < 2:
+        return found
+    here = [Release(versions.get(f"tvm@{name}", versions["tvm"]), name) for name in toolchains]
+    seen = list(fates(run, found.case, found.finding.lane, found.signature, here))
+    return replace(found, releases=told(seen))
 
 
 def told(seen: Sequence[Fate]) -> Releases:

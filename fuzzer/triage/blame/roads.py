@@ -73,12 +73,22 @@ def _plain(lane: LaneSpec) -> str:
 
 def by_the_target(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
     """Another code generator makes it right of the very same kernels."""
+    seen = _elsewhere(asked) if whole.trace.passes else None
+    if seen is None or not seen.is_right:
+        return None
+    told = f"The same passes give the right result for target {seen.lane.target}, and not for {asked.lane.target}"
+    return Blame(Place.CODEGEN, operator, f"target.build.{family_of(asked.lane.target)}", told)
+
+
+def fails_elsewhere(asked: Inquiry) -> bool:
+    """Whether it fails for the other target too, whose code generator is another."""
+    seen = _elsewhere(asked)
+    return seen is not None and seen.observation.finding is not None
+
+
+def _elsewhere(asked: Inquiry) -> Seen | None:
     lane = asked.lane
     other = _OTHER.get(family_of(lane.target))
-    if other is None or not whole.trace.passes or gives_gradients(lane):
+    if other is None or gives_gradients(lane):
         return None
-    if not asked.observe(replace(lane, target=other, name=f"{lane.name}-on-{other}"), fully=True).is_right:
-        return None
-    mine = family_of(lane.target)
-    told = f"The same passes give the right result for target {other}, and not for {lane.target}"
-    return Blame(Place.CODEGEN, operator, f"target.build.{mine}", told)
+    return asked.observe(replace(lane, target=other, name=f"{lane.name}-on-{other}"), fully=True)

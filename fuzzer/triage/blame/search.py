@@ -16,7 +16,7 @@ from dataclasses import replace
 from fuzzer.triage.blame import NOBODY, Blame, Place
 from fuzzer.triage.blame.bisection import guilty_pass, programs
 from fuzzer.triage.blame.inquiry import Inquiry, Seen, Spent
-from fuzzer.triage.blame.modules import by_the_module, converter_of
+from fuzzer.triage.blame.modules import by_the_module, converter_name, converter_of
 from fuzzer.triage.blame.operator import first_wrong
 from fuzzer.triage.blame.roads import by_the_lane, by_the_target
 from fuzzer.triage.blame.stop import by_the_stop, legalizes, show
@@ -59,7 +59,8 @@ def blamed(run: Run, found: Confirmed) -> Confirmed:
 def _place(asked: Inquiry, operator: str) -> Blame:
     whole = asked.traced()
     if not whole.fails:
-        return Blame(evidence="It does not show while its passes are watched")
+        again = asked.observe(asked.lane).fails
+        return Blame(evidence="It does not show while its passes are watched" if again else "It does not show any more")
     trace = whole.trace
     if isinstance(evidence := asked.finding.evidence, IllFormed):
         return _by_the_checker(asked, trace, evidence)
@@ -70,8 +71,11 @@ def _place(asked: Inquiry, operator: str) -> Blame:
     if guilty := guilty_pass(asked, trace):
         before, after = programs(asked, guilty)
         name = guilty.name
-        told = f"With the first {guilty.before} of {guilty.optional} passes that can be left out the result is right;"
-        return Blame(Place.PASS, "", name, f"{told} it is not once {name} runs", before, after)
+        some = f"the first {guilty.before}" if guilty.before else "none"
+        told = (
+            f"It is right with {some} of the {guilty.optional} passes that can be left out, and fails once {name} runs"
+        )
+        return Blame(Place.PASS, "", name, told, before, after)
     for ask in (by_the_lane, by_the_target, by_the_module, by_the_stop):
         if found := ask(asked, whole, operator):
             return found
@@ -93,7 +97,7 @@ def _by_the_importer(trace: Trace, operator: str) -> Blame:
     if not trace.converters:
         return Blame(Place.FRONTEND, operator, "", "The importer does not come to its end")
     what, function = trace.converters[-1]
-    return Blame(Place.FRONTEND, operator, function, f"The importer stops while it translates `{what}`")
+    return Blame(Place.FRONTEND, operator, converter_name(what, function), f"The importer stops at `{what}`")
 
 
 def _by_the_types(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:

@@ -29,8 +29,8 @@ def by_the_stop(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
         case Stage.LOAD:
             told = "Every pass has run, and what comes of it is not loaded"
             return Blame(Place.CODEGEN, operator, "", told)
-        case Stage.RUN if finding.kind in (Kind.ALIASED_OUTPUT, Kind.INTERNAL_ERROR, Kind.DIED):
-            return Blame(Place.RUNTIME, operator, "", "It is built, and fails as it runs, whatever passes are left out")
+        case Stage.RUN if finding.kind is Kind.ALIASED_OUTPUT:
+            return Blame(Place.RUNTIME, operator, "", "It shares memory whatever passes are left out")
         case _:
             return None
 

@@ -44,12 +44,22 @@ def meaningful(frames: Sequence[Frame]) -> str:
     return " < ".join(part for part in (cpp, python) if part) or transform
 
 
+def less(frame: str) -> str:
+    """What earlier versions, which knew no classes and no transforms, made of the same frames."""
+    return re.sub(rf"\w+\.(?=({_OF_A_CLASS.pattern})$)", "", frame) if ":" in frame else ""
+
+
 def _function(frame: Frame) -> str:
     if frame.owner and _OF_A_CLASS.fullmatch(frame.function):
         return f"{frame.owner}.{frame.function}"
     return plain_function(frame.function)
 
 
+_RENAMED = (
+    (re.compile(r"\b(VisitExpr|VisitStmt|Dispatch)_$"), "Visit_"),
+    (re.compile(r"\bInferStructInfo"), "InferType"),
+)
+"""What TVM called otherwise before 0.27: a bug that two releases have is one bug."""
 _UNNAMED = re.compile(r"\(anonymous namespace\)::|\{anonymous\}::")
 _LAMBDA = re.compile(r"\{lambda\([^{}]*\)#\d+\}")
 
@@ -61,4 +71,7 @@ def plain_function(function: str) -> str:
     while previous != function:
         previous, function = function, re.sub(r"<[^<>]*>", "", function)
     name = function.split("(")[0] if not function.startswith("(") else function
-    return name.split()[-1] if name.split() else function
+    name = name.split()[-1] if name.split() else function
+    for earlier, now in _RENAMED:
+        name = earlier.sub(now, name)
+    return name

@@ -11,7 +11,7 @@ import msgspec
 
 from fuzzer.triage.blame import NOBODY, Blame, Place
 from fuzzer.triage.outline import outline
-from fuzzer.triage.signature.frames import meaningful
+from fuzzer.triage.signature.frames import less, meaningful
 from fuzzer.triage.signature.messages import frames_of, skeleton, without_operator
 from generators.graph import Case
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
@@ -85,11 +85,11 @@ class Signature:
         return self.kind not in _TOLD_WITHOUT_OPERATORS or (self.kind in _SAY_WHERE and self.frame in ("", "import"))
 
     def same_failure(self, other: Signature) -> bool:
-        """Whether a run that gave `other` shows the failure `self` again."""
+        """Whether a run that gave `other` shows the failure `self` again, which perhaps knew less of frames."""
         mine, theirs = self.coarse, other.coarse
         if twins(mine.kind, theirs.kind):
             theirs = replace(theirs, kind=mine.kind)
-        return mine == theirs
+        return mine == theirs or mine == replace(theirs, frame=less(theirs.frame))
 
     def same_bug(self, other: Signature) -> bool:
         """Whether two final signatures agree. Where only one has its blame, the reduced case decides."""

@@ -38,6 +38,7 @@ _SUBSTITUTIONS = tuple(
         (r"\binff\b", "inf"),
         (r"\b(gamma|beta|moving_mean|moving_var)\b", "PARAMETER"),  # which of them TVM looks at first is chance
         (r"\b(pre|post)-pad\b", "PAD"),
+        (r"\.MatchesCode\(DLDataTypeCode::kDLFloat\)", ".is_float()"),  # what TVM 0.25 calls it
         # how many there are
         (r"\bDTYPE\(N\)", "N"),  # T.int64(3)
         (r"(?<=[\s(\[{])[(\[{]N,?[)\]}](?=[,)\]}])", "N"),  # a shape in a list of them

@@ -22,7 +22,7 @@ def telling(message: str) -> str:
     """The longest piece of the message's first line that is the same in every run; "" where none is long enough. The
     message holds it letter by letter."""
     line = next((line for line in readable(message).split("\n") if line.strip()), "")
-    pieces = [piece.strip() for piece in _CHANGES.sub("\0", line).split("\0")]
+    pieces = [piece.strip(" ,.:;()[]") for piece in _CHANGES.sub("\0", line).split("\0")]
     whole = (
         piece if piece in message else piece.rpartition(": ")[2] for piece in pieces
     )  # "Compilation error: " is ours

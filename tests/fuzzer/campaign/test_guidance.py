@@ -19,11 +19,14 @@ from generators.random_graph import generate
 
 
 def guidance(folder: Path) -> Guidance:
-    return Guidance(Settings(folder, 1, ()), 1, folder / "corpus")
+    return Guidance(Settings(folder, 1, ()), 1)
 
 
 def some_case(index: int) -> Case:
     return generate(NumpySource(9, index))
+
+
+GIVEN = next(case for case in map(some_case, range(99)) if not case.graph.symbols)
 
 
 def learn(guide: Guidance, index: int, *names: str, failed: bool = False, found: bool = False) -> tuple[str, ...]:
@@ -119,14 +122,16 @@ def test_cases_that_somebody_put_there_are_taken_in_and_lost_ones_forgotten(tmp_
     guide = guidance(tmp_path)
     folder = guide.corpus / "given"
     folder.mkdir(parents=True)
-    text, tensors = case_file.encode(some_case(3))
+    text, tensors = case_file.encode(GIVEN)
     (folder / case_file.JSON_NAME).write_bytes(text)
     (folder / case_file.TENSORS_NAME).write_bytes(tensors)
     with Index(tmp_path) as empty:
         guide.recall(empty.learnt())
+    assert case_file.digest(guide.case(0)) == case_file.digest(GIVEN), "as it is, before all else"
+    assert case_file.digest(guide.case(1)) != case_file.digest(GIVEN)
     picked = guide._picked(NumpySource(1))
     assert picked is not None
-    assert (picked[0], case_file.digest(picked[1])) == ("given", case_file.digest(some_case(3)))
+    assert (picked[0], case_file.digest(picked[1])) == ("given", case_file.digest(GIVEN))
     (folder / case_file.JSON_NAME).write_text("{")
     assert guide._picked(NumpySource(1)) is None
     assert guide.entries == {}

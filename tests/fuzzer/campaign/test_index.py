@@ -50,8 +50,8 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
     with Index(tmp_path, writes=False) as read:
         assert read.state() == books
         assert read.tests == 2
-        assert read.health(10) == {"torch": {"ran": 2}, "onnxruntime": {"skipped": 1}}
-        assert read.health(0) == {"torch": {"ran": 1}}
+        assert read.history(10, 1) == {"torch": ({"ran": 1}, {"ran": 1}), "onnxruntime": ({"skipped": 1}, {})}
+        assert read.history(1, 9) == {"torch": ({"ran": 1}, {})}
         assert read.rows("SELECT * FROM findings") == [("0a", "died-relu-0a", index.OWN)]
         with pytest.raises(Invalid, match="readonly"):
             read.write(books)
@@ -114,6 +114,7 @@ def test_the_curve_has_a_point_now_and_then(tmp_path: Path) -> None:
             books.tally.wall_seconds, books.tally.tests = seconds, int(seconds)
             written.write(books, findings={f"{int(seconds):02}": "slug"})
         assert written.progress() == [(0, 0, 0, 0, 0, 0), (30, 30, 0, 0, 3, 0), (61, 61, 0, 0, 4, 0)]
+        assert written.progress(2) == [(30, 30, 0, 0, 3, 0), (61, 61, 0, 0, 4, 0)]
 
 
 def test_operators_are_counted_with_how_their_lanes_came_out(tmp_path: Path) -> None:

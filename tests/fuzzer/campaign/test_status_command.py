@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -11,8 +12,8 @@ from typer.testing import CliRunner
 from fuzzer.campaign.index import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
-from fuzzer.lanes import TORCH
-from oracles.outcome import Ran
+from fuzzer.lanes import ONNXRUNTIME, TORCH
+from oracles.outcome import Raised, Ran, Stage
 
 
 def campaign(folder: Path) -> Path:
@@ -30,9 +31,12 @@ def fuzz(*arguments: object) -> str:
 
 
 def test_status_of_a_campaign_with_a_finding(tmp_path: Path, saved: Path) -> None:
+    os.utime(saved / "finding.json", (time.time() - 3600.5,) * 2)
     assert fuzz("status", "--campaign", tmp_path).splitlines() == [
         f"{tmp_path}: seed 1, 0 tests done, nobody runs it",
-        f"findings: 1 tvm; 0 flaky; latest: {saved.name}",
+        "0 s: 0 tests, 0 lane results; rates are not known yet",
+        "findings: 1 tvm; 0 flaky; 1 in 24 h",
+        f"latest: {saved.name}, 1 h 00 min ago",
         f"next: fuzz triage --campaign {tmp_path}",
     ]
 
@@ -42,6 +46,32 @@ def test_status_while_it_runs(tmp_path: Path) -> None:
         told = json.loads(fuzz("status", "--campaign", tmp_path, "--json"))
     assert (told["holder"], told["next_test"], told["lanes"]) == (os.getpid(), 1, {"torch": {"ran": 1}})
     assert told["books"]["tests"] == 1
+
+
+def test_status_says_how_fast_it_is_what_it_costs_and_what_fails(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        tally = store.state.tally
+        for number in range(200):
+            outcome = Raised(Stage.RUN, "E", "no") if number >= 160 else Ran(())
+            store.record(row_of(number, 0.5, {TORCH: Ran(()), ONNXRUNTIME: outcome}))
+        for seconds in (0, 600, 1200, 1500):
+            tally.wall_seconds, tally.tests, tally.lane_results = seconds, seconds // 10, seconds
+            store.save_state()
+        tally.stage_cpu = {"compile": 3.0, "export": 1.0}
+    with Store(tmp_path, 1):
+        lines = fuzz("status", "--campaign", tmp_path).splitlines()
+    assert lines[1:3] == [
+        "25 min 00 s: 150 tests, 1500 lane results; lately 0.10 tests and 1.0 lane results a second",
+        "findings: none yet; 0 flaky; 0 in 24 h",
+    ]
+    assert lines[3].startswith("memory: supervisor ")
+    assert lines[4:] == [
+        "time goes to compile 75%, export 25%",
+        "!! onnxruntime                160 ran, 40 raised",
+        "   torch                      200 ran",
+        "!! these lanes suddenly give far fewer results than before",
+        f"next: fuzz triage --campaign {tmp_path}",
+    ]
 
 
 def test_merge_and_status_of_the_result(tmp_path: Path) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]
 
 from desk import Place, Watch  # noqa: E402
 from github_server import GitHubServer, serving  # noqa: E402
@@ -16,6 +18,7 @@ from github_server import GitHubServer, serving  # noqa: E402
 from fuzzer.campaign.store import Store  # noqa: E402
 from fuzzer.filing import draft as drafts  # noqa: E402
 from fuzzer.filing.draft import Draft  # noqa: E402
+from tests.fuzzer.conftest import raised  # noqa: E402
 
 
 @pytest.fixture
@@ -41,18 +44,25 @@ def place(server: GitHubServer, tmp_path: Path, watch: Watch) -> Place:
     return Place(server.url, tmp_path / "filed.sqlite", watch.patience())
 
 
-@pytest.fixture
-def finding(saved: Path) -> Draft:
-    return drafts.read(saved)
-
-
-@pytest.fixture
-def findings(tmp_path: Path, make: Callable[..., object]) -> list[Draft]:
-    """Six of one campaign, that nobody would take for each other."""
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> list[Draft]:
+    """Six findings of one campaign, that nobody would take for each other; written and read once, for all tests."""
+    folder = tmp_path_factory.mktemp("made")
     found = []
-    with Store(tmp_path / "six", 1) as store:
+    with Store(folder, 1) as store:
         for op, message in zip(("relu", "neg", "exp", "sin", "cos", "tanh"), "abcdef", strict=True):
-            doc = store.save(*make(f"no {message * 9}", op), {"tvm": "0.27.0"})  # type: ignore[misc]
+            doc = store.save(*raised(f"no {message * 9}", op), {"tvm": "0.27.0"})
             assert doc is not None
-            found.append(drafts.read(tmp_path / "six" / "crashes" / doc.slug))
+            found.append(drafts.read(folder / "crashes" / doc.slug))
     return found
+
+
+@pytest.fixture
+def findings(made: list[Draft], tmp_path: Path) -> list[Draft]:
+    shutil.copytree(made[0].folder.parent, tmp_path / "crashes")
+    return [replace(draft, folder=tmp_path / "crashes" / draft.folder.name) for draft in made]
+
+
+@pytest.fixture
+def finding(findings: list[Draft]) -> Draft:
+    return findings[0]

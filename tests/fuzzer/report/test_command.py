@@ -100,7 +100,7 @@ def test_the_page_needs_nothing_else_and_escapes_everything() -> None:
 
 def test_the_difference_of_the_ir() -> None:
     shown = list(
-        page._difference(
+        page.difference(
             record(
                 CASE, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), blame=Blame(None, "", "", "", "a\nb\n", "a\nc\n")
             )

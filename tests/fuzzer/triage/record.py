@@ -29,7 +29,7 @@ from fuzzer.toolchains.registry import find
 from fuzzer.triage.blame import NOBODY, Blame
 from fuzzer.triage.investigate import sightings
 from fuzzer.triage.reproduce import judged_run
-from fuzzer.triage.signature import is_ours, skeleton
+from fuzzer.triage.signature import is_ours, meaningful, skeleton
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Case
@@ -38,12 +38,14 @@ from generators.random_graph import generate
 from oracles import judge_all
 from oracles.finding import Evidence, Finding, Mismatch
 from oracles.lane import Engine
-from oracles.outcome import NOTHING_SEEN, Died, Raised, TimedOut
+from oracles.outcome import NOTHING_SEEN, Died, Frame, Raised, TimedOut
 
 MOST = 4
 """Of one bug."""
 ENOUGH = 1200
 """Characters of a message, where its skeleton is not beyond them."""
+INNER = 6
+"""Frames, where these are all that say something."""
 
 
 def main() -> None:
@@ -85,7 +87,8 @@ def saved(folder: Path) -> Seen:
     doc, case = finding_file.read_with_case(folder)
     finding = Finding(doc.kind, doc.component, doc.lane, doc.identity.stage, doc.evidence.evidence)
     triage = Triage(doc.identity.where, doc.identity.by, doc.blame)
-    return seen_of(case, finding, doc.lane.name, doc.versions["tvm"], triage)
+    tvm = doc.versions.get(f"tvm@{doc.lane.toolchain}", doc.versions["tvm"])
+    return seen_of(case, finding, doc.lane.name, tvm, triage)
 
 
 def fresh(options: argparse.Namespace) -> Iterator[Seen]:
@@ -140,8 +143,8 @@ def _smaller(evidence: Evidence) -> Evidence:
     """Without what no signature reads: facts of the lane, frames of difftvm, folders of this machine, long dumps."""
     match evidence:
         case Raised(message=message, frames=frames):
-            told = tuple(replace(frame, file=_anonymous(frame.file)) for frame in frames if not is_ours(frame))
-            return replace(evidence, message=_cut(_anonymous(message)), frames=told, facts=NOTHING_SEEN)
+            told = [replace(frame, file=_anonymous(frame.file)) for frame in frames if not is_ours(frame)]
+            return replace(evidence, message=_cut(_anonymous(message)), frames=_inner(told), facts=NOTHING_SEEN)
         case Died(log=log):
             return replace(evidence, log=_anonymous(log)[-ENOUGH:], facts=NOTHING_SEEN)
         case TimedOut():
@@ -154,6 +157,14 @@ def _smaller(evidence: Evidence) -> Evidence:
 
 def _anonymous(text: str) -> str:
     return re.sub(r"(/[\w.+-]+)+/(site-packages|fuzzer|lib/python3\.\d+)/", r"/\2/", text)
+
+
+def _inner(frames: list[Frame]) -> tuple[Frame, ...]:
+    """The innermost, with all that say something."""
+    count = INNER
+    while meaningful(frames[-count:]) != meaningful(frames):
+        count += 1
+    return tuple(frames[-count:])
 
 
 def _cut(message: str) -> str:

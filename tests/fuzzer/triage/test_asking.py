@@ -227,7 +227,8 @@ def test_a_flaky_predicate_never_ends_in_a_case_that_does_not_fail(salt: int) ->
 
 
 def test_where_only_the_whole_shows_it_each_time_the_whole_comes_back() -> None:
-    whole = case_file.digest(renumbered(CASE))
-    reduction = reduced(liar(lambda case: False, lambda key, times: times == 1 or key == whole))
+    case = case_of(INPUTS, CALLS[:2], "v1")
+    whole = case_file.digest(renumbered(case))
+    reduction = reduced(liar(lambda case: False, lambda key, times: times == 1 or key == whole), case=case)
     assert case_file.digest(reduction.case) == whole
     assert reduction.steps == ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.triage.signature import meaningful, plain_function
-from oracles.outcome import Frame
+from fuzzer.triage.signature import Signature, meaningful, plain_function
+from oracles.finding import Component, Kind
+from oracles.outcome import Frame, Stage
 
 ONNX = "/venv/tvm/relax/frontend/onnx/onnx_frontend.py"
 TRANSFORM = "/venv/tvm/ir/transform.py"
@@ -32,11 +33,26 @@ def test_a_transform_stands_for_a_pass_that_says_nothing() -> None:
     assert meaningful([Frame("<string>", 1, "<module>"), Frame("<frozen runpy>", 7, "run")]) == "<frozen runpy>:run"
 
 
+def test_a_finding_that_was_saved_before_classes_were_known_is_found_again() -> None:
+    def told(frame: str) -> Signature:
+        return Signature(Kind.REJECTED, Component.TVM, Stage.IMPORT, "ValueError", "no value in Constant", frame)
+
+    saved, seen = told("onnx_frontend.py:_impl_v13"), told("onnx_frontend.py:Constant._impl_v13")
+    assert saved.same_failure(seen)
+    assert not seen.same_failure(saved)
+    assert not seen.same_failure(told("onnx_frontend.py:Softmax._impl_v13"))
+    assert told("").same_failure(told("ConvertLayout-packed"))
+    assert not told("FoldConstant").same_failure(told("ConvertLayout-packed"))
+
+
 @pytest.mark.parametrize(
     ("function", "name"),
     [
         ("tvm::relax::(anonymous namespace)::Fold(tvm::Expr)", "tvm::relax::Fold"),
         ("float onnxruntime::{anonymous}::GetRatio(const onnxruntime::Tensor*)", "onnxruntime::GetRatio"),
+        ("void tvm::codegen::CodeGenC::VisitExpr_(const CallNode*, std::ostream&)", "tvm::codegen::CodeGenC::Visit_"),
+        ("void tvm::codegen::CodeGenC::Dispatch_(const CallNode*, std::ostream&)", "tvm::codegen::CodeGenC::Visit_"),
+        ("tvm::StructInfo tvm::relax::InferStructInfoConv2d(const Call&)", "tvm::relax::InferTypeConv2d"),
         ("tvm::relax::Build(int)::{lambda(tvm::Expr)#3}::operator()(tvm::Expr) const", "tvm::relax::Build"),
     ],
 )

@@ -24,6 +24,9 @@ PLANTED = Path(__file__).with_name("planted")
 honest_run = RelaxLane.run
 planted: list[str] = []
 
+SMALL = 1.00002
+"""What a small fault multiplies by: a hundred times what rounding may do to one operator in float32."""
+
 
 def run_with_fault(self: Any, bench: Any, spec: Any, step: Any) -> Any:
     name = PLANTED.read_text().strip()
@@ -81,6 +84,8 @@ def changed(builder: Any, result: Any, how: str) -> Any:
             return builder.emit(relax.op.astype(result, "float64"))
         case "shape":
             return builder.emit(relax.op.expand_dims(result, 0))
+        case "small":
+            return builder.emit(relax.op.multiply(result, relax.const(SMALL, str(result.ty.dtype))))
         case _:
             return builder.emit(relax.op.add(result, relax.const(1, str(result.ty.dtype))))
 
@@ -96,6 +101,8 @@ def legalization(name: str, how: str) -> None:
         result = builder.emit(honest(builder, call))
         if how == "outside":
             return builder.call_te(shifted, result)
+        if how == "small":
+            return builder.call_te(lambda x: topi.multiply(x, tirx.const(SMALL, x.dtype)), result)
         return builder.call_te(lambda x: topi.add(x, tirx.const(1, x.dtype)), result)
 
     tvm.ir.register_op_attr(name, "FLegalize", legalize, level=15)
@@ -120,21 +127,22 @@ def pass_(name: str, how: str, only: str = "") -> None:
 
         def run(module: Any, context: Any) -> Any:
             stop(how)
-            return one_more(one(module), only)
+            return one_more(one(module), only, how)
 
         return tvm.transform.module_pass(run, opt_level=0, name=str(one.info.name))
 
     setattr(home, plain, make)
 
 
-def one_more(module: Any, only: str = "") -> Any:
-    """Stores of float32 store one more, each in the first block, loop or statement that has one."""
+def one_more(module: Any, only: str, how: str) -> Any:
+    """Stores of float32 store one more, or a little more, in the kernels whose name contains `only`."""
 
     def store(stmt: Any) -> Any:
         value = stmt.value
         if str(value.ty.dtype) != "float32":
             return stmt
-        return tirx.BufferStore(stmt.buffer, value + tirx.const(1, "float32"), stmt.indices)
+        more = value * tirx.const(SMALL, "float32") if how == "small" else value + tirx.const(1, "float32")
+        return tirx.BufferStore(stmt.buffer, more, stmt.indices)
 
     kernels = {
         var: tvm_ffi.structural_map(function, [(tirx.BufferStore, store)])
@@ -155,7 +163,7 @@ def codegen(kind: str, only: str, how: str) -> None:
 
     def build(module: Any, target: Any) -> Any:
         stop(how)
-        return honest(one_more(module, only), target)
+        return honest(one_more(module, only, how), target)
 
     tvm.register_global_func(f"target.build.{kind}", build, override=True)
 

@@ -68,8 +68,7 @@ TWO = (("x0", "float32[2,3]"), ("x1", "float32[3,2]"))
 
 
 def _frontend(name: str, calls: tuple[Call, ...], how: str = "wrong", **more: object) -> Planted:
-    owner = "" if "." in name else "BaseFXGraphImporter."
-    return Planted(f"frontend {name} {how}", calls, calls[1][1], owner + name, **more)  # type: ignore[arg-type]
+    return Planted(f"frontend {name} {how}", calls, calls[1][1], name, **more)  # type: ignore[arg-type]
 
 
 def _legalization(name: str, calls: tuple[Call, ...], how: str = "wrong", **more: object) -> Planted:
@@ -77,13 +76,13 @@ def _legalization(name: str, calls: tuple[Call, ...], how: str = "wrong", **more
 
 
 def _pass(name: str, calls: tuple[Call, ...], only: str, how: str = "wrong", **more: object) -> Planted:
-    operator = calls[1][1] if how == "wrong" else ""  # one that stops, stops at all of them
+    operator = "" if how in ("raise", "die") else calls[1][1]  # one that stops, stops at all of them
     return Planted(f"pass {name} {how} {only}".strip(), calls, operator, name, **more)  # type: ignore[arg-type]
 
 
 def _codegen(kind: str, calls: tuple[Call, ...], only: str, how: str = "wrong", **more: object) -> Planted:
-    culprit = f"target.build.{kind}"
-    return Planted(f"codegen {kind} {only} {how}", calls, calls[1][1], culprit, **more)  # type: ignore[arg-type]
+    culprit, operator = f"target.build.{kind}", "" if how in ("raise", "die") else calls[1][1]
+    return Planted(f"codegen {kind} {only} {how}", calls, operator, culprit, **more)  # type: ignore[arg-type]
 
 
 PLANTED: tuple[Planted, ...] = (
@@ -95,6 +94,7 @@ PLANTED: tuple[Planted, ...] = (
     _frontend("_cat", CAT),
     _frontend("_flip", FLIP, "dtype"),
     _frontend("_softmax", SOFTMAX, "shape"),
+    _frontend("_softmax", SOFTMAX, "small"),
     _frontend("_flip", FLIP, "raise"),
     _frontend("_cumsum", CUMSUM, "die"),
     _frontend("Softmax._impl_v13", SOFTMAX, lane="relax-onnx-llvm"),
@@ -109,6 +109,7 @@ PLANTED: tuple[Planted, ...] = (
     _legalization("relax.add", ADD),
     _legalization("relax.tanh", TANH, lane="relax-onnx-llvm"),
     _legalization("relax.multiply", MUL, "outside"),
+    _legalization("relax.exp", EXP, "small"),
     _legalization("relax.concat", CAT, "raise"),
     _legalization("relax.tanh", TANH, "die"),
     _pass("RewriteDataflowReshape", EXP, "exp"),
@@ -122,6 +123,8 @@ PLANTED: tuple[Planted, ...] = (
     _pass("s_tir.StmtSimplify", EXP, "exp"),
     _pass("s_tir.LoopPartition", SUM, "mean"),
     _pass("tirx.StorageRewrite", SOFTMAX, "softmax"),
+    _pass("tirx.StorageRewrite", TANH, "tanh", "small"),
+    replace(_pass("s_tir.ConvertBlocksToOpaque", TANH, "tanh", "small"), culprit=""),
     _pass("tirx.VectorizeLoop", MATMUL, "matmul", inputs=TWO),
     _pass("tirx.NarrowDataType", FLIP, "flip", lane="relax-export-c"),
     _pass("tirx.UnrollLoop", RELU, "", "raise"),
@@ -134,6 +137,7 @@ PLANTED: tuple[Planted, ...] = (
     _codegen("llvm", MATMUL, "matmul", inputs=TWO),
     _codegen("llvm", FLIP, "flip", lane="relax-export-zero"),
     _codegen("llvm", TANH, "tanh", lane="relax-onnx-llvm"),
+    _codegen("llvm", EXP, "exp", "small"),
     _codegen("c", EXP, "exp", lane="relax-export-c"),
     _codegen("c", SUM, "mean", lane="relax-export-c"),
     _codegen("llvm", RELU, "relu", "raise"),

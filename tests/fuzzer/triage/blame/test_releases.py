@@ -1,16 +1,86 @@
-from fuzzer.triage.blame import Releases, Verdict
+"""In which release a finding came, and in which it went, as far as those that were run tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from compiler import Compiler, chain
+from test_search import confirmed
+
+from fuzzer.triage.blame import NOWHERE, Releases, Verdict
+from fuzzer.triage.blame.releases import Release, fates, in_order, released, told
+from fuzzer.triage.signature import signature_of
+from oracles.finding import Component
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Raised, Skipped, Stage, Unsupported
+
+HERE = (Release("0.27.0.post1", "host"), Release("0.25.0.post1", "old"), Release("0.26.0", "between"))
 
 
-def test_the_release_that_fails_first_after_one_that_passes():
+def test_the_release_that_fails_first_after_one_that_passes() -> None:
     told = Releases((("0.25.0", Verdict.PASSES), ("0.26.0", Verdict.FAILS), ("0.27.0", Verdict.FAILS)))
     assert (told.introduced, told.fixed) == ("0.26.0", "")
 
 
-def test_the_release_that_passes_again():
+def test_the_release_that_passes_again() -> None:
     told = Releases((("0.25.0", Verdict.FAILS), ("0.26.0", Verdict.NOT_RUN), ("0.27.0", Verdict.PASSES)))
     assert (told.introduced, told.fixed) == ("", "0.27.0")
 
 
-def test_nothing_is_told_of_one_release_or_of_another_failure():
+def test_nothing_is_told_of_one_release_or_of_another_failure() -> None:
     assert Releases((("0.27.0", Verdict.FAILS),)).introduced == ""
     assert Releases((("0.26.0", Verdict.OTHERWISE), ("0.27.0", Verdict.FAILS))).introduced == ""
+
+
+def test_releases_come_in_their_own_order_and_builds_of_ones_own_last() -> None:
+    given = [Release(version, "x") for version in ("0.9.0", "mine", "0.27.0.post1", "0.27.0", "0.10.dev3", "0.26.0")]
+    assert [each.version for each in in_order(given)] == [
+        *("0.9.0", "0.10.dev3", "0.26.0", "0.27.0", "0.27.0.post1", "mine"),
+    ]
+
+
+def test_each_release_is_asked_once_oldest_first() -> None:
+    """Wrong from 0.26.0 on."""
+    compiler = Compiler(lambda lane, names: set() if lane.toolchain == "old" else {"v3"} & set(names))
+    finding = compiler.finding(chain())
+    seen = list(fates(compiler.run, chain(), finding.lane, signature_of(finding), HERE))
+    assert [lane.toolchain for lane in compiler.ran] == ["old", "between", "host"]
+    assert told(seen).verdicts == (
+        ("0.25.0.post1", Verdict.PASSES),
+        ("0.26.0", Verdict.FAILS),
+        ("0.27.0.post1", Verdict.FAILS),
+    )
+    assert told(seen).introduced == "0.26.0"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"),
+    [
+        (Unsupported(Stage.IMPORT, "no such operator"), Verdict.NOT_RUN),
+        (Skipped("there is no C compiler"), Verdict.NOT_RUN),
+        (Raised(Stage.COMPILE, "tvm.error.InternalError", "no"), Verdict.OTHERWISE),
+    ],
+)
+def test_what_does_not_run_there_or_fails_otherwise_is_called_so(outcome: Outcome, verdict: Verdict) -> None:
+    class Old(Compiler):
+        def _compiled(self, lane: LaneSpec, names: tuple[str, ...]) -> Outcome:
+            return outcome if lane.toolchain == "old" else super()._compiled(lane, names)
+
+    compiler = Old(lambda lane, names: {"v3"} & set(names))
+    finding = compiler.finding(chain())
+    seen = list(fates(compiler.run, chain(), finding.lane, signature_of(finding), HERE[:2]))
+    assert told(seen).verdicts == (("0.25.0.post1", verdict), ("0.27.0.post1", Verdict.FAILS))
+
+
+def test_campaigns_in_several_toolchains_tell_it_of_what_they_find() -> None:
+    compiler = Compiler(lambda lane, names: set() if lane.toolchain == "old" else {"v3"} & set(names))
+    found, versions = confirmed(compiler.finding(chain())), {"tvm": "0.27.0", "tvm@old": "0.26.0"}
+    assert released(compiler.run, found, ("host", "old"), versions).releases.introduced == "0.27.0"
+    compiler.ran.clear()
+    exporters = replace(found, finding=replace(found.finding, component=Component.EXPORTER))
+    flaky, alone = replace(found, again=2), ("host",)
+    assert released(compiler.run, found, alone, versions).releases is NOWHERE
+    assert released(compiler.run, flaky, ("host", "old"), versions).releases is NOWHERE
+    assert released(compiler.run, exporters, ("host", "old"), versions).releases is NOWHERE
+    assert compiler.ran == []

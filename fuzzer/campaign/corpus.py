@@ -1,0 +1,42 @@
+"""A campaign's corpus: `DIR/corpus/<name>/`, cases in the form of corpus/README.md: what `fuzz import` brought, and what
+showed something new (`fuzzer.campaign.guidance`).
+
+What was brought is run at the start of a campaign as it is, and mutated now and then later.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fuzzer.files import write_folder
+from generators import case_file
+from generators.graph import Case, Invalid
+
+FOLDER = "corpus"
+
+
+def cases(campaign: Path) -> dict[str, Case]:
+    """By name, in the order of names; none where the campaign has no corpus. Raise `Invalid` with one line that says
+    what is wrong and where."""
+    return {name: case_file.read(campaign / FOLDER / name) for name in names(campaign)}
+
+
+def names(campaign: Path) -> list[str]:
+    """Sorted; none where the campaign has no corpus."""
+    found = (path.parent.name for path in (campaign / FOLDER).glob(f"*/{case_file.JSON_NAME}"))
+    return sorted(name for name in found if not name.startswith("."))
+
+
+def add(campaign: Path, name: str, case: Case) -> bool:
+    """Write a case: its folder is there whole or not at all. False where there is one of that name already, which stays
+    as it is. Raise `Invalid` where the folder cannot be written."""
+    folder = campaign / FOLDER / name
+    if folder.exists():
+        return False
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        text, tensors = case_file.encode(case)
+        write_folder(folder, {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors})
+    except OSError as error:
+        raise Invalid(f"{folder}: {error.strerror}") from None
+    return True

@@ -1,0 +1,118 @@
+"""`fuzz import`: seed cases from real models."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzer.campaign import corpus
+from fuzzer.seeds.harvest import READERS, Harvest, harvest, read
+from fuzzer.terminal import print_json, program, say
+from fuzzer.validity import Validity
+from generators import case_file
+from generators.graph import Invalid
+
+SIZE = 20
+NAME_LENGTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of a file: `written` are the cases that were not there yet."""
+
+    harvest: Harvest
+    written: tuple[str, ...]
+
+    @property
+    def document(self) -> dict[str, object]:
+        found = self.harvest
+        return {
+            "file": found.file,
+            "nodes": found.resolved.steps,
+            "mapped": found.resolved.mapped,
+            "cases": len(found.cases),
+            "written": self.written,
+            "repeated": found.repeated,
+            "lacking": [[title, why, count] for (title, why), count in found.resolved.lacking.most_common()],
+            "dropped": dict(found.dropped.most_common()),
+        }
+
+    def lines(self) -> Iterator[str]:
+        found = self.harvest
+        resolved = found.resolved
+        share = 100 * resolved.mapped / resolved.steps if resolved.steps else 0.0
+        yield (
+            f"{found.file}: {resolved.mapped} of {resolved.steps} nodes have a row ({share:.1f} %); {len(found.cases)} "
+            f"cases, {len(self.written)} of them new; {found.repeated} pieces like another"
+        )
+        for (title, why), count in resolved.lacking.most_common():
+            yield f"  no row: {title} ({count} times): {why}"
+        for why, count in found.dropped.most_common():
+            yield f"  dropped: {count}: {why}"
+
+
+def import_models(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .onnx or .pt2 file, or a folder of such.")],
+    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="The campaign: cases go to DIR/corpus.")] = Path(
+        "."
+    ),
+    size: Annotated[int, typer.Option(min=1, max=64, help="The most operators of a case.")] = SIZE,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Make seed cases of real models: pieces of their graphs, with small sizes and numbers of our own. Nothing in a
+    file is executed. Exit code 64 where a file cannot be read."""
+    done, refused = run(files_of(model), into, size)
+    for why in refused:
+        say(f"fuzz: {why}")
+    if json:
+        print_json({"files": [each.document for each in done], "refused": refused})
+    else:
+        for each in done:
+            print(*each.lines(), sep="\n")
+        written = sum(len(each.written) for each in done)
+        lacking = sum((each.harvest.resolved.lacking for each in done), Counter[tuple[str, str]]())
+        told = f"; without a row: {len({title for title, _ in lacking})} functions" if lacking else ""
+        print(f"{written} cases written to {into / corpus.FOLDER}{told}; next: {program()} run --campaign {into}")
+    if refused:
+        raise typer.Exit(64)
+
+
+def files_of(model: Path) -> list[Path]:
+    """Raise `Invalid` where there are none."""
+    if not model.is_dir():
+        return [model]
+    found = sorted(path for path in model.rglob("*") if path.suffix in READERS and path.is_file())
+    if not found:
+        raise Invalid(f"{model}: there is no {' or '.join(READERS)} in it")
+    return found
+
+
+def run(files: Sequence[Path], into: Path, size: int) -> tuple[list[Imported], list[str]]:
+    """What came of each file, and one line for each that cannot be read. A file's cases are written when all of them
+    are made."""
+    done, refused = [], []
+    there = {name.rpartition("-")[2] for name in corpus.names(into)}
+    with Validity() as ask:
+        for path in files:
+            try:
+                found = harvest(read(path), size, ask)
+            except Invalid as why:
+                refused.append(str(why))
+                continue
+            new = {hex: case for case in found.cases if (hex := case_file.digest(case)[:12]) not in there}
+            there.update(new)
+            names = tuple(f"{_slug(path.stem)}-{hex}" for hex in new)
+            for name, case in zip(names, new.values(), strict=True):
+                corpus.add(into, name, case)
+            done.append(Imported(found, names))
+    return done, refused
+
+
+def _slug(stem: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:NAME_LENGTH] or "model"

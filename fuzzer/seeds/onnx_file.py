@@ -1,0 +1,108 @@
+"""An .onnx file as a `Program`. The file is parsed in a child (`fuzzer.lanes.onnx_reader`), under limits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from fuzzer.isolate.toolchain import HOST
+from fuzzer.onnx_model import ELEMENTS, Node
+from fuzzer.seeds.onnx_graph import MAX_BYTES, OPAQUE, OnnxGraph, decode
+from fuzzer.seeds.onnx_words import NoWord, Translation
+from fuzzer.seeds.program import MAX_SIZE, Program, Step
+from generators.graph import Array, DType, Invalid, Role, TensorType
+
+SECONDS = 240.0
+MODULE = "fuzzer.lanes.onnx_reader"
+LAST_WORDS = 300
+
+SIZES = frozenset(("Shape", "Size"))
+OF_SIZES = frozenset(
+    ("Add", "Cast", "Concat", "Div", "Gather", "Identity", "Mul", "Slice", "Squeeze", "Sub", "Unsqueeze")
+)
+"""What exporters compute shapes with."""
+
+
+def read(path: Path) -> Program:
+    """Raise `Invalid` with one line that says what is wrong and where."""
+    return program(decode(_described(path), str(path)), path)
+
+
+def _described(path: Path) -> bytes:
+    with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as log:
+        command = [HOST.python, "-P", "-m", MODULE, str(path), str(os.getpid())]
+        try:
+            code = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=told, stderr=log, timeout=SECONDS, check=False
+            ).returncode
+        except subprocess.TimeoutExpired:
+            raise Invalid(f"{path}: not read within {SECONDS:g} s") from None
+        size = told.seek(0, os.SEEK_END)
+        if code or not size:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_WORDS))
+            last = log.read().decode(errors="replace").strip().rpartition("\n")[2]
+            raise Invalid(f"{path}: its reader ended with status {code}: {last}")
+        if size > MAX_BYTES:
+            raise Invalid(f"{path}: its description has {size >> 20} MiB, more than {MAX_BYTES >> 20}")
+        told.seek(0)
+        return told.read()
+
+
+def program(graph: OnnxGraph, path: Path) -> Program:
+    types = {name: type for name, each in graph.types.items() if (type := _type(name, *each, path))}
+    constants = {name: tensor.array for name, tensor in graph.constants.items()}
+    translation = Translation(graph.opset, types, constants)
+    steps = tuple(_steps(graph, translation, path))
+    roles = {name: _role(types.get(name)) for name in graph.owned} | translation.roles
+    kept = {name: array for name, array in constants.items() if array.dtype.kind in "biu"}
+    return Program(path.stem, steps, types | translation.types, roles, kept)
+
+
+def _type(name: str, element: str, shape: tuple[int | None, ...], path: Path) -> TensorType | None:
+    if any(size is not None and not 0 <= size <= MAX_SIZE for size in shape):
+        raise Invalid(f"{path}: {name} has the sizes {list(shape)}")
+    dtype = ELEMENTS.get(element)
+    ours = [each for each in DType if each.numpy == dtype]
+    if not ours or None in shape:
+        return None
+    return TensorType(ours[0], tuple(size for size in shape if size is not None))
+
+
+def _role(type: TensorType | None) -> Role:
+    return Role.PARAM if type and type.dtype.is_float else Role.BUFFER
+
+
+def _steps(graph: OnnxGraph, translation: Translation, path: Path) -> Iterator[Step]:
+    """Nodes that only compute shapes are left out: those are known."""
+    defined, sizes = {*graph.inputs, *graph.owned}, set[str]()
+    for node in graph.nodes:
+        reads = tuple(dict.fromkeys(name for name in node.inputs if name))
+        results = tuple(name for name in node.outputs if name)
+        if missing := [name for name in reads if name not in defined]:
+            raise Invalid(f"{path}: {node.op} reads {missing[0]!r} before any node makes it")
+        if taken := [name for name in results if name in defined]:
+            raise Invalid(f"{path}: {taken[0]!r} is made twice")
+        defined.update(results)
+        if _is_size(node, sizes, translation.constants):
+            sizes.update(results)
+            continue
+        yield _step(node, results, translation)
+
+
+def _is_size(node: Node, sizes: set[str], constants: Mapping[str, Array]) -> bool:
+    known = all(name in sizes or name in constants for name in node.inputs if name)
+    return node.op in SIZES or (node.op in OF_SIZES and known and not sizes.isdisjoint(node.inputs))
+
+
+def _step(node: Node, results: tuple[str, ...], translation: Translation) -> Step:
+    title = node.op if node.domain in ("", "ai.onnx", OPAQUE) else f"{node.domain}.{node.op}"
+    if node.domain not in ("", "ai.onnx"):
+        why = "holds a graph, or numbers that are not finite" if node.domain == OPAQUE else "is none of ONNX's own"
+        return Step(title, results, why_not=why)
+    try:
+        return Step(title, results, tuple(translation.calls(node)))
+    except NoWord as why:
+        return Step(title, results, why_not=str(why))

@@ -1,0 +1,371 @@
+"""A .pt2 file (torch.export.save) as a `Program`. Pure Python: a zip archive, JSON, and bytes; nothing is unpickled.
+
+The JSON is torch's `torch/_export/serde/schema.py`, of which only what is used here is decoded: fields that are not
+known are passed over, and an argument of a kind that is not known makes its node a cut. Two layouts of the archive are
+in use: `*/models/*.json` with raw weights (torch 2.13), and `serialized_exported_program.json` with pickled ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+
+from fuzzer.seeds.archive import Archive
+from fuzzer.seeds.program import MAX_SIZE, Arg, Call, Program, Ref, Step
+from fuzzer.seeds.rows import rows
+from fuzzer.seeds.words import in_our_words
+from generators.graph import Array, DType, Invalid, Role, TensorType
+
+T = TypeVar("T")
+
+MAX_JSON = 256 << 20
+MAX_CONSTANT = 1 << 20
+"""Bytes of a tensor whose numbers are kept."""
+
+DTYPES = {
+    1: DType.UINT8,
+    2: DType.INT8,
+    3: DType.INT16,
+    4: DType.INT32,
+    5: DType.INT64,
+    6: DType.FLOAT16,
+    7: DType.FLOAT32,
+    8: DType.FLOAT64,
+    12: DType.BOOL,
+    13: DType.BFLOAT16,
+}
+"""`ScalarType` of the schema, as far as we have it."""
+STRIDED = 7
+
+
+class _Hint(msgspec.Struct):
+    as_int: int | None = None
+
+
+class _Expr(msgspec.Struct):
+    hint: _Hint | None = None
+
+
+class _Size(msgspec.Struct):
+    """A SymInt, or a SymIntArgument: a number, a formula with the number that it had for the example, or a name."""
+
+    as_int: int | None = None
+    as_expr: _Expr | None = None
+    as_name: str | None = None
+
+
+class _Tensor(msgspec.Struct):
+    name: str
+
+
+class _Optional(msgspec.Struct):
+    as_tensor: _Tensor | None = None
+    as_none: bool | None = None
+
+
+class _Device(msgspec.Struct):
+    type: str = ""
+
+
+class _Argument(msgspec.Struct):
+    """One of these is set, or none where the kind is not known."""
+
+    as_none: bool | None = None
+    as_tensor: _Tensor | None = None
+    as_tensors: list[_Tensor] | None = None
+    as_optional_tensor: _Optional | None = None
+    as_optional_tensors: list[_Optional] | None = None
+    as_int: int | None = None
+    as_ints: list[int] | None = None
+    as_float: float | str | None = None
+    as_floats: list[float | str] | None = None
+    as_string: str | None = None
+    as_sym_int: _Size | None = None
+    as_sym_ints: list[_Size] | None = None
+    as_scalar_type: int | None = None
+    as_memory_format: int | None = None
+    as_layout: int | None = None
+    as_device: _Device | None = None
+    as_bool: bool | None = None
+    as_bools: list[bool] | None = None
+
+
+class _Named(msgspec.Struct):
+    name: str
+    arg: _Argument
+
+
+class _Node(msgspec.Struct):
+    target: str
+    inputs: list[_Named]
+    outputs: list[_Argument]
+
+
+class _Meta(msgspec.Struct):
+    dtype: int
+    sizes: list[_Size]
+    strides: list[_Size] = []
+    storage_offset: _Size = msgspec.field(default_factory=lambda: _Size(as_int=0))
+    layout: int = STRIDED
+
+
+class _Graph(msgspec.Struct):
+    inputs: list[_Argument]
+    nodes: list[_Node]
+    tensor_values: dict[str, _Meta]
+    sym_int_values: dict[str, _Size] = {}
+
+
+class _Owned(msgspec.Struct):
+    arg: _Tensor
+    parameter_name: str = ""
+    buffer_name: str = ""
+    tensor_constant_name: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.parameter_name or self.buffer_name or self.tensor_constant_name
+
+
+class _Spec(msgspec.Struct):
+    parameter: _Owned | None = None
+    buffer: _Owned | None = None
+    tensor_constant: _Owned | None = None
+
+
+class _Signature(msgspec.Struct):
+    input_specs: list[_Spec]
+
+
+class _Module(msgspec.Struct):
+    graph: _Graph
+    signature: _Signature
+
+
+class _Exported(msgspec.Struct):
+    graph_module: _Module
+
+
+class _Payload(msgspec.Struct):
+    path_name: str
+    use_pickle: bool
+    tensor_meta: _Meta | None = None
+
+
+class _Payloads(msgspec.Struct):
+    config: dict[str, _Payload]
+
+
+def read(path: Path) -> Program:
+    """Raise `Invalid` with one line that says what is wrong and where."""
+    with Archive(path) as archive:
+        model = _model(archive, path)
+        exported = _decoded(archive.read(model, MAX_JSON), _Exported, f"{path}: {model}")
+        module = exported.graph_module
+        owned = [
+            (each, role)
+            for spec in module.signature.input_specs
+            for each, role in (
+                (spec.parameter, Role.PARAM),
+                (spec.buffer, Role.BUFFER),
+                (spec.tensor_constant, Role.BUFFER),
+            )
+            if each is not None
+        ]
+        reader = _Reader(module.graph, str(path))
+        steps = tuple(reader.steps())
+        names = {each.name: each.arg.name for each, _ in owned}
+        constants = dict(_constants(archive, model, names, path))
+    roles = {each.arg.name: role for each, role in owned}
+    return Program(path.stem, steps, reader.types, roles, constants)
+
+
+def _model(archive: Archive, path: Path) -> str:
+    if "serialized_exported_program.json" in archive.names:
+        return "serialized_exported_program.json"
+    found = sorted(name for name in archive.names if name.endswith(".json") and name.split("/")[-2:-1] == ["models"])
+    if not found:
+        raise Invalid(f"{path}: no exported program in it (a file of torch.export.save has models/model.json)")
+    return found[0]
+
+
+def _decoded(text: bytes, type: type[T], where: str) -> T:
+    try:
+        return msgspec.json.decode(text, type=type)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Invalid(f"{where}: {' '.join(str(error).split())}") from None
+
+
+class _Opaque(Exception):
+    """An argument that no row can take; the message says why."""
+
+
+class _Reader:
+    def __init__(self, graph: _Graph, where: str) -> None:
+        self._graph, self._where = graph, where
+        self._sizes = {name: _number(size) for name, size in graph.sym_int_values.items()}
+        self.types = {name: type for name, meta in graph.tensor_values.items() if (type := self._type(name, meta))}
+        self._now: dict[str, str] = {}  # what a value that was changed in place is called since then
+        self._part_of: dict[str, str] = {}  # whose memory a value may share
+
+    def _type(self, name: str, meta: _Meta) -> TensorType | None:
+        """None where it is none of ours: complex, sparse, of a size that only a run tells."""
+        sizes = [_number(size) for size in meta.sizes]
+        if any(size is not None and not 0 <= size <= MAX_SIZE for size in sizes):
+            raise Invalid(f"{self._where}: {name} has the sizes {sizes}")
+        if meta.dtype not in DTYPES or meta.layout != STRIDED or None in sizes:
+            return None
+        return TensorType(DTYPES[meta.dtype], tuple(size for size in sizes if size is not None))
+
+    def steps(self) -> Iterator[Step]:
+        """Nodes that only compute sizes are left out: the sizes are known."""
+        defined = {each.as_tensor.name for each in self._graph.inputs if each.as_tensor}
+        for node in self._graph.nodes:
+            reads = tuple(dict.fromkeys(name for item in node.inputs for name in _tensors(item.arg)))
+            if missing := [name for name in reads if name not in defined]:
+                raise Invalid(f"{self._where}: {node.target} reads {missing[0]!r} before any node makes it")
+            results = tuple(name for item in node.outputs for name in _tensors(item))
+            if taken := [name for name in results if name in defined]:
+                raise Invalid(f"{self._where}: {taken[0]!r} is made twice")
+            defined.update(results)
+            if results:
+                yield self._step(node, results)
+
+    def _step(self, node: _Node, results: tuple[str, ...]) -> Step:
+        library, _, rest = node.target.removeprefix("torch.ops.").partition(".")
+        word = rest.partition(".")[0]
+        title = rest.removesuffix(".default") if library == "aten" else node.target
+        if library != "aten":
+            return Step(title, results, why_not="is no function of PyTorch's own")
+        in_place = word.endswith("_") and not word.endswith("__")
+        word = word.removesuffix("_") if in_place else word
+        try:
+            args = {item.name: self._arg(item.arg) for item in node.inputs}
+        except _Opaque as why:
+            return Step(title, results, why_not=str(why))
+        step = Step(title, results, (Call(word, args, results),))
+        operand = node.inputs[0].arg.as_tensor if node.inputs else None
+        if operand and in_place:
+            self._change(operand.name, results[0])
+        elif operand and any(row.view for row in rows().get(in_our_words(step.calls[0], self.types).word, ())):
+            self._part_of |= dict.fromkeys(results, self._part_of.get(operand.name, operand.name))
+        return step
+
+    def _change(self, name: str, result: str) -> None:
+        """From here on a value is another. What shares its memory is changed as well, into what no node makes."""
+        whole = self._part_of.get(name, name)
+        for other in (whole, *(part for part, of in self._part_of.items() if of == whole)):
+            self._now[other] = f"{other}:{result}"
+            if other in self.types:
+                self.types[f"{other}:{result}"] = self.types[other]
+        self._now[name] = result
+        self._part_of[result] = whole
+
+    def _arg(self, arg: _Argument) -> Arg:
+        match arg:
+            case _Argument(as_tensor=_Tensor(name=name)):
+                return self._ref(name)
+            case _Argument(as_tensors=list(each)):
+                return tuple(self._ref(item.name) for item in each)
+            case _Argument(as_optional_tensor=_Optional(as_tensor=item)):
+                return self._ref(item.name) if item else None
+            case _Argument(as_optional_tensors=list(each)):
+                return tuple(self._ref(item.as_tensor.name) if item.as_tensor else None for item in each)
+            case _Argument(as_bool=bool(value)) | _Argument(as_int=int(value)) | _Argument(as_string=str(value)):
+                return value
+            case _Argument(as_float=float() | str() as value):
+                return _float(value)
+            case _Argument(as_floats=list(values)):
+                return tuple(map(_float, values))
+            case _Argument(as_ints=list(values)) | _Argument(as_bools=list(values)):
+                return tuple(values)
+            case _Argument(as_sym_int=_Size() as size):
+                return self._size(size)
+            case _Argument(as_sym_ints=list(sizes)):
+                return tuple(map(self._size, sizes))
+            case _Argument(as_scalar_type=int(code)):
+                if code not in DTYPES:
+                    raise _Opaque("has a dtype that is none of ours")
+                return DTYPES[code].value
+            case _Argument(as_device=_Device()) | _Argument(as_layout=int()) | _Argument(as_memory_format=int()):
+                return None
+            case _Argument(as_none=bool()):
+                return None
+        raise _Opaque("has an argument that is no tensor, number or text")
+
+    def _ref(self, name: str) -> Ref:
+        return Ref(self._now.get(name, name))
+
+    def _size(self, size: _Size) -> int:
+        known = self._sizes.get(size.as_name) if size.as_name else _number(size)
+        if known is None:
+            raise _Opaque("has a size that only a run tells")
+        return known
+
+
+def _number(size: _Size) -> int | None:
+    if size.as_int is not None:
+        return size.as_int
+    return size.as_expr.hint.as_int if size.as_expr and size.as_expr.hint else None
+
+
+def _float(value: float | str) -> float:
+    """JSON has no infinities: they are texts."""
+    try:
+        return float(value)
+    except ValueError:
+        raise _Opaque(f"has the number {value!r}") from None
+
+
+def _tensors(arg: _Argument) -> Iterator[str]:
+    match arg:
+        case _Argument(as_tensor=_Tensor(name=name)):
+            yield name
+        case _Argument(as_tensors=list(each)):
+            yield from (item.name for item in each)
+        case _Argument(as_optional_tensor=_Optional(as_tensor=_Tensor(name=name))):
+            yield name
+        case _Argument(as_optional_tensors=list(some)):
+            yield from (item.as_tensor.name for item in some if item.as_tensor)
+
+
+# --- numbers
+
+
+def _constants(archive: Archive, model: str, names: dict[str, str], path: Path) -> Iterator[tuple[str, Array]]:
+    """Integers and booleans that lie in the archive as they are. What is pickled stays where it is."""
+    root = model.rpartition("models/")[0]
+    for kind, listed in (("weights", "model_weights_config"), ("constants", "model_constants_config")):
+        config = f"{root}data/{kind}/{Path(model).stem}{listed.removeprefix('model')}.json"
+        if config not in archive.names:
+            continue
+        payloads = _decoded(archive.read(config, MAX_JSON), _Payloads, f"{path}: {config}")
+        for name, payload in payloads.config.items():
+            member, meta = f"{root}data/{kind}/{payload.path_name}", payload.tensor_meta
+            if name not in names or payload.use_pickle or meta is None or member not in archive.names:
+                continue
+            dtype = DTYPES.get(meta.dtype)
+            if dtype is None or dtype.is_float or archive.size(member) > MAX_CONSTANT:
+                continue
+            array = _array(archive.read(member, MAX_CONSTANT), dtype, meta)
+            if array is not None:
+                yield names[name], array
+
+
+def _array(data: bytes, dtype: DType, meta: _Meta) -> Array | None:
+    """A tensor that lies in its storage as C does; None for others."""
+    sizes = [_number(size) for size in meta.sizes]
+    strides = [_number(size) for size in meta.strides]
+    if None in sizes:
+        return None
+    shape = [size for size in sizes if size is not None]
+    count = math.prod(shape)
+    plain = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    if strides != plain or _number(meta.storage_offset) != 0 or len(data) != count * dtype.numpy.itemsize:
+        return None
+    return np.frombuffer(data, np.uint8 if dtype is DType.BOOL else dtype.numpy).astype(dtype.numpy).reshape(shape)

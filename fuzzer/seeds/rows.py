@@ -1,0 +1,200 @@
+"""The row of the operator table that makes a call.
+
+The table itself says which: each row shows how PyTorch is called (`torch.softmax({0}, dim={dim}{more})`), so its
+function and the names of its attributes can be read off. Of the rows that a word may mean, that one is meant which
+takes the call's attributes and infers just the types that the file declares: a slip in the reading costs a node, and
+no more.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from fuzzer.seeds.program import Arg, Call, Ref
+from generators.graph import Attr, Attrs, Form, Invalid, Node, TensorType, Value
+from generators.ops import OPS, Op
+from generators.ops.base import Layer, Spelling, Types
+
+_FUNCTION = re.compile(r"(?:torch|F)\.([\w.]+)\((.*)\)")
+_METHOD = re.compile(r"\{0\}\.(\w+)\((.*)\)")
+_OPERATOR = re.compile(r"\{0\} (\S+) \{\w+\}")
+_REVERSED = re.compile(r"\(?\{\w+\}\)? (\S+) \{0\}")
+_OPERAND = re.compile(r"[(\[]*(?:(\w+)=)?\{(\w+)\}(?:\{more\})?,?[)\]]*(?:\{more\})?")
+
+OPERATORS = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "div",
+    "//": "floor_divide",
+    "%": "remainder",
+    "**": "pow",
+    "==": "eq",
+    "!=": "ne",
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+    "&": "bitwise_and",
+    "|": "bitwise_or",
+    "^": "bitwise_xor",
+    "<<": "bitwise_left_shift",
+    ">>": "bitwise_right_shift",
+}
+REVERSED = {"-": "rsub", "**": "pow"}
+
+WITHOUT_EFFECT: Mapping[str, tuple[Attr, ...]] = {
+    "device": (),
+    "layout": (),
+    "memory_format": (),
+    "generator": (),
+    "pin_memory": (False,),
+    "cudnn_enabled": (True, False),
+    "cudnn_enable": (True, False),
+    "benchmark": (True, False),
+    "deterministic": (True, False),
+    "allow_tf32": (True, False),
+    "implicit": (True, False),
+    "non_blocking": (True, False),
+    "copy": (True, False),
+    "is_coalesced": (False,),
+    "train": (False,),
+    "training": (False,),
+    "dropout": (0.0, 0),
+    "dropout_p": (0.0, 0),
+    "half_to_float": (False,),
+    "unsafe": (False,),
+    "sparse_grad": (False,),
+    "accumulate": (False,),
+    "scale_grad_by_freq": (False,),
+    "sparse": (False,),
+    "non_deterministic": (False,),
+}
+"""Arguments that change nothing at these values, where a row does not know them. None changes nothing anywhere."""
+
+REDUCTIONS = ("none", "mean", "sum")
+"""What aten's numbers for `reduction` mean."""
+
+
+class NoRow(Exception):
+    """No row makes this call; the message says why."""
+
+
+def node_of(call: Call, types: Mapping[str, TensorType], declared: Mapping[str, TensorType]) -> Node:
+    """The call as a node of the table, whose results have the types that are declared for them, where any are. Raise
+    `NoRow`. The node's names are the file's."""
+    candidates = rows().get(call.word, ())
+    if not candidates:
+        raise NoRow("no row of the operator table has its name")
+    if unknown := [name for name in call.operands if name not in types]:
+        raise NoRow(f"the type of {unknown[0]} is not known, or none of ours")
+    operands = tuple(types[name] for name in call.operands)
+    why = ""
+    for op in candidates:
+        try:
+            attrs = _attrs(op, call)
+            inferred = op.results(operands, attrs)
+            _require_declared(call, inferred, declared)
+        except (Invalid, NoRow) as error:
+            why = why or str(error)
+            continue
+        results = tuple(Value(name, type) for name, type in zip(call.results, inferred, strict=True))
+        return Node(op.name, call.operands, attrs, results)
+    raise NoRow(why)
+
+
+def _require_declared(call: Call, inferred: Types, declared: Mapping[str, TensorType]) -> None:
+    if len(inferred) != len(call.results):
+        raise NoRow(f"has {len(call.results)} results, the row {len(inferred)}")
+    for name, type in zip(call.results, inferred, strict=True):
+        if declared.get(name, type) != type:
+            raise NoRow(f"gives {declared[name]}, the row {type}")
+
+
+def _attrs(op: Op, call: Call) -> Attrs:
+    """Each attribute of the row from the argument of its name, or at its default. Raise `NoRow` where an argument says
+    more than the row can."""
+    given = {name: arg for name, arg in call.args.items() if not _is_tensors(arg)}
+    attrs: dict[str, Attr] = {}
+    for key, kind in op.schema.items():
+        if key in given:
+            value = given.pop(key)
+            fitting = [each for each in _readings(key, value) if kind.accepts(each)]
+            if not fitting:
+                raise NoRow(f"{key} is {value!r}, which {op.name} does not take")
+            attrs[key] = op.defaults[key] if _spelt_out(fitting[0], op.defaults.get(key)) else fitting[0]
+        elif key in op.defaults:
+            attrs[key] = op.defaults[key]
+        elif kind.accepts(None):
+            attrs[key] = None
+        else:
+            raise NoRow(f"{op.name} wants {key}")
+    for key, value in given.items():
+        if value is not None and value not in WITHOUT_EFFECT.get(key, ()):
+            raise NoRow(f"{op.name} does not know {key}={value!r}")
+    return attrs
+
+
+def _spelt_out(value: Attr, default: Attr) -> bool:
+    """Whether a list says for each dimension what the default says for all."""
+    alike = isinstance(value, tuple) and len(value) > 0 and all(item == default for item in value)
+    return alike and isinstance(default, int) and not isinstance(default, bool)
+
+
+def _is_tensors(arg: Arg) -> bool:
+    return isinstance(arg, Ref) or (isinstance(arg, tuple) and any(isinstance(each, Ref) for each in arg))
+
+
+def _readings(key: str, value: Arg) -> Iterator[Attr]:
+    """What an argument may stand for: itself; the one element of a list, or nothing; a number without a literal; one of
+    the three reductions."""
+    assert not isinstance(value, Ref)
+    if isinstance(value, tuple):
+        each = tuple(item for item in value if not isinstance(item, Ref))
+        yield each
+        yield each[0] if len(each) == 1 else None
+        return
+    if isinstance(value, float) and math.isinf(value):
+        yield str(value)
+    if key == "reduction" and value in (0, 1, 2):
+        yield REDUCTIONS[int(value)]
+    yield value
+
+
+# --- what the table says
+
+
+@functools.cache
+def rows() -> Mapping[str, tuple[Op, ...]]:
+    """The rows that a word may mean, in the table's order, those that it names first."""
+    found: dict[str, list[Op]] = {op.name: [op] for op in OPS}
+    for op in OPS:
+        for word in _words(op):
+            if op not in found.setdefault(word, []):
+                found[word].append(op)
+    return {word: tuple(ops) for word, ops in found.items()}
+
+
+def _words(op: Op) -> Iterator[str]:
+    for form in (Form.PLAIN, *op.forms):
+        template = op.source if form is Form.PLAIN else op.forms[form]
+        if form is Form.INPLACE or isinstance(template, Layer):
+            continue
+        text = template.source if isinstance(template, Spelling) else template
+        if isinstance(text, str):
+            yield from _words_of(text)
+
+
+def _words_of(text: str) -> Iterator[str]:
+    """The function that the text calls, with its operands and attributes and nothing else."""
+    if match := _OPERATOR.fullmatch(text):
+        yield from (OPERATORS[sign] for sign in (match[1],) if sign in OPERATORS)
+    elif match := _REVERSED.fullmatch(text):
+        yield from (REVERSED[sign] for sign in (match[1],) if sign in REVERSED)
+    elif match := _FUNCTION.fullmatch(text) or _METHOD.fullmatch(text):
+        parts = match[2].split(", ")
+        if parts[0] != "{other}" and (parts == [""] or all(map(_OPERAND.fullmatch, parts))):  # `other` comes second
+            yield match[1].replace(".", "_")

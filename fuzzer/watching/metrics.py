@@ -1,0 +1,88 @@
+"""Prometheus' metrics of a campaign, on the loopback only. Values are the campaign's books, so that counters go on
+where an earlier run ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from fuzzer.watching.glance import Glance
+from generators.graph import Invalid
+
+LOOPBACK = "127.0.0.1"
+
+
+class Metrics:
+    """Serves while its context is open. Raises `Invalid` where the port is taken; port 0 takes any that is free."""
+
+    def __init__(self, glance: Callable[[], Glance], port: int) -> None:
+        registry = CollectorRegistry()
+        registry.register(_Books(glance))
+        try:
+            self._server, self._thread = start_http_server(port, LOOPBACK, registry)
+        except OSError as error:
+            raise Invalid(f"--metrics {port}: {error.strerror}") from None
+        self.port: int = self._server.server_port
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Books(Collector):
+    def __init__(self, glance: Callable[[], Glance]) -> None:
+        self._glance = glance
+
+    def describe(self) -> list[Metric]:
+        """None: whoever registers a collector must not need a glance."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        glance = self._glance()
+        counters = {
+            "tests": (glance.tests, "Tests that are through."),
+            "invalid_tests": (glance.invalid, "Tests that PyTorch refused."),
+            "lane_results": (glance.lane_results, "Verdicts of TVM lanes in tests."),
+            "triage_lane_results": (glance.triage_lane_results, "Verdicts of TVM lanes in triage."),
+            "known_sightings": (glance.known, "Tests that met what was known."),
+            "cpu_seconds": (glance.cpu_seconds, "CPU time of all processes."),
+            "wall_seconds": (glance.wall_seconds, "Wall clock of all runs."),
+        }
+        for name, (value, told) in counters.items():
+            yield CounterMetricFamily(f"difftvm_{name}", told, value)
+        gauges = {
+            "findings_flaky": (glance.flaky, "Findings that do not show each time."),
+            "features": (glance.features, "Behaviours of the compiler that were seen."),
+            "last_finding_timestamp_seconds": (glance.last_found or 0, "When the last finding was made; 0: none."),
+            "workers": (glance.workers, "Workers that were asked for."),
+            "workers_busy": (len(glance.doing), "Workers that are at something."),
+            "supervisor_core_share": (glance.supervisor_share, "CPU of the supervisor in this run, of one core."),
+        }
+        for name, (value, told) in gauges.items():
+            yield GaugeMetricFamily(f"difftvm_{name}", told, value)
+        findings = GaugeMetricFamily("difftvm_findings", "Findings.", labels=["component", "kind"])
+        for labels, count in glance.findings.items():
+            findings.add_metric(labels, count)
+        yield findings
+        stages = CounterMetricFamily("difftvm_stage_cpu_seconds", "CPU time of lanes.", labels=["stage"])
+        for stage, seconds in glance.stage_cpu.items():
+            stages.add_metric([stage], seconds)
+        yield stages
+        memory = GaugeMetricFamily("difftvm_memory_bytes", "Memory: resident, shared pages once.", labels=["of"])
+        used = glance.resources
+        for name, amount in (("supervisor", used.supervisor), ("children", used.children), ("free", used.free)):
+            memory.add_metric([name], amount)
+        yield memory
+        yield GaugeMetricFamily("difftvm_disk_free_bytes", "Left for the campaign.", used.disk)
+        outcomes = GaugeMetricFamily("difftvm_lane_newest_outcomes", "How they came out.", labels=["lane", "how"])
+        fails = GaugeMetricFamily("difftvm_lane_fails", "1: suddenly gives far fewer results.", labels=["lane"])
+        for lane in glance.lanes:
+            fails.add_metric([lane.lane], lane.fails)
+            for how, count in lane.recent.items():
+                outcomes.add_metric([lane.lane, how], count)
+        yield outcomes
+        yield fails

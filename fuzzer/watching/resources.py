@@ -1,0 +1,70 @@
+"""Memory and disk, from proc(5): what a campaign holds, and what is left on the machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzer.isolate.processes import resident_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Bytes, but for `processes`: those that the supervisor started, and what they started.
+
+    supervisor  resident memory of the supervisor
+    children    of all the others: a page that many share counts once (proportional set size)
+    free        that the machine has left for whoever asks
+    disk        left on the campaign's file system
+    """
+
+    supervisor: int
+    children: int
+    processes: int
+    free: int
+    disk: int
+
+
+def resources(folder: Path, pid: int) -> Resources:
+    below = list(descendants(pid))
+    disk = os.statvfs(folder)
+    return Resources(
+        resident_bytes(pid),
+        sum(map(proportional_bytes, below)),
+        len(below),
+        _kilobytes(Path("/proc/meminfo"), "MemAvailable"),
+        disk.f_bavail * disk.f_frsize,
+    )
+
+
+def descendants(pid: int) -> Iterator[int]:
+    for task in _listed(Path(f"/proc/{pid}/task")):
+        try:
+            children = [int(each) for each in (task / "children").read_text().split()]
+        except OSError:  # the thread has ended
+            continue
+        for child in children:
+            yield child
+            yield from descendants(child)
+
+
+def proportional_bytes(pid: int) -> int:
+    """0 where the process has gone."""
+    return _kilobytes(Path(f"/proc/{pid}/smaps_rollup"), "Pss")
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _kilobytes(path: Path, name: str) -> int:
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)

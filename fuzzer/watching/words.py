@@ -1,0 +1,48 @@
+"""Numbers as people read them, short enough for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def duration(seconds: float) -> str:
+    """The two largest units: 42 s, 3 min 20 s, 5 h 03 min, 12 d 4 h."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    if whole < 86400:
+        return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+    return f"{whole // 86400} d {whole % 86400 // 3600} h"
+
+
+def size(count: float) -> str:
+    """Bytes, in powers of 1000."""
+    for unit in ("B", "kB", "MB"):
+        if count < 999.5:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """The last `width` values, from the least to the most of them; a line that is flat lies low."""
+    shown = values[-width:]
+    low, high = min(shown, default=0), max(shown, default=0)
+    span = (high - low) or 1
+    return "".join(BARS[round((value - low) / span * (len(BARS) - 1))] for value in shown)
+
+
+def shares(parts: Mapping[str, float], most: int) -> str:
+    """The largest, each with its share of all of them."""
+    total = sum(parts.values()) or 1.0
+    largest = sorted(parts.items(), key=lambda part: (-part[1], part[0]))[:most]
+    return ", ".join(f"{name} {amount / total:.0%}" for name, amount in largest)
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """The most first: 52 tvm, 7 exporter."""
+    return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))

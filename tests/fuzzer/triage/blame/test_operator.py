@@ -1,0 +1,73 @@
+"""The first operator that goes wrong, where taps show it, hide it, and where there is nothing to tap."""
+
+from __future__ import annotations
+
+import fakes
+import pytest
+from compiler import CHAIN, Compiler, chain
+from graphs_by_hand import case_of
+
+from fuzzer.triage.blame.inquiry import Inquiry, Spent
+from fuzzer.triage.blame.operator import first_wrong
+from fuzzer.triage.signature import signature_of
+from generators.graph import Case, Form
+from oracles import judge_all
+from oracles.outcome import Raised, Result, Stage
+
+VALUES = tuple(call[0] for call in CHAIN)
+
+
+@pytest.mark.parametrize(("first", "op"), list(enumerate(("neg", "exp", "neg", "tanh"))))
+def test_all_values_behind_it_are_wrong(first: int, op: str) -> None:
+    compiler = Compiler(lambda lane, names: set(VALUES[first:]) & set(names))
+    asked = compiler.asked(chain())
+    assert first_wrong(asked) == op
+    assert asked.runs == 1
+
+
+def test_of_one_operator_nothing_is_asked() -> None:
+    asked = Compiler(lambda lane, names: set(names)).asked(chain(1))
+    assert (first_wrong(asked), asked.runs) == ("neg", 0)
+
+
+def test_where_taps_on_all_values_hide_it_they_are_tapped_one_by_one() -> None:
+    """Two neighbours that are fused go wrong; as outputs both, they are not fused."""
+    compiler = Compiler(lambda lane, names: set(VALUES[1:]) & set(names) if len(names) < 4 else set())
+    asked = compiler.asked(chain())
+    assert first_wrong(asked) == "exp"
+    assert asked.runs == 3  # all; neg too; exp too
+
+
+def test_where_every_tap_hides_it_the_result_alone_is_wrong() -> None:
+    compiler = Compiler(lambda lane, names: {"v3"} if names == ("v3",) else set())
+    assert first_wrong(compiler.asked(chain())) == "tanh"
+
+
+def test_what_is_changed_in_place_is_tapped_too() -> None:
+    case = case_of(
+        {"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "add:inplace", "v0 x0"), ("v2", "exp", "v1")], "v2"
+    )
+    assert case.graph.nodes[1].form is Form.INPLACE
+    compiler = Compiler(lambda lane, names: {"v1", "v2"} & set(names))
+    assert first_wrong(compiler.asked(case)) == "add"
+
+
+@pytest.mark.parametrize(("count", "op"), [(1, "neg"), (2, "exp"), (4, "tanh")])
+def test_of_what_gives_no_result_the_shortest_beginning_that_fails(count: int, op: str) -> None:
+    case, error = chain(), Raised(Stage.COMPILE, "ValueError", "no")
+
+    def run(asked: Case, lanes: object) -> Result:
+        lane = fakes.TVM
+        right = tuple(fakes.expect([1.0, -2.0]) for _ in asked.graph.outputs)
+        outcomes = {**fakes.references(*right), lane: error if len(asked.graph.nodes) >= count else fakes.honest(right)}
+        return Result(outcomes)
+
+    finding = next(iter(judge_all(case, run(case, ()).outcomes)))
+    assert first_wrong(Inquiry(run, case, finding, signature_of(finding))) == op
+
+
+def test_it_ends_when_its_runs_are_spent() -> None:
+    asked = Compiler(lambda lane, names: {"v3"} if names == ("v3",) else set()).asked(chain(), most=2)
+    with pytest.raises(Spent):
+        first_wrong(asked)
+    assert asked.runs == 2

@@ -1,0 +1,138 @@
+"""Who is asked in which order, and who is not: with a compiler made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import fakes
+import pytest
+from compiler import Compiler, chain, runs
+
+from fuzzer.triage.blame import NOBODY, Blame, Place
+from fuzzer.triage.blame.modules import converter_name, converter_of
+from fuzzer.triage.blame.search import blame, blamed
+from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.signature import named, signature_of
+from oracles.finding import Component, Finding, Kind
+from oracles.outcome import IllFormed, Raised, Result, Stage
+from oracles.trace import PassRun, Trace
+
+PASSES = [PassRun("LegalizeOps", False, True, True), PassRun("FuseOps", True, True, True)]
+
+
+def confirmed(finding: Finding, again: int = 3) -> Confirmed:
+    case = chain()
+    signature = named(signature_of(finding), case)
+    return Confirmed(signature, finding, case, ("relax-export-llvm",), again, 3, case.graph.ops, None)
+
+
+def test_a_pass_is_blamed_and_is_part_of_the_name() -> None:
+    compiler = Compiler(lambda lane, names: {"v3"} & set(names) if runs(lane, 0) else set(), PASSES)
+    found = confirmed(compiler.finding(chain()))
+    told = blamed(compiler.run, found)
+    words = "It is right with none of the 1 passes that can be left out, and fails once FuseOps runs"
+    assert told.blame == Blame(Place.PASS, "tanh", "FuseOps", words)
+    assert told.signature.blamed == ("pass", "FuseOps")
+    assert told.signature.id != found.signature.id
+
+
+def test_another_target_that_is_right_clears_all_but_the_code_generator() -> None:
+    compiler = Compiler(lambda lane, names: {"v1", "v2", "v3"} & set(names) if lane.target == "llvm" else set(), PASSES)
+    finding = compiler.finding(chain())
+    told = blame(compiler.run, chain(), finding, signature_of(finding))
+    assert (told.place, told.culprit, told.operator) == (Place.CODEGEN, "target.build.llvm", "exp")
+
+
+def test_a_module_that_is_wrong_when_pytorch_computes_it_was_imported_wrongly() -> None:
+    """This compiler's lane `interpreted` is wrong like all of them."""
+    compiler = Compiler(lambda lane, names: {"v3"} & set(names), PASSES)
+    finding = compiler.finding(chain())
+    told = blame(compiler.run, chain(), finding, signature_of(finding))
+    words = "The module as imported is wrong already when PyTorch computes it operator by operator"
+    assert (told.place, told.evidence) == (Place.FRONTEND, words)
+
+
+def test_where_all_but_the_machine_is_right_the_machine_is_wrong() -> None:
+    compiler = Compiler(lambda lane, names: {"v3"} & set(names) if lane.variant == "eager" else set(), PASSES)
+    finding = compiler.finding(chain())
+    assert blame(compiler.run, chain(), finding, signature_of(finding)).place is None  # no operator was examined
+
+
+def test_a_flaky_finding_is_left_alone() -> None:
+    compiler = Compiler(lambda lane, names: set(names), PASSES)
+    found = confirmed(compiler.finding(chain()), again=2)
+    assert blamed(compiler.run, found) is found
+    assert compiler.ran == []
+
+
+@pytest.mark.parametrize("component", [Component.EXPORTER, Component.ONNXRUNTIME, Component.PYTORCH])
+def test_what_is_not_tvms_is_not_asked_about(component: Component) -> None:
+    finding = Finding(Kind.REJECTED, component, fakes.TVM, Stage.EXPORT, Raised(Stage.EXPORT, "ValueError", "no"))
+    compiler = Compiler(lambda lane, names: set(names))
+    assert blame(compiler.run, chain(), finding, signature_of(finding)) == NOBODY
+    assert compiler.ran == []
+
+
+def test_what_does_not_show_any_more_has_nobody_to_blame() -> None:
+    sinner, saint = (Compiler(lambda lane, names, wrong=wrong: wrong & set(names)) for wrong in ({"v3"}, set[str]()))
+    finding = sinner.finding(chain())
+    told = blame(saint.run, chain(), finding, signature_of(finding))
+    assert (told.place, told.evidence) == (None, "It does not show any more")
+
+
+def test_what_is_known_when_the_runs_are_spent_is_kept() -> None:
+    """Twenty-five are enough for a thousand passes: the operator is asked about first."""
+    many = [PassRun(f"P{number}", True, True, True) for number in range(1 << 12)]
+    compiler = Compiler(lambda lane, names: {"v3"} & set(names) if runs(lane, 2000) else set(), many)
+    finding = compiler.finding(chain())
+    told = blame(compiler.run, chain(), finding, signature_of(finding))
+    assert (told.operator, told.culprit) == ("tanh", "P2000")
+    assert len(compiler.ran) <= 25
+
+
+@pytest.mark.parametrize(
+    ("after", "place", "culprit"),
+    [
+        ("import", Place.FRONTEND, "_flip"),
+        ("LegalizeOps", Place.LEGALIZATION, "LegalizeOps"),
+        ("FuseOps", Place.PASS, "FuseOps"),
+    ],
+)
+def test_the_checker_says_itself_behind_which_step(after: str, place: Place, culprit: str) -> None:
+    evidence = IllFormed(after, "ValueError", "ill")
+    trace = Trace((PASSES[0],), converters=(("flip.default", "BaseFXGraphImporter._flip"),))
+
+    def run(case: object, lanes: object) -> Result:
+        right = (fakes.expect([1.0, -2.0]),)
+        outcomes = dict(fakes.references(*right))
+        for lane in lanes:  # type: ignore[attr-defined]
+            if lane not in outcomes:
+                ran = fakes.honest(right)
+                outcomes[lane] = replace(ran, facts=replace(ran.facts, ill_formed=evidence, trace=trace))
+        return Result(outcomes)
+
+    finding = Finding(Kind.ILL_FORMED, Component.TVM, replace(fakes.TVM, checked=True), Stage.COMPILE, evidence)
+    if after == "import":
+        finding = replace(finding, stage=Stage.IMPORT)
+    told = blame(run, chain(1), finding, signature_of(finding))
+    assert (told.place, told.culprit) == (place, culprit)
+
+
+@pytest.mark.parametrize(
+    ("what", "function", "name"),
+    [
+        ("flip.default", "BaseFXGraphImporter._flip", "_flip"),
+        ("sub.Tensor", "BaseFXGraphImporter._binary_op.convert", "_binary_op of sub"),
+        ("Softmax", "Softmax._impl_v13", "Softmax._impl_v13"),
+    ],
+)
+def test_converters_are_called_as_tvm_calls_them(what: str, function: str, name: str) -> None:
+    assert converter_name(what, function) == name
+
+
+def test_of_several_converters_the_one_called_for_the_operator_is_named_or_none() -> None:
+    trace = Trace(
+        converters=(("_softmax.default", "BaseFXGraphImporter._softmax"), ("flip.default", "BaseFXGraphImporter._flip"))
+    )
+    assert converter_of(trace, "softmax") == "_softmax"
+    assert converter_of(trace, "roll") == ""

@@ -1,0 +1,53 @@
+"""A glance made by hand: a campaign that runs well, but for one lane."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fuzzer.campaign.loop import Doing
+from fuzzer.watching.glance import Glance
+from fuzzer.watching.health import LaneHealth
+from fuzzer.watching.resources import Resources
+
+NOW = 1_800_000_000.0
+
+FAILING = LaneHealth("relax-export-c", {"ran": 4, "raised": 36}, {"ran": 95, "raised": 5})
+SOUND = LaneHealth("relax-export-llvm", {"ran": 38, "unsupported": 2}, {"ran": 450, "unsupported": 50})
+
+
+def glance(**other: Any) -> Glance:
+    values: dict[str, Any] = {
+        "folder": Path("/campaigns/night"),
+        "seed": 99,
+        "pid": 4321,
+        "now": NOW,
+        "seconds": 3725.0,
+        "limit": 7200.0,
+        "run_tests": 1850,
+        "new": 3,
+        "tests": 12345,
+        "invalid": 2,
+        "next_test": 12346,
+        "lane_results": 67890,
+        "triage_lane_results": 5120,
+        "cpu_seconds": 30000.4,
+        "wall_seconds": 25000.0,
+        "supervisor_share": 0.031,
+        "stage_cpu": {"export": 100.0, "compile": 250.0, "run": 50.0, "import": 60.0, "load": 20.0, "start": 20.0},
+        "tests_per_second": 0.5,
+        "lane_results_per_second": 4.25,
+        "findings": {("tvm", "wrong-value"): 7, ("tvm", "timed-out"): 2, ("exporter", "internal-error"): 1},
+        "flaky": 1,
+        "today": 4,
+        "last": "wrong-value-squeeze-linear-3f2a0c1b2d3e",
+        "last_found": NOW - 200,
+        "known": 812,
+        "features": 1204,
+        "curve": [(30 * n, 10 * n, 50 * n, 100 * n, n, 60 * n) for n in range(9)],
+        "lanes": (FAILING, SOUND),
+        "workers": 2,
+        "doing": (Doing("test 12346", 98.0), Doing("a new died of relax-export-c", 60.0)),
+        "resources": Resources(122_000_000, 1_900_000_000, 5, 17_100_000_000, 51_000_000_000),
+    }
+    return Glance(**{**values, **other})

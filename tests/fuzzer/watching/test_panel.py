@@ -1,0 +1,87 @@
+"""What a terminal shows, to the character; the clock stands still."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from glances import FAILING, SOUND, glance
+from rich.console import Console
+
+from fuzzer.watching.health import LaneHealth
+from fuzzer.watching.panel import Panel, line
+
+
+def shown(width: int, height: int = 24, **other: Any) -> list[str]:
+    console = Console(record=True, width=width, height=height, file=io.StringIO())
+    console.print(Panel(glance(**other), monotonic=100.0))
+    return [text.rstrip() for text in console.export_text().splitlines()]
+
+
+def test_eighty_columns() -> None:
+    assert shown(80) == [
+        "difftvm  seed 99  process 4321  /campaigns/night",
+        "time          1 h 02 min of 2 h 00 min; 6 h 56 min in all; supervisor 3.1% CPU",
+        "tests         12,345, 0.50/s (0.50/s in this run), 2 invalid, next 12346",
+        "lane results  67,890 in tests, 5,120 in triage, 4.2/s",
+        "findings      10: 9 tvm, 1 exporter",
+        "              3 new in this run, 4 in 24 h, 1 flaky; known ones met 812 times",
+        "last          3 min 20 s ago: wrong-value-squeeze-linear-3f2a0c1b2d3e",
+        "  findings    ▁▂▃▄▅▅▆▇█ 10",
+        "  features    ▁▂▃▄▅▅▆▇█ 1,204",
+        "time goes to  compile 50%, export 20%, import 12%, run 10%, load 4%",
+        "memory        122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
+        "workers       test 12346 for 2 s; a new died of relax-export-c for 40 s",
+        "",
+        "lanes, newest outcomes   results  before",
+        "!! relax-export-c        4 of 40  95%     36 raised",
+        "   relax-export-llvm    38 of 40  90%     2 unsupported",
+    ]
+
+
+def test_a_campaign_that_has_just_begun() -> None:
+    nothing: dict[str, Any] = {"findings": {}, "last": "", "last_found": None, "curve": [], "lanes": ()}
+    nothing |= {"new": 0, "today": 0, "flaky": 0, "known": 0, "limit": None, "doing": (), "stage_cpu": {}}
+    assert shown(80, **nothing) == [
+        "difftvm  seed 99  process 4321  /campaigns/night",
+        "time          1 h 02 min; 6 h 56 min in all; supervisor 3.1% CPU",
+        "tests         12,345, 0.50/s (0.50/s in this run), 2 invalid, next 12346",
+        "lane results  67,890 in tests, 5,120 in triage, 4.2/s",
+        "findings      0: none yet",
+        "              0 new in this run, 0 in 24 h, 0 flaky; known ones met 0 times",
+        "time goes to  nothing yet",
+        "memory        122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
+        "workers       2 of 2 at rest",
+    ]
+
+
+def test_as_many_lanes_as_there_is_room_for_those_that_fail_first() -> None:
+    many = (FAILING, *(LaneHealth(f"lane-{n}", {"ran": 1}, {}) for n in range(40)))
+    for height in (24, 40):
+        lines = shown(80, height, lanes=many)
+        assert len(lines) <= height - 1
+        assert lines[-1].strip() == f"and {41 - sum('lane-' in text or '!!' in text for text in lines)} more"
+        assert sum("!!" in text for text in lines) == 1
+
+
+def test_beside_each_other_where_it_is_wide() -> None:
+    lines = shown(170)
+    assert len(lines) < len(shown(80))
+    assert all(len(text) <= 170 for text in lines)
+
+
+def test_what_is_narrow_loses_no_number() -> None:
+    text = "".join("".join(shown(50, 60)).split())
+    for number in ("12,345", "67,890", "10:9tvm,1exporter", "4of40", "122MBhere"):
+        assert number in text
+
+
+def test_names_are_no_markup() -> None:
+    assert any("[bold]x[/bold]" in text for text in shown(80, last="[bold]x[/bold]"))
+
+
+def test_a_line_for_logs() -> None:
+    assert line(glance(lanes=(SOUND,))) == (
+        "1 h 02 min  1850 tests  0.50/s  67890 lane results  3 new findings, 10 in all  supervisor 122 MB"
+    )
+    assert line(glance()).endswith("  LANES FAIL: relax-export-c")

@@ -1,0 +1,113 @@
+"""A campaign that is watched, on an executor made by hand: its files, and counters over a restart."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import fakes
+import pytest
+from test_metrics import scraped
+
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.store import Store
+from fuzzer.isolate.processes import resident_bytes
+from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.lanes import TVM_LANES
+from fuzzer.settings import Settings
+from fuzzer.watching.glance import Observer, Rates
+from fuzzer.watching.resources import Resources, descendants, resources
+from fuzzer.watching.stats_files import PLOT, STATS
+from fuzzer.watching.watching import watched
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Result, Stage
+
+
+class Honest:
+    versions = {"tvm": "0"}  # noqa: RUF012 - as backends have it
+    cpu_seconds = 0.0
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        known = fakes.references(*fakes.TWO_OUTPUTS)
+        outcomes = {lane: known.get(lane, fakes.honest(fakes.TWO_OUTPUTS)) for lane in lanes}
+        return Result(outcomes, {Stage.COMPILE: 0.5})
+
+    run_fresh = run
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        return ()
+
+
+def campaign(store: Store, tests: int) -> Campaign:
+    settings = Settings(store.folder, 1, TVM_LANES, tests=tests)
+    return Campaign(settings, store, Honest(), lambda index: fakes.CASE)  # type: ignore[arg-type]
+
+
+def facts(folder: Path) -> dict[str, str]:
+    pairs = (line.split(": ", 1) for line in (folder / STATS).read_text().splitlines())
+    return {key.strip(): value for key, value in pairs}
+
+
+def test_files_and_metrics_go_on_where_the_last_run_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for run in (1, 2):
+        with Store(tmp_path, 1) as store:
+            task = campaign(store, 3)
+            with watched(task, 0) as observer:
+                port = int(capsys.readouterr().err.rpartition(":")[2].partition("/")[0])
+                task.run()
+                told = scraped(port)
+                glance = observer.glance()
+        assert told[("difftvm_tests_total", ())] == 3 * run
+        assert told[("difftvm_stage_cpu_seconds_total", ("compile",))] == 1.5 * run
+        assert (glance.tests, glance.run_tests, glance.doing) == (3 * run, 3, ())
+        assert {lane.lane: lane.results for lane in glance.lanes}[TVM_LANES[0].name] == 3 * (run - 1) + 3
+        assert facts(tmp_path)["execs_done"] == str(3 * run)
+        assert int(facts(tmp_path)["fuzzer_pid"]) == os.getpid()
+    assert len((tmp_path / PLOT).read_text().splitlines()) == 3
+
+
+def test_what_is_dear_is_asked_for_seldom(tmp_path: Path, saved: Path) -> None:
+    now, asked = [1000.0], []
+
+    def measure(folder: Path, pid: int) -> Resources:
+        asked.append(now[0])
+        return Resources(1, 2, 3, 4, 5)
+
+    os.utime(saved / "finding.json", (400.0, 400.0))
+    with Store(tmp_path, 1) as store:
+        observer = Observer(campaign(store, 1), lambda: now[0], measure)
+        for seconds in (1000, 1029, 1030, 90_000):
+            now[0] = seconds
+            glance = observer.glance()
+            assert (glance.last, glance.last_found) == (saved.name, 400.0)
+            assert glance.today == (seconds < 86_400)
+    assert asked == [1000, 1030, 90_000]
+
+
+def test_rates_are_of_the_last_minute() -> None:
+    rates = Rates()
+    assert rates.of(0.0, 100) == (0.0,)
+    assert rates.of(10.0, 120) == (2.0,)
+    assert rates.of(70.0, 120) == (0.0,)
+    assert rates.of(130.0, 150) == (0.5,)
+
+
+def test_memory_of_children_and_of_theirs(tmp_path: Path) -> None:
+    program = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1, flush=True); input()'])"
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        below = list(descendants(os.getpid()))
+        used = resources(tmp_path, os.getpid())
+        assert len(list(descendants(child.pid))) == 1
+        assert {child.pid, *descendants(child.pid)} <= set(below)
+        child.communicate(b"\n")
+    assert used.processes >= 2
+    assert 4_000_000 < used.children < used.free
+    assert abs(used.supervisor - resident_bytes(os.getpid())) < 50_000_000
+    assert used.disk > 0
+    assert list(descendants(child.pid)) == []
