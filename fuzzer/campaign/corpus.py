@@ -1,4 +1,4 @@
-"""A campaign's corpus: `DIR/corpus/<name>/`, cases in the form of corpus/README.md: what `fuzz import` brought, and what
+"""A campaign's corpus: `DIR/corpus/<name>/`, cases in the form of corpus/README.md: those of `fuzz import`, and what
 showed something new (`fuzzer.campaign.guidance`).
 
 What was brought is run at the start of a campaign as it is, and mutated now and then later.

@@ -95,6 +95,8 @@ class Guidance:
         """The case of a test. What is kept decides with the seed: a resumed campaign goes on otherwise than it would
         have, which its findings do not mind."""
         source = NumpySource(self.seed, index)
+        if given := self._next_given():
+            return source.choice(at_each_size(given))
         if (
             source.rarely(round(MUTATED * max(0.0, 1 - 10 * self.novelty)))
             and (parent := self._picked(source)) is not None
