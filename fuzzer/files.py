@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -14,6 +17,22 @@ def write_atomically(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
+    sync_folder(path.parent)
+
+
+def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
+    """A new folder of these files: made beside it under a name that begins with `.tmp-`, synced, renamed. Raises
+    OSError, where one is in the way too."""
+    temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=path.parent))
+    try:
+        for name, data in files.items():
+            write_synced(temporary / name, data)
+        sync_folder(temporary)
+        temporary.chmod(0o755)
+        temporary.rename(path)
+    except OSError:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
     sync_folder(path.parent)
 
 

@@ -19,7 +19,7 @@ class Settings:
 
     Every test takes `lanes`, one of the `sampled` ones in turn, and so many that are `drawn` for it alone; some tests
     take `often` (`fuzzer.campaign.mix`). Where lanes are `steered`, what an importer is known not to take is seldom
-    tried on it; lanes that somebody asked for are not.
+    tried on it; lanes that somebody asked for are not. Where it is `guided`, what tests showed decides what comes next.
     """
 
     campaign: Path
@@ -35,3 +35,4 @@ class Settings:
     steered: bool = False
     often: tuple[LaneSpec, ...] = ()
     drawn: int = 0
+    guided: bool = False

@@ -70,6 +70,7 @@ class Facts:
     parameter_bytes  of the case's parameters and buffers; constant_bytes those in the module before the build;
                      built_bytes of the shared library, where one is written
     mutants          modules broken on purpose, of a lane that does that
+    behaviour        names of what the compiler did, for guidance: operators, kernels, passes that changed the program
     trace            what a lane tells that was asked to
     """
 
@@ -83,6 +84,7 @@ class Facts:
     peak_bytes: int = 0
     compile_seconds: float = 0.0
     mutants: tuple[Mutant, ...] = ()
+    behaviour: tuple[str, ...] = ()
     trace: Trace | None = None
 
 

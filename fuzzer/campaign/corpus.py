@@ -1,15 +1,14 @@
-"""A campaign's corpus: `DIR/corpus/<name>/`, cases as they come from `fuzz import`, in the form of corpus/README.md.
+"""A campaign's corpus: `DIR/corpus/<name>/`, cases in the form of corpus/README.md: those of `fuzz import`, and what
+showed something new (`fuzzer.campaign.guidance`).
 
-What is there is run at the start of a campaign as it is, and mutated now and then later (`random_cases` in loop.py).
+What was brought is run at the start of a campaign as it is, and mutated now and then later.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
-from fuzzer.files import sync_folder, write_synced
+from fuzzer.files import write_folder
 from generators import case_file
 from generators.graph import Case, Invalid
 
@@ -34,17 +33,10 @@ def add(campaign: Path, name: str, case: Case) -> bool:
     folder = campaign / FOLDER / name
     if folder.exists():
         return False
-    temporary = folder.with_name(f".tmp-{name}-{os.getpid()}")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary.mkdir()
-        try:
-            for part, data in zip((case_file.JSON_NAME, case_file.TENSORS_NAME), case_file.encode(case), strict=True):
-                write_synced(temporary / part, data)
-            temporary.rename(folder)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-        sync_folder(folder.parent)
+        text, tensors = case_file.encode(case)
+        write_folder(folder, {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors})
     except OSError as error:
         raise Invalid(f"{folder}: {error.strerror}") from None
     return True

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from fuzzer.campaign.tally import Tally
 from generators.graph import Invalid
@@ -28,51 +29,6 @@ NAME = "index.sqlite"
 OWN = 1
 
 PROGRESS_SECONDS = 30
-
-MIGRATIONS = (
-    """
-    CREATE TABLE origins (
-        id INTEGER PRIMARY KEY,
-        campaign TEXT NOT NULL UNIQUE,  -- a random name that it got when it began
-        seed INTEGER NOT NULL,
-        next_test INTEGER NOT NULL,
-        tally TEXT NOT NULL             -- JSON of `Tally`
-    );
-    CREATE TABLE lanes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-    CREATE TABLE tests (
-        origin INTEGER NOT NULL, number INTEGER NOT NULL, cpu_ms INTEGER NOT NULL,
-        PRIMARY KEY (origin, number)
-    ) WITHOUT ROWID;
-    CREATE TABLE outcomes (
-        origin INTEGER NOT NULL, test INTEGER NOT NULL, lane INTEGER NOT NULL, how TEXT NOT NULL, stage TEXT,
-        PRIMARY KEY (origin, test, lane)
-    ) WITHOUT ROWID;
-    CREATE TABLE findings (signature TEXT PRIMARY KEY, slug TEXT NOT NULL, origin INTEGER NOT NULL) WITHOUT ROWID;
-    CREATE TABLE counts (
-        kind TEXT NOT NULL,             -- 'finding' by signature, 'known' by the name of its entry
-        name TEXT NOT NULL, origin INTEGER NOT NULL, tests INTEGER NOT NULL,
-        PRIMARY KEY (kind, name, origin)
-    ) WITHOUT ROWID;
-    """,
-    """
-    CREATE TABLE features (
-        name TEXT PRIMARY KEY, origin INTEGER NOT NULL, first_test INTEGER NOT NULL, tests INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE progress (             -- the books as they were, now and then: what curves are drawn of
-        origin INTEGER NOT NULL, seconds INTEGER NOT NULL,  -- of the campaign's wall clock, over all its runs
-        tests INTEGER NOT NULL, lane_results INTEGER NOT NULL, features INTEGER NOT NULL, findings INTEGER NOT NULL,
-        cpu_seconds INTEGER NOT NULL,
-        PRIMARY KEY (origin, seconds)
-    ) WITHOUT ROWID;
-    """,
-    """
-    CREATE TABLE operators (            -- how lanes came out with graphs that hold an operator
-        origin INTEGER NOT NULL, op TEXT NOT NULL, lane INTEGER NOT NULL, how TEXT NOT NULL, outcomes INTEGER NOT NULL,
-        PRIMARY KEY (origin, op, lane, how)
-    ) WITHOUT ROWID;
-    """,
-)
-"""Each brings the schema from the version before to the next; an index has as many behind it as `user_version` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +41,28 @@ class Row:
     """(lane, how it came out, stage of a failure)."""
     ops: frozenset[str] = frozenset()
     """Of the graph: they are counted, not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A case of the corpus, and how it did (`fuzzer.campaign.guidance.Entry`)."""
+
+    digest: str
+    showed: tuple[str, ...]
+    picked: int
+    stuck: int
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """`features`: (first test, tests) by name; `corpus`: cases that were kept."""
+
+    features: Mapping[str, tuple[int, int]]
+    corpus: tuple[Kept, ...]
+
+
+NOTHING = Learnt({}, ())
 
 
 def row_of(number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome], ops: Iterable[str] = ()) -> Row:
@@ -137,7 +115,13 @@ class Index:
 
     # --- the owner's
 
-    def write(self, state: State, tests: Iterable[Row] = (), findings: Mapping[str, str] | None = None) -> None:
+    def write(
+        self,
+        state: State,
+        tests: Iterable[Row] = (),
+        findings: Mapping[str, str] | None = None,
+        learnt: Learnt = NOTHING,
+    ) -> None:
         """One transaction: all of it is there afterwards, or nothing. `findings`: slugs by signature, of new ones.
         What is counted by operator follows every `PROGRESS_SECONDS`, and in the end."""
         tests = list(tests)
@@ -154,6 +138,7 @@ class Index:
             for kind, counted in (("finding", state.seen), ("known", state.known)):
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
+            _write_learnt(db, learnt)
             counted_operators = self._note_progress(db, state) and self._count_operators(db)
             named = [(signature, slug, OWN) for signature, slug in (findings or {}).items()]
             db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NOTHING", named)
@@ -229,9 +214,26 @@ class Index:
                     "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
                     [(name, mine, first, tests) for name, first, tests in seen],
                 )
+                cases = other.rows("SELECT digest, showed, picked, stuck, fresh FROM corpus WHERE origin = ?", origin)
+                db.executemany(
+                    "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
+                    [(digest, mine, *rest) for digest, *rest in cases],
+                )
         return self.tests - before
 
     # --- everybody's
+
+    def learnt(self) -> Learnt:
+        """By tests of the campaign itself, and by what was merged into it."""
+        seen = self.rows("SELECT name, first_test, tests FROM features")
+        kept = self.rows("SELECT digest, showed, picked, stuck, fresh FROM corpus")
+        return Learnt(
+            {str(name): (int(str(first)), int(str(tests))) for name, first, tests in seen},
+            tuple(
+                Kept(str(d), tuple(msgspec.json.decode(str(showed))), int(str(p)), int(str(s)), bool(fresh))
+                for d, showed, p, s, fresh in kept
+            ),
+        )
 
     def progress(self, points: int = 1_000_000) -> list[tuple[int, ...]]:
         """The campaign's own curve: rows of (seconds, tests, lane results, features, findings, CPU seconds), so many at
@@ -303,6 +305,18 @@ class Index:
     def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
         with self._guard:
             return self._db.execute(query, values).fetchall()
+
+
+def _write_learnt(db: sqlite3.Connection, learnt: Learnt) -> None:
+    db.executemany(
+        "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET tests = excluded.tests",
+        [(name, OWN, first, tests) for name, (first, tests) in learnt.features.items()],
+    )
+    db.executemany(
+        "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET"
+        " picked = excluded.picked, stuck = excluded.stuck",
+        [(k.digest, OWN, msgspec.json.encode(k.showed).decode(), k.picked, k.stuck, k.fresh) for k in learnt.corpus],
+    )
 
 
 def is_sound(folder: Path) -> bool:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 from fuzzer.availability import is_for_a_device
 from fuzzer.campaign import corpus
-from fuzzer.campaign.index import row_of
+from fuzzer.campaign.features import features_of
+from fuzzer.campaign.guidance import Guidance
+from fuzzer.campaign.index import NOTHING, row_of
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.device_station import ON_THE_DEVICE
@@ -33,7 +35,7 @@ from generators.mutate import mutate
 from generators.ops import OPS
 from generators.random_graph import generate
 from oracles import judge_all
-from oracles.finding import Finding
+from oracles.finding import Component, Finding
 from oracles.lane import Engine, LaneSpec, speaks_relay
 from oracles.outcome import Result
 
@@ -92,7 +94,8 @@ class Campaign:
         self, settings: Settings, store: Store, executor: Backend, cases: Cases | None = None, watch: Watch = _nobody
     ) -> None:
         self.settings, self.store, self.executor = settings, store, executor
-        self._cases = cases or random_cases(settings, store.state.seed)
+        self.guidance = self._guidance() if settings.guided and cases is None else None
+        self._cases = cases or (self.guidance.case if self.guidance else random_cases(settings, store.state.seed))
         self._watch = watch
         self.new: list[FindingDoc] = []
         self.doing: dict[int, Doing] = {}
@@ -105,6 +108,11 @@ class Campaign:
         self._lock = threading.Lock()
         self._next = self.first = store.state.next_test
         self._done: set[int] = set()
+
+    def _guidance(self) -> Guidance:
+        guidance = Guidance(self.settings, self.store.state.seed)
+        guidance.recall(self.store.learnt())
+        return guidance
 
     @property
     def seconds(self) -> float:
@@ -137,7 +145,7 @@ class Campaign:
         times, tally = os.times(), self.store.state.tally
         tally.cpu_seconds = self._before[0] + times.user + times.system + self.executor.cpu_seconds
         tally.wall_seconds = self._before[1] + self.seconds
-        self.store.save_state()
+        self.store.save_state(self.guidance.changed() if self.guidance else NOTHING)
         self.after_saving()
 
     def _work(self) -> None:
@@ -178,8 +186,13 @@ class Campaign:
         self.store.record(row_of(index, result.cpu_seconds, result.outcomes, case.graph.ops))
         findings = self._judged(case, result)
         waiting = deque((case, sighting) for sighting in sightings(findings))
+        before = len(self.new)
         while waiting:
             waiting += self._look_into(*waiting.popleft())
+        if self.guidance:
+            failed = any(finding.component is Component.TVM for finding in findings)
+            seen = features_of(case, result.outcomes, tuple(findings))
+            self.guidance.learn(index, case, seen, failed=failed, found=len(self.new) > before)
         self._watch(index, case, result, findings)
 
     def _look_into(self, case: Case, sighting: Sighting) -> Sequence[tuple[Case, Sighting]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,8 +10,9 @@ import msgspec
 from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.store import Store
-from fuzzer.files import sync_folder
+from fuzzer.files import write_folder
 from fuzzer.report import finding_file
+from generators import case_file
 from generators.graph import Invalid
 
 
@@ -47,22 +46,17 @@ def _brought(source: Path, store: Store) -> Merged:
         if doc.signature in store.findings:
             known += 1
             continue
-        _copied(path.parent, store.crashes / doc.slug)
+        _copy(path.parent, store.crashes / doc.slug)
         store.findings[doc.signature] = doc
         new += 1
+    for path in sorted((source / "corpus").glob(f"*/{case_file.JSON_NAME}")):
+        store.corpus.mkdir(exist_ok=True)
+        if not (store.corpus / path.parent.name).exists():
+            _copy(path.parent, store.corpus / path.parent.name)
     with Index(source, writes=False) as theirs:
         return Merged(source, store.adopt(theirs), new, known)
 
 
-def _copied(finding: Path, to: Path) -> None:
+def _copy(folder: Path, to: Path) -> None:
     """The folder is there whole or not at all."""
-    temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=to.parent))
-    try:
-        shutil.copytree(finding, temporary, dirs_exist_ok=True)
-        sync_folder(temporary)
-        temporary.chmod(0o755)
-        temporary.rename(to)
-    except OSError:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-    sync_folder(to.parent)
+    write_folder(to, {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()})

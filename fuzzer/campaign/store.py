@@ -3,6 +3,7 @@
     index.sqlite    what was run and what came of it (`fuzzer.campaign.index`)
     campaign.json   seed, next test, books, for scripts, and for a new index; replaced atomically
     campaign.lock   held by the running campaign; names its process
+    corpus/         cases that showed something new; what `fuzz import` brings lies there too
     crashes/        findings; each folder appears whole, by a rename, and is never changed
     scratch/        what children write; emptied at start
 
@@ -14,7 +15,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,9 +24,9 @@ from typing import IO, TypeVar
 
 from fuzzer import onnx_model
 from fuzzer.campaign import index, state
-from fuzzer.campaign.index import Index, Row
+from fuzzer.campaign.index import NOTHING, Index, Learnt, Row
 from fuzzer.campaign.state import State
-from fuzzer.files import sync_folder, write_synced
+from fuzzer.files import write_folder
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.finding_file import FindingDoc
@@ -136,7 +136,7 @@ class Store:
     def _sweep(self) -> None:
         """What a killed run left half-done: children's files, and findings whose rename never came."""
         shutil.rmtree(self.scratch, ignore_errors=True)
-        for leftover in self.crashes.glob(".tmp-*"):
+        for leftover in (*self.crashes.glob(".tmp-*"), *self.corpus.glob(".tmp-*")):
             shutil.rmtree(leftover, ignore_errors=True)
         for leftover in self.folder.glob(".tmp-campaign.json-*"):
             leftover.unlink(missing_ok=True)
@@ -150,6 +150,14 @@ class Store:
     def finished(self, next_test: int) -> None:
         with self._lock:
             self.state.next_test = max(self.state.next_test, next_test)
+
+    def learnt(self) -> Learnt:
+        """What earlier runs learnt."""
+        return self._index.learnt() if self._index else NOTHING
+
+    @property
+    def corpus(self) -> Path:
+        return self.folder / "corpus"
 
     def record(self, row: Row) -> None:
         """A test that is through, for the index."""
@@ -170,12 +178,14 @@ class Store:
             assert self._index is not None
             return self._index.adopt(other)
 
-    def save_state(self) -> None:
-        """Commit everything that was counted and recorded since the last time."""
+    def save_state(self, learnt: Learnt = NOTHING) -> None:
+        """Commit everything that was counted, recorded and learnt since the last time."""
         with self._lock:
             if self._index is None:
                 self._index = Index(self.folder)
-            self._index.write(self.state, self._rows, {doc.signature: doc.slug for doc in self.findings.values()})
+            self._index.write(
+                self.state, self._rows, {doc.signature: doc.slug for doc in self.findings.values()}, learnt
+            )
             self._rows.clear()
             state.write(self.folder, self.state)
 
@@ -272,17 +282,7 @@ class Store:
             files |= {BEFORE: found.blame.before.encode(), AFTER: found.blame.after.encode()}
         if found.onnx:
             files[ONNX] = onnx_model.encode(found.onnx)
-        temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=self.crashes))
-        try:
-            for name, data in files.items():
-                write_synced(temporary / name, data)
-            sync_folder(temporary)
-            temporary.chmod(0o755)
-            temporary.rename(self.crashes / doc.slug)
-        except OSError:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
-        sync_folder(self.crashes)
+        write_folder(self.crashes / doc.slug, files)
 
 
 def _shows_in(lane: LaneSpec, doc: FindingDoc) -> bool:

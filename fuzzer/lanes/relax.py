@@ -9,6 +9,7 @@ from fuzzer.availability import Missing, availability, compiler_of
 from fuzzer.lanes import relax_dynamo, relax_gradient, relax_interpreted, relax_mutants, sanitized
 from fuzzer.lanes.base import Bench, Step
 from fuzzer.lanes.memory import peak_noted
+from fuzzer.lanes.relax_behaviour import Onlooker
 from fuzzer.lanes.relax_build import built, device_of, generator_lacks, run_twice
 from fuzzer.lanes.relax_check import Checker
 from fuzzer.lanes.relax_import import imported
@@ -60,8 +61,10 @@ def _plain(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
     if tracer:
         tracer.imported(model.module)
     checker = Checker.after_import(model.module, spec, step)
+    onlooker = Onlooker(step)
+    onlooker.imported(model.module)
     row = TARGETS[spec.target]
-    machine = built(model.module, spec, step, checker, model.params, tracer)
+    machine = built(model.module, spec, step, checker, model.params, tracer, onlooker)
     if machine is None:
         return Built()
     if row.runs is Runs.APART:

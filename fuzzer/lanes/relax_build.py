@@ -21,6 +21,7 @@ from tvm import relax
 from fuzzer.availability import compiler_of
 from fuzzer.lanes import memory, releases, written
 from fuzzer.lanes.base import Step
+from fuzzer.lanes.relax_behaviour import Onlooker
 from fuzzer.lanes.relax_check import Checker
 from fuzzer.lanes.relax_params import before_passes, options
 from fuzzer.lanes.relax_trace import Tracer
@@ -40,6 +41,7 @@ def built(
     checker: Checker | None,
     params: Sequence[Any] = (),
     tracer: Tracer | None = None,
+    onlooker: Onlooker | None = None,
 ) -> Any:
     """The module's passes, its compilation, and a virtual machine that holds it; None where nothing here runs it, the
     path of a library that runs in a process of its own.
@@ -50,7 +52,7 @@ def built(
     device = device_of(row)
     target = target_of(row)
     try:
-        with context(spec, checker, tracer), target:
+        with context(spec, tracer, checker, onlooker), target:
             step(Stage.TRANSFORM)
             module = before_passes(module, spec.params, params)
             module = transformed(module, spec, step, checker, target)
@@ -104,13 +106,13 @@ def generator_lacks(row: Target) -> str | None:
     return None if known else f"this TVM has no code generator for {kind}"
 
 
-def context(spec: LaneSpec, checker: Checker | None, tracer: Tracer | None = None) -> Any:
+def context(spec: LaneSpec, *watching: Checker | Tracer | Onlooker | None) -> Any:
     switched_on = [*spec.options, *([] if spec.asserts else ["tirx.disable_assert"])]
     return tvm.transform.PassContext(
         opt_level=spec.opt_level,
         config={**dict.fromkeys(switched_on, True), **options(spec.params)},
         disabled_pass=list(spec.disabled),
-        instruments=[each for some in (tracer, checker) if some for each in some.instruments()],
+        instruments=[each for some in watching if some for each in some.instruments()],
     )
 
 

@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from fuzzer.campaign import index, state
-from fuzzer.campaign.index import MIGRATIONS, Index, row_of
+from fuzzer.campaign.index import Index, row_of
+from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Busy, Store, repair
 from fuzzer.lanes import ONNXRUNTIME, TORCH

@@ -1,0 +1,83 @@
+"""What a test did, as a set of names: what guidance counts. A test with a name that nobody had before is interesting.
+
+Names are of kinds of things: they hold no sizes and no values, so that there are some tens of thousands at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuzzer.triage.signature import lacking, signature_of
+from generators.graph import Attr, Case, DType
+from generators.ops import TABLE
+from oracles.finding import Finding
+from oracles.lane import Engine
+from oracles.outcome import Died, Outcomes, Raised, TimedOut, Unsupported, facts_of
+
+
+def features_of(case: Case, outcomes: Outcomes, found: tuple[Finding, ...]) -> frozenset[str]:
+    """Of the case itself, of what the compiler did with it on any lane, and of how the lanes came out."""
+    return frozenset((*of_case(case), *_behaviour(outcomes), *_ends(outcomes), *_failures(found)))
+
+
+def of_case(case: Case) -> Iterator[str]:
+    """Operators with dtype and rank, their attributes by class, and how they are written. Not which operator reads
+    which: of 400 operators these are so many that every test shows some, and nothing is ever rare."""
+    types = case.graph.types
+    for node in case.graph.nodes:
+        if node.args:
+            first = types[node.args[0]]
+            yield f"op {node.op} {first.dtype} {len(first.shape)}"
+        else:
+            yield f"op {node.op} - -"
+        for name, attr in node.attrs.items():
+            yield f"attr {node.op} {name}={_class(attr)}"
+        if node.form.value != "plain":
+            yield f"form {node.op} {node.form}"
+    if case.graph.symbols:
+        yield from (f"symbolic {op}" for op in set(case.graph.ops))
+
+
+def _class(value: Attr) -> str:
+    match value:
+        case bool() | str() | None | DType():
+            return str(value)
+        case int():
+            return str(value) if -2 <= value <= 2 else "many" if value > 0 else "-many"
+        case float():
+            return str(value) if value in (0.0, 1.0) else "positive" if value > 0 else "negative"
+        case tuple():
+            kinds = sorted({_class(item) for item in value})
+            return f"({len(value)}: {' '.join(kinds[:4])})"
+        case _:
+            return type(value).__name__
+
+
+def _behaviour(outcomes: Outcomes) -> Iterator[str]:
+    for lane, outcome in outcomes.items():
+        family = lane.importer if lane.engine is Engine.TVM else lane.engine
+        for name in facts_of(outcome).behaviour:
+            yield f"{family} {name}" if name.startswith("relax ") else name
+
+
+def _ends(outcomes: Outcomes) -> Iterator[str]:
+    for lane, outcome in outcomes.items():
+        match outcome:
+            case Raised(stage=stage) | Died(stage=stage) | TimedOut(stage=stage) if lane.engine is Engine.TVM:
+                yield f"{lane.importer} {type(outcome).__name__} {stage}"
+            case Unsupported():
+                yield from (f"{lane.importer} lacks {name}" for name in lacking(outcome))
+            case _:
+                pass
+
+
+def _failures(found: tuple[Finding, ...]) -> Iterator[str]:
+    for finding in found:
+        yield f"failure {signature_of(finding).id}"
+
+
+def operators_in(features: frozenset[str]) -> Iterator[str]:
+    """The operators that names of `of_case` speak of."""
+    for name in features:
+        if name.startswith("op ") and (op := name.split(" ")[1]) in TABLE:
+            yield op

@@ -1,0 +1,94 @@
+"""Names of what a test did: the same for what is of one kind, others for what is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fuzzer.campaign.features import features_of, of_case, operators_in
+from fuzzer.lanes import TORCH, TVM_LANES
+from generators.builder import Builder
+from generators.choice import NumpySource
+from generators.graph import Case, DType, TensorType
+from generators.motifs import call
+from generators.random_graph import generate, with_values
+from oracles import judge_all
+from oracles.outcome import Facts, Raised, Ran, Stage, Unsupported
+
+LANE = TVM_LANES[0]
+
+
+def softmax_of_sum(*sizes: int, dim: int = -1) -> Case:
+    b = Builder(NumpySource(0))
+    x = b.fresh_input(TensorType(DType.FLOAT32, sizes))
+    call(b, "softmax", call(b, "add", x, x), dim=dim)
+    return with_values(b, "by hand")
+
+
+def test_the_names_of_a_case() -> None:
+    assert set(of_case(softmax_of_sum(2, 3))) == {
+        "op add float32 2",
+        "op softmax float32 2",
+        "attr add alpha=1",
+        "attr softmax dim=-1",
+        "attr softmax dtype=None",
+    }
+
+
+def test_sizes_and_values_have_no_names_and_ranks_have() -> None:
+    assert set(of_case(softmax_of_sum(2, 3))) == set(of_case(softmax_of_sum(5, 1)))
+    assert set(of_case(softmax_of_sum(2, 3))) != set(of_case(softmax_of_sum(2, 3, 4)))
+
+
+@pytest.mark.parametrize(("one", "other", "same"), [(-1, -2, False), (0, 1, False), (3, 4, True), (-1, 1, False)])
+def test_attributes_have_classes(one: int, other: int, same: bool) -> None:
+    sizes = (1, 2, 1, 2, 1)
+    assert (set(of_case(softmax_of_sum(*sizes, dim=one))) == set(of_case(softmax_of_sum(*sizes, dim=other)))) is same
+
+
+def test_what_lanes_did_and_how_they_came_out() -> None:
+    case = softmax_of_sum(2, 3)
+    outputs = (np.zeros((2, 3), np.float32),)
+    facts = Facts(behaviour=("relax relax.add float32 2", "kernel fused_add_softmax", "pass FuseTIR"))
+    raised = Raised(Stage.COMPILE, "tvm.error.InternalError", "Check failed: no", facts=facts)
+    seen = features_of(case, {TORCH: Ran(outputs), LANE: raised}, ())
+    assert seen - set(of_case(case)) == {
+        f"{LANE.importer} relax relax.add float32 2",
+        "kernel fused_add_softmax",
+        "pass FuseTIR",
+        f"{LANE.importer} Raised compile",
+    }
+
+
+def test_what_an_importer_lacks_is_told_by_name() -> None:
+    case = softmax_of_sum(2, 3)
+    lacks = Unsupported(Stage.IMPORT, "Unsupported function types ['softmax.int']")
+    assert f"{LANE.importer} lacks softmax.int" in features_of(case, {LANE: lacks}, ())
+
+
+def test_each_failure_has_a_name() -> None:
+    case = softmax_of_sum(2, 3)
+    outcomes = {TORCH: Ran(case_outputs(case)), LANE: Raised(Stage.COMPILE, "tvm.error.InternalError", "Check failed")}
+    found = tuple(judge_all(case, outcomes))
+    (name,) = (name for name in features_of(case, outcomes, found) if name.startswith("failure "))
+    renamed = replace(outcomes[LANE], message="Check failed ")
+    again = tuple(judge_all(case, {**outcomes, LANE: renamed}))
+    assert name in features_of(case, outcomes, again)
+
+
+def case_outputs(case: Case) -> tuple[np.ndarray, ...]:
+    return tuple(np.zeros(type.sizes, type.dtype.numpy) for type in case.graph.output_types)
+
+
+def test_the_operators_of_a_case_are_found_in_its_names() -> None:
+    for index in range(20):
+        case = generate(NumpySource(4, index))
+        assert set(operators_in(frozenset(of_case(case)))) == set(case.graph.ops)
+
+
+def test_names_hold_no_numbers_of_many_digits() -> None:
+    for index in range(20):
+        for name in of_case(generate(NumpySource(5, index))):
+            assert not any(word.isdigit() and len(word) > 2 for word in name.split()), name
