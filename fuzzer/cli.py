@@ -108,6 +108,9 @@ def run(
     lanes: LanesGlob = "*",
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
     toolchain: ToolchainNames = HOST_NAME,
+    releases: Annotated[
+        str, typer.Option(metavar="NAMES", help="Hold each new finding against these toolchains, too.")
+    ] = "",
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
     preload: PreloadFile = None,
     auto_file: Annotated[bool, typer.Option("--auto-file", help="File what is found: see `fuzz file`.")] = False,
@@ -121,7 +124,7 @@ def run(
     json: JsonFlag = False,
 ) -> None:
     """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
-    where = named(toolchain)
+    where, others = named(toolchain), named(releases) if releases else ()
     the_mix = lanes == "*"
     every_test = in_toolchains((*SCREENING, *RELAY_ROADS) if the_mix else _lanes(lanes), where)
     in_turn, now_and_then = (*available(SAMPLED_LANES), *RELAY_SAMPLED), (*OFTEN, *RELAY_OFTEN)
@@ -135,10 +138,13 @@ def run(
             campaign, store.state.seed, every_test, sampled, seconds, tests, workers, chosen_ops, json=json
         )
         settings = replace(settings, often=often, drawn=drawn, steered=the_mix)
+        settings = replace(settings, releases=tuple(other.name for other in others))
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
         say("warming up the compilers ...")
         with Fleet(store.scratch, find_all, tell=say) as executor:
             _prove_that_failures_are_seen(executor)
+            for other in others:
+                executor.backend(Place(other.name))  # its zygote is started, and says its release
             task = Campaign(settings, store, executor)
             with watched(task, metrics), filer(task.new, store.crashes, executor, say) as filed:
                 _stop_on_signals(task, filed.drop)

@@ -20,6 +20,7 @@ class Settings:
     Every test takes `lanes`, one of the `sampled` ones in turn, and so many that are `drawn` for it alone; some tests
     take `often` (`fuzzer.campaign.mix`). Where lanes are `steered`, what an importer is known not to take is seldom
     tried on it; lanes that somebody asked for are not. Where it is `guided`, what tests showed decides what comes next.
+    New findings are held against the toolchains of `releases` as well, where no test's lanes run.
     """
 
     campaign: Path
@@ -36,3 +37,4 @@ class Settings:
     often: tuple[LaneSpec, ...] = ()
     drawn: int = 0
     guided: bool = False
+    releases: tuple[str, ...] = ()

@@ -226,10 +226,11 @@ class Campaign:
 
     def _released(self, found: Confirmed) -> Confirmed:
         """With how it fares in the campaign's other toolchains, where there are any: their zygotes are warm. Those that
-        it does not run in are left to `fuzz bisect`."""
+        it does not know are left to `fuzz bisect`."""
         relay = speaks_relay(found.finding.lane)
         lanes = [lane for lane in self.settings.lanes if lane.engine is Engine.TVM and speaks_relay(lane) is relay]
-        toolchains = tuple(dict.fromkeys(lane.toolchain for lane in lanes))
+        others = () if relay else self.settings.releases
+        toolchains = tuple(dict.fromkeys((*(lane.toolchain for lane in lanes), *others)))
         return released(self._run_for_triage, found, toolchains, self.executor.versions)
 
     def _examined(self, found: Confirmed) -> Confirmed:
