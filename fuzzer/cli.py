@@ -27,6 +27,7 @@ from fuzzer.campaign.screen import found_line
 from fuzzer.campaign.store import Busy, Store
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
+from fuzzer.dashboard import command as dashboard_command
 from fuzzer.filing import command as filing
 from fuzzer.filing.auto import asked_for
 from fuzzer.filing.tracker import PUBLIC
@@ -81,6 +82,7 @@ app.add_typer(toolchains.app, name="toolchain")
 app.command("bisect")(bisect_command.bisect)
 app.command("blame")(blame_command.blame)
 app.command("corpus")(corpus_command.corpus)
+app.command("dashboard")(dashboard_command.dashboard)
 app.command("import")(seeds_command.import_models)
 app.command("minimize")(minimize_command.minimize)
 app.command("status")(status_command.status)

@@ -41,7 +41,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
     model = imported(bench, spec, step)
     step(Stage.RUN)
     examiner = _Examiner(target_of(TARGETS[spec.target]), step, spec.variant)
-    program = Program(model.module, examiner.value)
+    program = Program(model.module, examiner.value, _interpreting(model.module))  # ONNX's importer makes kernels itself
     try:
         result = program.call("main", [to_torch(array) for array in model.inputs.values()])
     except Unknown:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fuzzer.triage.blame import NOBODY, Blame, Place
-from fuzzer.triage.blame.bisection import guilty_pass, programs
+from fuzzer.triage.blame.bisection import Guilty, guilty_pass, programs
 from fuzzer.triage.blame.inquiry import Inquiry, Seen, Spent
 from fuzzer.triage.blame.modules import by_the_module, converter_name, converter_of
 from fuzzer.triage.blame.operator import first_wrong
@@ -70,16 +70,19 @@ def _place(asked: Inquiry, operator: str) -> Blame:
         return found
     if guilty := guilty_pass(asked, trace):
         before, after = programs(asked, guilty)
-        name = guilty.name
-        some = f"the first {guilty.before}" if guilty.before else "none"
-        told = (
-            f"It is right with {some} of the {guilty.optional} passes that can be left out, and fails once {name} runs"
-        )
-        return Blame(Place.PASS, "", name, told, before, after)
+        return Blame(Place.PASS, "", guilty.name, _told(guilty), before, after)
     for ask in (by_the_lane, by_the_target, by_the_module, by_the_stop):
         if found := ask(asked, whole, operator):
             return found
     return NOBODY
+
+
+def _told(guilty: Guilty) -> str:
+    if guilty.optional == 1:
+        return f"It is right without {guilty.name}, the only pass that ran and can be left out"
+    some = f"the first {guilty.before}" if guilty.before else "none"
+    them = f"the {guilty.optional} passes that can be left out"
+    return f"It is right with {some} of {them}, and fails once {guilty.name} runs"
 
 
 def _by_the_checker(asked: Inquiry, trace: Trace, evidence: IllFormed) -> Blame:

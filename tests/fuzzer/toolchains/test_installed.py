@@ -20,6 +20,7 @@ from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
 from generators import case_file
 from oracles import judge_all
 from oracles.outcome import Fate, Ran, facts_of
+from oracles.trace import Tracing
 
 pytestmark = [pytest.mark.tvm, pytest.mark.toolchains]
 
@@ -93,6 +94,18 @@ def test_results_of_two_releases_agree(fleet: Fleet) -> None:
     assert isinstance(new, Ran)
     assert isinstance(old, Ran)
     np.testing.assert_allclose(old.outputs[0], new.outputs[0], rtol=1e-6)
+
+
+@is_there(OLD)
+def test_lanes_of_an_older_release_are_traced_too(fleet: Fleet) -> None:
+    """Its passes have other namespaces: what can be left out there can be left out here."""
+    case = case_file.read(ROOT / "corpus" / "linear-4d")
+    lane = in_toolchain(replace(TVM_LANES[0], tracing=Tracing(limit=0)), OLD)
+    outcome = fleet.run(case, (lane,)).outcomes[lane]
+    assert isinstance(outcome, Ran)
+    assert outcome.facts.trace is not None
+    assert outcome.facts.trace.passes[0].name == "DispatchSampling"
+    assert {each.ran for each in outcome.facts.trace.passes if each.optional} == {False}
 
 
 @is_there("relay")

@@ -19,6 +19,7 @@ from oracles.outcome import Facts, Outcome, Ran, Result
 from oracles.trace import PassRun, Trace
 
 LANE = fakes.TVM
+PASSES = [PassRun("LegalizeOps", False, True, True), PassRun("FuseOps", True, True, True)]
 CHAIN: list[Call] = [("v0", "neg", "x0"), ("v1", "exp", "v0"), ("v2", "neg", "v1"), ("v3", "tanh", "v2")]
 
 Sins = Callable[[LaneSpec, tuple[str, ...]], set[str]]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import fakes
 import pytest
-from compiler import Compiler, chain, runs
+from compiler import PASSES, Compiler, chain, runs
 
 from fuzzer.triage.blame import NOBODY, Blame, Place
 from fuzzer.triage.blame.modules import converter_name, converter_of
@@ -16,8 +16,6 @@ from fuzzer.triage.signature import named, signature_of
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import IllFormed, Raised, Result, Stage
 from oracles.trace import PassRun, Trace
-
-PASSES = [PassRun("LegalizeOps", False, True, True), PassRun("FuseOps", True, True, True)]
 
 
 def confirmed(finding: Finding, again: int = 3) -> Confirmed:
@@ -30,7 +28,7 @@ def test_a_pass_is_blamed_and_is_part_of_the_name() -> None:
     compiler = Compiler(lambda lane, names: {"v3"} & set(names) if runs(lane, 0) else set(), PASSES)
     found = confirmed(compiler.finding(chain()))
     told = blamed(compiler.run, found)
-    words = "It is right with none of the 1 passes that can be left out, and fails once FuseOps runs"
+    words = "It is right without FuseOps, the only pass that ran and can be left out"
     assert told.blame == Blame(Place.PASS, "tanh", "FuseOps", words)
     assert told.signature.blamed == ("pass", "FuseOps")
     assert told.signature.id != found.signature.id
@@ -88,6 +86,20 @@ def test_what_is_known_when_the_runs_are_spent_is_kept() -> None:
     told = blame(compiler.run, chain(), finding, signature_of(finding))
     assert (told.operator, told.culprit) == ("tanh", "P2000")
     assert len(compiler.ran) <= 25
+
+
+@pytest.mark.parametrize(("before", "words"), [(0, "none"), (1, "the first 1"), (3, "the first 3")])
+def test_how_many_passes_are_innocent_is_said(before: int, words: str) -> None:
+    """Of four, with one between them that no build can do without."""
+    four = [replace(PASSES[1], name=f"P{number}") for number in range(4)]
+    compiler = Compiler(
+        lambda lane, names: {"v3"} & set(names) if runs(lane, before) else set(), [four[0], PASSES[0], *four[1:]]
+    )
+    finding = compiler.finding(chain())
+    told = blame(compiler.run, chain(), finding, signature_of(finding))
+    assert told.evidence == (
+        f"It is right with {words} of the 4 passes that can be left out, and fails once P{before} runs"
+    )
 
 
 @pytest.mark.parametrize(

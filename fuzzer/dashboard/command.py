@@ -1,0 +1,53 @@
+"""`fuzz dashboard`: a campaign as one self-contained page, as a file or served on the loopback."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzer.dashboard.data import Data, gather
+from fuzzer.dashboard.page import html
+from fuzzer.dashboard.serve import LOOPBACK, server
+from fuzzer.files import write_atomically
+from fuzzer.terminal import print_json, program, say
+from generators.graph import Invalid
+
+
+def dashboard(
+    campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to; DIR/dashboard.html if not given.")] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Serve it on the loopback, anew at each reload.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve; 0: any that is free.")] = 8642,
+    json: Annotated[bool, typer.Option("--json", help="Print what the page shows as JSON, and write nothing.")] = False,
+) -> None:
+    """Show a campaign as one page that opens without a network. The campaign may be running."""
+    if serve:
+        _serve(campaign, port)
+        return
+    data = gather(campaign)
+    if json:
+        print_json(data)
+        return
+    path = out or campaign / "dashboard.html"
+    page = html(data)
+    try:
+        write_atomically(path, page.encode())
+    except OSError as error:
+        raise Invalid(f"{path}: {error.strerror}") from None
+    print(f"{path}: {len(data.findings)} findings, {len(page.encode()) / 1e6:.1f} MB{_told(data)}")
+    print(f"next: open {path} in a browser, or {program()} dashboard --serve --campaign {campaign}")
+
+
+def _told(data: Data) -> str:
+    return f"; {len(data.unreadable)} folders cannot be read: {data.unreadable[0]}" if data.unreadable else ""
+
+
+def _serve(campaign: Path, port: int) -> None:
+    gather(campaign)  # what is no campaign is told of at once
+    with server(lambda: html(gather(campaign)), port) as serving:
+        say(f"http://{LOOPBACK}:{serving.server_address[1]}/ (Ctrl-C ends it)")
+        with suppress(KeyboardInterrupt):
+            serving.serve_forever()

@@ -1,0 +1,234 @@
+"""What the dashboard shows of a campaign, gathered from its folder; the campaign may be running. Bounded, whatever the
+campaign holds."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzer.campaign import index
+from fuzzer.campaign import store as stored
+from fuzzer.campaign.index import Index
+from fuzzer.dashboard.drawing import Drawing, drawing
+from fuzzer.report import finding_file, issue, page, words
+from fuzzer.report.finding_file import FindingDoc
+from fuzzer.report.record import read
+from fuzzer.triage import merge as merging
+from fuzzer.triage.merge import Merge
+from fuzzer.watching.glance import found_at
+from fuzzer.watching.health import LaneHealth, lanes_health
+from generators.graph import Invalid
+
+DETAILED = 400
+"""Findings with graph, difference and script, the newest; of more, only what stands in the table."""
+
+CURVE_POINTS = 300
+DIFF_LINES, DIFF_COLUMNS, SCRIPT_CHARS, LOG_CHARS = 160, 240, 20_000, 4_000
+UNREADABLE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What is shown of the finding that was chosen. `diff` has (class, line) rows, as `fuzzer.report.page` makes them;
+    the `_more` say how much of a text was left out, in lines and characters."""
+
+    title: str
+    summary: str
+    graph: Drawing
+    diff: Sequence[tuple[str, str]]
+    diff_more: int
+    script: str
+    script_more: int
+    log: str
+    log_more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A finding in the table. `found` is in Unix's seconds; `seen` counts the tests that met it."""
+
+    slug: str
+    signature: str
+    kind: str
+    component: str
+    ops: Sequence[str]
+    lanes: Sequence[str]
+    flaky: bool
+    confirmed: str
+    found: float
+    seen: int
+    place: str
+    operator: str
+    culprit: str
+    evidence: str
+    releases: Sequence[tuple[str, str]]
+    introduced: str
+    fixed: str
+    versions: Mapping[str, str]
+    duplicates: Sequence[str]
+    detail: Detail | None
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Operators by lanes. `cells` are by operator, in the order of `lanes`: how many outcomes there were, and how many
+    gave results; (0, 0) where it was never tried."""
+
+    lanes: Sequence[str]
+    cells: Mapping[str, Sequence[tuple[int, int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """`made` is in Unix's seconds; `curve` has rows of (seconds, tests, lane results, features, findings, CPU seconds);
+    `unreadable` says of some folders why they are no findings."""
+
+    made: float
+    campaign: str
+    folder: str
+    holder: int | None
+    seed: int
+    tests: int
+    lane_results: int
+    triage_lane_results: int
+    cpu_seconds: float
+    wall_seconds: float
+    features: int
+    stage_cpu: Mapping[str, float]
+    curve: Sequence[Sequence[int]]
+    lanes: Sequence[LaneHealth]
+    failing: Sequence[str]
+    support: Support
+    releases: Sequence[str]
+    findings: Sequence[Row]
+    unreadable: Sequence[str]
+    origins: Sequence[tuple[str, int, int]]
+
+
+def gather(folder: Path) -> Data:
+    """Raises `Invalid` where there is no campaign."""
+    if not (folder / index.NAME).exists():
+        raise Invalid(f"{folder}: no campaign with an index; `fuzz run --campaign {folder}` starts one")
+    with Index(folder, writes=False) as read_only:
+        state, origins, lanes = read_only.state(), read_only.origins(), lanes_health(read_only)
+        features, curve, operators = read_only.features, read_only.progress(CURVE_POINTS), read_only.operators()
+        counts = read_only.rows("SELECT name, sum(tests) FROM counts WHERE kind = 'finding' GROUP BY 1")
+    assert state is not None, "an index is written with its own books first"
+    tally = state.tally
+    rows, unreadable = _findings(folder, {str(name): int(str(tests)) for name, tests in counts})
+    return Data(
+        made=time.time(),
+        campaign=folder.resolve().name,
+        folder=str(folder),
+        holder=stored.holder(folder),
+        seed=state.seed,
+        tests=tally.tests,
+        lane_results=tally.lane_results,
+        triage_lane_results=tally.triage_lane_results,
+        cpu_seconds=tally.cpu_seconds,
+        wall_seconds=tally.wall_seconds,
+        features=features,
+        stage_cpu=tally.stage_cpu,
+        curve=curve,
+        lanes=lanes,
+        failing=[lane.lane for lane in lanes if lane.fails],
+        support=support(operators),
+        releases=list(dict.fromkeys(release for row in rows for release, _ in row.releases)),
+        findings=rows,
+        unreadable=unreadable,
+        origins=[(name, seed, books.tests) for name, seed, books in origins[1:]],
+    )
+
+
+def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
+    """Of TVM's lanes, and the importers that read what PyTorch exports; what was skipped is no outcome."""
+    totals: Counter[tuple[str, str]] = Counter()
+    results: Counter[tuple[str, str]] = Counter()
+    for op, lane, how, count in counted:
+        if how != "skipped" and not lane.startswith("torch"):
+            totals[op, lane] += count
+            results[op, lane] += count * (how in ("ran", "built"))
+    of_lane: Counter[str] = Counter()
+    for (_, lane), count in totals.items():
+        of_lane[lane] += count
+    lanes = [lane for lane, _ in of_lane.most_common()]
+    ops = sorted({op for op, _ in totals})
+    return Support(lanes, {op: [(totals[op, lane], results[op, lane]) for lane in lanes] for op in ops})
+
+
+def _findings(folder: Path, seen: Mapping[str, int]) -> tuple[list[Row], list[str]]:
+    """The newest first. A finding that cannot be read costs its own row only."""
+    crashes = folder / "crashes"
+    docs, unreadable = [], []
+    for path in sorted(crashes.glob(f"*/{finding_file.NAME}")):
+        try:
+            docs.append((path.parent, finding_file.read(path.parent)))
+        except Invalid as error:
+            unreadable.append(str(error))
+    under = merging.under([doc for _, doc in docs], merging.read(folder))
+    kept = [(found_at(crashes, doc.slug), path, doc) for path, doc in docs if doc.slug in under]
+    kept.sort(key=lambda each: (-each[0], each[2].slug))
+    rows = []
+    for number, (found, path, doc) in enumerate(kept):
+        detail = None
+        if number < DETAILED:
+            try:
+                detail = _detail(path)
+            except Invalid as error:
+                unreadable.append(str(error))
+        rows.append(_row(doc, found, seen.get(doc.signature, 0), under[doc.slug], detail))
+    return rows, unreadable[:UNREADABLE]
+
+
+def _row(doc: FindingDoc, found: float, seen: int, under: Sequence[Merge], detail: Detail | None) -> Row:
+    blame, releases = doc.blame, doc.releases
+    return Row(
+        doc.slug,
+        doc.signature,
+        doc.kind,
+        doc.component,
+        list(dict.fromkeys(doc.ops)),
+        doc.lanes,
+        doc.flaky,
+        doc.confirmed,
+        found,
+        seen,
+        blame.place or "",
+        blame.operator,
+        blame.culprit,
+        blame.evidence,
+        releases.verdicts,
+        releases.introduced,
+        releases.fixed,
+        doc.versions,
+        [each.slug for each in under],
+        detail,
+    )
+
+
+def _detail(path: Path) -> Detail:
+    record = read(path)
+    diff = list(page.difference(record))
+    script, log = _text(path / "repro.py"), issue.log(record)
+    return Detail(
+        words.title(record),
+        words.summary(record),
+        drawing(record.case, record.doc.blame.operator),
+        [(name, line[:DIFF_COLUMNS]) for name, line in diff[:DIFF_LINES]],
+        max(0, len(diff) - DIFF_LINES),
+        script[:SCRIPT_CHARS],
+        max(0, len(script) - SCRIPT_CHARS),
+        log[:LOG_CHARS],
+        max(0, len(log) - LOG_CHARS),
+    )
+
+
+def _text(path: Path) -> str:
+    """As it was written when the finding was saved; "" where somebody took it away."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

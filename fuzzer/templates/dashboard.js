@@ -1,0 +1,355 @@
+"use strict";
+// Everything is made as elements and text: nothing that a finding says is ever read as HTML.
+const data = JSON.parse(document.getElementById("data").textContent);
+const byId = (id) => document.getElementById(id);
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function shape(name, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+const number = (value) => value.toLocaleString("en");
+const moment = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
+const percent = (part, whole) => `${Math.round((100 * part) / whole)}%`;
+
+function span(seconds) {
+  const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+  const first = units.findIndex(([, size]) => seconds >= size);
+  if (first < 0) return "0 s";
+  const [name, size] = units[first];
+  const rest = units[first + 1] ? Math.floor((seconds % size) / units[first + 1][1]) : 0;
+  return `${Math.floor(seconds / size)} ${name}` + (rest ? ` ${rest} ${units[first + 1][0]}` : "");
+}
+
+/** What stands between backticks is code. */
+function prose(text) {
+  return text.split("`").map((piece, place) => (place % 2 ? element("code", {}, piece) : piece));
+}
+
+// --- at a glance
+
+const DAY = 86400;
+const isNew = (row) => row.found > data.made - DAY;
+
+function tiles() {
+  const fresh = data.findings.filter(isNew).length;
+  const flaky = data.findings.filter((row) => row.flaky).length;
+  const told = [
+    ["Findings", number(data.findings.length), flaky ? `${number(flaky)} flaky` : ""],
+    ["Last 24 hours", number(fresh), "findings"],
+    ["Tests", number(data.tests), `${number(data.lane_results)} lane results`],
+    ["Time", span(data.wall_seconds), `${span(data.cpu_seconds)} of CPU`],
+    ["Tests a second", rate().toFixed(2), "of the last hour"],
+    ...(data.features ? [["Features", number(data.features), "behaviours seen"]] : []),
+    ["Lanes", number(data.lanes.length), `${data.failing.length || "none"} suddenly without results`],
+  ];
+  for (const [name, value, more] of told)
+    byId("tiles").append(element("div", {}, element("dt", {}, name), element("dd", {}, value, element("small", {}, more))));
+  if (data.failing.length)
+    byId("alarms").append(element("p", {}, element("span", { class: "bad" }, "Lanes fail: "), data.failing.join(", ")));
+  byId("made").textContent = moment(data.made) + " UTC";
+  const notes = [`Folder ${data.folder}.`];
+  for (const [name, seed, tests] of data.origins) notes.push(`Merged: ${number(tests)} tests of seed ${seed} (${name.slice(0, 12)}).`);
+  for (const reason of data.unreadable) notes.push(`Not shown: ${reason}`);
+  byId("foot").textContent = notes.join(" ");
+}
+
+function rate() {
+  const last = data.curve.at(-1);
+  if (!last) return 0;
+  const first = data.curve.find(([seconds]) => seconds >= last[0] - 3600);
+  return last[0] > first[0] ? (last[1] - first[1]) / (last[0] - first[0]) : 0;
+}
+
+// --- the table of findings
+
+const blameOf = (row) => [row.component, row.place, row.culprit || row.operator].filter(Boolean).join(", ");
+const titleOf = (row) => row.detail?.title.replace(/^(\[[^\]]*\])+ */, "").replaceAll("`", "") ?? row.slug;
+const keys = { title: titleOf, where: blameOf, seen: (row) => row.seen, found: (row) => row.found };
+const filters = ["words", "component", "kind", "place", "lane", "which"].map(byId);
+let order = { key: "found", descending: true };
+
+function fillFilters() {
+  const offer = (id, values) => byId(id).append(...[...new Set(values)].filter(Boolean).sort().map((value) => element("option", {}, value)));
+  offer("component", data.findings.map((row) => row.component));
+  offer("kind", data.findings.map((row) => row.kind));
+  offer("place", data.findings.map((row) => row.place));
+  offer("lane", data.findings.flatMap((row) => row.lanes));
+}
+
+function wanted(row) {
+  const [words, component, kind, place, lane, which] = filters.map((field) => field.value);
+  const text = [row.slug, titleOf(row), blameOf(row), row.operator, row.evidence, row.detail?.log, ...row.ops].join(" ").toLowerCase();
+  return words.toLowerCase().split(/\s+/).every((word) => text.includes(word))
+    && (!component || row.component === component) && (!kind || row.kind === kind) && (!place || row.place === place)
+    && (!lane || row.lanes.includes(lane))
+    && (!which || { new: isNew(row), steady: !row.flaky, flaky: row.flaky }[which]);
+}
+
+function showRows() {
+  const key = keys[order.key];
+  const compare = (a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) * (order.descending ? -1 : 1);
+  const rows = data.findings.filter(wanted).sort(compare);
+  document.querySelector("#rows tbody").replaceChildren(...rows.map(tableRow));
+  byId("shown").textContent = `${number(rows.length)} of ${number(data.findings.length)}`;
+  markChosen();
+}
+
+function tableRow(row) {
+  const name = element("td", {}, element("a", { href: `#finding/${row.slug}` }, titleOf(row)));
+  if (isNew(row)) name.append(element("span", { class: "tag" }, "new"));
+  if (row.flaky) name.append(element("span", { class: "tag" }, "flaky"));
+  return element("tr", { "data-slug": row.slug }, name, element("td", {}, blameOf(row)),
+    element("td", { class: "number" }, number(row.seen)), element("td", { title: `${moment(row.found)} UTC` }, moment(row.found).slice(5)));
+}
+
+function sortBy(event) {
+  const key = event.currentTarget.dataset.key;
+  const first = key === "seen" || key === "found"; // the most, and the newest, first
+  order = { key, descending: order.key === key ? !order.descending : first };
+  for (const head of document.querySelectorAll("#rows thead th")) {
+    const mine = head.firstElementChild.dataset.key === key;
+    head.setAttribute("aria-sort", mine ? (order.descending ? "descending" : "ascending") : "none");
+  }
+  showRows();
+}
+
+// --- one finding
+
+let chosen = data.findings[0]?.slug ?? ""; // the newest, until another is chosen
+
+function markChosen() {
+  for (const row of document.querySelectorAll("#rows tbody tr")) {
+    const mine = row.dataset.slug === chosen;
+    row.classList.toggle("chosen", mine);
+    if (mine) row.querySelector("a").setAttribute("aria-current", "true");
+    else row.querySelector("a").removeAttribute("aria-current");
+  }
+}
+
+function showChosen() {
+  const row = data.findings.find((each) => each.slug === chosen);
+  if (row) byId("detail").replaceChildren(...detail(row));
+  markChosen();
+}
+
+/** The address names a finding: it is shown, and the keyboard is there. */
+function follow() {
+  if (!location.hash.startsWith("#finding/")) return;
+  chosen = decodeURIComponent(location.hash.slice(9));
+  showChosen();
+  byId("detail").focus({ preventScroll: true });
+  byId("detail").scrollIntoView({ block: innerWidth < 1200 ? "start" : "nearest" });
+}
+
+function detail(row) {
+  const whole = `${data.folder}/crashes/${row.slug}`;
+  if (!row.detail) {
+    const how = `fuzz report ${whole}`;
+    return [element("h3", {}, row.slug), element("p", {}, "This page holds the newest findings whole, and this is an older one."), ...copyable("To see it", how)];
+  }
+  const it = row.detail;
+  const parts = [element("h3", {}, ...prose(it.title)), element("p", {}, ...prose(it.summary))];
+  parts.push(facts([
+    ["kind", row.kind], ["component", row.component], ["lanes", row.lanes.join(", ")],
+    ["confirmed", row.confirmed + (row.flaky ? ", flaky" : "")], ["seen", `in ${number(row.seen)} tests`],
+    ["found", `${moment(row.found)} UTC (${span(Math.max(0, data.made - row.found))} ago)`],
+    ["versions", Object.entries(row.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
+    ["signature", row.signature], ["same bug", row.duplicates.join(", ")],
+  ]));
+  parts.push(element("h4", {}, "Graph"), graph(it.graph));
+  parts.push(element("h4", {}, "Blame"), facts([
+    ["place", row.place || "not found out"], ["culprit", row.culprit], ["operator", row.operator], ["introduced in", row.introduced],
+    ["fixed in", row.fixed], ["releases", row.releases.map(([release, verdict]) => `${release} ${verdict}`).join(", ")],
+  ]));
+  if (row.evidence && !it.summary.includes(row.evidence)) parts.push(element("p", {}, ...prose(row.evidence)));
+  if (it.diff.length) {
+    parts.push(element("h4", {}, "IR around the culprit"));
+    const lines = it.diff.map(([name, line]) => element("span", { class: name }, line + "\n"));
+    parts.push(element("pre", { tabindex: "0", "aria-label": "Difference of the IR" }, ...lines), rest(it.diff_more, "lines", `${whole}/ir-before.txt, ir-after.txt`));
+  }
+  parts.push(...copyable("Script that reproduces it", it.script), rest(it.script_more, "characters", `${whole}/repro.py`));
+  parts.push(...copyable("Run it again", `fuzz --replay ${whole}`));
+  parts.push(element("h4", {}, "Raw text"), element("pre", { tabindex: "0", "aria-label": "Raw text" }, it.log), rest(it.log_more, "characters", `${whole}/log.txt`));
+  return parts;
+}
+
+function rest(count, unit, where) {
+  return count ? element("p", { class: "quiet" }, `${number(count)} ${unit} more: see `, element("code", {}, where)) : "";
+}
+
+function facts(pairs) {
+  const shown = pairs.filter(([, value]) => value);
+  return element("dl", { class: "facts" }, ...shown.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+}
+
+function copyable(title, text) {
+  const shown = element("pre", { tabindex: "0", "aria-label": title }, text);
+  const button = element("button", { type: "button" }, "Copy");
+  button.setAttribute("aria-label", `Copy: ${title}`);
+  button.addEventListener("click", async () => {
+    let done = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+    getSelection().selectAllChildren(shown);
+    done ||= document.execCommand("copy"); // where the page may not use the clipboard
+    byId("live").textContent = button.textContent = done ? "Copied" : "Selected: copy it with the keyboard";
+  });
+  return [element("div", { class: "copying" }, element("h4", {}, title), button), shown];
+}
+
+const WORDS = { input: "input", param: "parameter", operator: "operator", blamed: "operator to blame", output: "output" };
+
+function graph(it) {
+  const says = it.boxes.map((box) => `${WORDS[box.sort]} ${box.label} ${box.type}`).join("; ");
+  const drawn = shape("svg", { width: it.width + 8, height: it.height + 8, viewBox: `-4 -4 ${it.width + 8} ${it.height + 8}`, role: "img", "aria-label": says });
+  drawn.append(shape("defs", {}, shape("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, shape("path", { d: "M0 0L8 4L0 8z", class: "arrow" }))));
+  for (const points of it.lines) drawn.append(shape("path", { class: "wire", d: wire(points), "marker-end": "url(#arrow)" }));
+  for (const box of it.boxes) {
+    const middle = box.x + box.width / 2;
+    const round = box.sort === "input" || box.sort === "param" ? box.height / 2 : 5;
+    const label = box.sort === "blamed" ? `! ${box.label}` : box.label;
+    drawn.append(shape("g", { class: box.sort },
+      shape("title", {}, [WORDS[box.sort], box.label, box.type, box.more].filter(Boolean).join("\n")),
+      shape("rect", { class: "shape", x: box.x, y: box.y, width: box.width, height: box.height, rx: round }),
+      shape("text", { x: middle, y: box.y + 18 }, label), shape("text", { x: middle, y: box.y + 33, class: "type" }, box.type)));
+  }
+  const legend = "Round: inputs (dashed: parameters). Square: operators" + (it.boxes.some((box) => box.sort === "blamed") ? "; the one to blame has a thick border and a \"!\"." : ".");
+  const more = it.left_out ? ` ${number(it.left_out)} more operators are not drawn.` : "";
+  return element("figure", {}, element("div", { class: "graph", tabindex: "0", role: "region", "aria-label": "Graph" }, drawn), element("figcaption", { class: "quiet" }, legend + more));
+}
+
+/** A smooth line through the points: it leaves and enters boxes vertically. */
+function wire(points) {
+  let path = `M${points[0].join(" ")}`;
+  for (let place = 1; place < points.length; place++) {
+    const [[x, y], [toX, toY]] = [points[place - 1], points[place]];
+    path += `C${x} ${(y + toY) / 2} ${toX} ${(y + toY) / 2} ${toX} ${toY}`;
+  }
+  return path;
+}
+
+// --- curves, lanes, support, costs, releases
+
+function chart(name, column) {
+  const points = data.curve.map((row) => [row[0], row[column]]);
+  const [width, height, left, bottom] = [420, 190, 52, 26];
+  const [end, most] = [Math.max(1, points.at(-1)[0]), Math.max(1, ...points.map((point) => point[1]))];
+  const x = (seconds) => left + (seconds / end) * (width - left - 12);
+  const y = (value) => height - bottom - (value / most) * (height - bottom - 14);
+  const last = points.at(-1)[1];
+  const drawn = shape("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${name} over time: ${number(last)} after ${span(end)}` });
+  for (const part of [0, 0.5, 1]) {
+    const value = Math.round(most * part);
+    drawn.append(shape("line", { class: "grid", x1: left, x2: width - 12, y1: y(value), y2: y(value) }), shape("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, number(value)));
+    drawn.append(shape("text", { x: x(end * part), y: height - 8, "text-anchor": part === 1 ? "end" : part ? "middle" : "start" }, part ? span(end * part) : "0"));
+  }
+  drawn.append(shape("polyline", { class: "curve", points: points.map(([at, value]) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(" ") }));
+  drawn.append(shape("circle", { class: "end", cx: x(end), cy: y(last), r: 3.5 }));
+  return element("figure", {}, element("figcaption", {}, `${name}: ${number(last)}`), drawn);
+}
+
+function charts() {
+  if (data.curve.length < 2) return byId("charts").append(element("p", { class: "quiet" }, "Too little time has passed: there is a point every half minute."));
+  const shown = [["Findings", 4], ["Tests", 1], ["Lane results", 2]];
+  if (data.features) shown.splice(1, 0, ["Features", 3]);
+  byId("charts").append(...shown.map(([name, column]) => chart(name, column)));
+}
+
+function head(...names) {
+  return element("thead", {}, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name))));
+}
+
+function lanes() {
+  const results = (counts) => (counts.ran ?? 0) + (counts.built ?? 0);
+  const total = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
+  const rows = data.lanes.map((lane) => {
+    const others = Object.entries(lane.recent).filter(([how]) => how !== "ran" && how !== "built");
+    const name = element("th", { scope: "row" }, lane.lane);
+    if (data.failing.includes(lane.lane)) name.append(element("span", { class: "tag bad" }, "fails"));
+    return element("tr", {}, name, element("td", {}, `${results(lane.recent)} of ${total(lane.recent)}`),
+      element("td", {}, total(lane.earlier) ? percent(results(lane.earlier), total(lane.earlier)) : ""),
+      element("td", {}, others.map(([how, count]) => `${count} ${how}`).join(", ")));
+  });
+  byId("health").append(head("Lane", "Results", "Before", "Otherwise"), element("tbody", {}, ...rows));
+}
+
+function heat() {
+  const { lanes, cells } = data.support;
+  const lane = (name) => element("th", { scope: "col", class: "lane" }, element("span", {}, name));
+  const rows = Object.entries(cells).filter(([op, row]) => op.includes(byId("op").value.trim()) && (!byId("poor").checked || row.some(([tried, ran]) => tried && !ran)));
+  const body = rows.map(([op, row]) => element("tr", {}, element("th", { scope: "row" }, op), ...row.map(([tried, ran], place) => {
+    if (!tried) return element("td");
+    const share = ran / tried;
+    const title = `${op} on ${lanes[place]}: ${ran} of ${tried} gave a result`;
+    return element("td", { class: `h${share ? 1 + Math.min(3, Math.floor(share * 4)) : 0}`, title }, `${Math.floor(100 * share)}`);
+  })));
+  byId("heat").replaceChildren(element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "percent"), ...lanes.map(lane))), element("tbody", {}, ...body));
+  byId("ops-shown").textContent = `${number(rows.length)} of ${number(Object.keys(cells).length)} operators`;
+}
+
+function stages() {
+  const rows = Object.entries(data.stage_cpu).sort((a, b) => b[1] - a[1]);
+  const most = Math.max(1e-9, ...rows.map(([, seconds]) => seconds));
+  const total = Math.max(1e-9, rows.reduce((sum, [, seconds]) => sum + seconds, 0));
+  const bar = (seconds) => shape("svg", { width: 260, height: 14, "aria-hidden": "true" }, shape("rect", { width: (260 * seconds) / most, height: 14, rx: 3 }));
+  byId("stages").append(head("Stage", "CPU", "Share", ""), element("tbody", {}, ...rows.map(([stage, seconds]) => element("tr", {},
+    element("th", { scope: "row" }, stage), element("td", {}, span(seconds)), element("td", { class: "number" }, percent(seconds, total)), element("td", {}, bar(seconds))))));
+}
+
+function releases() {
+  const rows = data.findings.filter((row) => row.releases.length);
+  if (!rows.length) return byId("matrix").append(element("p", { class: "quiet" }, "No finding was run on other releases: ", element("code", {}, "fuzz toolchain add"), " installs some, ", element("code", {}, "fuzz bisect"), " runs findings on them."));
+  const names = data.releases;
+  const looks = { fails: "bad", passes: "good" };
+  byId("matrix").append(element("table", {}, head("Finding", ...names, "Introduced in", "Fixed in"), element("tbody", {}, ...rows.map((row) => {
+    const verdicts = Object.fromEntries(row.releases);
+    return element("tr", {}, element("th", { scope: "row" }, element("a", { href: `#finding/${row.slug}` }, titleOf(row))),
+      ...names.map((name) => element("td", { class: looks[verdicts[name]] ?? "" }, verdicts[name] ?? "")), element("td", {}, row.introduced), element("td", {}, row.fixed));
+  }))));
+}
+
+// --- the keyboard
+
+function onKey(event) {
+  const typing = event.target.matches("input, select, textarea");
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "/" && !typing) {
+    event.preventDefault();
+    byId("words").focus();
+  } else if (event.key === "Escape" && event.target.closest("#detail")) {
+    (document.querySelector("#rows tr.chosen a") ?? document.querySelector("#rows tbody a"))?.focus();
+  } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && (event.target.closest("#rows") || event.target.id === "words")) {
+    const links = [...document.querySelectorAll("#rows tbody a")];
+    const next = links[links.indexOf(event.target) + (event.key === "ArrowDown" ? 1 : -1)];
+    if (next) {
+      event.preventDefault();
+      next.focus();
+    }
+  }
+}
+
+tiles();
+fillFilters();
+showRows();
+charts();
+lanes();
+heat();
+stages();
+releases();
+for (const field of filters) field.addEventListener("input", showRows);
+for (const field of [byId("op"), byId("poor")]) field.addEventListener("input", heat);
+for (const button of document.querySelectorAll("#rows thead button")) button.addEventListener("click", sortBy);
+for (const form of document.querySelectorAll("form")) form.addEventListener("submit", (event) => event.preventDefault());
+addEventListener("keydown", onKey);
+addEventListener("hashchange", follow);
+byId("rows").addEventListener("click", (event) => event.target.hash === location.hash && follow()); // no change, no event
+showChosen();
+follow();

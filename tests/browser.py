@@ -1,0 +1,144 @@
+"""A real headless Chromium, spoken to in its DevTools protocol. One page at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from websockets.sync.client import ClientConnection, connect
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",  # tests run as root in containers; what is opened is our own page
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--remote-debugging-port=0",
+    "--window-size=1400,1000",
+)
+KEYS = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "Tab": 9, "/": 191}
+
+
+def program() -> str:
+    """Where Chromium is; installed from the distribution where that is possible, else the test is skipped."""
+    if found := _found():
+        return found
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        pytest.skip("there is no Chromium, and only root can install one, by apt-get")
+    done = subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], capture_output=True, text=True, timeout=300)
+    if found := _found():
+        return found
+    pytest.skip(f"there is no Chromium, and apt-get installs none: {(done.stderr.strip() or '?').splitlines()[-1]}")
+
+
+def _found() -> str | None:
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Page:
+    """`requests` are the addresses that it asked for, `errors` what its console complains of."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket, self._number = socket, 0
+        self.requests: list[str] = []
+        self.errors: list[str] = []
+        self._loaded = False
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.ask(f"{domain}.enable")
+
+    def ask(self, method: str, **params: object) -> dict[str, Any]:
+        self._number += 1
+        self._socket.send(json.dumps({"id": self._number, "method": method, "params": params}))
+        while True:
+            told = json.loads(self._socket.recv(timeout=30))
+            if told.get("id") == self._number:
+                assert "error" not in told, told
+                result: dict[str, Any] = told["result"]
+                return result
+            self._hear(told)
+
+    def _hear(self, told: dict[str, Any]) -> None:
+        params = told.get("params", {})
+        match told.get("method"):
+            case "Page.loadEventFired":
+                self._loaded = True
+            case "Network.requestWillBeSent":
+                self.requests.append(params["request"]["url"])
+            case "Runtime.exceptionThrown":
+                self.errors.append(json.dumps(params["exceptionDetails"]))
+            case "Log.entryAdded":
+                self.errors.append(params["entry"]["text"])
+
+    def open(self, address: str) -> None:
+        self._loaded = False
+        self.requests.clear()
+        self.errors.clear()
+        self.ask("Page.navigate", url=address)
+        while not self._loaded:
+            self._hear(json.loads(self._socket.recv(timeout=30)))
+
+    def value(self, expression: str) -> Any:
+        """Of JavaScript, which may return a promise."""
+        told = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in told, told
+        return told["result"].get("value")
+
+    def until(self, expression: str) -> None:
+        """Wait, for some seconds at most."""
+        for _ in range(100):
+            if self.value(expression):
+                return
+            time.sleep(0.05)
+        raise TimeoutError(expression)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+            code = {"key": key, "windowsVirtualKeyCode": KEYS.get(key, ord(key.upper()[0])), "text": text}
+            self.ask("Input.dispatchKeyEvent", type="keyDown", **code)
+            self.ask("Input.dispatchKeyEvent", type="keyUp", **code)
+
+    def scheme(self, name: str) -> None:
+        """light or dark."""
+        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+
+    def width(self, pixels: int) -> None:
+        self.ask("Emulation.setDeviceMetricsOverride", width=pixels, height=1000, deviceScaleFactor=1, mobile=False)
+
+
+@contextmanager
+def browser() -> Iterator[Page]:
+    folder = Path(tempfile.mkdtemp(prefix="difftvm-browser-"))
+    command = [program(), *FLAGS, f"--user-data-dir={folder}", "about:blank"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as run:
+        try:
+            port = _port(folder / "DevToolsActivePort")
+            with urlopen(f"http://127.0.0.1:{port}/json/list", timeout=10) as answer:
+                pages = [each for each in json.load(answer) if each["type"] == "page"]
+            with connect(pages[0]["webSocketDebuggerUrl"], max_size=None) as socket:
+                yield Page(socket)
+        finally:
+            os.killpg(run.pid, signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _port(path: Path) -> int:
+    """Chromium writes it when it listens."""
+    for _ in range(300):
+        if path.exists() and (lines := path.read_text().splitlines()):
+            return int(lines[0])
+        time.sleep(0.1)
+    raise TimeoutError("Chromium does not listen")

@@ -1,0 +1,71 @@
+"""A campaign made by hand: four findings, one of them hostile, one flaky, one old."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from graphs_by_hand import Call, case_of
+
+from fuzzer.campaign.index import row_of
+from fuzzer.campaign.store import Store
+from fuzzer.lanes import ONNXRUNTIME, TORCH, TVM_LANES
+from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Place, Releases, Verdict
+from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.signature import signature_of
+from oracles.finding import Component, Finding, Kind
+from oracles.outcome import Outcome, Raised, Ran, Stage, Unsupported
+
+HOSTILE = '<img src=x onerror="window.owned = 1"></script><script>window.owned = 2</script><!-- ${x} {{ 7 * 7 }} \u2028'
+LANE = TVM_LANES[0]
+VERSIONS = {"python": "3.11.7", "torch": "2.13.0", "tvm": "0.27.0"}
+
+
+def found(
+    message: str, inputs: Mapping[str, str], calls: list[Call], blame: Blame = NOBODY, releases: Releases = NOWHERE
+) -> tuple[Confirmed, Sighting]:
+    finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, LANE, Stage.COMPILE, Raised(Stage.COMPILE, "E", message))
+    case, again = case_of(inputs, calls, calls[-1][0]), 2 if "now and then" in message else 3
+    signature = signature_of(finding)
+    confirmed = Confirmed(
+        signature, finding, case, (LANE.name,), again, 3, case.graph.ops, None, blame=blame, releases=releases
+    )
+    return confirmed, Sighting(signature, finding, (LANE,))
+
+
+FINDINGS = (
+    found(
+        "no layout for it",
+        {"x0": "float32[2,3]", "w0": "float32[4,3]", "b0": "float32[4]"},
+        [("v0", "linear", "x0 w0 b0"), ("v1", "relu", "v0")],
+        Blame(Place.PASS, "relu", "FuseOps", "Without `FuseOps` it is right", "y = x\n", "y = x\ny = R.add(x, w)\n"),
+        Releases((("0.26.0", Verdict.PASSES), ("0.27.0", Verdict.FAILS))),
+    ),
+    found(HOSTILE, {"x0": "float32[2]"}, [("v0", "hardswish", "x0")], Blame(Place.CODEGEN, HOSTILE, HOSTILE, HOSTILE)),
+    found("it fails now and then", {"x0": "float32[2]"}, [("v0", "neg", "x0")]),
+    found("of another day", {"x0": "float32[2]"}, [("v0", "abs", "x0")]),
+)
+HOURS_AGO = (1, 2, 3, 48)
+
+
+def campaign(folder: Path) -> list[str]:
+    """The slugs of `FINDINGS`, in their order."""
+    slugs = []
+    with Store(folder, 7) as store:
+        for finding, hours in zip(FINDINGS, HOURS_AGO, strict=True):
+            doc = store.save(*finding, VERSIONS)
+            assert doc is not None
+            slugs.append(doc.slug)
+            os.utime(store.crashes / doc.slug / "finding.json", (time.time() - 3600 * hours,) * 2)
+        refused: Outcome = Unsupported(Stage.IMPORT, "no")
+        for number, (ops, outcome) in enumerate(((("relu", "neg"), refused), (("relu",), Ran(())))):
+            outcomes = {TORCH: Ran(()), ONNXRUNTIME: Ran(()), LANE: outcome}
+            store.record(row_of(number, 0.5, outcomes, ops))
+        tally = store.state.tally
+        tally.stage_cpu = {"compile": 30.0, "export": 10.0}
+        for seconds in (0, 40, 80):
+            tally.wall_seconds, tally.tests = seconds, seconds // 40
+            store.save_state()
+    return slugs

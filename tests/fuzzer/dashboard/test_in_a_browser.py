@@ -1,0 +1,187 @@
+"""The dashboard in a real Chromium: it opens from a file, is drawn, can be used by keyboard, can be read in light and
+dark, and executes nothing that a finding says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Page, browser
+from campaigns import HOSTILE, campaign
+
+from fuzzer.campaign.store import Store
+from fuzzer.dashboard.data import gather
+from fuzzer.dashboard.page import html
+
+pytestmark = pytest.mark.browser
+
+CONTRAST = Path(__file__).with_name("contrast.js").read_text()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Page]:
+    with browser() as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("campaign")
+    campaign(folder)
+    path = folder / "dashboard.html"
+    path.write_text(html(gather(folder)))
+    return path.as_uri()
+
+
+@pytest.fixture
+def page(chromium: Page, address: str) -> Page:
+    chromium.scheme("light")
+    chromium.width(1400)
+    chromium.open("about:blank")
+    chromium.open(address)
+    return chromium
+
+
+def focused(page: Page) -> str:
+    """The id of what has the keyboard, or the text of a link."""
+    return str(page.value("document.activeElement.id || document.activeElement.textContent"))
+
+
+def test_it_opens_from_a_file_and_asks_nobody(page: Page, address: str) -> None:
+    assert page.errors == []
+    assert page.requests == [address]
+    assert page.value("document.title").endswith(" - difftvm")
+    assert page.value("document.querySelectorAll('#rows tbody tr').length") == 4
+    assert page.value("[...document.querySelectorAll('.tiles dt')].map((each) => each.textContent)") == [
+        *("Findings", "Last 24 hours", "Tests", "Time", "Tests a second", "Lanes")
+    ]
+
+
+def test_what_a_finding_says_is_text(page: Page) -> None:
+    page.value("document.querySelector('#rows tbody a[href*=\"hardswish\"]').click()")
+    assert HOSTILE in page.value("document.querySelector('#detail').textContent")
+    assert page.value("document.querySelectorAll('img, iframe, object, main script').length") == 0
+    assert page.value("[document.title, window.owned]") == [page.value("document.title"), None]
+    assert page.errors == []
+
+
+def test_even_html_that_slipped_in_would_not_run(page: Page) -> None:
+    """The policy of the page forbids it."""
+    page.value("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.owned = 1\">')")
+    page.value("document.body.append(Object.assign(document.createElement('script'), { text: 'window.owned = 2' }))")
+    page.value("new Promise((done) => setTimeout(done, 100))")
+    assert page.value("window.owned ?? null") is None
+    assert any("Content Security Policy" in error for error in page.errors)
+
+
+def test_the_graph_blame_difference_and_script_of_a_finding(page: Page) -> None:
+    page.value('document.querySelector(\'#rows tbody a[href*="branching"], #rows tbody a[href*="linear"]\').click()')
+    boxes = "[...document.querySelectorAll('.graph g')].map((each) => each.getAttribute('class'))"
+    assert sorted(page.value(boxes)) == ["blamed", "input", "operator", "output", "param", "param"]
+    assert page.value("document.querySelectorAll('.graph .wire').length") == 5
+    assert page.value("[...document.querySelectorAll('#detail .added')].map((each) => each.textContent)") == [
+        "+++ after\n",
+        "+y = R.add(x, w)\n",
+    ]
+    assert "import torch" in page.value(
+        "document.querySelector('[aria-label=\"Script that reproduces it\"]').textContent"
+    )
+    assert "FuseOps" in page.value("document.querySelector('#detail').textContent")
+
+
+def test_by_keyboard_alone(page: Page) -> None:
+    page.press("/")
+    assert focused(page) == "words"
+    page.press(*"relu")
+    assert page.value("document.getElementById('shown').textContent") == "1 of 4"
+    page.press("ArrowDown")
+    assert page.value("document.activeElement.closest('#rows') !== null")
+    assert page.value("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.press("Enter")
+    page.until("document.activeElement.id === 'detail'")
+    assert "relu" in page.value("location.hash")
+    page.press("Escape")
+    assert page.value("document.activeElement.getAttribute('aria-current')") == "true"
+    page.press("/")
+    page.value("document.getElementById('words').select()")
+    page.press("x", "y", "z")
+    assert page.value("document.getElementById('shown').textContent") == "0 of 4"
+
+
+def test_tab_reaches_everything_that_acts(page: Page) -> None:
+    seen = set()
+    for _ in range(60):
+        page.press("Tab")
+        seen.add(
+            page.value("document.activeElement.id || document.activeElement.dataset.key || document.activeElement.hash")
+        )
+    assert {"words", "component", "kind", "place", "lane", "which", "where", "found", "#findings", "op", "poor"} <= seen
+    assert len([each for each in seen if each and each.startswith("#finding/")]) == 4
+
+
+def test_filters_and_order(page: Page) -> None:
+    def choose(field: str, value: str) -> list[str]:
+        page.value(f"document.getElementById('{field}').value = '{value}'")
+        page.value(f"document.getElementById('{field}').dispatchEvent(new Event('input'))")
+        rows: list[str] = page.value("[...document.querySelectorAll('#rows tbody tr')].map((row) => row.dataset.slug)")
+        return rows
+
+    assert len(choose("component", "tvm")) == 4
+    assert [slug.split("-")[2] for slug in choose("which", "flaky")] == ["flaky"]
+    assert len(choose("which", "new")) == 3
+    choose("which", "")
+    page.value("document.querySelector('[data-key=found]').click()")
+    assert page.value("document.querySelector('#rows th:last-child').getAttribute('aria-sort')") == "ascending"
+    assert choose("kind", "")[0] == page.value("data.findings.at(-1).slug")
+
+
+def test_support_is_a_table_of_numbers(page: Page) -> None:
+    cells = "[...document.querySelectorAll('#heat tbody tr')].map((row) => [...row.cells].map((c) => c.textContent))"
+    assert page.value(cells) == [["neg", "100", "0"], ["relu", "100", "50"]]
+    page.value("document.getElementById('poor').click()")
+    assert page.value(cells) == [["neg", "100", "0"]]
+
+
+def test_releases_and_lanes(page: Page) -> None:
+    rows = "[...document.querySelectorAll('#matrix tbody tr')].map((row) => [...row.cells].map((c) => c.textContent))"
+    (row,) = page.value(rows)
+    assert row[1:] == ["passes", "fails", "0.27.0", ""]
+    assert "onnxruntime" in page.value("document.getElementById('health').textContent")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 480])
+def test_everything_can_be_read(page: Page, scheme: str, width: int) -> None:
+    """WCAG's 4.5 to 1 for all text; nothing is wider than the window."""
+    page.scheme(scheme)
+    page.width(width)
+    assert page.value("matchMedia('(prefers-color-scheme: dark)').matches") is (scheme == "dark")
+    assert page.value(CONTRAST) == []
+    assert page.value("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_what_cannot_be_read_would_be_seen(page: Page) -> None:
+    page.scheme("light")
+    page.value("document.querySelector('#time h2').style.color = '#999'")
+    assert page.value(CONTRAST) == ["H2 Over time: 2.85"]
+
+
+def test_what_is_copied(page: Page) -> None:
+    page.value("document.querySelector('[aria-label^=\"Copy: Run\"]').focus()")
+    page.press("Enter")
+    page.until("document.getElementById('live').textContent")
+    assert page.value("getSelection().toString()").startswith("fuzz --replay ")
+    assert page.value("document.getElementById('live').textContent") in (
+        "Copied",
+        "Selected: copy it with the keyboard",
+    )
+
+
+def test_a_campaign_without_findings(chromium: Page, tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        store.save_state()
+    (tmp_path / "dashboard.html").write_text(html(gather(tmp_path)))
+    chromium.open((tmp_path / "dashboard.html").as_uri())
+    assert chromium.errors == []
+    assert "There is no finding yet." in chromium.value("document.body.textContent")
