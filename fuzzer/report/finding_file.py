@@ -69,7 +69,7 @@ class Told(msgspec.Struct, forbid_unknown_fields=True):
 
 class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     """`signature` is the identity's short name; `ops` are the operators of the reduced case, in graph order; `reports`
-    are compute-sanitizer's."""
+    are compute-sanitizer's; `cpu_seconds` went into confirming and reducing it."""
 
     format: int
     slug: str
@@ -91,6 +91,7 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     blame: Blame = NOBODY
     releases: Releases = NOWHERE
     reports: tuple[SanitizerReport, ...] = ()
+    cpu_seconds: float = 0.0
 
     @property
     def finding(self) -> Finding:
@@ -121,6 +122,7 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
         replace(found.blame, before="", after=""),  # these have files of their own
         found.releases,
         found.reports,
+        round(found.cpu_seconds, 2),
     )
 
 

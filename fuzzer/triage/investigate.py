@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +17,7 @@ from generators.graph import Array, Case, Form
 from oracles import judge_all
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import Engine, LaneSpec
-from oracles.outcome import Ran
+from oracles.outcome import Ran, Result
 
 CONFIRMATIONS = 3
 """A failure that shows in half of all runs passes 3 of 3 once in 8: few enough flaky findings among the steady ones."""
@@ -40,7 +41,7 @@ class Confirmed:
     """What is saved. `again` of `runs` fresh children showed the failure; `case` is reduced unless it is flaky.
     `reports` are compute-sanitizer's, of a lane that ran on a GPU; `onnx` is the file that TVM is to blame for reading
     otherwise than onnxruntime. `slips` are other failures of TVM's that the reduction came across, each with the case
-    that shows it: findings of their own."""
+    that shows it: findings of their own. `cpu_seconds` is what confirming, reducing and naming took."""
 
     signature: Signature
     finding: Finding
@@ -55,6 +56,7 @@ class Confirmed:
     releases: Releases = NOWHERE
     onnx: OnnxModel | None = None
     slips: tuple[tuple[Case, Sighting], ...] = ()
+    cpu_seconds: float = 0.0
 
     @property
     def flaky(self) -> bool:
@@ -86,6 +88,24 @@ def investigate(run: Run, case: Case, sighting: Sighting, width: int = 1) -> Con
     `width` candidates are tried at a time. Campaigns take 1: their workers keep every core busy with other tests, and
     what is tried ahead in vain would be taken from these. Who waits for one finding takes all cores.
     """
+    metered = _Metered(run)
+    return replace(_investigated(metered, case, sighting, width), cpu_seconds=metered.spent)
+
+
+class _Metered:
+    """A run that adds up what it costs; several threads may call it."""
+
+    def __init__(self, run: Run) -> None:
+        self._run, self._lock, self.spent = run, threading.Lock(), 0.0
+
+    def __call__(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result = self._run(case, lanes)
+        with self._lock:
+            self.spent += result.cpu_seconds
+        return result
+
+
+def _investigated(run: Run, case: Case, sighting: Sighting, width: int) -> Confirmed:
     lane, signature = sighting.finding.lane, sighting.signature
     if case.graph.symbols and not lane.symbolic:
         case = case.at(case.sizes)  # the same to this lane, and all passes reduce it
