@@ -31,7 +31,7 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 quick: $(VENV)/installed
-	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive"
+	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive and not browser"
 
 test: lint
 	$(BIN)/pytest -n auto --dist worksteal

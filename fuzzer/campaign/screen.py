@@ -15,7 +15,7 @@ from fuzzer.watching.glance import Observer
 from fuzzer.watching.panel import Panel, line
 
 LINE_SECONDS = 10.0
-FRAME_SECONDS = 0.5
+FRAME_SECONDS = 1.0
 
 
 class Screen:

@@ -1,8 +1,9 @@
 """A graph laid out in layers, from its inputs down: boxes and the lines between them, in pixels, for any renderer.
 
-A value stands in the layer below the lowest of its operands. Lines that pass a layer do so through a point of their own
-in it, so that they run around boxes. Within a layer things stand where those that they are joined to stand on average
-(Sugiyama's barycenters, down and up a few times), and keep their distance.
+A value stands in the layer below the lowest of its operands, an input just above the first that reads it. Lines that
+pass a layer do so through a point of their own in it, so that they run around boxes. Within a layer things stand where
+those that they are joined to stand on average (Sugiyama's barycenters, down and up a few times), and keep their
+distance.
 """
 
 from __future__ import annotations
@@ -99,6 +100,9 @@ def _things(graph: Graph, blamed: str) -> tuple[dict[str, _Thing], list[tuple[st
         for value in node.results:
             things[value.name] = thing
         edges += [(name, node.results[0].name) for name in dict.fromkeys(node.args)]
+    for item in graph.inputs:  # just above the first that reads it
+        readers = [things[reader].layer for name, reader in edges if name == item.value.name]
+        things[item.value.name].layer = min(readers, default=1) - 1
     for number, name in enumerate(graph.outputs):
         if name in things:
             key = f"output {number}"

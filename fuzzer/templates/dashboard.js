@@ -139,6 +139,8 @@ function markChosen() {
 function showChosen() {
   const row = data.findings.find((each) => each.slug === chosen);
   if (row) byId("detail").replaceChildren(...detail(row));
+  const drawn = document.querySelector(".graph");
+  if (drawn) drawn.scrollLeft = (drawn.scrollWidth - drawn.clientWidth) / 2;
   markChosen();
 }
 
@@ -205,6 +207,7 @@ function copyable(title, text) {
   return [element("div", { class: "copying" }, element("h4", {}, title), button), shown];
 }
 
+const SMALLEST = 0.75;
 const WORDS = { input: "input", param: "parameter", operator: "operator", blamed: "operator to blame", output: "output" };
 
 function graph(it) {
@@ -221,6 +224,7 @@ function graph(it) {
       shape("rect", { class: "shape", x: box.x, y: box.y, width: box.width, height: box.height, rx: round }),
       shape("text", { x: middle, y: box.y + 18 }, label), shape("text", { x: middle, y: box.y + 33, class: "type" }, box.type)));
   }
+  drawn.style.minWidth = `${SMALLEST * it.width}px`; // fits where that can be read, else scrolls
   const legend = "Round: inputs (dashed: parameters). Square: operators" + (it.boxes.some((box) => box.sort === "blamed") ? "; the one to blame has a thick border and a \"!\"." : ".");
   const more = it.left_out ? ` ${number(it.left_out)} more operators are not drawn.` : "";
   return element("figure", {}, element("div", { class: "graph", tabindex: "0", role: "region", "aria-label": "Graph" }, drawn), element("figcaption", { class: "quiet" }, legend + more));

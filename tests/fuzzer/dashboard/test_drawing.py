@@ -39,6 +39,13 @@ def test_a_line_that_passes_a_layer_runs_beside_its_boxes() -> None:
         assert all(not (box.x < x < box.x + box.width) for box in drawn.boxes if box.y <= y <= box.y + box.height)
 
 
+def test_an_input_stands_just_above_what_reads_it() -> None:
+    calls = [("v0", "relu", "x0"), ("v1", "neg", "v0"), ("v2", "add", "v1 x1")]
+    drawn = drawing(case_of({"x0": "float32[2]", "x1": "float32[2]"}, calls, "v2"))
+    assert {box.label: box.y for box in drawn.boxes if box.label in ("x1", "neg")} == {"x1": 144.0, "neg": 144.0}
+    assert {len(line) for line in drawn.lines} == {2}
+
+
 def test_results_of_one_node_are_one_box_and_operands_twice_one_line() -> None:
     calls = [("v0 v1", "split", "x0", {"sizes": (1, 1), "dim": 0}), ("v2", "add", "v0 v0")]
     drawn = drawing(case_of({"x0": "float32[2]"}, calls, "v2 v1"))

@@ -1,0 +1,87 @@
+"""Is the opinion right that blame has of imported modules? One program of each operator through each importer.
+
+    python benchmarks/opinions.py [--importers export,onnx,fx] [--seed 5]
+
+Where TVM's own result is right, the module must be right too when it is computed operator by operator in PyTorch, and
+so must the kernels of each operator: as they are read, and as they are built. Prints whatever is not, then the figures:
+an opinion that is wrong would blame the wrong place. Exits 1 where there is one on a module.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import REFERENCES, TVM_LANES
+from fuzzer.triage.blame.modules import interpreted
+from generators.builder import Builder, Limits
+from generators.choice import NumpySource
+from generators.graph import Case
+from generators.ops import OPS
+from generators.random_graph import with_values
+from oracles.against_torch import judge
+from oracles.lane import Importer
+from oracles.outcome import Outcomes, Ran, facts_of
+from oracles.reference import expected
+from oracles.trace import Seen
+
+
+def programs(seed: int) -> Iterator[tuple[str, Case]]:
+    for index, op in enumerate(OPS):
+        builder = Builder(NumpySource(seed, index), Limits(max_numel=128))
+        if builder.grow(op):
+            yield op.name, with_values(builder)
+
+
+def opinion(outcomes: Outcomes, lane: object, other: object) -> str | None:
+    """On the module of a lane that is right: right, wrong or none; None where the lane is not right."""
+    right = expected(outcomes)
+    ran, read = (next(out for each, out in outcomes.items() if each == one) for one in (lane, other))
+    if right is None or not isinstance(ran, Ran) or judge(ran.outputs, right):
+        return None
+    if not isinstance(read, Ran):
+        return "none"
+    return "wrong" if judge(read.outputs, right) else "right"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--importers", default="export,onnx,fx")
+    parser.add_argument("--seed", type=int, default=5)
+    arguments = parser.parse_args()
+    modules: Counter[str] = Counter()
+    kernels: Counter[str] = Counter()
+    with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
+        for importer in map(Importer, arguments.importers.split(",")):
+            lane = replace(TVM_LANES[0], name=f"relax-{importer}-llvm", importer=importer, checked=False)
+            reading = interpreted(lane)
+            for name, case in programs(arguments.seed):
+                outcomes = executor.run(case, (*REFERENCES[:3], lane, reading)).outcomes
+                told = opinion(outcomes, lane, reading)
+                if told is None:
+                    continue
+                modules[told] += 1
+                trace = facts_of(outcomes[reading]).trace
+                examined = trace.examined if trace else ()
+                kernels.update(f"read {each.interpreted}" for each in examined)
+                kernels.update(f"built {each.built}" for each in examined)
+                odd = [each for each in examined if Seen.WRONG in (each.interpreted, each.built)]
+                if told == "wrong" or odd:
+                    print(
+                        f"{importer} {name}: the module is {told}; {', '.join(map(str, odd)) or 'no kernel is wrong'}"
+                    )
+                    sys.stdout.flush()
+    for what, counts in (("modules of which the opinion is", modules), ("kernels that are", kernels)):
+        for key in sorted(counts):
+            print(f"{what} {key}: {counts[key]}")
+    sys.exit(1 if modules["wrong"] else 0)
+
+
+if __name__ == "__main__":
+    main()
