@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -38,10 +39,19 @@ def program() -> str:
         return found
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         pytest.skip("there is no Chromium, and only root can install one, by apt-get")
-    done = subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], capture_output=True, text=True, timeout=300)
+    with Path(tempfile.gettempdir(), "difftvm-installs-chromium").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
+        if not _found():
+            told = [_apt_get("update"), _apt_get("install", "-y", "chromium")]
     if found := _found():
         return found
-    pytest.skip(f"there is no Chromium, and apt-get installs none: {(done.stderr.strip() or '?').splitlines()[-1]}")
+    pytest.skip(f"there is no Chromium, and apt-get installs none: {' '.join(told)}")
+
+
+def _apt_get(*arguments: str) -> str:
+    """The last line of what it complains of."""
+    done = subprocess.run(["apt-get", "-qq", *arguments], capture_output=True, text=True, timeout=600)
+    return (done.stderr.strip().splitlines() or [""])[-1]
 
 
 def _found() -> str | None:

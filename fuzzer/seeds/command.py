@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,8 @@ import typer
 
 from fuzzer.campaign import corpus
 from fuzzer.seeds.harvest import READERS, Harvest, harvest, read
-from fuzzer.terminal import print_json, program, say
+from fuzzer.terminal import print_json, say
+from fuzzer.terminal import program as called
 from fuzzer.validity import Validity
 from generators import case_file
 from generators.graph import Invalid
@@ -78,7 +80,7 @@ def import_models(
         written = sum(len(each.written) for each in done)
         lacking = sum((each.harvest.resolved.lacking for each in done), Counter[tuple[str, str]]())
         told = f"; without a row: {len({title for title, _ in lacking})} functions" if lacking else ""
-        print(f"{written} cases written to {into / corpus.FOLDER}{told}; next: {program()} run --campaign {into}")
+        print(f"{written} cases written to {into / corpus.FOLDER}{told}; next: {called()} run --campaign {into}")
     if refused:
         raise typer.Exit(64)
 
@@ -98,13 +100,16 @@ def run(files: Sequence[Path], into: Path, size: int) -> tuple[list[Imported], l
     are made."""
     done, refused = [], []
     there = {name.rpartition("-")[2] for name in corpus.names(into)}
-    with Validity() as ask:
+    with ExitStack() as opened:
+        ask: Validity | None = None  # PyTorch is started for the first file that can be read
         for path in files:
             try:
-                found = harvest(read(path), size, ask)
+                program = read(path)
             except Invalid as why:
                 refused.append(str(why))
                 continue
+            ask = ask or opened.enter_context(Validity())
+            found = harvest(program, size, ask)
             new = {hex: case for case in found.cases if (hex := case_file.digest(case)[:12]) not in there}
             there.update(new)
             names = tuple(f"{_slug(path.stem)}-{hex}" for hex in new)

@@ -36,6 +36,15 @@ def pieces(
             return
 
 
+def halves(piece: Piece) -> Iterator[Piece]:
+    """The piece in shorter ones; none of a single node."""
+    graph = piece.graph
+    if len(graph.nodes) > 1:
+        roles = {item.value.name: item.role for item in graph.inputs}
+        for part in pieces(graph.nodes, graph.types, roles, len(graph.nodes) // 2):
+            yield Piece(part.graph, {name: piece.origins.get(own, own) for name, own in part.origins.items()})
+
+
 def _connected(nodes: Sequence[Node], stretch: range) -> list[tuple[int, ...]]:
     """The stretch in parts that share no computed value."""
     maker: dict[str, int] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from fuzzer.seeds import onnx_file, pt2
-from fuzzer.seeds.cut import Piece, pieces
+from fuzzer.seeds.cut import Piece, halves, pieces
 from fuzzer.seeds.domains import with_numbers
 from fuzzer.seeds.program import Program
 from fuzzer.seeds.resolve import Resolved, resolve
@@ -55,17 +55,24 @@ def harvest(program: Program, size: int, ask: Validity) -> Harvest:
     """`size` is the most operators of a case. Equal programs give equal cases."""
     resolved = resolve(program)
     dropped: Counter[str] = Counter()
-    found: dict[str, Piece] = {}
-    cut = list(pieces(resolved.nodes, resolved.types, program.roles, size))
-    for piece in cut:
-        found.setdefault(structure(piece.graph), piece)
-    cases = []
-    for key, piece in found.items():
+    seen: set[str] = set()
+    cases, repeated = [], 0
+    waiting = deque(pieces(resolved.nodes, resolved.types, program.roles, size))
+    while waiting:
+        piece = waiting.popleft()
+        key = structure(piece.graph)
+        if key in seen:
+            repeated += 1
+            continue
+        seen.add(key)
         try:
             cases.append(_case(program, key, piece, ask))
-        except (Invalid, TooLarge) as why:
+        except TooLarge as why:
+            dropped[str(why)] += len(piece.graph.nodes) == 1
+            waiting += halves(piece)
+        except Invalid as why:
             dropped[str(why)] += 1
-    return Harvest(program.name, resolved, tuple(cases), len(cut) - len(found), dropped)
+    return Harvest(program.name, resolved, tuple(cases), repeated, +dropped)
 
 
 def _case(program: Program, key: str, piece: Piece, ask: Validity) -> Case:
@@ -73,7 +80,7 @@ def _case(program: Program, key: str, piece: Piece, ask: Validity) -> Case:
     constants = {name: program.constants[own] for name, own in piece.origins.items() if own in program.constants}
     for stream in range(NUMBERS):
         case = with_numbers(NumpySource(int(key[:12], 16), 0, stream), graph, constants)
-        case = replace(case, origin=f"import of {program.name}: {', '.join(graph.ops[:3])} ...")
+        case = replace(case, origin=f"imported from {program.name}")
         check(case)
         answer = ask(case)
         if answer.verdict is Verdict.OK:

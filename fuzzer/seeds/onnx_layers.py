@@ -180,7 +180,11 @@ def _recurrent(p: Phrase) -> None:
         shapes = [(gates * hidden, features), (gates * hidden, hidden), *([(gates * hidden,)] * 2 if p.has(3) else [])]
         weights += [p.weight(f"{direction}.{i}", TensorType(x.dtype, shape)) for i, shape in enumerate(shapes)]
     flags: dict[str, Arg] = {"has_biases": p.has(3), "num_layers": 1, "bidirectional": both, "batch_first": False}
-    operands: dict[str, Arg] = {"input": p.ref(0), "hx": tuple(starts.values()), "params": tuple(weights)}
+    operands: dict[str, Arg] = {
+        "input": p.ref(0),
+        **({"hx": tuple(starts.values())} if starts else {}),
+        "params": tuple(weights),
+    }
     ends = list(p.outputs[1:])
     ends += [f"{p.outputs[0]}:end{place}" for place in range(len(ends), states)]
     flat = f"{p.outputs[0]}:flat"

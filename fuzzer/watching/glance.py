@@ -150,6 +150,11 @@ class Observer:
         self._lanes = Held(HEALTH_SECONDS, lambda: store.ask(lanes_health))
         self._resources = Held(RESOURCES_SECONDS, lambda: measure(store.folder, os.getpid()))
         self._cpu_before = time.process_time()
+        self._rates.of(clock(), *self._counters())
+
+    def _counters(self) -> tuple[int, int]:
+        tally = self._campaign.store.state.tally
+        return tally.tests, tally.lane_results + tally.triage_lane_results
 
     def glance(self) -> Glance:
         with self._lock:
@@ -158,8 +163,7 @@ class Observer:
     def _glance(self) -> Glance:
         campaign, store, now = self._campaign, self._campaign.store, self._clock()
         state, tally, docs = store.state, store.state.tally, list(store.findings.values())
-        results = tally.lane_results + tally.triage_lane_results
-        tests_rate, results_rate = self._rates.of(now, tally.tests, results)
+        tests_rate, results_rate = self._rates.of(now, *self._counters())
         for doc in docs:
             if doc.slug not in self._found:
                 self._found[doc.slug] = found_at(store.crashes, doc.slug)

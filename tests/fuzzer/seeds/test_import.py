@@ -1,0 +1,119 @@
+"""`fuzz import` from the file to the campaign."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from archives import document, node, write
+
+from fuzzer.campaign import corpus
+from fuzzer.campaign.loop import random_cases
+from fuzzer.cli import main
+from fuzzer.lanes import TVM_LANES
+from fuzzer.seeds.command import run
+from fuzzer.settings import Settings
+from generators import case_file
+from generators.check import check
+from generators.graph import Invalid
+from generators.ops import TABLE
+
+MODEL = document(
+    {"x": "float32[1,3,64,64]", "w0": "float32[32,3,3,3]", "c": "float32[1,32,62,62]", "r": "float32[1,32,62,62]"},
+    node("conv2d.default", "c", input="$x", weight="$w0"),
+    node("relu.default", "r", self="$c"),
+    inputs="w0 x",
+)
+
+
+def fuzz(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["cli.py", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+@pytest.mark.tvm
+def test_a_model_becomes_cases_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second time, under another name, there is nothing new."""
+    path = write(tmp_path / "../My Net.pt2".replace("../", ""), MODEL)
+    assert fuzz(monkeypatch, "import", path, "--into", tmp_path / "c", "--json") == 0
+    (found,) = json.loads(capsys.readouterr().out)["files"]
+    (name,) = found["written"]
+    assert {key: found[key] for key in ("nodes", "mapped", "cases", "lacking", "dropped")} == {
+        "nodes": 2,
+        "mapped": 2,
+        "cases": 1,
+        "lacking": [],
+        "dropped": {},
+    }
+    assert name.startswith("my-net-")
+    case = case_file.read(tmp_path / "c" / "corpus" / name)
+    assert case.graph.ops == ("conv2d", "relu")
+    assert max(value.type.numel for value in case.graph.values()) < 500
+    path.rename(tmp_path / "other.pt2")
+    (again,), _ = run([tmp_path / "other.pt2"], tmp_path / "c", 20)
+    assert again.written == ()
+    assert list(corpus.cases(tmp_path / "c")) == [name]
+
+
+def test_bad_input_ends_with_64_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "bad.pt2"
+    bad.write_bytes(b"PK no archive")
+    for arguments, told in (
+        ((bad,), f"fuzz: {bad}: File is not a zip file"),
+        ((tmp_path / "none.onnx",), f"fuzz: {tmp_path / 'none.onnx'}: no such file"),
+        ((tmp_path / "x.pkl",), f"fuzz: {tmp_path / 'x.pkl'}: expected .pt2 or .onnx"),
+    ):
+        assert fuzz(monkeypatch, "import", *arguments, "--into", tmp_path / "c") == 64
+        assert capsys.readouterr().err == told + "\n"
+    (tmp_path / "empty").mkdir()
+    assert fuzz(monkeypatch, "import", tmp_path / "empty", "--into", tmp_path / "c") == 64
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.tvm
+def test_of_a_folder_the_good_files_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "zoo" / "old").mkdir(parents=True)
+    write(tmp_path / "zoo" / "old" / "net.pt2", MODEL)
+    (tmp_path / "zoo" / "bad.pt2").write_bytes(b"")
+    assert fuzz(monkeypatch, "import", tmp_path / "zoo", "--into", tmp_path / "c") == 64
+    told = capsys.readouterr()
+    assert "bad.pt2: File is not a zip file" in told.err
+    assert "net: 2 of 2 nodes have a row (100.0 %); 1 cases, 1 of them new" in told.out
+    assert len(corpus.names(tmp_path / "c")) == 1
+
+
+@pytest.mark.tvm
+def test_what_cannot_be_written_leaves_nothing_half_written(tmp_path: Path) -> None:
+    (tmp_path / "corpus").write_text("in the way")
+    with pytest.raises(Invalid, match="corpus"):
+        run([write(tmp_path / "net.pt2", MODEL)], tmp_path, 20)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus", "net.pt2"]
+
+
+@pytest.mark.tvm
+def test_a_campaign_runs_its_corpus_first_and_mutates_it_later(tmp_path: Path) -> None:
+    run([write(tmp_path / "net.pt2", MODEL)], tmp_path, 20)
+    (seed,) = corpus.cases(tmp_path).values()
+    settings = Settings(tmp_path, 1, TVM_LANES[:1])
+    case_of = random_cases(settings, 1)
+    made = [case for index in range(60) if (case := case_of(index))]
+    assert case_file.digest(made[0]) == case_file.digest(seed)
+    mutants = [case for case in made[1:] if "imported from net" in case.origin]
+    assert 5 <= len(mutants) <= 25
+    for case in mutants:
+        check(case)
+    assert len({case_file.digest(case) for case in mutants}) > 4
+    alone = random_cases(Settings(tmp_path, 1, TVM_LANES[:1], ops=(TABLE["relu"],)), 1)
+    origins = [case.origin for index in range(3) if (case := alone(index))]
+    assert origins == ["seed 1 test 0", "seed 1 test 1", "seed 1 test 2"]

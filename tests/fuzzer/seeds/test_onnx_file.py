@@ -1,0 +1,239 @@
+"""An ONNX file, read in a child: its nodes in PyTorch's words, and bad files end with one line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from fuzzer.lanes.onnx_reader import answer
+from fuzzer.seeds import onnx_file, onnx_graph
+from fuzzer.seeds.program import Program
+from fuzzer.seeds.resolve import Resolved, resolve
+from generators.graph import Invalid, Role, TensorType
+
+
+def save(path: Path, nodes: Sequence[Any], inputs: dict[str, str], outputs: str, opset: int = 18, **owned: Any) -> Path:
+    """Types as `float32[2,n]`."""
+
+    def value(name: str, text: str) -> Any:
+        dtype, _, shape = text.removesuffix("]").partition("[")
+        dims = [int(size) if size.isdigit() else size for size in shape.split(",")] if shape else []
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), dims)
+
+    weights = [numpy_helper.from_array(np.asarray(array), name) for name, array in owned.items()]
+    results = [helper.make_empty_tensor_value_info(name) for name in outputs.split()]
+    graph = helper.make_graph(nodes, "g", [value(name, text) for name, text in inputs.items()], results, weights)
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), path)
+    return path
+
+
+node = helper.make_node
+
+
+def read(path: Path) -> Program:
+    """As `onnx_file.read`, without a process for each: what the child would say is said here."""
+    return onnx_file.program(onnx_graph.decode(msgspec.json.encode(answer(path)), str(path)), path)
+
+
+def said(resolved: Resolved) -> list[str]:
+    made = []
+    for each in resolved.nodes:
+        attrs = " ".join(f"{key}={value}" for key, value in each.attrs.items())
+        made.append(f"{each.op} {attrs} -> {', '.join(str(value.type) for value in each.results)}")
+    return made
+
+
+def test_an_image_network(tmp_path: Path) -> None:
+    """Padding on both sides alike is the convolution's; else it is a call of its own. Weights stay in the file."""
+    nodes = [
+        node("Conv", ["x", "w"], ["a"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]),
+        node("BatchNormalization", ["a", "s", "s", "s", "s"], ["b"], epsilon=1e-5, momentum=0.9),
+        node("Relu", ["b"], ["c"]),
+        node("Conv", ["c", "w"], ["d"], pads=[0, 0, 1, 1]),
+        node("GlobalAveragePool", ["d"], ["e"]),
+        node("Flatten", ["e"], ["f"]),
+        node("Gemm", ["f", "m"], ["g"], transB=1),
+    ]
+    zeros = np.zeros
+    path = save(
+        tmp_path / "net.onnx",
+        nodes,
+        {"x": "float32[n,4,8,8]"},
+        "g",
+        w=zeros((4, 4, 3, 3), np.float32),
+        s=zeros(4, np.float32),
+        m=zeros((5, 4), np.float32),
+    )
+    program = read(path)
+    assert said(resolve(program)) == [
+        "conv2d stride=(2, 2) dilation=1 groups=1 padding=(1, 1) -> float32[2,4,4,4]",
+        "batch_norm momentum=0.1 eps=1e-05 -> float32[2,4,4,4]",
+        "relu  -> float32[2,4,4,4]",
+        "pad_constant pad=(0, 1, 0, 1) value=0.0 -> float32[2,4,5,5]",
+        "conv2d stride=1 dilation=1 groups=1 padding=0 -> float32[2,4,3,3]",
+        "adaptive_avg_pool2d output_size=(1, 1) -> float32[2,4,1,1]",
+        "flatten start_dim=1 end_dim=-1 -> float32[2,4]",
+        "linear  -> float32[2,5]",
+    ]
+    assert program.roles == {"w": Role.PARAM, "s": Role.PARAM, "m": Role.PARAM}
+    assert not program.constants
+
+
+def test_shapes_and_indices(tmp_path: Path) -> None:
+    """What computes shapes is left out: shapes are known."""
+    nodes = [
+        node("Gather", ["table", "i"], ["a"]),
+        node("Shape", ["a"], ["s"]),
+        node("Gather", ["s", "zero"], ["first"]),
+        node("Concat", ["first", "rest"], ["shape"], axis=0),
+        node("Reshape", ["a", "shape"], ["b"]),
+        node("Slice", ["b", "starts", "ends", "axes"], ["c"]),
+        node("Transpose", ["c"], ["d"], perm=[1, 0]),
+        node("ReduceMean", ["d", "axis"], ["e"], keepdims=0),
+        node("Split", ["b", "parts"], ["f", "g"], axis=1),
+        node("Cast", ["f"], ["h"], to=TensorProto.FLOAT16),
+    ]
+    whole = {"zero": [0], "rest": [-1], "starts": [1], "ends": [9], "axes": [1], "axis": [-1], "parts": [4, 8]}
+    path = save(
+        tmp_path / "m.onnx",
+        nodes,
+        {"i": "int64[2,3]"},
+        "e g h",
+        table=np.zeros((7, 4), np.float32),
+        **{name: np.array(value, np.int64) for name, value in whole.items()},
+    )
+    program = read(path)
+    assert [step.title for step in program.steps] == [
+        *("Gather", "Reshape", "Slice", "Transpose", "ReduceMean", "Split", "Cast")
+    ]
+    assert said(resolve(program)) == [
+        "embedding padding_idx=None norm_type=2.0 scale_grad_by_freq=False sparse=False -> float32[2,3,4]",
+        "reshape shape=(2, 12) -> float32[2,12]",
+        "slice dim=1 start=1 end=9 step=1 -> float32[2,8]",
+        "permute dims=(1, 0) -> float32[8,2]",
+        "mean dim=(-1,) keepdim=False dtype=None -> float32[8]",
+        "split sizes=(4, 8) dim=1 -> float32[2,4], float32[2,8]",
+        "to dtype=float16 non_blocking=False copy=False -> float16[2,4]",
+    ]
+
+
+def test_a_recurrent_layer_has_parameters_of_pytorchs_layout(tmp_path: Path) -> None:
+    zeros = np.zeros
+    path = save(
+        tmp_path / "m.onnx",
+        [node("LSTM", ["x", "w", "r", "b"], ["y", "h"], hidden_size=5, direction="bidirectional")],
+        {"x": "float32[6,2,3]"},
+        "y h",
+        w=zeros((2, 20, 3), np.float32),
+        r=zeros((2, 20, 5), np.float32),
+        b=zeros((2, 40), np.float32),
+    )
+    program = read(path)
+    resolved = resolve(program)
+    assert not resolved.lacking
+    assert [each.op for each in resolved.nodes] == ["lstm_zero_state", "reshape", "permute"]
+    assert resolved.types["y"] == TensorType.parse("float32[6,2,2,5]")
+    weights = [str(resolved.types[name]) for name in resolved.nodes[0].args[1:]]
+    assert weights == ["float32[20,3]", "float32[20,5]", "float32[20]", "float32[20]"] * 2
+
+
+def test_what_has_no_word_is_a_cut(tmp_path: Path) -> None:
+    branch = helper.make_graph([node("Relu", ["x"], ["t"])], "then", [], [helper.make_empty_tensor_value_info("t")])
+    nodes = [
+        node("Relu", ["x"], ["a"]),
+        node("If", ["p"], ["b"], then_branch=branch, else_branch=branch),
+        node("NonMaxSuppression", ["boxes", "scores"], ["c"]),
+        node("FastGelu", ["a"], ["d"], domain="com.microsoft"),
+        node("Softmax", ["a"], ["e"], axis=-1, unheard_of=1),
+        node("Neg", ["a"], ["f"]),
+    ]
+    inputs = {"x": "float32[2]", "p": "bool[]", "boxes": "float32[1,6,4]", "scores": "float32[1,1,6]"}
+    resolved = resolve(read(save(tmp_path / "m.onnx", nodes, inputs, "b c d e f")))
+    assert [each.op for each in resolved.nodes] == ["relu", "neg"]
+    assert dict(resolved.lacking) == {
+        ("If", "holds a graph, or numbers that are not finite"): 1,
+        ("NonMaxSuppression", "is not in the phrase book"): 1,
+        ("com.microsoft.FastGelu", "is none of ONNX's own"): 1,
+        ("Softmax", "has unheard_of=1"): 1,
+    }
+
+
+# --- files that are not what they should be
+
+
+def external(path: Path, location: str) -> Path:
+    weight = helper.make_tensor("w", TensorProto.FLOAT, [4, 4], bytes(64), raw=True)
+    onnx.external_data_helper.set_external_data(weight, location)
+    weight.ClearField("raw_data")
+    graph = helper.make_graph(
+        [node("MatMul", ["x", "w"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 4])],
+        [helper.make_empty_tensor_value_info("y")],
+        [weight],
+    )
+    path.write_bytes(helper.make_model(graph, ir_version=9).SerializeToString())
+    return path
+
+
+def test_other_files_are_never_opened(tmp_path: Path) -> None:
+    """The weights' file need not even be there."""
+    program: Program = read(external(tmp_path / "m.onnx", "weights.bin"))
+    assert said(resolve(program)) == ["matmul  -> float32[2,4]"]
+
+
+@pytest.mark.parametrize("location", ["../secret", "/etc/passwd", "a/../../secret", "link"])
+def test_paths_out_of_the_folder_are_refused(location: str, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("x")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "link").symlink_to(tmp_path / "secret")
+    path = external(tmp_path / "in" / "m.onnx", location)
+    with pytest.raises(Invalid, match="its tensor 'w' "):
+        read(path)
+
+
+def refused(path: Path, data: bytes) -> str:
+    path.write_bytes(data)
+    with pytest.raises(Invalid) as told:
+        read(path)
+    assert "\n" not in str(told.value)
+    return str(told.value).removeprefix(f"{path}: ")
+
+
+def test_bad_files_end_with_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    good = save(path, [node("Relu", ["x"], ["y"])], {"x": "float32[2]"}, "y", w=np.zeros(4000)).read_bytes()
+    assert refused(path, b"") == "has no nodes, or is no ONNX file"
+    assert refused(path, b"\x80\x04not protobuf") == "is no ONNX file, or only the beginning of one"
+    assert refused(path, good[:-400]) == "is no ONNX file, or only the beginning of one"
+    cycle = [node("Relu", ["b"], ["a"]), node("Relu", ["a"], ["b"])]
+    assert "before any node makes it" in refused(path, save(path, cycle, {"x": "float32[2]"}, "b").read_bytes())
+    huge = save(path, [node("Relu", ["x"], ["y"])], {"x": f"float32[{1 << 60}]"}, "y").read_bytes()
+    assert "has the sizes" in refused(path, huge)
+    model = onnx.load_from_string(good)
+    model.graph.initializer[0].dims[:] = [7, 7]
+    assert "its tensor 'w' is no tensor" in refused(path, model.SerializeToString())
+    model.graph.initializer[0].data_type = 99
+    assert "has the element type 99, which there is not" in refused(path, model.SerializeToString())
+
+
+def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = save(tmp_path / "m.onnx", [node("Relu", ["x"], ["y"])], {"x": "float32[2]"}, "y")
+    assert onnx_file.read(path) == read(path)
+    path.write_bytes(b"\x80\x04")
+    with pytest.raises(Invalid, match="is no ONNX file, or only the beginning of one"):
+        onnx_file.read(path)
+    monkeypatch.setattr(onnx_file, "MODULE", "no.such.module")
+    with pytest.raises(Invalid, match="its reader ended with status 1: "):
+        onnx_file.read(path)
+    monkeypatch.setattr(onnx_file, "SECONDS", 0.01)
+    with pytest.raises(Invalid, match="not read within"):
+        onnx_file.read(path)

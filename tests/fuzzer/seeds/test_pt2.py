@@ -1,0 +1,229 @@
+"""A .pt2 file is read as what it says, nothing in it is executed, and bad ones end with one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from archives import document, meta, node, write
+
+from fuzzer.seeds import pt2
+from fuzzer.seeds.program import Call, Ref
+from fuzzer.seeds.resolve import resolve
+from generators.graph import Invalid, Role, TensorType
+
+CONV = document(
+    {"x": "float32[1,3,8,8]", "w0": "float32[4,3,3,3]", "c": "float32[1,4,6,6]", "r": "float32[1,4,6,6]"},
+    node("conv2d.default", "c", input="$x", weight="$w0", stride=[1, 1]),
+    node("relu.default", "r", self="$c"),
+    inputs="w0 x",
+)
+
+
+def test_calls_types_and_roles(tmp_path: Path) -> None:
+    program = pt2.read(write(tmp_path / "m.pt2", CONV))
+    assert [step.title for step in program.steps] == ["conv2d", "relu"]
+    assert program.steps[0].calls == (
+        Call("conv2d", {"input": Ref("x"), "weight": Ref("w0"), "stride": (1, 1)}, ("c",)),
+    )
+    assert program.types["c"] == TensorType.parse("float32[1,4,6,6]")
+    assert program.roles == {"w0": Role.PARAM}
+
+
+def test_the_rows_of_the_table(tmp_path: Path) -> None:
+    resolved = resolve(pt2.read(write(tmp_path / "m.pt2", CONV)))
+    assert [(n.op, n.args, dict(n.attrs)) for n in resolved.nodes] == [
+        ("conv2d", ("x", "w0"), {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}),
+        ("relu", ("c",), {}),
+    ]
+    assert (resolved.mapped, resolved.steps) == (2, 2)
+
+
+def test_open_sizes_are_those_of_the_example(tmp_path: Path) -> None:
+    model = document({"x": "float32[2,6]", "v": "float32[2,6]"}, node("relu.default", "v", self="$x"))
+    hint = {"as_expr": {"expr_str": "s0", "hint": {"as_int": 5}}}
+    for name in "xv":
+        model["graph_module"]["graph"]["tensor_values"][name]["sizes"][0] = hint
+    program = pt2.read(write(tmp_path / "m.pt2", model))
+    assert program.types["v"] == TensorType.parse("float32[5,6]")
+
+
+def test_arithmetic_on_sizes_is_left_out(tmp_path: Path) -> None:
+    size = {"target": "torch.ops.aten.sym_size.int", "inputs": [], "outputs": [{"as_sym_int": {"as_name": "s"}}]}
+    shape = {"as_sym_ints": [{"as_name": "s"}, {"as_int": 3}]}
+    model = document(
+        {"x": "float32[6]", "v": "float32[2,3]"},
+        {**size, "metadata": {}},
+        node("view.default", "v", self="$x", size=shape),
+    )
+    model["graph_module"]["graph"]["sym_int_values"] = {"s": {"as_expr": {"expr_str": "s0", "hint": {"as_int": 2}}}}
+    program = pt2.read(write(tmp_path / "m.pt2", model))
+    assert [step.calls[0].args["size"] for step in program.steps] == [(2, 3)]
+
+
+def test_what_is_changed_in_place_is_read_as_changed(tmp_path: Path) -> None:
+    """A part of it that was taken before is changed as well, into what no node makes."""
+    types = dict.fromkeys(("x", "a", "b", "d", "e"), "float32[2,3]")
+    model = document(
+        types,
+        node("neg.default", "a", self="$x"),
+        node("view.default", "b", self="$a", size=[2, 3]),
+        node("relu_.default", "d", self="$a"),
+        node("add.Tensor", "e", self="$a", other="$b"),
+    )
+    program = pt2.read(write(tmp_path / "m.pt2", model))
+    assert program.steps[2].calls[0].word == "relu"
+    assert program.steps[3].calls[0].operands == ("d", "b:d")
+    assert resolve(program).mapped == 4
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (node("brandnew.default", "v", self="$x"), "no row of the operator table has its name"),
+        (node("torch.ops.mine.op.default", "v", self="$x"), "is no function of PyTorch's own"),
+        (node("relu.default", "v", self="$x", extra={"as_graph": {"name": "g"}}), "has an argument that is no tensor"),
+        (node("mul.Tensor", "v", self="$x", other={"as_float": "Infinity"}), "mul does not know other=inf"),
+        (node("sum.default", "v", self="$x"), "gives float32[2,3], the row float32[]"),
+        (node("to.dtype", "v", self="$x", dtype={"as_scalar_type": 10}), "has a dtype that is none of ours"),
+    ],
+)
+def test_what_has_no_row_is_a_cut(made: dict[str, Any], why: str, tmp_path: Path) -> None:
+    model = document(
+        {"x": "float32[2,3]", "v": "float32[2,3]", "r": "float32[2,3]"}, made, node("relu.default", "r", self="$v")
+    )
+    resolved = resolve(pt2.read(write(tmp_path / "m.pt2", model)))
+    assert [n.op for n in resolved.nodes] == ["relu"]
+    ((_, told),) = resolved.lacking
+    assert why in told
+
+
+def config(name: str, text: str, *, use_pickle: bool = False) -> bytes:
+    payload = {"path_name": "weight_0", "is_param": True, "use_pickle": use_pickle, "tensor_meta": meta(text)}
+    return json.dumps({"config": {f"own.{name}": payload}}).encode()
+
+
+def test_integers_that_the_model_owns_are_kept_and_floats_are_not(tmp_path: Path) -> None:
+    model = document({"b0": "int64[2]", "v": "int64[2]"}, node("neg.default", "v", self="$b0"), inputs="b0")
+    numbers = np.array([7, -1], np.int64)
+    members = {"data__weights__model_weights_config.json": config("b0", "int64[2]")}
+    program = pt2.read(write(tmp_path / "m.pt2", model, **members, data__weights__weight_0=numbers.tobytes()))
+    assert {name: array.tolist() for name, array in program.constants.items()} == {"b0": [7, -1]}
+
+    members = {"data__weights__model_weights_config.json": config("b0", "float32[4]")}
+    program = pt2.read(write(tmp_path / "n.pt2", model, **members, data__weights__weight_0=numbers.tobytes()))
+    assert not program.constants
+
+
+class Canary:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("use_pickle", [True, False])
+def test_no_pickle_is_executed(use_pickle: bool, tmp_path: Path) -> None:
+    """Wherever one lies: as a weight, as the example inputs, as an old file's state."""
+    canary = pickle.dumps(Canary(tmp_path / "sings"))
+    pickle.loads(canary)
+    assert (tmp_path / "sings").is_dir()  # it would
+    (tmp_path / "sings").rmdir()
+    model = document({"b0": "int64[2]", "v": "int64[2]"}, node("neg.default", "v", self="$b0"), inputs="b0")
+    members = {
+        "data__weights__model_weights_config.json": config("b0", "int64[2]", use_pickle=use_pickle),
+        "data__weights__weight_0": canary,
+        "data__sample_inputs__model.pt": canary,
+        "serialized_state_dict.pt": canary,
+    }
+    program = pt2.read(write(tmp_path / "m.pt2", model, **members))
+    assert resolve(program).mapped == 1
+    assert not program.constants
+    assert not (tmp_path / "sings").exists()
+
+
+def test_the_older_layout(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "m.pt2", "w") as archive:
+        archive.writestr("serialized_exported_program.json", json.dumps(CONV))
+        archive.writestr("serialized_state_dict.pt", b"")
+    assert resolve(pt2.read(tmp_path / "m.pt2")).mapped == 2
+
+
+# --- files that are not what they should be
+
+
+def _changed(**graph: Any) -> dict[str, Any]:
+    model = json.loads(json.dumps(CONV))
+    model["graph_module"]["graph"].update(graph)
+    return dict(model)
+
+
+def _sized(size: int) -> dict[str, Any]:
+    model = _changed()
+    model["graph_module"]["graph"]["tensor_values"]["c"]["sizes"][0] = {"as_int": size}
+    return model
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "no JSON": (b"\x80\x04", "models/model.json: "),
+    "half of it": (json.dumps(CONV).encode()[:-9], "models/model.json: "),
+    "a list": (b"[]", "models/model.json: "),
+    "deep": (b'{"graph_module":' * 5000 + b"}" * 5000, "models/model.json: "),
+    "a cycle": (
+        _changed(nodes=[node("relu.default", "r", self="$c"), node("neg.default", "c", self="$r")]),
+        "relu.default reads 'c' before any node makes it",
+    ),
+    "made twice": (
+        _changed(nodes=[node("relu.default", "r", self="$x"), node("neg.default", "r", self="$x")]),
+        "'r' is made twice",
+    ),
+    "huge": (_sized(1 << 60), "has the sizes"),
+    "negative": (_sized(-4), "has the sizes"),
+    "dtype of text": (_changed(tensor_values={"x": {**meta("float32[1]"), "dtype": "float32"}}), "models/model.json: "),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_programs_end_with_one_line(name: str, tmp_path: Path) -> None:
+    model, why = BAD[name]
+    path = write(tmp_path / "bad.pt2", model)
+    with pytest.raises(Invalid) as told:
+        pt2.read(path)
+    assert str(told.value).startswith(str(path))
+    assert why in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_bad_archives_end_with_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = write(tmp_path / "good.pt2", CONV).read_bytes()
+    path = tmp_path / "bad.pt2"
+
+    def refused(data: bytes) -> str:
+        path.write_bytes(data)
+        with pytest.raises(Invalid) as told:
+            pt2.read(path)
+        assert "\n" not in str(told.value)
+        return str(told.value).removeprefix(str(path))
+
+    assert refused(b"") == ": File is not a zip file"
+    assert refused(good[: len(good) // 2]) == ": File is not a zip file"
+    flipped = bytearray(good)
+    flipped[60:120] = bytes(60)
+    assert "m/models/model.json: " in refused(bytes(flipped))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../../etc/cron.d/x", b"")
+    assert "leads out of the archive" in refused(path.read_bytes())
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("m/data.txt", b"")
+    assert "no exported program in it" in refused(path.read_bytes())
+    monkeypatch.setattr(pt2, "MAX_JSON", 1 << 20)
+    write(path, b"[" + b" " * (64 << 20) + b"]")  # 64 KB that would be 64 MB
+    assert path.stat().st_size < 1 << 17
+    assert "m/models/model.json is larger than 1 MiB" in refused(path.read_bytes())
