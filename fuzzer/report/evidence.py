@@ -10,6 +10,7 @@ from fuzzer.report import words
 from fuzzer.report.record import Record
 from fuzzer.triage.signature import is_ours, readable
 from oracles.finding import PYTORCH, Excess, Kind, Mismatch, Quantity, SideEffect
+from oracles.lane import Engine
 from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
 
 FRAMES = 8
@@ -34,7 +35,7 @@ def seen(record: Record) -> Seen:
         case TimedOut(stage=stage, seconds=seconds, facts=facts):
             return Seen((("no result within", f"{seconds:.0f} s"),), "", _checked(stage, facts))
         case Mismatch() as mismatch:
-            return Seen(_element(record.doc.kind, mismatch))
+            return Seen(_element(record.doc.kind, mismatch, _ENGINES.get(record.doc.lane.engine, "the lane")))
         case IllFormed(after=after, type=name, message=message):
             return Seen((), f"{name}: {readable(message)}", f"So says `relax.analysis.well_formed` after `{after}`.")
         case Mutant(change=change, fate=fate, message=message):
@@ -67,10 +68,13 @@ def _traceback(frames: Sequence[Frame]) -> str:
     )
 
 
-def _element(kind: Kind, mismatch: Mismatch) -> tuple[tuple[str, str], ...]:
+_ENGINES = {Engine.TVM: "TVM", Engine.ONNXRUNTIME: "onnxruntime", Engine.TORCH: "PyTorch, of what was exported"}
+
+
+def _element(kind: Kind, mismatch: Mismatch, engine: str) -> tuple[tuple[str, str], ...]:
     """The worst element: who says what, how far off that is, and how much is allowed."""
     worst = mismatch.worst
-    expected, actual = ("first run", "second run") if kind is Kind.UNSTABLE else (_whose(mismatch), "TVM")
+    expected, actual = ("first run", "second run") if kind is Kind.UNSTABLE else (_whose(mismatch), engine)
     if worst is None:
         return _told(((expected, mismatch.expected), (actual, mismatch.actual)))
     right = worst.expected if worst.truth is None else worst.truth

@@ -78,8 +78,15 @@ def _summary(name: str) -> str:
     return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
+def _at(record: Record) -> str:
+    return f"@{record.doc.lane.toolchain}"
+
+
 def _environment(record: Record) -> str:
-    versions = [f"- {NAMES.get(name, name)} {version}" for name, version in record.doc.versions.items()]
+    # `tvm@0.26.0` is another toolchain's: of interest only where the lane ran in it
+    there = {name.partition("@")[0]: v for name, v in record.doc.versions.items() if name.endswith(_at(record))}
+    here = {name: version for name, version in record.doc.versions.items() if "@" not in name}
+    versions = [f"- {NAMES.get(name, name)} {version}" for name, version in {**here, **there}.items()]
     told = "\n".join(_item(line) for line in versions)
     verdicts = record.doc.releases.verdicts
     if not verdicts:

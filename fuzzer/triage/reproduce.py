@@ -95,9 +95,10 @@ class Answer:
 
 
 def asked(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> Answer:
-    """Run it and say. What else is wrong is seen as far as this one failure needs it run."""
+    """Run it and say: never of a case that PyTorch itself refuses, whatever a compiler makes of it. What else is wrong is
+    seen as far as this one failure needs it run."""
     seen = observe(run, case, lane, signature)
-    return Answer(seen.shows(signature), seen.findings if seen.valid else ())
+    return Answer(seen.shows(signature), seen.findings) if seen.valid else Answer(False)
 
 
 def reproduces(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> bool:
