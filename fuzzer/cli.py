@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from fnmatch import fnmatchcase
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,46 +16,35 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from fuzzer import bench, bisect_command, blame_command, corpus_command, lane_table, minimize_command
+from fuzzer import bench, bisect_command, blame_command, corpus_command, lane_table, minimize_command, run_command
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
-from fuzzer.availability import available
 from fuzzer.campaign import status_command
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.screen import found_line
 from fuzzer.campaign.store import Busy, Store
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
 from fuzzer.dashboard import command as dashboard_command
 from fuzzer.filing import command as filing
-from fuzzer.filing.auto import asked_for
-from fuzzer.filing.tracker import PUBLIC
 from fuzzer.gen import Order
 from fuzzer.gen import run as generate_cases
 from fuzzer.isolate import sanitizer
 from fuzzer.isolate.device_check import devices_here
-from fuzzer.isolate.devices import Device
 from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.fleet import Backend, Fleet, Place
+from fuzzer.isolate.fleet import Fleet, Place
 from fuzzer.isolate.toolchain import HOST, HOST_NAME
 from fuzzer.lanes import (
     LANES,
-    OFTEN,
-    RELAY_OFTEN,
-    RELAY_ROADS,
-    RELAY_SAMPLED,
-    SAMPLED_LANES,
-    SCREENING,
     TVM_LANES,
-    select,
 )
+from fuzzer.options import JsonFlag, LanesGlob, PreloadFile, lanes_named, ops_named
 from fuzzer.replay import Exit
 from fuzzer.report import command as report_command
 from fuzzer.report.finding_file import FindingDoc
+from fuzzer.run_command import obey_signals, prove_that_failures_are_seen
 from fuzzer.seeds import command as seeds_command
 from fuzzer.selftest import Check, self_test
-from fuzzer.settings import DRAWN, Settings
-from fuzzer.signals import on_first_signal
+from fuzzer.settings import Settings
 from fuzzer.terminal import print_json, program, say
 from fuzzer.toolchains import command as toolchains
 from fuzzer.toolchains.lanes import in_toolchains, named
@@ -65,9 +53,8 @@ from fuzzer.triage import command as triage_command
 from fuzzer.watching.watching import watched
 from generators.builder import Limits
 from generators.graph import Invalid, Profile
-from generators.ops import OPS, Op
+from generators.ops import OPS
 from generators.ops.base import no_attrs
-from oracles.finding import Component
 from oracles.lane import LaneSpec
 
 app = typer.Typer(
@@ -87,111 +74,10 @@ app.command("import")(seeds_command.import_models)
 app.command("minimize")(minimize_command.minimize)
 app.command("status")(status_command.status)
 app.command("merge")(status_command.merge)
+app.command("run")(run_command.run)
 app.command("report")(report_command.report)
 app.command("file")(filing.file)
 app.command("triage")(triage_command.triage)
-
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-ToolchainNames = Annotated[
-    str, typer.Option("--toolchain", metavar="NAME", help="Where TVM's lanes run, comma-separated.")
-]
-PreloadFile = Annotated[
-    Path | None, typer.Option("--preload", metavar="FILE.py", help="Executed in each process that runs TVM.")
-]
-LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="TVM lanes, comma-separated globs.")]
-
-
-@app.command()
-def run(
-    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
-    tests: Annotated[int | None, typer.Option(min=0, help="Stop after this many tests.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Where the cases come from; drawn if not given.")] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),
-    lanes: LanesGlob = "*",
-    ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
-    toolchain: ToolchainNames = HOST_NAME,
-    releases: Annotated[
-        str, typer.Option(metavar="NAMES", help="Hold each new finding against these toolchains, too.")
-    ] = "",
-    campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
-    preload: PreloadFile = None,
-    auto_file: Annotated[bool, typer.Option("--auto-file", help="File what is found: see `fuzz file`.")] = False,
-    repo: filing.Repository = None,
-    token_file: filing.TokenFile = None,
-    base_url: filing.BaseUrl = PUBLIC,
-    ledger: filing.LedgerFile = None,
-    metrics: Annotated[
-        int | None, typer.Option(min=0, max=65535, metavar="PORT", help="Serve Prometheus' metrics on the loopback.")
-    ] = None,
-    json: JsonFlag = False,
-) -> None:
-    """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
-    where, others = named(toolchain), named(releases) if releases else ()
-    the_mix = lanes == "*"
-    every_test = in_toolchains((*SCREENING, *RELAY_ROADS) if the_mix else _lanes(lanes), where)
-    in_turn, now_and_then = (*available(SAMPLED_LANES), *RELAY_SAMPLED), (*OFTEN, *RELAY_OFTEN)
-    sampled, often = (in_toolchains(some if the_mix else (), where) for some in (in_turn, now_and_then))
-    drawn = DRAWN if the_mix and HOST in where else 0
-    chosen_ops = _ops(ops)
-    find_all = finder(preload)
-    filer = asked_for(auto_file, filing.Office(repo, base_url, ledger), token_file, preload)
-    with Store(campaign, seed) as store:
-        settings = Settings(
-            campaign, store.state.seed, every_test, sampled, seconds, tests, workers, chosen_ops, json=json
-        )
-        settings = replace(settings, often=often, drawn=drawn, steered=the_mix)
-        settings = replace(settings, releases=tuple(other.name for other in others))
-        say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
-        say("warming up the compilers ...")
-        with Fleet(store.scratch, find_all, tell=say) as executor:
-            _prove_that_failures_are_seen(executor)
-            for other in others:
-                executor.backend(Place(other.name))  # its zygote is started, and says its release
-            task = Campaign(settings, store, executor)
-            with watched(task, metrics), filer(task.new, store.crashes, executor, say) as filed:
-                _stop_on_signals(task, filed.drop)
-                task.run()
-        _summarise(task, store, executor.quarantined, f" --preload {preload}" if preload else "")
-
-
-def _prove_that_failures_are_seen(executor: Backend) -> None:
-    failed = [check for check in self_test(executor) if not check.passed]
-    if failed:
-        listed = ", ".join(f"{c.sin}: {c.seen or 'not seen'} instead of {c.expected or 'nothing'}" for c in failed)
-        raise EnvironmentMissing(f"the self-test failed ({listed}); `fuzz doctor` shows more")
-
-
-def _stop_on_signals(task: Campaign, *also: Callable[[], None]) -> None:
-    def stop() -> None:
-        say("stopping; what is under way is repeated by the next run (once more to stop at once)")
-        for each in (task.stop, *also):
-            each()
-
-    on_first_signal(stop)
-
-
-def _summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preloaded: str) -> None:
-    findings = sorted(store.findings.values(), key=lambda doc: doc.slug)
-    if task.settings.json:
-        listed = [
-            {key: getattr(doc, key) for key in ("slug", "signature", "kind", "component", "lanes", "ops", "flaky")}
-            for doc in findings
-        ]
-        gone = {str(device): reason for device, reason in quarantined.items()}
-        print_json({**store.state.tally.summary(), "quarantined": gone, "findings": listed})
-        return
-    tally = store.state.tally
-    print(f"{task.tests} tests in {task.seconds:.0f} s; {tally.invalid} invalid; {len(task.new)} new findings:")
-    for doc in sorted(task.new, key=lambda doc: (doc.component, doc.slug)):
-        print(f"  {found_line(doc)}")
-    in_tvm = sum(doc.component is Component.TVM for doc in findings)
-    print(f"the campaign has {len(findings)} findings, {in_tvm} of them TVM's")
-    for device, reason in quarantined.items():
-        print(f"{device} was not used to the end: {reason}")
-    example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)
-    crashes = os.path.relpath(store.crashes)
-    then = f"--replay {crashes}/{example.slug}" if example else "run --seconds 600"
-    print(f"next: {program()} {then}{preloaded}")
 
 
 @app.command()
@@ -207,7 +93,7 @@ def replay(
 ) -> None:
     """Run a finding again: `fuzz --replay crashes/x`. Exit code 77: still there, 0: gone, 78: another failure."""
     doc, case = replaying.load(finding)
-    chosen = (doc.lane,) if lanes is None else _lanes(lanes)
+    chosen = (doc.lane,) if lanes is None else lanes_named(lanes)
     where = named(doc.lane.toolchain if toolchain is None else toolchain)
     find_all = finder(preload)
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as executor:
@@ -321,7 +207,7 @@ def list_ops(
 ) -> None:
     """List the operators."""
     if coverage:
-        measured = _measured(coverage_of.Order(_ops(ops), count, seed, dynamo, workers))
+        measured = _measured(coverage_of.Order(ops_named(ops), count, seed, dynamo, workers))
         if json:
             print_json(coverage_report.document(measured))
         else:
@@ -355,7 +241,7 @@ def gen(
     json: JsonFlag = False,
 ) -> None:
     """Generate cases without any compiler."""
-    order = Order(count, seed, out, _ops(ops), Limits(nodes), profile)
+    order = Order(count, seed, out, ops_named(ops), Limits(nodes), profile)
     report = generate_cases(order, ask_pytorch=stats)
     for line in report.invalid:
         say(line)
@@ -391,15 +277,15 @@ def sweep(
     json: JsonFlag = False,
 ) -> None:
     """Take PyTorch's own samples of every operator through the lanes; DIR/sweep.html is the table."""
-    chosen = in_toolchains(_lanes(lanes), (HOST,))
+    chosen = in_toolchains(lanes_named(lanes), (HOST,))
     find_all = finder(preload)
     say("taking PyTorch's samples (a minute for all operators) ...")
     task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
     with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
         settings = Settings(out, store.state.seed, chosen, (), seconds, None, workers, json=json)
-        _prove_that_failures_are_seen(executor)
+        prove_that_failures_are_seen(executor)
         campaign = Campaign(settings, store, executor, task.case, task.watch)
-        _stop_on_signals(campaign)
+        obey_signals(campaign)
         with watched(campaign):
             campaign.run()
         table = task.write_table()
@@ -410,21 +296,6 @@ def sweep(
         print(f"{lane:20} " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
     again = f"{program()} sweep --out {out}" if table.done < table.samples else f"{program()} triage --campaign {out}"
     print(f"{table.done} of {table.samples} samples; table: {out / 'sweep.html'}; next: {again}")
-
-
-def _lanes(globs: str) -> tuple[LaneSpec, ...]:
-    chosen = select(globs)
-    if not chosen:
-        raise Invalid(f"no lane matches {globs!r}; `fuzz lanes` lists them")
-    return chosen
-
-
-def _ops(globs: str) -> tuple[Op, ...]:
-    patterns = [glob.strip() for glob in globs.split(",")]
-    chosen = tuple(op for op in OPS if any(fnmatchcase(op.name, pattern) for pattern in patterns))
-    if not chosen:
-        raise Invalid(f"no operator matches {globs!r}; `fuzz ops` lists them")
-    return chosen if len(chosen) < len(OPS) else OPS  # all of them: motifs, and a mix that suits TVM
 
 
 def routed(arguments: list[str]) -> list[str]:
@@ -454,6 +325,11 @@ def main() -> None:
         sys.exit(Exit.BAD_INPUT)
     except EnvironmentMissing as error:
         say(f"fuzz: {error}")
+        sys.exit(Exit.ENVIRONMENT)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        say(f"fuzz: {error}; what was saved before is whole")
         sys.exit(Exit.ENVIRONMENT)
     except typer.Abort:
         sys.exit(130)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+
+_KEEP_SIZE, _PUNCH_HOLE = 1, 2
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -50,3 +54,12 @@ def sync_folder(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def forget_all_but(descriptor: int, tail: int, room: int) -> None:
+    """Give back what the beginning of a file takes on the disk, where it takes more than `room` bytes: but for its last
+    `tail` bytes it reads as zeros from then on (fallocate(2)). Its size stays, and so does where others write in it."""
+    told = os.fstat(descriptor)
+    if 512 * told.st_blocks > room:
+        mode = ctypes.c_int(_KEEP_SIZE | _PUNCH_HOLE)
+        _LIBC.fallocate(descriptor, mode, ctypes.c_int64(0), ctypes.c_int64(max(0, told.st_size - tail)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fuzzer.campaign.numbers import ALL, Share
+from fuzzer.campaign.room import RESERVE
 from generators.builder import Limits
 from generators.ops import OPS, Op
 from oracles.lane import LaneSpec
@@ -15,7 +17,8 @@ DRAWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds` and `tests` bound this run, not the campaign; None is no bound.
+    """`seconds`, `tests` and `until_new`, that many new findings, bound this run, not the campaign; None is no bound.
+    `disk_limit` and `disk_reserve` are in bytes (`fuzzer.campaign.room`).
 
     Every test takes `lanes`, one of the `sampled` ones in turn, and so many that are `drawn` for it alone; some tests
     take `often` (`fuzzer.campaign.mix`). Where lanes are `steered`, what an importer is known not to take is seldom
@@ -38,3 +41,7 @@ class Settings:
     drawn: int = 0
     guided: bool = False
     releases: tuple[str, ...] = ()
+    until_new: int | None = None
+    share: Share = ALL
+    disk_limit: int | None = None
+    disk_reserve: int = RESERVE

@@ -1,13 +1,16 @@
-"""The first SIGINT or SIGTERM ends a run cleanly, a second one at once.
+"""The first SIGINT or SIGTERM ends a run cleanly, a second one at once. SIGTSTP (Ctrl-Z) pauses it, SIGCONT goes on.
 
 `timeout` of coreutils signals the whole process group, and its child once more: that is one request.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable
+
+from fuzzer.campaign.gate import Gate
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -31,3 +34,34 @@ def on_first_signal(stop: Callable[[], None], clock: Callable[[], float] = time.
 
     for each in SIGNALS:
         signal.signal(each, on_signal)
+
+
+class Pause:
+    """What SIGTSTP does to a campaign: its gate is shut; once nothing runs behind it, `rest` stops the process, until
+    SIGCONT. No deadline passes while it is stopped: none is running."""
+
+    def __init__(self, gate: Gate, tell: Callable[[str], None]) -> None:
+        self._gate, self._tell = gate, tell
+        self._asked = False
+        signal.signal(signal.SIGTSTP, self._pause)
+        signal.signal(signal.SIGCONT, self._go_on)
+
+    def _pause(self, signum: int, frame: object) -> None:
+        if not self._asked:
+            self._asked = True
+            self._tell("pausing as soon as what is under way has ended")
+            self._gate.shut("asked")
+
+    def _go_on(self, signum: int, frame: object) -> None:
+        if self._asked:
+            self._asked = False
+            self._tell("going on")
+            self._gate.open("asked")
+
+    def rest(self) -> None:
+        """Called by the main thread while nothing runs."""
+        if not self._asked:
+            return
+        self._tell("paused; SIGCONT (fg, kill -CONT) goes on")
+        if self._asked:  # else it came while that was said
+            os.kill(os.getpid(), signal.SIGSTOP)

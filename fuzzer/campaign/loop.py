@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -13,9 +14,12 @@ from dataclasses import dataclass, replace
 from fuzzer.availability import is_for_a_device
 from fuzzer.campaign import corpus
 from fuzzer.campaign.features import features_of
+from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.index import NOTHING, row_of
 from fuzzer.campaign.mix import lanes_of
+from fuzzer.campaign.numbers import Numbers
+from fuzzer.campaign.room import Room
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.device_station import ON_THE_DEVICE
 from fuzzer.isolate.fleet import Backend
@@ -24,6 +28,7 @@ from fuzzer.report import exported
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
 from fuzzer.support import operators
+from fuzzer.terminal import say
 from fuzzer.triage.blame.releases import released
 from fuzzer.triage.blame.search import blamed
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
@@ -58,6 +63,8 @@ class Stopping(Exception):
 
 Cases = Callable[[int], Case | None]
 """The case of a test, by its number; None where there are no more."""
+
+Run = Callable[[Case, Sequence[LaneSpec]], Result]
 
 Watch = Callable[[int, Case, Result, Sequence[Finding]], None]
 """Told of each test that is through: its number, case, result and what the oracles found."""
@@ -106,8 +113,10 @@ class Campaign:
         self.tests = 0
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        self._next = self.first = store.state.next_test
-        self._done: set[int] = set()
+        self._numbers = Numbers(settings.share, store.state.next_test)
+        self.gate = Gate()
+        self.room = Room(store.folder, self.gate, say, settings.disk_limit, settings.disk_reserve)
+        self.when_at_rest: Callable[[], None] = lambda: None
 
     def _guidance(self) -> Guidance:
         guidance = Guidance(self.settings, self.store.state.seed)
@@ -123,7 +132,8 @@ class Campaign:
         self._stop.set()
 
     def run(self) -> None:
-        self.store.save_state()
+        if self.room.look():
+            self.store.save_state()
         with ThreadPoolExecutor(self.settings.workers, "worker") as pool:
             workers = [pool.submit(self._work) for _ in range(self.settings.workers)]
             try:
@@ -137,7 +147,12 @@ class Campaign:
     def _supervise(self, workers: Sequence[Future[None]]) -> None:
         while not all(worker.done() for worker in workers):
             wait(workers, timeout=SAVE_SECONDS, return_when="FIRST_EXCEPTION")
-            self._keep_books()
+            if self.room.look():
+                self._keep_books()
+            if self.gate.at_rest:
+                self.when_at_rest()
+            if self._out_of_time and self.gate.is_shut:
+                self._stop.set()
             if any(worker.done() and worker.exception() for worker in workers):
                 return
 
@@ -155,7 +170,7 @@ class Campaign:
                 case = self._cases(index)
                 if case is None:
                     return
-                self._test(index, case)
+                self._through(index, case)
                 self._finish(index)
         except Stopping:
             return
@@ -167,16 +182,39 @@ class Campaign:
 
     def _take(self) -> int | None:
         """The next test's number; None where this run is over."""
+        until = self.settings
         with self._lock:
-            out_of_time = self.settings.seconds is not None and self.seconds >= self.settings.seconds
-            all_done = self.settings.tests is not None and self._next - self.first >= self.settings.tests
-            if self._stop.is_set() or out_of_time or all_done:
+            all_done = until.tests is not None and self._numbers.taken >= until.tests
+            enough = until.until_new is not None and len(self.new) >= until.until_new
+            if self._stop.is_set() or self._out_of_time or all_done or enough:
                 return None
-            self._next += 1
-            return self._next - 1
+            return self._numbers.take()
+
+    @property
+    def _out_of_time(self) -> bool:
+        return self.settings.seconds is not None and self.seconds >= self.settings.seconds
+
+    def _through(self, index: int, case: Case) -> None:
+        """The test; once more where the disk was full in the middle of it, as soon as there is room."""
+        while True:
+            try:
+                return self._test(index, case)
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                self.room.ran_out(str(error))
+
+    def _at_the_gate(self, run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        with self.gate.run(self._stop.is_set) as admitted:
+            if not admitted:
+                raise Stopping
+            return run(case, lanes)
+
+    def _run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return self._at_the_gate(self.executor.run, case, lanes)
 
     def _test(self, index: int, case: Case) -> None:
-        result = judged_run(self.executor.run, case, lanes_of(self.settings, self.store.state.seed, index, case))
+        result = judged_run(self._run, case, lanes_of(self.settings, self.store.state.seed, index, case))
         with self._lock:
             tally = self.store.state.tally
             tally.tests += 1
@@ -201,8 +239,12 @@ class Campaign:
             return ()
         self._is_at(f"a new {sighting.finding.kind} of {sighting.finding.lane.name}")
         run = self._run_for_triage
-        found = self._examined(self._released(blamed(run, investigate(run, case, sighting))))
-        doc = self.store.save(found, sighting, self.executor.versions)
+        try:
+            found = self._examined(self._released(blamed(run, investigate(run, case, sighting))))
+            doc = self.store.save(found, sighting, self.executor.versions)
+        except OSError:
+            self.store.disclaim(sighting)
+            raise
         if doc is not None:
             self.new.append(doc)
         return found.slips
@@ -217,9 +259,7 @@ class Campaign:
         return list(judge_all(case, {**result.outcomes, **self._run_for_triage(case, doubted).outcomes}))
 
     def _run_for_triage(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        if self._stop.is_set():
-            raise Stopping
-        result = self.executor.run_fresh(case, lanes)
+        result = self._at_the_gate(self.executor.run_fresh, case, lanes)
         with self._lock:
             self.store.state.tally.add(result, triage=True)
         return result
@@ -244,11 +284,6 @@ class Campaign:
         return replace(found, reports=self.executor.examine(found.case, found.finding.lane))
 
     def _finish(self, index: int) -> None:
-        """`next_test` is the first test that is not done: a killed campaign repeats what was under way."""
         with self._lock:
-            self._done.add(index)
-            first = self.store.state.next_test
-            while first in self._done:
-                self._done.remove(first)
-                first += 1
+            first = self._numbers.finish(index)
         self.store.finished(first)

@@ -216,6 +216,11 @@ class Store:
                 self._pending.add(key)
             return True
 
+    def disclaim(self, sighting: Sighting) -> None:
+        """It could not be looked into: the next one like it is worth it again."""
+        with self._lock:
+            self._pending.discard(sighting.signature.id)
+
     def _count_known(self, entry: known_behaviour.Entry) -> int:
         count = self.state.known[entry.name] = self.state.known.get(entry.name, 0) + 1
         return count
@@ -243,13 +248,13 @@ class Store:
                 self._count_known(entry)
                 return None
             key = self._twin(found) or found.key
-            self.state.seen[key] = self.state.seen.get(key, 0) + 1
-            if key in self.findings:
-                return None
-            doc = finding_file.document(found, versions)
-            self._write(found, doc)
-            self.findings[key] = doc
-            self._coarse[key] = signature_of(doc.finding)
+            doc = None
+            if key not in self.findings:
+                doc = finding_file.document(found, versions)
+                self._write(found, doc)
+                self.findings[key] = doc
+                self._coarse[key] = signature_of(doc.finding)
+            self.state.seen[key] = self.state.seen.get(key, 0) + 1  # counted once, though the disk was full meanwhile
             return doc
 
     def _twin(self, found: Confirmed) -> str | None:

@@ -20,6 +20,7 @@ from typing import IO, Protocol, assert_never
 
 from multiprocess.connection import Connection, wait
 
+from fuzzer import files
 from fuzzer.isolate import processes, protocol
 from fuzzer.triage.signature import recognise
 from generators.graph import Case
@@ -41,6 +42,8 @@ from oracles.outcome import (
 
 POLL_SECONDS = 0.1
 LOG_BYTES = 20_000
+LOG_ROOM = 16 << 20
+"""What a log may take on the disk: a compiler that prints without end would fill it within one deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,7 @@ class ChildProcess:
                 now = time.monotonic()
                 if now - looked >= POLL_SECONDS:
                     looked = now
+                    files.forget_all_but(self.log.fileno(), LOG_BYTES, LOG_ROOM)
                     if outcome := self._over_bounds(bounds, stage, now - began, cpu_began):
                         self.kill(self.pid)  # at once: it may be eating the memory of all
                         result.outcomes.setdefault(lane, outcome)

@@ -35,6 +35,7 @@ def serve(control: socket.socket) -> None:
     signal.set_wakeup_fd(wake_write)
     signal.signal(signal.SIGCHLD, lambda signum, frame: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # Ctrl-Z is for the supervisor, who lets what runs here end first
     children: dict[int, socket.socket] = {}
     watched: list[socket.socket | int] = [control, wake_read]
     while True:

@@ -95,8 +95,8 @@ class Answer:
 
 
 def asked(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> Answer:
-    """Run it and say; of a case that PyTorch itself refuses, nothing, whatever a compiler makes of it. What else is wrong
-    is seen as far as this one failure needs it run."""
+    """Run it and say; of a case that PyTorch itself refuses, nothing, whatever a compiler makes of it. What else is
+    wrong is seen as far as this one failure needs it run."""
     seen = observe(run, case, lane, signature)
     return Answer(seen.shows(signature), seen.findings) if seen.valid else Answer(False)
 

@@ -18,9 +18,10 @@ from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
-from fuzzer.cli import COMMANDS, _summarise, main, routed
+from fuzzer.cli import COMMANDS, main, routed
 from fuzzer.isolate.devices import Device
 from fuzzer.lane_table import LISTED
+from fuzzer.run_command import summarise
 from fuzzer.settings import Settings
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.known import entries
@@ -488,7 +489,7 @@ def test_the_end_of_a_campaign_names_the_gpus_that_were_given_up(
     given_up = {Device("GPU-1", "H100"): "it has fallen off the bus"}
     with Store(tmp_path, 1) as store:
         task = Campaign(Settings(tmp_path, 1, (), json=json_wanted), store, None)  # type: ignore[arg-type]
-        _summarise(task, store, given_up, "")
+        summarise(task, store, given_up, "")
     told = capsys.readouterr().out
     if json_wanted:
         assert json.loads(told)["quarantined"] == {"GPU-1 (H100)": "it has fallen off the bus"}

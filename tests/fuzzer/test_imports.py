@@ -141,6 +141,7 @@ def test_children_import_nothing_from_the_users_folder() -> None:
         "fuzzer/coverage/worker.py",
         "fuzzer/isolate/device_station.py",
         "fuzzer/isolate/executor.py",
+        "fuzzer/seeds/onnx_file.py",
         "fuzzer/sweep.py",
         "fuzzer/toolchains/install.py",
         "fuzzer/validity.py",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -71,3 +73,67 @@ def test_what_comes_later_ends_the_process_at_once(child: Child, number: signal.
     child.send(number)
     child.send(number)
     assert child.process.wait() == -number
+
+
+# --- pause
+
+WORKER = """
+import sys, threading, time
+from fuzzer.campaign.gate import Gate
+from fuzzer.signals import Pause
+
+gate = Gate()
+pause = Pause(gate, lambda text: print(text, flush=True))
+
+def work():
+    while True:
+        with gate.run(lambda: False):
+            print("run", flush=True)
+            time.sleep(float(sys.argv[1]))
+            print("ran", flush=True)
+
+threading.Thread(target=work, daemon=True).start()
+while True:
+    time.sleep(0.02)
+    if gate.at_rest:
+        pause.rest()
+"""
+
+
+def state_of(pid: int) -> str:
+    """As proc(5) has it: T is stopped by a signal."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_a_process_stops_between_two_runs_and_goes_on() -> None:
+    with subprocess.Popen([sys.executable, "-c", WORKER, "0.3"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            told = map(str.strip, process.stdout)
+            assert next(told) == "run"
+            process.send_signal(signal.SIGTSTP)
+            assert next(told) == "pausing as soon as what is under way has ended"
+            assert next(told) == "ran"
+            assert next(told) == "paused; SIGCONT (fg, kill -CONT) goes on"
+            deadline = time.monotonic() + 10
+            while state_of(process.pid) != "T":
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            process.send_signal(signal.SIGCONT)
+            assert [next(told), next(told), next(told)] == ["going on", "run", "ran"]
+        finally:
+            process.kill()
+
+
+def test_who_changes_his_mind_is_not_stopped() -> None:
+    with subprocess.Popen([sys.executable, "-c", WORKER, "3"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            told = map(str.strip, process.stdout)
+            assert next(told) == "run"
+            process.send_signal(signal.SIGTSTP)
+            assert next(told) == "pausing as soon as what is under way has ended"
+            process.send_signal(signal.SIGCONT)
+            assert [next(told) for _ in range(3)] == ["going on", "ran", "run"]
+        finally:
+            process.kill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,10 +15,13 @@ from graphs_by_hand import case_of
 
 from fuzzer.campaign.loop import Campaign, random_cases
 from fuzzer.campaign.mix import lanes_of
+from fuzzer.campaign.numbers import Share
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
+from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
+from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.reproduce import judged_by
 from generators import case_file
 from generators.builder import Limits
@@ -219,6 +223,87 @@ def test_a_stopped_campaign_takes_no_more_tests(tmp_path: Path) -> None:
         campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(9), lambda *_: campaign.stop())  # type: ignore[arg-type]
         campaign.run()
         assert (store.state.next_test, told) == (1, [])
+
+
+def refused(number: int) -> Outcome:
+    words = ("zero", "one", "two", "three", "four", "five", "six", "seven")  # numbers are not part of a signature
+    return fakes.raised(Stage.IMPORT, "ValueError", f"no layout for {words[number]}", fakes.REFUSAL)
+
+
+def test_it_ends_with_so_many_new_findings(tmp_path: Path) -> None:
+    sins = {f"number {number}": refused(number) for number in (1, 2, 4, 5)}
+    for next_test in (3, 6):
+        with Store(tmp_path, 1) as store:
+            campaign = Campaign(settings(tmp_path, until_new=2), store, FakeExecutor(sins), cases(8))  # type: ignore[arg-type]
+            campaign.run()
+            assert len(campaign.new) == 2
+            assert store.state.next_test == next_test
+
+
+def test_shares_find_together_what_one_campaign_finds(tmp_path: Path) -> None:
+    sins = {f"number {number}": refused(number % 5) for number in (1, 2, 4, 7)} | {"number 6": fakes.wrong_value(RIGHT)}
+    found: list[set[str]] = []
+    tests: list[int] = []
+    for part, of in ((0, 1), (0, 2), (1, 2)):
+        told: Told = []
+        with Store(tmp_path / f"{part}-{of}", 1) as store:
+            asked = settings(tmp_path, share=Share(part, of, 0, 8))
+            Campaign(asked, store, FakeExecutor(sins), cases(9), watch(told)).run()  # type: ignore[arg-type]
+            found.append(set(store.findings))
+        tests += [index for index, _, _ in told]
+    assert sorted(tests) == sorted([*range(8), *range(8)])
+    assert len(found[0]) == 4
+    assert found[1] | found[2] == found[0]
+
+
+def test_a_full_disk_costs_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full when the finding is saved, and has room a second later."""
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.1)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor({"number 1": refused(1)}), cases(3))  # type: ignore[arg-type]
+        written, full = store._write, iter([True, True])
+
+        def write(found: Confirmed, doc: FindingDoc) -> None:
+            if next(full, False):
+                raise OSError(errno.ENOSPC, "No space left on device")
+            written(found, doc)
+
+        store._write = write  # type: ignore[method-assign]
+        campaign.run()
+        assert [doc.kind for doc in campaign.new] == [Kind.REJECTED]
+        assert list(store.state.seen.values()) == [1]
+        assert store.state.next_test == 3
+    assert [path.name for path in (tmp_path / "crashes").iterdir()] == [campaign.new[0].slug]
+
+
+def test_nothing_runs_and_nothing_is_written_while_it_is_paused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    executor, free = FakeExecutor(), [0]
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(3))  # type: ignore[arg-type]
+        campaign.room.free = lambda folder: free[0]
+        rested: list[int] = []
+
+        def rest() -> None:
+            rested.append(len(executor.ran))
+            assert not (tmp_path / "index.sqlite").exists()
+            free[0] = 10**12
+
+        campaign.when_at_rest = rest
+        campaign.run()
+        assert rested == [0]
+        assert store.state.next_test == 3
+
+
+def test_a_paused_campaign_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path, seconds=0.2), store, FakeExecutor(), cases(3))  # type: ignore[arg-type]
+        campaign.gate.shut("asked")
+        campaign.run()
+        assert store.state.next_test == 0
 
 
 # --- random cases

@@ -1,0 +1,155 @@
+"""`fuzz run`: a campaign on this machine, or on a cluster's (`--cluster`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzer.availability import available
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.numbers import Share, parsed
+from fuzzer.campaign.room import GB, RESERVE
+from fuzzer.campaign.screen import found_line
+from fuzzer.campaign.store import Store
+from fuzzer.filing import command as filing
+from fuzzer.filing.auto import asked_for
+from fuzzer.filing.tracker import PUBLIC
+from fuzzer.isolate.devices import Device
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.fleet import Backend, Fleet, Place
+from fuzzer.isolate.toolchain import HOST, HOST_NAME
+from fuzzer.lanes import OFTEN, RELAY_OFTEN, RELAY_ROADS, RELAY_SAMPLED, SAMPLED_LANES, SCREENING
+from fuzzer.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames, lanes_named, ops_named
+from fuzzer.selftest import self_test
+from fuzzer.settings import DRAWN, Settings
+from fuzzer.signals import Pause, on_first_signal
+from fuzzer.terminal import print_json, program, say
+from fuzzer.toolchains.lanes import in_toolchains, named
+from fuzzer.toolchains.registry import finder
+from fuzzer.watching.watching import watched
+from oracles.finding import Component
+
+
+def run(
+    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
+    tests: Annotated[int | None, typer.Option(min=0, help="Stop after this many tests.")] = None,
+    until_new: Annotated[
+        int | None, typer.Option("--until-new", min=1, metavar="N", help="Stop after this many new findings.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Where the cases come from; drawn if not given.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),
+    lanes: LanesGlob = "*",
+    ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
+    toolchain: ToolchainNames = HOST_NAME,
+    releases: Annotated[
+        str, typer.Option(metavar="NAMES", help="Hold each new finding against these toolchains, too.")
+    ] = "",
+    guided: Annotated[
+        bool, typer.Option("--guided/--random", help="Let what tests showed decide what comes next.")
+    ] = False,
+    campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
+    preload: PreloadFile = None,
+    share: Annotated[
+        str, typer.Option(metavar="K/N", help="Only each N-th test, from the K-th on: N campaigns do all of them.")
+    ] = "1/1",
+    first: Annotated[int, typer.Option(min=0, hidden=True, help="No test below this one.")] = 0,
+    end: Annotated[int | None, typer.Option(min=0, hidden=True, help="Only tests below this one.")] = None,
+    disk_limit: Annotated[
+        float | None, typer.Option(min=0, metavar="GB", help="What DIR may take; kept cases go first, findings never.")
+    ] = None,
+    disk_reserve: Annotated[
+        float, typer.Option(min=0, metavar="GB", help="Pause while less is free where DIR is.")
+    ] = RESERVE / GB,
+    auto_file: Annotated[bool, typer.Option("--auto-file", help="File what is found: see `fuzz file`.")] = False,
+    repo: filing.Repository = None,
+    token_file: filing.TokenFile = None,
+    base_url: filing.BaseUrl = PUBLIC,
+    ledger: filing.LedgerFile = None,
+    metrics: Annotated[
+        int | None, typer.Option(min=0, max=65535, metavar="PORT", help="Serve Prometheus' metrics on the loopback.")
+    ] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
+    where, others = named(toolchain), named(releases) if releases else ()
+    the_mix = lanes == "*"
+    every_test = in_toolchains((*SCREENING, *RELAY_ROADS) if the_mix else lanes_named(lanes), where)
+    in_turn, now_and_then = (*available(SAMPLED_LANES), *RELAY_SAMPLED), (*OFTEN, *RELAY_OFTEN)
+    sampled, often = (in_toolchains(some if the_mix else (), where) for some in (in_turn, now_and_then))
+    drawn = DRAWN if the_mix and HOST in where else 0
+    chosen_ops = ops_named(ops)
+    find_all = finder(preload)
+    filer = asked_for(auto_file, filing.Office(repo, base_url, ledger), token_file, preload)
+    part, of = parsed(share)
+    with Store(campaign, seed) as store:
+        settings = Settings(
+            campaign, store.state.seed, every_test, sampled, seconds, tests, workers, chosen_ops, json=json
+        )
+        settings = replace(settings, often=often, drawn=drawn, steered=the_mix)
+        settings = replace(settings, guided=guided, releases=tuple(other.name for other in others))
+        settings = replace(settings, until_new=until_new, share=Share(part, of, first, end))
+        settings = replace(settings, disk_limit=_bytes(disk_limit), disk_reserve=round(disk_reserve * GB))
+        say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
+        say("warming up the compilers ...")
+        with Fleet(store.scratch, find_all, tell=say) as executor:
+            prove_that_failures_are_seen(executor)
+            for other in others:
+                executor.backend(Place(other.name))  # its zygote is started, and says its release
+            task = Campaign(settings, store, executor)
+            with watched(task, metrics), filer(task.new, store.crashes, executor, say) as filed:
+                obey_signals(task, filed.drop)
+                task.run()
+        summarise(task, store, executor.quarantined, f" --preload {preload}" if preload else "")
+
+
+def _bytes(gigabytes: float | None) -> int | None:
+    return None if gigabytes is None else round(gigabytes * GB)
+
+
+def prove_that_failures_are_seen(executor: Backend) -> None:
+    """Raises `EnvironmentMissing` where the self-test fails: campaigns would miss bugs."""
+    failed = [check for check in self_test(executor) if not check.passed]
+    if failed:
+        listed = ", ".join(f"{c.sin}: {c.seen or 'not seen'} instead of {c.expected or 'nothing'}" for c in failed)
+        raise EnvironmentMissing(f"the self-test failed ({listed}); `fuzz doctor` shows more")
+
+
+def obey_signals(task: Campaign, *also: Callable[[], None]) -> None:
+    """Of whoever wants it to stop, or to pause."""
+
+    def stop() -> None:
+        say("stopping; what is under way is repeated by the next run (once more to stop at once)")
+        for each in (task.stop, *also):
+            each()
+
+    on_first_signal(stop)
+    task.when_at_rest = Pause(task.gate, say).rest
+
+
+def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preloaded: str) -> None:
+    findings = sorted(store.findings.values(), key=lambda doc: doc.slug)
+    if task.settings.json:
+        listed = [
+            {key: getattr(doc, key) for key in ("slug", "signature", "kind", "component", "lanes", "ops", "flaky")}
+            for doc in findings
+        ]
+        gone = {str(device): reason for device, reason in quarantined.items()}
+        print_json({**store.state.tally.summary(), "quarantined": gone, "findings": listed})
+        return
+    tally = store.state.tally
+    print(f"{task.tests} tests in {task.seconds:.0f} s; {tally.invalid} invalid; {len(task.new)} new findings:")
+    for doc in sorted(task.new, key=lambda doc: (doc.component, doc.slug)):
+        print(f"  {found_line(doc)}")
+    in_tvm = sum(doc.component is Component.TVM for doc in findings)
+    print(f"the campaign has {len(findings)} findings, {in_tvm} of them TVM's")
+    for device, reason in quarantined.items():
+        print(f"{device} was not used to the end: {reason}")
+    example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)
+    crashes = os.path.relpath(store.crashes)
+    then = f"--replay {crashes}/{example.slug}" if example else "run --seconds 600"
+    print(f"next: {program()} {then}{preloaded}")

@@ -1,0 +1,68 @@
+"""The gate: who is let through, and when nobody is inside."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from fuzzer.campaign.gate import Gate
+
+
+def never() -> bool:
+    return False
+
+
+def goes_through(gate: Gate, give_up: Callable[[], bool] = never) -> tuple[threading.Thread, list[bool]]:
+    told: list[bool] = []
+
+    def go() -> None:
+        with gate.run(give_up) as admitted:
+            told.append(admitted)
+
+    thread = threading.Thread(target=go)
+    thread.start()
+    return thread, told
+
+
+def test_an_open_gate_lets_everybody_through() -> None:
+    gate = Gate()
+    with gate.run(never) as one, gate.run(never) as other:
+        assert one
+        assert other
+    assert not gate.at_rest
+
+
+def test_a_shut_gate_holds_until_it_is_open_for_every_reason() -> None:
+    gate = Gate()
+    gate.shut("disk")
+    gate.shut("asked")
+    thread, told = goes_through(gate)
+    gate.open("disk")
+    thread.join(0.3)
+    assert (told, thread.is_alive()) == ([], True)
+    gate.open("asked")
+    thread.join()
+    assert told == [True]
+
+
+def test_it_rests_when_the_last_one_is_out() -> None:
+    gate = Gate()
+    with gate.run(never):
+        gate.shut("asked")
+        assert not gate.at_rest
+    assert gate.at_rest
+
+
+def test_whoever_gives_up_is_not_let_in() -> None:
+    gate, over = Gate(), threading.Event()
+    gate.shut("asked")
+    thread, told = goes_through(gate, over.is_set)
+    over.set()
+    thread.join()
+    assert told == [False]
+    assert gate.at_rest
+
+
+def test_an_open_gate_lets_nobody_in_who_gave_up() -> None:
+    with Gate().run(lambda: True) as admitted:
+        assert not admitted
