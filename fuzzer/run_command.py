@@ -16,6 +16,8 @@ from fuzzer.campaign.numbers import Share, parsed
 from fuzzer.campaign.room import GB, RESERVE
 from fuzzer.campaign.screen import found_line
 from fuzzer.campaign.store import Store
+from fuzzer.cluster.command import on_cluster
+from fuzzer.cluster.driver import Order
 from fuzzer.filing import command as filing
 from fuzzer.filing.auto import asked_for
 from fuzzer.filing.tracker import PUBLIC
@@ -32,6 +34,7 @@ from fuzzer.terminal import print_json, program, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.watching.watching import watched
+from generators.graph import Invalid
 from oracles.finding import Component
 
 
@@ -65,6 +68,15 @@ def run(
     disk_reserve: Annotated[
         float, typer.Option(min=0, metavar="GB", help="Pause while less is free where DIR is.")
     ] = RESERVE / GB,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS|local", help="On the nodes of a Ray cluster: see docs/scale.md.")
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="With --cluster: shares; one for each node that is there by default.")
+    ] = None,
+    node_dir: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="With --cluster: where nodes keep theirs; DIR/nodes by default.")
+    ] = None,
     auto_file: Annotated[bool, typer.Option("--auto-file", help="File what is found: see `fuzz file`.")] = False,
     repo: filing.Repository = None,
     token_file: filing.TokenFile = None,
@@ -86,6 +98,20 @@ def run(
     find_all = finder(preload)
     filer = asked_for(auto_file, filing.Office(repo, base_url, ledger), token_file, preload)
     part, of = parsed(share)
+    if cluster:
+        if of > 1 or auto_file or metrics is not None:
+            raise Invalid("--cluster deals shares itself, and goes neither with --auto-file nor with --metrics")
+        same = {
+            "lanes": lanes,
+            "ops": ops,
+            "toolchain": toolchain,
+            "preload": preload and preload.resolve(),
+            "disk-reserve": disk_reserve,
+        }
+        words = [f"--{name}={value}" for name, value in {**same, "disk-limit": disk_limit}.items() if value is not None]
+        there = (node_dir or campaign / "nodes").resolve()
+        on_cluster(Order(cluster, there, seconds, tests, until_new, nodes, tuple(words)), campaign, seed, json)
+        return
     with Store(campaign, seed) as store:
         settings = Settings(
             campaign, store.state.seed, every_test, sampled, seconds, tests, workers, chosen_ops, json=json

@@ -27,6 +27,8 @@ from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut
 
 NAME = "index.sqlite"
 OWN = 1
+NAMELESS = ""
+"""The own name of an index that only carries what others did."""
 
 PROGRESS_SECONDS = 30
 
@@ -175,11 +177,11 @@ class Index:
             self._lanes[name] = self._db.execute("SELECT id FROM lanes WHERE name = ?", (name,)).fetchone()[0]
         return self._lanes[name]
 
-    def adopt(self, other: Index) -> int:
+    def adopt(self, other: Index, since: int = 0) -> int:
         """Take over what another index holds, origin by origin; what was taken over before is brought up to date.
-        How many tests are new here."""
+        How many tests are new here. `since`: of the tests, only those from there on."""
         before = self.tests
-        theirs = other.rows("SELECT id, campaign, seed, next_test, tally FROM origins")
+        theirs = other.rows("SELECT id, campaign, seed, next_test, tally FROM origins WHERE campaign <> ?", NAMELESS)
         lanes = {number: self._lane(str(name)) for number, name in other.rows("SELECT id, name FROM lanes")}
         with self._guard, self._db as db:
             for origin, campaign, *books in theirs:
@@ -191,9 +193,11 @@ class Index:
                 mine = db.execute("SELECT id FROM origins WHERE campaign = ?", (campaign,)).fetchone()[0]
                 if mine == OWN:
                     continue  # it was merged from here
-                tests = other.rows("SELECT number, cpu_ms FROM tests WHERE origin = ?", origin)
+                tests = other.rows("SELECT number, cpu_ms FROM tests WHERE origin = ? AND number >= ?", origin, since)
                 db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", [(mine, *row) for row in tests])
-                outcomes = other.rows("SELECT test, lane, how, stage FROM outcomes WHERE origin = ?", origin)
+                outcomes = other.rows(
+                    "SELECT test, lane, how, stage FROM outcomes WHERE origin = ? AND test >= ?", origin, since
+                )
                 moved = [(mine, test, lanes[lane], how, stage) for test, lane, how, stage in outcomes]
                 db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)", moved)
                 books_then = other.rows(

@@ -36,10 +36,11 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
         if source.resolve() == into.resolve():
             raise Invalid(f"{source}: a campaign cannot be merged into itself")
     with Store(into, None) as store:
-        return [_brought(source, store) for source in sources]
+        return [bring(source, store) for source in sources]
 
 
-def _brought(source: Path, store: Store) -> Merged:
+def bring(source: Path, store: Store) -> Merged:
+    """Of one source, into a campaign that is open."""
     new = known = 0
     for path in sorted((source / "crashes").glob(f"*/{finding_file.NAME}")):
         doc = finding_file.read(path.parent)

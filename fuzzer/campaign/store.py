@@ -5,6 +5,7 @@
     campaign.lock   held by the running campaign; names its process
     corpus/         cases that showed something new; what `fuzz import` brings lies there too
     crashes/        findings; each folder appears whole, by a rename, and is never changed
+    elsewhere/      findings that other nodes of a cluster have saved: they are known here, and not saved again
     scratch/        what children write; emptied at start
 
 Thread-safe.
@@ -26,7 +27,7 @@ from fuzzer import onnx_model
 from fuzzer.campaign import index, state
 from fuzzer.campaign.index import NOTHING, Index, Learnt, Row
 from fuzzer.campaign.state import State
-from fuzzer.files import write_folder
+from fuzzer.files import write_atomically, write_folder
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.finding_file import FindingDoc
@@ -43,6 +44,8 @@ from oracles.siblings import covers
 class Busy(Exception):
     """Another process runs this campaign."""
 
+
+ELSEWHERE = "elsewhere"
 
 _TRIES = 4
 
@@ -101,7 +104,10 @@ class Store:
             self.state = self._load(seed)
             self._sweep()
             self.findings: dict[str, FindingDoc] = {doc.signature: doc for doc in self._read_findings()}
+            self._known_docs = dict(self.findings)
             self._coarse = {key: signature_of(doc.finding) for key, doc in self.findings.items()}
+            self._learnt_of: set[str] = set()
+            self._look_elsewhere()
         except BaseException:
             self._close()
             raise
@@ -144,6 +150,20 @@ class Store:
     def _read_findings(self) -> Iterator[FindingDoc]:
         for path in sorted(self.crashes.glob(f"*/{finding_file.NAME}")):
             yield finding_file.read(path.parent)
+
+    def _look_elsewhere(self) -> None:
+        """Whoever tells of a finding makes its folder first: what is not whole yet is read the next time."""
+        where = self.folder / ELSEWHERE
+        for name in sorted(set(os.listdir(where)) - self._learnt_of if where.is_dir() else ()):
+            if (where / name / finding_file.NAME).exists():
+                self._learnt_of.add(name)
+                doc = finding_file.read(where / name)
+                if doc.signature not in self._known_docs:
+                    self._take(doc)
+
+    def _take(self, doc: FindingDoc) -> None:
+        self._known_docs[doc.signature] = doc
+        self._coarse[doc.signature] = signature_of(doc.finding)
 
     # Books
 
@@ -188,6 +208,7 @@ class Store:
             )
             self._rows.clear()
             state.write(self.folder, self.state)
+            self._look_elsewhere()
 
     # Findings
 
@@ -208,7 +229,7 @@ class Store:
             known = self._known(case, sighting)
             if known is not None:
                 count = self.state.seen[known] = self.state.seen.get(known, 0) + 1
-                return (signature.needs_ops or self.findings[known].flaky) and _worth_a_look(count)
+                return (signature.needs_ops or self._known_docs[known].flaky) and _worth_a_look(count)
             key = signature.id
             if not signature.needs_ops:
                 if key in self._pending:
@@ -228,9 +249,9 @@ class Store:
     def _known(self, case: Case, sighting: Sighting) -> str | None:
         signature = sighting.signature
         if not signature.needs_ops:
-            return min(self._same(signature), key=lambda key: self.findings[key].flaky, default=None)
+            return min(self._same(signature), key=lambda key: self._known_docs[key].flaky, default=None)
         ops = set(case.graph.ops)
-        for doc in map(self.findings.__getitem__, self._same(signature)):
+        for doc in map(self._known_docs.__getitem__, self._same(signature)):
             if set(doc.ops) <= ops and any(_shows_in(lane, doc) for lane in sighting.lanes):
                 return doc.signature
         return None
@@ -249,11 +270,11 @@ class Store:
                 return None
             key = self._twin(found) or found.key
             doc = None
-            if key not in self.findings:
+            if key not in self._known_docs:
                 doc = finding_file.document(found, versions)
                 self._write(found, doc)
                 self.findings[key] = doc
-                self._coarse[key] = signature_of(doc.finding)
+                self._take(doc)
             self.state.seen[key] = self.state.seen.get(key, 0) + 1  # counted once, though the disk was full meanwhile
             return doc
 
@@ -262,7 +283,7 @@ class Store:
         lacks its blame, or unwritten memory is garbage in some lanes of some runs."""
         mine = found.signature
         for key in self._same(mine):
-            doc, its = self.findings[key], self.findings[key].identity
+            doc, its = self._known_docs[key], self._known_docs[key].identity
             if mine.needs_ops:
                 garbage = twins(its.kind, mine.kind) and its.ops == mine.ops and set(doc.lanes) & set(found.lanes)
                 same = garbage or (mine.same_bug(its) and not doc.flaky)
@@ -298,6 +319,14 @@ def _shows_in(lane: LaneSpec, doc: FindingDoc) -> bool:
 def _worth_a_look(count: int) -> bool:
     """The 2nd, 4th, 8th, ... sighting."""
     return count > 1 and count & (count - 1) == 0
+
+
+def learn_of(folder: Path, slug: str, document: bytes) -> None:
+    """Tell a campaign, which perhaps runs, of a finding that another one has saved: its `finding.json`."""
+    if Path(slug).name != slug:
+        raise Invalid(f"{slug!r} is no finding's name")
+    (folder / ELSEWHERE / slug).mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / ELSEWHERE / slug / finding_file.NAME, document)
 
 
 def repair(folder: Path) -> Path | None:

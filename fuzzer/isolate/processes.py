@@ -14,9 +14,9 @@ TICKS = os.sysconf("SC_CLK_TCK")
 _PR_SET_PDEATHSIG = 1
 
 
-def die_with_parent(parent: int) -> None:
-    """SIGKILL for this process when the parent's thread that made it ends (prctl(2)). Exits if it is gone already."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+def die_with_parent(parent: int, how: signal.Signals = signal.SIGKILL) -> None:
+    """A signal for this process when the parent's thread that made it ends (prctl(2)). Exits if it is gone already."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(how), 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
 

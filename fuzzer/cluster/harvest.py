@@ -1,0 +1,95 @@
+"""What a node brings to the driver: a small campaign of what is new in its own, as bytes.
+
+Unpacked it is a folder like any campaign's, and `fuzzer.campaign.merge` takes it. Packed it is JSON and raw bytes,
+compressed; nothing in it is executed or unpickled.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.campaign import corpus, index, state
+from fuzzer.campaign.index import Index
+from fuzzer.campaign.state import State
+from fuzzer.report import finding_file
+from generators.graph import Invalid
+
+
+class Lesson(msgspec.Struct, frozen=True):
+    """A finding of another node: its `finding.json`, which is all that a store needs to know it again."""
+
+    slug: str
+    document: bytes
+
+
+class Harvest(msgspec.Struct, frozen=True):
+    """`files` by their paths in the small campaign; none where nothing was run yet.
+
+    next_test   the first of the node's tests that is not done
+    exit_code   of the node's process; None while it runs
+    log         the end of what the process said, once it has ended
+    """
+
+    files: dict[str, bytes]
+    next_test: int
+    exit_code: int | None = None
+    log: str = ""
+
+    def packed(self) -> bytes:
+        return zlib.compress(msgspec.msgpack.encode(self), 1)
+
+    @staticmethod
+    def unpacked(data: bytes) -> Harvest:
+        return msgspec.msgpack.decode(zlib.decompress(data), type=Harvest)
+
+    def write(self, folder: Path) -> None:
+        """Raises `Invalid` where a file would lie elsewhere."""
+        for name, data in self.files.items():
+            path = folder / name
+            if not path.resolve().is_relative_to(folder.resolve()):
+                raise Invalid(f"a node sent a file {name!r}")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+
+
+@dataclass(slots=True)
+class Granary:
+    """Knows what of a campaign was sent already."""
+
+    campaign: Path
+    _since: int = 0
+    _sent: set[str] = field(default_factory=set)
+
+    def new(self) -> tuple[dict[str, bytes], int]:
+        """Files that were not sent yet, and the campaign's next test."""
+        if not (self.campaign / state.NAME).exists():  # it is written behind the index
+            return {}, 0
+        files: dict[str, bytes] = {}
+        for folder in self._folders():
+            name = str(folder.relative_to(self.campaign))
+            if name not in self._sent:
+                self._sent.add(name)
+                files |= {f"{name}/{path.name}": path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        with Index(self.campaign, writes=False) as mine, tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
+            books = mine.state()
+            assert books is not None, "an index is written with its own books first"
+            with Index(Path(scratch)) as small:
+                small.write(State(books.seed, campaign=index.NAMELESS))
+                small.adopt(mine, since=self._since)
+            files[index.NAME] = (Path(scratch) / index.NAME).read_bytes()
+        self._since = books.next_test
+        return files, books.next_test
+
+    def knows(self, lesson: Lesson) -> None:
+        """It came from the driver: it need not go there."""
+        self._sent.add(f"crashes/{lesson.slug}")
+
+    def _folders(self) -> Iterator[Path]:
+        yield from (path.parent for path in sorted((self.campaign / "crashes").glob(f"*/{finding_file.NAME}")))
+        yield from (self.campaign / corpus.FOLDER / name for name in corpus.names(self.campaign))

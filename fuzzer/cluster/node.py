@@ -1,0 +1,59 @@
+"""A node's campaign: an ordinary one in a directory of its own, run by `fuzz run` in a process of its own.
+
+What supervises it may be killed at any moment: the process then ends cleanly (`fuzzer.cluster.node_main`), and whoever
+comes next goes on in the same directory.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from fuzzer.campaign import store
+from fuzzer.cluster.deal import Deal
+from fuzzer.cluster.harvest import Granary, Harvest, Lesson
+
+LOG = "node.log"
+LOG_BYTES = 2000
+HANDOVER_SECONDS = 120.0
+"""How long the process of a supervisor that was killed may take to end."""
+
+
+class NodeProcess:
+    """Starts the campaign in `folder`, as soon as nobody else runs it."""
+
+    def __init__(self, deal: Deal, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        deadline = time.monotonic() + HANDOVER_SECONDS
+        while store.holder(folder) is not None and time.monotonic() < deadline:
+            time.sleep(0.2)
+        self._granary = Granary(folder)
+        with (folder / LOG).open("wb") as log:  # of this run alone: no log grows over the runs
+            self._process = subprocess.Popen(
+                deal.command(folder), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def harvest(self, lessons: Sequence[Lesson] = ()) -> Harvest:
+        """What is new since the last time; takes what other nodes found."""
+        for lesson in lessons:
+            self._granary.knows(lesson)
+            store.learn_of(self.folder, lesson.slug, lesson.document)
+        ended = self._process.poll()  # before looking: what it wrote last is seen
+        files, next_test = self._granary.new()
+        return Harvest(files, next_test, ended, "" if ended is None else self._said())
+
+    def stop(self) -> None:
+        """Let it end cleanly; returns when it has."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+        self._process.wait()
+
+    def _said(self) -> str:
+        with (self.folder / LOG).open("rb") as log:
+            size = log.seek(0, 2)
+            log.seek(max(0, size - LOG_BYTES))
+            return log.read().decode(errors="replace")

@@ -1,0 +1,101 @@
+"""What `fuzz run` is to a node, with lanes made by hand: a real campaign, store, lock and signals, no compiler.
+
+    simulated_node.py PID run --campaign DIR --seed S --share K/N --first F [--end E] --workers W [--pace SECONDS]
+
+Test n of each seed shows the bug that `BUGS` has for n modulo its length; some tests show none. A test takes `--pace`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+import fakes
+
+from fuzzer.campaign import loop
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.numbers import Share, parsed
+from fuzzer.campaign.store import Store
+from fuzzer.isolate.processes import die_with_parent
+from fuzzer.lanes import TVM_LANES
+from fuzzer.settings import Settings
+from fuzzer.signals import on_first_signal
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Result, Stage
+
+BUGS: tuple[Outcome | None, ...] = (
+    None,
+    fakes.raised(Stage.IMPORT, "ValueError", "no layout for it", fakes.REFUSAL),
+    None,
+    fakes.raised(Stage.IMPORT, "ValueError", "no room for it", fakes.REFUSAL),
+    fakes.wrong_value(fakes.TWO_OUTPUTS),
+    None,
+    fakes.raised(Stage.COMPILE, "ValueError", "no way for it", fakes.REFUSAL),
+)
+
+
+class Lanes:
+    versions = {"tvm": "0"}  # noqa: RUF012
+    cpu_seconds = 0.0
+
+    def __init__(self, pace: float) -> None:
+        self._pace = pace
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        time.sleep(self._pace)
+        return self.run_fresh(case, lanes)
+
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        bug = BUGS[int(case.origin) % len(BUGS)]
+        outcomes: dict[LaneSpec, Outcome] = dict(fakes.references(*fakes.TWO_OUTPUTS))
+        outcomes |= {lane: fakes.honest(fakes.TWO_OUTPUTS) for lane in lanes if lane not in outcomes}
+        if bug is not None:
+            outcomes[TVM_LANES[0]] = bug
+        return Result({lane: outcomes[lane] for lane in lanes})
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[()]:
+        return ()
+
+
+def case(index: int) -> Case:
+    return Case(fakes.CASE.graph, fakes.CASE.tensors, origin=str(index))
+
+
+def run(folder: Path, share: Share, seed: int = 1, pace: float = 0.0) -> None:
+    loop.SAVE_SECONDS = 0.2
+    with Store(folder, seed) as store:
+        settings = Settings(folder, seed, TVM_LANES, share=share, disk_reserve=0)
+        campaign = Campaign(settings, store, Lanes(pace), case)  # type: ignore[arg-type]
+        on_first_signal(campaign.stop)
+        campaign.run()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parent", type=int)
+    parser.add_argument("verb", choices=["run"])
+    parser.add_argument("--campaign", type=Path, required=True)
+    parser.add_argument("--share", required=True)
+    for name in ("--seed", "--first", "--workers"):
+        parser.add_argument(name, type=int, required=True)
+    parser.add_argument("--end", type=int)
+    parser.add_argument("--pace", type=float, default=0.0)
+    parser.add_argument("--fail", action="store_true")
+    asked = parser.parse_args()
+    die_with_parent(asked.parent, signal.SIGTERM)
+    if asked.fail:
+        sys.exit("no compiler here")
+    part, of = parsed(asked.share)
+    run(asked.campaign, Share(part, of, asked.first, asked.end), asked.seed, asked.pace)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Ray's own clusters of several nodes on this machine: they find what one store finds, and what dies loses nothing.
+
+The campaigns are real, their lanes are made by hand (`simulated_node.py`); that nodes run real compilers is one test.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import simulated_node
+
+from fuzzer.campaign.index import Index
+from fuzzer.campaign.merge import merge
+from fuzzer.campaign.numbers import Share
+from fuzzer.cluster import deal
+from fuzzer.report import finding_file
+
+ray_cluster = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed: pip install 'difftvm[cluster]'")
+
+pytestmark = pytest.mark.tvm
+
+DRIVER = """
+import sys
+from pathlib import Path
+from fuzzer.cluster.command import on_cluster
+from fuzzer.cluster.driver import Order
+address, folder, tests, pace, *program = sys.argv[1:]
+folder = Path(folder)
+arguments = ("--pace", pace)
+order = Order(address, folder / "nodes", None, int(tests), None, 2, arguments, tuple(program), beat_seconds=0.3)
+on_cluster(order, folder, 1, True)
+"""
+
+QUICK = {"gcs_rpc_server_reconnect_timeout_s": 2, "health_check_period_ms": 500, "health_check_failure_threshold": 3}
+"""That a node or the head has gone is noticed within seconds."""
+
+
+@contextmanager
+def cluster() -> Iterator[Any]:
+    """A head that computes nothing, and two nodes of one CPU."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    arguments = {"num_cpus": 0, "include_dashboard": False, "_system_config": QUICK}
+    made = ray_cluster.Cluster(initialize_head=True, head_node_args={**arguments, "object_store_memory": 80_000_000})
+    try:
+        yield made
+    finally:
+        made.shutdown()
+
+
+def add_node(made: Any) -> Any:
+    return made.add_node(num_cpus=1, object_store_memory=80_000_000)
+
+
+def driver(address: str, folder: Path, tests: int, pace: float) -> subprocess.Popen[str]:
+    words = [address, str(folder), str(tests), str(pace), sys.executable, simulated_node.__file__]
+    return subprocess.Popen(
+        [sys.executable, "-c", DRIVER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
+    out, told = process.communicate(timeout=120)
+    assert process.returncode == 0, told
+    return dict(json.loads(out), told=told)
+
+
+def signatures(folder: Path) -> set[str]:
+    return {finding_file.read(path).signature for path in (folder / "crashes").iterdir()}
+
+
+def numbers_of(folder: Path) -> list[int]:
+    with Index(folder, writes=False) as read:
+        return sorted(int(str(number)) for (number,) in read.rows("SELECT DISTINCT number FROM tests"))
+
+
+def wait_for(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def progress(folder: Path) -> int:
+    dealt = deal.read(folder)
+    return min(dealt.next_tests) if dealt else 0
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """What one campaign finds in the same tests."""
+    folder = tmp_path_factory.mktemp("alone")
+    simulated_node.run(folder, Share(end=60))
+    return signatures(folder)
+
+
+def test_two_nodes_find_what_one_store_finds_though_one_is_killed(tmp_path: Path, alone: set[str]) -> None:
+    with cluster() as made:
+        nodes = [add_node(made), add_node(made)]
+        process = driver(made.address, tmp_path, 60, 0.15)
+        wait_for(lambda: progress(tmp_path) > 10)
+        made.remove_node(nodes[0], allow_graceful=False)
+        told = ended(process)
+    assert "what it sent is kept, its share goes on elsewhere" in told["told"]
+    assert numbers_of(tmp_path) == list(range(60))
+    assert signatures(tmp_path) == alone
+    assert (told["tests"], told["given_up"], len(told["findings"])) == (60, [], len(alone))
+    of_nodes = [path for path in (tmp_path / "nodes").iterdir() if (path / "index.sqlite").exists()]
+    assert len(of_nodes) == 2
+    merge(of_nodes, tmp_path / "again")
+    assert signatures(tmp_path / "again") == alone, "the nodes' own stores have it all as well"
+
+
+def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone: set[str]) -> None:
+    with cluster() as made:
+        add_node(made)
+        add_node(made)
+        first = driver(made.address, tmp_path, 100, 0.15)
+        wait_for(lambda: progress(tmp_path) > 4)
+        first.send_signal(signal.SIGKILL)
+        first.communicate()
+        second = driver(made.address, tmp_path, 100, 0.15)
+        wait_for(lambda: progress(tmp_path) > 12)
+        made.head_node.kill_gcs_server()
+        _, told = second.communicate(timeout=120)
+        assert second.returncode != 0, told
+    assert 12 < progress(tmp_path) < 100
+    with cluster() as made:
+        add_node(made)
+        add_node(made)
+        told_at_last = ended(driver(made.address, tmp_path, 100, 0.15))
+    assert numbers_of(tmp_path) == list(range(100))
+    assert signatures(tmp_path) == alone
+    assert told_at_last["given_up"] == []

@@ -1,0 +1,176 @@
+"""A node without Ray: a process that runs a campaign, and what it brings."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import simulated_node
+
+from fuzzer.campaign import corpus, store
+from fuzzer.campaign.index import Index
+from fuzzer.campaign.merge import merge
+from fuzzer.campaign.numbers import Share
+from fuzzer.campaign.store import Store
+from fuzzer.cluster.deal import Deal
+from fuzzer.cluster.harvest import Granary, Harvest, Lesson
+from fuzzer.cluster.node import NodeProcess
+from fuzzer.report import finding_file
+from fuzzer.triage.investigate import Confirmed, Sighting
+from generators.graph import Invalid
+
+PROGRAM = (sys.executable, simulated_node.__file__)
+ALL_BUGS = sum(bug is not None for bug in simulated_node.BUGS)
+Make = Callable[..., tuple[Confirmed, Sighting]]
+
+
+def signatures(folder: Path) -> set[str]:
+    return {finding_file.read(path).signature for path in (folder / "crashes").iterdir()}
+
+
+def wait_for(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def unpacked(harvest: Harvest, folder: Path) -> Path:
+    Harvest.unpacked(harvest.packed()).write(folder)
+    return folder
+
+
+# --- what is brought
+
+
+def test_what_is_new_and_only_once(tmp_path: Path) -> None:
+    one, into = tmp_path / "one", tmp_path / "into"
+    granary = Granary(one)
+    assert granary.new() == ({}, 0), "nothing was begun yet"
+    simulated_node.run(one, Share(end=4))
+    corpus.add(one, "a-case", simulated_node.case(0))
+    first, next_test = granary.new()
+    assert next_test == 4
+    merge([unpacked(Harvest(first, 4), tmp_path / "first")], into)
+    assert signatures(into) == signatures(one)
+    assert corpus.names(into) == ["a-case"]
+    simulated_node.run(one, Share(end=9))
+    second, next_test = granary.new()
+    assert next_test == 9
+    assert not [name for name in second if name.startswith("corpus")]
+    assert {name.split("/")[1] for name in first if name.startswith("crashes")}.isdisjoint(
+        name.split("/")[1] for name in second if name.startswith("crashes")
+    )
+    with Index(unpacked(Harvest(second, 9), tmp_path / "second"), writes=False) as small:
+        assert small.tests == 5
+    merge([tmp_path / "second"], into)
+    merge([one], tmp_path / "whole")
+    with Index(into, writes=False) as brought, Index(tmp_path / "whole", writes=False) as whole:
+        assert brought.tests == whole.tests == 9
+        assert [row[2] for row in brought.origins()[1:]] == [row[2] for row in whole.origins()[1:]]
+        assert brought.operators() == whole.operators()
+    assert signatures(into) == signatures(one)
+    assert len(signatures(one)) == ALL_BUGS
+
+
+def test_a_file_outside_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="a node sent a file"):
+        Harvest({"../x": b""}, 1).write(tmp_path / "small")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_another_node_saved_is_known_and_not_saved_again(tmp_path: Path, make: Make) -> None:
+    with Store(tmp_path / "a", 1) as one:
+        doc = one.save(*make(), {})
+        assert doc is not None
+    found, sighting = make()
+    with Store(tmp_path / "b", 1) as other:
+        assert other.claim(found.case, sighting)
+        other.disclaim(sighting)
+        document = (tmp_path / "a" / "crashes" / doc.slug / finding_file.NAME).read_bytes()
+        store.learn_of(tmp_path / "b", doc.slug, document)
+        other.save_state()
+        assert not other.claim(found.case, sighting)
+        assert other.save(found, sighting, {}) is None, "both were looking into it"
+        assert (other.findings, other.state.seen) == ({}, {doc.signature: 2})
+    with Store(tmp_path / "b", 1) as other:
+        assert not other.claim(found.case, sighting), "it stays known"
+
+
+def test_no_lesson_leads_out_of_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="no finding's name"):
+        store.learn_of(tmp_path / "b", "../x", b"")
+
+
+# --- the process
+
+
+def test_a_share_is_done_and_the_process_ends(tmp_path: Path) -> None:
+    node = NodeProcess(Deal(0, 2, 1, 0, 14, 1, (), PROGRAM), tmp_path / "n")
+    wait_for(lambda: node._process.poll() is not None)
+    harvest = node.harvest()
+    assert (harvest.exit_code, harvest.next_test) == (0, 14)
+    with Index(tmp_path / "n", writes=False) as read:
+        assert [number for (number,) in read.rows("SELECT number FROM tests")] == list(range(0, 14, 2))
+
+
+def test_it_learns_and_does_not_send_back(tmp_path: Path) -> None:
+    simulated_node.run(tmp_path / "other", Share(end=7))
+    slugs = {path.name for path in (tmp_path / "other" / "crashes").iterdir()}
+    lessons = [Lesson(slug, (tmp_path / "other" / "crashes" / slug / finding_file.NAME).read_bytes()) for slug in slugs]
+    for lesson in lessons:
+        store.learn_of(tmp_path / "n", lesson.slug, lesson.document)
+    node = NodeProcess(Deal(0, 1, 1, 0, 7, 1, (), PROGRAM), tmp_path / "n")
+    wait_for(lambda: node._process.poll() is not None)
+    assert list((tmp_path / "n" / "crashes").iterdir()) == []
+    assert not [name for name in node.harvest(lessons).files if name.startswith("crashes")]
+
+
+def test_who_fails_says_why(tmp_path: Path) -> None:
+    node = NodeProcess(Deal(0, 1, 1, 0, 7, 1, ("--fail",), PROGRAM), tmp_path / "n")
+    wait_for(lambda: node._process.poll() is not None)
+    assert node.harvest() == Harvest({}, 0, 1, "no compiler here\n")
+
+
+def test_it_ends_cleanly_when_it_must_and_goes_on_in_the_same_place(tmp_path: Path) -> None:
+    dealt = Deal(0, 1, 1, 0, 40, 1, ("--pace", "0.05"), PROGRAM)
+    node = NodeProcess(dealt, tmp_path / "n")
+    wait_for(lambda: node.harvest().next_test > 3)
+    node.stop()
+    then = node.harvest()
+    assert (then.exit_code, 3 < then.next_test < 40) == (0, True)
+    again = NodeProcess(dealt, tmp_path / "n")
+    wait_for(lambda: again._process.poll() is not None)
+    assert again.harvest().next_test == 40
+    with Index(tmp_path / "n", writes=False) as read:
+        assert read.tests == 40
+    assert len(signatures(tmp_path / "n")) == ALL_BUGS
+
+
+SUPERVISOR = """
+import sys, time
+from pathlib import Path
+from fuzzer.cluster.deal import Deal
+from fuzzer.cluster.node import NodeProcess
+NodeProcess(Deal(0, 1, 1, 0, None, 1, ("--pace", "0.05"), tuple(sys.argv[2:])), Path(sys.argv[1]))
+print("started", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_campaign_ends_with_its_supervisor(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", SUPERVISOR, str(tmp_path / "n"), *PROGRAM]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as supervisor:
+        assert supervisor.stdout is not None
+        assert supervisor.stdout.readline() == "started\n"
+        wait_for(lambda: store.holder(tmp_path / "n") is not None)
+        os.kill(supervisor.pid, signal.SIGKILL)
+    wait_for(lambda: store.holder(tmp_path / "n") is None)
+    with Store(tmp_path / "n", 1) as read:
+        assert read.state.next_test == read.ask(lambda index: index.tests)
