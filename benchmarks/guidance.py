@@ -67,7 +67,7 @@ class Seen:
 
 def arm(seed: int, cpu: float, guided: bool, scratch: Path) -> list[tuple[int, int, int]]:
     """(tests, distinct failures, features) at each fifth of the CPU time."""
-    settings = Settings(scratch, seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+    settings = Settings(scratch, seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN, guided=guided)
     guidance = Guidance(settings, seed) if guided else None
     draw: Callable[[int], Case | None] = guidance.case if guidance else random_cases(settings, seed)
     seen, curve = Seen(), []

@@ -1,6 +1,6 @@
 """Which case comes next: drawn afresh from operators seldom met, or a neighbour of a case that showed something new.
 
-Three rules, each measured against random drawing (`benchmarks/guidance.py`):
+Features are counted in every campaign. A guided one goes by three rules:
  - operators that few tests have met, and that known bugs do not stop, are drawn more often;
  - a case that showed a new feature is kept, and mutated: the rarer what it showed, the more often; less each time, and
    less where its neighbours only run into what is known;
@@ -164,8 +164,8 @@ class Guidance:
         return (0.05 + rarity) * free * fresh / math.sqrt(1 + entry.picked)
 
     def learn(self, index: int, case: Case, seen: frozenset[str], *, failed: bool, found: bool) -> tuple[str, ...]:
-        """What a test showed that nobody had shown; the case is kept if there is any. `failed`: a lane of TVM's ran
-        into a bug; `found`: one that was new."""
+        """What a test showed that nobody had shown; a guided campaign keeps the case if there is any. `failed`: a lane
+        of TVM's ran into a bug; `found`: one that was new."""
         with self._lock:
             new = tuple(sorted(name for name in seen if name not in self.counts))
             for name in seen:
@@ -184,7 +184,7 @@ class Guidance:
                 parent.picked += 1
                 parent.stuck += stuck and not new
                 self._moved.add(digest)
-        if new or found:
+        if self.settings.guided and (new or found):
             self._keep(case, new, fresh=found)
         return new
 
@@ -207,6 +207,8 @@ class Guidance:
             folder = self.corpus / kept.digest
             if folder.is_dir():
                 self.entries[kept.digest] = Entry(folder, kept.showed, kept.picked, kept.stuck, kept.fresh)
+        if not self.settings.guided:
+            return
         self._given = [name for name in reversed(corpus.names(self.settings.campaign)) if name not in self.entries]
         for name in self._given:
             self.entries[name] = Entry(self.corpus / name, (f"given {name}",))

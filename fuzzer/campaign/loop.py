@@ -16,7 +16,7 @@ from fuzzer.campaign import corpus
 from fuzzer.campaign.features import features_of
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.index import NOTHING, row_of
+from fuzzer.campaign.index import row_of
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.numbers import Numbers
 from fuzzer.campaign.room import Room
@@ -101,8 +101,9 @@ class Campaign:
         self, settings: Settings, store: Store, executor: Backend, cases: Cases | None = None, watch: Watch = _nobody
     ) -> None:
         self.settings, self.store, self.executor = settings, store, executor
-        self.guidance = self._guidance() if settings.guided and cases is None else None
-        self._cases = cases or (self.guidance.case if self.guidance else random_cases(settings, store.state.seed))
+        self.guidance = self._guidance()
+        guided = self.guidance.case if settings.guided else random_cases(settings, store.state.seed)
+        self._cases = cases or guided
         self._watch = watch
         self.new: list[FindingDoc] = []
         self.doing: dict[int, Doing] = {}
@@ -160,7 +161,7 @@ class Campaign:
         times, tally = os.times(), self.store.state.tally
         tally.cpu_seconds = self._before[0] + times.user + times.system + self.executor.cpu_seconds
         tally.wall_seconds = self._before[1] + self.seconds
-        self.store.save_state(self.guidance.changed() if self.guidance else NOTHING)
+        self.store.save_state(self.guidance.changed())
         self.after_saving()
 
     def _work(self) -> None:
@@ -227,10 +228,9 @@ class Campaign:
         before = len(self.new)
         while waiting:
             waiting += self._look_into(*waiting.popleft())
-        if self.guidance:
-            failed = any(finding.component is Component.TVM for finding in findings)
-            seen = features_of(case, result.outcomes, tuple(findings))
-            self.guidance.learn(index, case, seen, failed=failed, found=len(self.new) > before)
+        failed = any(finding.component is Component.TVM for finding in findings)
+        seen = features_of(case, result.outcomes, tuple(findings))
+        self.guidance.learn(index, case, seen, failed=failed, found=len(self.new) > before)
         self._watch(index, case, result, findings)
 
     def _look_into(self, case: Case, sighting: Sighting) -> Sequence[tuple[Case, Sighting]]:

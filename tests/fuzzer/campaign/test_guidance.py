@@ -19,7 +19,7 @@ from generators.random_graph import generate
 
 
 def guidance(folder: Path) -> Guidance:
-    return Guidance(Settings(folder, 1, ()), 1)
+    return Guidance(Settings(folder, 1, (), guided=True), 1)
 
 
 def some_case(index: int) -> Case:
@@ -43,6 +43,13 @@ def test_a_case_is_kept_for_what_nobody_showed_before(tmp_path: Path) -> None:
     kept = {path.name for path in guide.corpus.iterdir()}
     assert kept == set(guide.entries) == {case_file.digest(some_case(index))[:16] for index in (0, 2)}
     assert case_file.digest(case_file.read(guide.corpus / min(kept)))[:16] == min(kept)
+
+
+def test_a_campaign_that_is_not_guided_counts_and_keeps_nothing(tmp_path: Path) -> None:
+    guide = Guidance(Settings(tmp_path, 1, ()), 1)
+    assert learn(guide, 0, "a", "b") == ("a", "b")
+    assert (guide.counts, guide.entries) == ({"a": 1, "b": 1}, {})
+    assert not guide.corpus.exists()
 
 
 def test_every_case_is_valid_and_many_are_neighbours(tmp_path: Path) -> None:
