@@ -2,8 +2,8 @@
 
 The table itself says which: each row shows how PyTorch is called (`torch.softmax({0}, dim={dim}{more})`), so its
 function and the names of its attributes can be read off. Of the rows that a word may mean, that one is meant which
-takes the call's attributes and infers just the types that the file declares: a slip in the reading costs a node, and
-no more.
+takes the call's attributes and infers just the types that the file declares: a slip in the reading costs a node, and at
+worst makes a valid case of another function. benchmarks/import_models.py --rows looks for both.
 """
 
 from __future__ import annotations

@@ -266,6 +266,18 @@ def _reduce(word: str) -> Rewrite:
     return rewrite
 
 
+def _norm(call: Call, types: Types) -> Call:
+    """Of a matrix where the axes are two, or are not given for a tensor of rank 2; of all numbers otherwise."""
+    dims, operand = call.args.get("dim"), call.args.get("self")
+    axes = len(dims) if isinstance(dims, tuple) else 0
+    if dims is None and isinstance(operand, Ref) and operand.name in types:
+        axes = types[operand.name].rank
+    order = call.args.get("ord")
+    matrix = axes == 2 and order is not None
+    args = call.args if order is not None else _rest(call, "ord")
+    return _with(call, "linalg_matrix_norm" if matrix else "linalg_vector_norm", args)
+
+
 def _with_logits(call: Call, types: Types) -> Call:
     """A weight of the classes has a row of its own."""
     word = "" if call.args.get("pos_weight") is None or call.args.get("weight") is not None else "_pos_weight"
@@ -304,6 +316,7 @@ REWRITTEN: Mapping[str, Rewrite] = {
     "native_layer_norm": _layer_norm,
     "pad": _pad,
     "pow": _pow,
+    "linalg_norm": _norm,
     "index_reduce": _reduce("index"),
     "scatter_reduce": _reduce("scatter"),
     "slice": _slice,

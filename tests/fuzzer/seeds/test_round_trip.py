@@ -29,8 +29,17 @@ AS_THEY_WERE = (
     *("scaled_dot_product_attention", "scatter", "select", "sigmoid", "silu", "slice", "softmax", "split", "sqrt"),
     *("squeeze", "stack", "sub", "sum", "topk", "transpose", "tril", "unbind", "unsqueeze", "var", "where"),
     *("batch_norm", "batch_norm_bias", "group_norm_bias", "grid_sample", "instance_norm", "interpolate_bilinear"),
-    *("interpolate_nearest", "layer_norm_bias", "pad_constant", "pad_reflect", "pad_replicate", "tensordot_dims", "to"),
-    *("binary_cross_entropy_with_logits_pos_weight", "cross_entropy", "huber_loss", "split_size", "rpow_scalar"),
+    *(
+        "interpolate_nearest",
+        "layer_norm_bias",
+        "pad_constant",
+        "pad_reflect",
+        "pad_replicate",
+        "tensordot_dims",
+        "to",
+    ),
+    *("binary_cross_entropy_with_logits_pos_weight", "cross_entropy", "huber_loss", "split_size"),
+    *("linalg_matrix_norm", "rpow_scalar"),
 )
 """Rows that are themselves among what comes back."""
 
