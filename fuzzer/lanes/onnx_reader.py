@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -53,7 +54,7 @@ def described(path: Path) -> OnnxGraph:
     constants = {item.name: item for item in graph.initializer}
     for node in graph.node:
         if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
-            constants[node.output[0]] = node.attribute[0].t
+            constants |= dict.fromkeys(node.output, node.attribute[0].t)
     small = {name: tensor for name, item in constants.items() if (tensor := _small(item)) is not None}
     _close_sizes(graph, set(constants))
     _leave_out_weights(graph, set(small))
@@ -65,7 +66,7 @@ def described(path: Path) -> OnnxGraph:
     return OnnxGraph(
         opsets.get("", opsets.get("ai.onnx", 0)),
         tuple(item.name for item in graph.input if item.name not in constants),
-        tuple(_plain(node) for node in graph.node if node.output[0] not in constants),
+        tuple(_plain(node) for node in graph.node if constants.keys().isdisjoint(node.output)),
         types,
         small,
         tuple(constants),
@@ -74,7 +75,8 @@ def described(path: Path) -> OnnxGraph:
 
 def _check_external(model: Any, folder: Path) -> None:
     """Tensors in other files are known by their types. A path that leads out of the model's folder is no honest one."""
-    for item in model.graph.initializer:
+    graphs = (model.graph, *model.functions)
+    for item in (tensor for graph in graphs for tensor in _tensors(graph)):
         for entry in item.external_data:
             if entry.key != "location":
                 continue
@@ -83,6 +85,20 @@ def _check_external(model: Any, folder: Path) -> None:
                 raise _Refused(f"its tensor {item.name!r} is said to lie outside of its folder, in {entry.value!r}")
             if not (folder / path).resolve().is_relative_to(folder.resolve()):
                 raise _Refused(f"its tensor {item.name!r} lies in {entry.value!r}, a link out of its folder")
+
+
+def _tensors(graph: Any) -> Iterator[Any]:
+    """All of a graph or function, those within its nodes too."""
+    if isinstance(graph, onnx.GraphProto):
+        yield from graph.initializer
+        yield from (part for sparse in graph.sparse_initializer for part in (sparse.values, sparse.indices))
+    for node in graph.node:
+        for attribute in node.attribute:
+            yield from (attribute.t, *attribute.tensors)
+            for sparse in (attribute.sparse_tensor, *attribute.sparse_tensors):
+                yield from (sparse.values, sparse.indices)
+            for body in (attribute.g, *attribute.graphs):
+                yield from _tensors(body)
 
 
 def _small(item: Any) -> Tensor | None:
@@ -131,9 +147,11 @@ def _type(type: Any) -> tuple[str, tuple[int | None, ...]]:
 
 def _plain(node: Any) -> Node:
     try:
-        return _node(node)
-    except (NoDescription, ValueError, UnicodeDecodeError):
-        return Node(node.op_type, tuple(node.input), tuple(node.output), (), node.name, OPAQUE)
+        if not any(attribute.t.external_data for attribute in node.attribute):  # onnx would open the file
+            return _node(node)
+    except (NoDescription, ValueError, TypeError):
+        pass
+    return Node(node.op_type, tuple(node.input), tuple(node.output), (), node.name, OPAQUE)
 
 
 def answer(path: Path) -> OnnxGraph | Refusal:

@@ -100,7 +100,11 @@ def _is_size(node: Node, sizes: set[str], constants: Mapping[str, Array]) -> boo
 def _step(node: Node, results: tuple[str, ...], translation: Translation) -> Step:
     title = node.op if node.domain in ("", "ai.onnx", OPAQUE) else f"{node.domain}.{node.op}"
     if node.domain not in ("", "ai.onnx"):
-        why = "holds a graph, or numbers that are not finite" if node.domain == OPAQUE else "is none of ONNX's own"
+        why = (
+            "holds a graph, numbers that are not finite, or a tensor of another file"
+            if node.domain == OPAQUE
+            else "is none of ONNX's own"
+        )
         return Step(title, results, why_not=why)
     try:
         return Step(title, results, tuple(translation.calls(node)))

@@ -159,7 +159,7 @@ def test_what_has_no_word_is_a_cut(tmp_path: Path) -> None:
     resolved = resolve(read(save(tmp_path / "m.onnx", nodes, inputs, "b c d e f")))
     assert [each.op for each in resolved.nodes] == ["relu", "neg"]
     assert dict(resolved.lacking) == {
-        ("If", "holds a graph, or numbers that are not finite"): 1,
+        ("If", "holds a graph, numbers that are not finite, or a tensor of another file"): 1,
         ("NonMaxSuppression", "is not in the phrase book"): 1,
         ("com.microsoft.FastGelu", "is none of ONNX's own"): 1,
         ("Softmax", "has unheard_of=1"): 1,
@@ -198,6 +198,24 @@ def test_paths_out_of_the_folder_are_refused(location: str, tmp_path: Path) -> N
     path = external(tmp_path / "in" / "m.onnx", location)
     with pytest.raises(Invalid, match="its tensor 'w' "):
         read(path)
+
+
+def test_a_tensor_within_a_node_is_no_way_out_either(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    path = external(tmp_path / "in" / "m.onnx", "weights.bin")
+    weight = onnx.load(path, load_external_data=False).graph.initializer[0]
+
+    def constant(location: str) -> Path:
+        weight.external_data[0].value = location
+        held = node("ConstantOfShape", ["shape"], ["c"], value=weight)
+        return save(path, [held], {"shape": "int64[2]"}, "c")
+
+    with pytest.raises(Invalid, match="its tensor 'w' is said to lie outside of its folder"):
+        read(constant("../secret"))
+    (path.parent / "weights.bin").write_bytes(bytes(64))
+    assert list(resolve(read(constant("weights.bin"))).lacking) == [
+        ("ConstantOfShape", "holds a graph, numbers that are not finite, or a tensor of another file")
+    ]
 
 
 def refused(path: Path, data: bytes) -> str:
