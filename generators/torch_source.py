@@ -89,14 +89,15 @@ def statements(node: Node, args: tuple[str, ...], layer: str = "", *, float64: b
     text = op.fill(made.call, args, node.attrs) if isinstance(made, Layer) else op.render(args, node.attrs, node.form)
     text = text.replace("{self}", layer)
     if "{out" not in text:
-        return [f"{', '.join(value.name for value in node.results)}{',' * _needs_comma(node, text)} = {text}"]
+        names = ", ".join(value.name for value in node.results)
+        return [f"({names},) = {text}" if _is_a_list_of_one(node) else f"{names} = {text}"]
     text = text.replace("{out}", node.results[0].name)
     for index, value in enumerate(node.results):
         text = text.replace(f"{{out{index}}}", value.name)
     return text.split("\n")
 
 
-def _needs_comma(node: Node, text: str) -> bool:
+def _is_a_list_of_one(node: Node) -> bool:
     """Whether the operator gives a list even where it has one element."""
     return len(node.results) == 1 and TABLE[node.op].lists
 

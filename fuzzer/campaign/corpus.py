@@ -13,6 +13,7 @@ from generators import case_file
 from generators.graph import Case, Invalid
 
 FOLDER = "corpus"
+EXPECTED = "expect.json"
 
 
 def cases(campaign: Path) -> dict[str, Case]:
@@ -22,9 +23,12 @@ def cases(campaign: Path) -> dict[str, Case]:
 
 
 def names(campaign: Path) -> list[str]:
-    """Sorted; none where the campaign has no corpus."""
-    found = (path.parent.name for path in (campaign / FOLDER).glob(f"*/{case_file.JSON_NAME}"))
-    return sorted(name for name in found if not name.startswith("."))
+    """Sorted; none where the campaign has no corpus. Cases of the project itself, beside which stands what they must
+    give, have a command of their own (`fuzz corpus`): a campaign in the project's folder leaves them alone."""
+    found = (path.parent for path in (campaign / FOLDER).glob(f"*/{case_file.JSON_NAME}"))
+    return sorted(
+        folder.name for folder in found if not folder.name.startswith(".") and not (folder / EXPECTED).exists()
+    )
 
 
 def add(campaign: Path, name: str, case: Case) -> bool:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from types import CodeType
 
 from multiprocess.connection import Connection
@@ -109,4 +110,12 @@ def _frame(summary: traceback.FrameSummary, code: CodeType) -> Frame:
     raises = (summary.line or "").startswith(("raise ", "raise\n", "assert ", "assert("))
     owner = getattr(code, "co_qualname", "").rpartition(".")[0]
     owner = "" if owner.endswith("<locals>") else owner  # a function, not a class
-    return Frame(summary.filename, summary.lineno or 0, summary.name, raises, owner)
+    return Frame(_place(summary.filename), summary.lineno or 0, summary.name, raises, owner)
+
+
+_ROOT = f"{Path(__file__).parents[2]}/"
+
+
+def _place(file: str) -> str:
+    """Without where things are installed: that is the user's own business, and the same bug's on another machine."""
+    return file.rpartition("/site-packages/")[2].removeprefix(_ROOT)

@@ -218,6 +218,8 @@ class Op:
             for key, text in literals.items()
             if f"{{{key}}}" not in template and not self._at_default(key, attrs)
         )
+        if len(args) > 1:  # a tuple of one needs its comma, and formatters take one after several for a wish
+            template = template.replace("{args},)", "{args})")
         later = {key: f"{{{key}}}" for key in ("out", "self", *(f"out{i}" for i in range(8)))}
         return template.format(*args, args=", ".join(args), more=more, **literals, **later)
 

@@ -347,8 +347,8 @@ SORT: Attrs = {"dim": -1, "descending": False, "stable": False}
         ("einsum", Form.FUNCTION, 2, {"equation": "ij,jk"}, "v0 = torch.einsum('ij,jk', [a0, a1])"),
         ("getitem", Form.PLAIN, 2, {"index": ("None", "-2", "{1}", "...")}, "v0 = a0[None, -2, a1, ...]"),
         ("getitem", Form.PLAIN, 1, {"index": ("[0, 1]", "1:-1:2", ":")}, "v0 = a0[[0, 1], 1:-1:2, :]"),
-        ("cat", Form.PLAIN, 3, {"dim": 0}, "v0 = torch.cat((a0, a1, a2,))"),
-        ("cat", Form.PLAIN, 2, {"dim": -1}, "v0 = torch.cat((a0, a1,), dim=-1)"),
+        ("cat", Form.PLAIN, 3, {"dim": 0}, "v0 = torch.cat((a0, a1, a2))"),
+        ("cat", Form.PLAIN, 2, {"dim": -1}, "v0 = torch.cat((a0, a1), dim=-1)"),
     ],
 )  # fmt: skip
 def test_calls(op: str, form: Form, operands: int, attrs: Attrs, text: str) -> None:
@@ -370,8 +370,8 @@ def test_calls_with_two_results(op: str, form: Form, operands: int, attrs: Attrs
 
 
 def test_a_list_of_one_result_is_unpacked() -> None:
-    assert lines("split", {"sizes": (2,), "dim": 0}) == ["v0, = torch.split(a0, (2,))"]
-    assert lines("unbind", {"dim": 1}, Form.METHOD) == ["v0, = a0.unbind(1)"]
+    assert lines("split", {"sizes": (2,), "dim": 0}) == ["(v0,) = torch.split(a0, (2,))"]
+    assert lines("unbind", {"dim": 1}, Form.METHOD) == ["(v0,) = a0.unbind(1)"]
     assert lines("neg", {}) == ["v0 = torch.neg(a0)"]
 
 

@@ -86,10 +86,10 @@ def test_corners(op: str, types: str, attrs: Attrs, results: str) -> None:
 @pytest.mark.parametrize(
     ("op", "form", "attrs", "text"),
     [
-        ("cat", Form.PLAIN, {"dim": 0}, "torch.cat((a, b,))"),
-        ("cat", Form.FUNCTION, {"dim": -1}, "torch.concat((a, b,), dim=-1)"),
-        ("concatenate", Form.FUNCTION, {"dim": 1}, "torch.concatenate((a, b,), axis=1)"),
-        ("vstack", Form.FUNCTION, {}, "torch.row_stack((a, b,))"),
+        ("cat", Form.PLAIN, {"dim": 0}, "torch.cat((a, b))"),
+        ("cat", Form.FUNCTION, {"dim": -1}, "torch.concat((a, b), dim=-1)"),
+        ("concatenate", Form.FUNCTION, {"dim": 1}, "torch.concatenate((a, b), axis=1)"),
+        ("vstack", Form.FUNCTION, {}, "torch.row_stack((a, b))"),
         ("split", Form.PLAIN, {"sizes": (1, 2), "dim": -1}, "torch.split(a, (1, 2), dim=-1)"),
         ("split", Form.FUNCTION, {"sizes": (1, 2), "dim": 0}, "torch.split_with_sizes(a, (1, 2))"),
         ("split_size", Form.METHOD, {"split_size_or_sections": 2, "dim": 1}, "a.split(2, 1)"),

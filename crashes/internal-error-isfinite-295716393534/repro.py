@@ -1,0 +1,39 @@
+"""Compiling `torch.isfinite` fails: Check failed: (t.MatchesCode(DLDataTypeCode::kDLFloat)) is false
+
+Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell. (difftvm 295716393534)
+"""
+
+import sys
+
+import torch
+import tvm
+from tvm.relax.frontend.torch import from_exported_program
+
+sys.excepthook = lambda *error: (sys.__excepthook__(*error), sys.exit(2))  # other failures: cannot tell
+
+
+class Model(torch.nn.Module):
+    def forward(self, x0):
+        v0 = torch.isfinite(x0)  # bool[1]
+        return (v0,)
+
+
+torch.set_grad_enabled(False)
+model = Model().eval()
+inputs = (torch.ones(1),)
+expected = [output.numpy() for output in model(*inputs)]
+
+
+def run_tvm():
+    mod = from_exported_program(torch.export.export(model, inputs))
+    executable = tvm.compile(mod, "llvm")
+
+
+try:
+    run_tvm()
+except Exception as error:
+    print("expected: no error; PyTorch gives", *expected)
+    print(f"actual: {type(error).__name__}: {error}")
+    same = type(error).__name__ == "InternalError"
+    sys.exit(1 if same and "Check failed: (t.MatchesCode(DLDataTypeCode::kDLFloat)) is" in str(error) else 2)
+print("the bug is gone: there is no error")

@@ -1,0 +1,67 @@
+"""The findings that ship with the project read back, are reported by today's code, and are still what they were."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import pytest
+
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.replay import Exit, replay
+from fuzzer.report import finding_file, issue, repro
+from fuzzer.report.record import Record, read
+from fuzzer.toolchains.registry import find
+from fuzzer.triage.signature import signature_of
+from generators.check import check
+from oracles.finding import Component
+
+CRASHES = Path(__file__).parents[1] / "crashes"
+SHIPPED = sorted(
+    path.parent
+    for path in CRASHES.glob(f"*/{finding_file.NAME}")
+    if path.parent.name in (CRASHES / "SHIPPED").read_text()
+)
+REPLAYED = 4
+"""So many of them are run: each takes seconds."""
+
+
+@pytest.fixture(scope="module")
+def records() -> list[Record]:
+    return [read(folder) for folder in SHIPPED]
+
+
+def test_there_are_thirty_and_more_all_of_tvm_and_steady(records: list[Record]) -> None:
+    assert len(records) >= 30
+    assert all(record.doc.component is Component.TVM and not record.doc.flaky for record in records)
+    assert len({record.doc.signature for record in records}) == len(records)
+
+
+def test_each_is_reduced_blamed_and_told(records: list[Record]) -> None:
+    for record in records:
+        check(record.case)
+        assert record.doc.reduction_finished, record.doc.slug
+        assert record.doc.blame.place is not None or record.doc.blame.operator, record.doc.slug
+        assert issue.title(record).startswith("[Bug]"), record.doc.slug
+        assert f"<!-- difftvm: {record.doc.signature} -->" in issue.body(record), record.doc.slug
+    assert statistics.median(len(record.doc.ops) for record in records) == 1
+    assert statistics.median(repro.script(record).count("\n") for record in records) <= 60
+
+
+def test_todays_code_names_each_as_it_did(records: list[Record]) -> None:
+    for record in records:
+        assert record.doc.identity.same_failure(signature_of(record.doc.finding)), record.doc.slug
+
+
+def test_nothing_of_the_machine_that_found_them_is_in_them() -> None:
+    for folder in SHIPPED:
+        for path in folder.iterdir():
+            assert b"/tmp/" not in path.read_bytes(), path
+
+
+@pytest.mark.tvm
+def test_some_are_replayed(tmp_path: Path) -> None:
+    with Fleet(tmp_path, find) as fleet:
+        for folder in SHIPPED[:: len(SHIPPED) // REPLAYED]:
+            doc, case = finding_file.read_with_case(folder)
+            assert replay(fleet, doc, case, (doc.lane,), 1).exit is Exit.SAME, doc.slug
