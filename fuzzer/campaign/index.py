@@ -177,12 +177,13 @@ class Index:
             self._lanes[name] = self._db.execute("SELECT id FROM lanes WHERE name = ?", (name,)).fetchone()[0]
         return self._lanes[name]
 
-    def adopt(self, other: Index, since: int = 0) -> int:
+    def adopt(self, other: Index, since: int = 0, *, sums: bool = True) -> int:
         """Take over what another index holds, origin by origin; what was taken over before is brought up to date.
-        How many tests are new here. `since`: of the tests, only those from there on."""
-        before = self.tests
+        How many tests are new here. `since`: of the tests, only those from there on. Without the `sums` that grow with
+        what a campaign met, and not with what it did lately, it is a small part of the work."""
         theirs = other.rows("SELECT id, campaign, seed, next_test, tally FROM origins WHERE campaign <> ?", NAMELESS)
-        lanes = {number: self._lane(str(name)) for number, name in other.rows("SELECT id, name FROM lanes")}
+        lanes = {int(str(number)): self._lane(str(name)) for number, name in other.rows("SELECT id, name FROM lanes")}
+        new = 0
         with self._guard, self._db as db:
             for origin, campaign, *books in theirs:
                 db.execute(
@@ -193,37 +194,11 @@ class Index:
                 mine = db.execute("SELECT id FROM origins WHERE campaign = ?", (campaign,)).fetchone()[0]
                 if mine == OWN:
                     continue  # it was merged from here
-                tests = other.rows("SELECT number, cpu_ms FROM tests WHERE origin = ? AND number >= ?", origin, since)
-                db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", [(mine, *row) for row in tests])
-                outcomes = other.rows(
-                    "SELECT test, lane, how, stage FROM outcomes WHERE origin = ? AND test >= ?", origin, since
-                )
-                moved = [(mine, test, lanes[lane], how, stage) for test, lane, how, stage in outcomes]
-                db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)", moved)
-                books_then = other.rows(
-                    "SELECT seconds, tests, lane_results, features, findings, cpu_seconds FROM progress"
-                    " WHERE origin = ?",
-                    origin,
-                )
-                curve = [(mine, *row) for row in books_then]
-                db.executemany("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?, ?)", curve)
-                counts = other.rows("SELECT kind, name, tests FROM counts WHERE origin = ?", origin)
-                counted = [(kind, name, mine, tests) for kind, name, tests in counts]
-                db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", counted)
-                held = other.rows("SELECT op, lane, how, outcomes FROM operators WHERE origin = ?", origin)
-                supported = [(mine, op, lanes[lane], how, count) for op, lane, how, count in held]
-                db.executemany("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?)", supported)
-                seen = other.rows("SELECT name, first_test, tests FROM features WHERE origin = ?", origin)
-                db.executemany(
-                    "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
-                    [(name, mine, first, tests) for name, first, tests in seen],
-                )
-                cases = other.rows("SELECT digest, showed, picked, stuck, fresh FROM corpus WHERE origin = ?", origin)
-                db.executemany(
-                    "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-                    [(digest, mine, *rest) for digest, *rest in cases],
-                )
-        return self.tests - before
+                their = _Part(other, int(str(origin)), since, mine, lanes)
+                new += _adopt_tests(db, their)
+                if sums:
+                    _adopt_sums(db, their)
+        return new
 
     # --- everybody's
 
@@ -309,6 +284,60 @@ class Index:
     def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
         with self._guard:
             return self._db.execute(query, values).fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What `mine` is to take over of an origin of another index; `lanes` from the other's numbers to one's own."""
+
+    other: Index
+    origin: int
+    since: int
+    mine: int
+    lanes: Mapping[int, int]
+
+    def rows(self, query: str) -> list[tuple[object, ...]]:
+        return self.other.rows(f"{query} WHERE origin = ?", self.origin)
+
+    def tests(self, query: str, number: str) -> list[tuple[object, ...]]:
+        return self.other.rows(f"{query} WHERE origin = ? AND {number} >= ?", self.origin, self.since)
+
+    def lane(self, number: object) -> int:
+        return self.lanes[int(str(number))]
+
+
+def _adopt_tests(db: sqlite3.Connection, part: _Part) -> int:
+    """How many are new."""
+    count = "SELECT count(*) FROM tests WHERE origin = ? AND number >= ?"
+    (before,) = db.execute(count, (part.mine, part.since)).fetchone()
+    tests = [(part.mine, *row) for row in part.tests("SELECT number, cpu_ms FROM tests", "number")]
+    db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", tests)
+    outcomes = part.tests("SELECT test, lane, how, stage FROM outcomes", "test")
+    moved = [(part.mine, test, part.lane(lane), how, stage) for test, lane, how, stage in outcomes]
+    db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)", moved)
+    counted = [
+        (kind, name, part.mine, tests) for kind, name, tests in part.rows("SELECT kind, name, tests FROM counts")
+    ]
+    db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", counted)
+    return int(db.execute(count, (part.mine, part.since)).fetchone()[0] - before)
+
+
+def _adopt_sums(db: sqlite3.Connection, part: _Part) -> None:
+    books = part.rows("SELECT seconds, tests, lane_results, features, findings, cpu_seconds FROM progress")
+    db.executemany("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?, ?)", [(part.mine, *row) for row in books])
+    held = part.rows("SELECT op, lane, how, outcomes FROM operators")
+    supported = [(part.mine, op, part.lane(lane), how, count) for op, lane, how, count in held]
+    db.executemany("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?)", supported)
+    seen = part.rows("SELECT name, first_test, tests FROM features")
+    db.executemany(
+        "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
+        [(name, part.mine, first, tests) for name, first, tests in seen],
+    )
+    cases = part.rows("SELECT digest, showed, picked, stuck, fresh FROM corpus")
+    db.executemany(
+        "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
+        [(digest, part.mine, *rest) for digest, *rest in cases],
+    )
 
 
 def _write_learnt(db: sqlite3.Connection, learnt: Learnt) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -44,6 +45,7 @@ def _driven(order: Order, store: Store) -> Driver:
         return driver
     finally:
         ray.shutdown()
+        shutil.rmtree(store.scratch, ignore_errors=True)
 
 
 def _summarise(driver: Driver, store: Store, json: bool) -> None:

@@ -111,7 +111,7 @@ class Driver:
         self._round = the_round(self.store.folder, self.order.nodes, found, self.order.tests)
         self._shapes = shapes_of(there, self._round.shares)
         self._save()
-        self.tell(f"{self._round.shares} shares, {len(there)} nodes, from test {self._round.first}")
+        self.tell(f"shares: {self._round.shares}; nodes that are there: {len(there)}; from test {self._round.first}")
         for part in self._open_parts():
             self._start(part)
         began = time.monotonic()
@@ -199,6 +199,7 @@ class Driver:
                 bring(small, self.store)
             finally:
                 shutil.rmtree(small, ignore_errors=True)
+        self._taught[part] |= self.store.findings.keys() - known
         for signature in self.store.findings.keys() - known:
             self.new.append(self.store.findings[signature])
             self.tell(f"node {part + 1} found {self.store.findings[signature].slug}")

@@ -20,6 +20,9 @@ from fuzzer.campaign.state import State
 from fuzzer.report import finding_file
 from generators.graph import Invalid
 
+SUMS_EVERY = 30
+"""What grows with all that a campaign met costs twenty times what is new (benchmarks/cluster.py)."""
+
 
 class Lesson(msgspec.Struct, frozen=True):
     """A finding of another node: its `finding.json`, which is all that a store needs to know it again."""
@@ -64,10 +67,12 @@ class Granary:
 
     campaign: Path
     _since: int = 0
+    _harvests: int = 0
     _sent: set[str] = field(default_factory=set)
 
-    def new(self) -> tuple[dict[str, bytes], int]:
-        """Files that were not sent yet, and the campaign's next test."""
+    def new(self, *, last: bool = False) -> tuple[dict[str, bytes], int]:
+        """Files that were not sent yet, and the campaign's next test. The index's sums are among them now and then, and
+        in the last harvest."""
         if not (self.campaign / state.NAME).exists():  # it is written behind the index
             return {}, 0
         files: dict[str, bytes] = {}
@@ -81,9 +86,10 @@ class Granary:
             assert books is not None, "an index is written with its own books first"
             with Index(Path(scratch)) as small:
                 small.write(State(books.seed, campaign=index.NAMELESS))
-                small.adopt(mine, since=self._since)
+                small.adopt(mine, self._since, sums=last or self._harvests % SUMS_EVERY == SUMS_EVERY - 1)
             files[index.NAME] = (Path(scratch) / index.NAME).read_bytes()
         self._since = books.next_test
+        self._harvests += 1
         return files, books.next_test
 
     def knows(self, lesson: Lesson) -> None:

@@ -43,7 +43,7 @@ class NodeProcess:
             self._granary.knows(lesson)
             store.learn_of(self.folder, lesson.slug, lesson.document)
         ended = self._process.poll()  # before looking: what it wrote last is seen
-        files, next_test = self._granary.new()
+        files, next_test = self._granary.new(last=ended is not None)
         return Harvest(files, next_test, ended, "" if ended is None else self._said())
 
     def stop(self) -> None:

@@ -138,6 +138,7 @@ def test_children_import_nothing_from_the_users_folder() -> None:
     """`python -m` puts the working directory before everything else; -P does not."""
     found = {source: list(children(source)) for source in sources("fuzzer")}
     assert {source for source, commands in found.items() if commands} == {
+        "fuzzer/cluster/deal.py",
         "fuzzer/coverage/worker.py",
         "fuzzer/isolate/device_station.py",
         "fuzzer/isolate/executor.py",

@@ -141,3 +141,22 @@ def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone:
     assert numbers_of(tmp_path) == list(range(100))
     assert signatures(tmp_path) == alone
     assert told_at_last["given_up"] == []
+
+
+def test_a_node_with_real_compilers(tmp_path: Path) -> None:
+    words = ["run", "--cluster", "local", "--tests", "4", "--seed", "1", "--lanes", "relax-export-llvm", "--ops", "add"]
+    done = subprocess.run(
+        [sys.executable, "-m", "fuzzer.cli", *words, "--json", "--campaign", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["tests"], told["given_up"]) == (4, [])
+    assert numbers_of(tmp_path) == [0, 1, 2, 3]
+    (node,) = (tmp_path / "nodes").iterdir()
+    assert told["findings"]
+    assert {path.name for path in (tmp_path / "crashes").iterdir()} == set(told["findings"])
+    assert {path.name for path in (node / "crashes").iterdir()} == set(told["findings"])
+    assert not (node / "elsewhere").exists(), "its own findings are no news to it"

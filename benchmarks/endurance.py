@@ -1,0 +1,167 @@
+"""Does a long campaign stay what it was? Memory, descriptors, zombies, shared memory and throughput, from outside.
+
+    python benchmarks/endurance.py --seconds 7200 [--workers 2] [--campaign DIR]
+
+Runs `fuzz run` and looks at it every ten seconds: the resident memory of the supervisor and of its zygote, the
+supervisor's open descriptors, zombies below it, and what is in /dev/shm; and, from campaign.json, what was done. The
+verdict compares the last tenth of the time with the second: the first warms up. Throughput is in lane results, of
+tests and of triage, since what a test costs depends on what it meets, and per second of the campaign's CPU time, since
+other work on the machine must not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzer.campaign import state
+from fuzzer.isolate.processes import resident_bytes
+from fuzzer.watching.resources import descendants
+
+EVERY = 10.0
+FLAT = 0.05
+KEPT = 0.95
+
+
+@dataclass(frozen=True)
+class Sample:
+    seconds: float
+    supervisor: int
+    zygote: int
+    descriptors: int
+    processes: int
+    zombies: int
+    shared: int
+    tests: int
+    results: int
+    cpu: float
+
+
+def sampled(seconds: float, pid: int, folder: Path) -> Sample:
+    below = list(descendants(pid))
+    books = (state.read(folder) or state.State(0)).tally
+    return Sample(
+        seconds,
+        resident_bytes(pid),
+        max((resident_bytes(each) for each in below if _is_zygote(each)), default=0),
+        len(os.listdir(f"/proc/{pid}/fd")),
+        len(below),
+        sum(_is_zombie(each) for each in below),
+        len(os.listdir("/dev/shm")),
+        books.tests,
+        books.lane_results + books.triage_lane_results,
+        books.cpu_seconds,
+    )
+
+
+def _is_zygote(pid: int) -> bool:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return b"fuzzer.isolate.zygote" in words and os.getpgid(pid) != pid  # a child leads a group of its own
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=7200)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--campaign", type=Path)
+    asked = parser.parse_args()
+    folder = asked.campaign or Path(tempfile.mkdtemp(prefix="difftvm-"))
+    words = ["run", "--seconds", asked.seconds, "--workers", asked.workers, "--seed", asked.seed, "--campaign", folder]
+    command = [sys.executable, "-m", "fuzzer.cli", *map(str, words)]
+    before, began, samples = set(os.listdir("/dev/shm")), time.monotonic(), []
+    with (
+        tempfile.TemporaryFile() as log,
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process,
+    ):
+        try:
+            samples = _watched(process, folder, began)
+        except KeyboardInterrupt:
+            process.send_signal(signal.SIGTERM)
+        code = process.wait()
+        log.seek(0)
+        last = log.read().decode(errors="replace").strip().splitlines()[-1:]
+    left = set(os.listdir("/dev/shm")) - before
+    print(f"exit code {code}; {''.join(last)}")
+    _judge(samples, left)
+
+
+def _watched(process: subprocess.Popen[bytes], folder: Path, began: float) -> list[Sample]:
+    samples: list[Sample] = []
+    while process.poll() is None:
+        time.sleep(EVERY)
+        try:
+            samples.append(sampled(time.monotonic() - began, process.pid, folder))
+        except OSError:  # it ended while it was looked at
+            break
+        if len(samples) % 30 == 1:
+            print(_line(samples[-1]), flush=True)
+    return [each for each in samples if each.tests]  # from the first test on: then it is warm
+
+
+def _line(s: Sample) -> str:
+    return (
+        f"{s.seconds:6.0f} s  supervisor {s.supervisor / 1e6:6.1f} MB  zygote {s.zygote / 1e6:6.1f} MB  "
+        f"{s.descriptors:3} descriptors  {s.processes:3} processes  {s.zombies} zombies  {s.shared} in /dev/shm  "
+        f"{s.tests:6} tests  {s.results:7} lane results"
+    )
+
+
+def _judge(samples: Sequence[Sample], left: set[str]) -> None:
+    if len(samples) < 20:
+        sys.exit(f"{len(samples)} samples are too few for a verdict")
+    tenth = len(samples) // 10
+    early, late = samples[tenth : 2 * tenth], samples[-tenth:]
+    early_rate = samples[tenth : 2 * tenth + 1]
+    late_rate = samples[-tenth - 1 :]
+
+    def compare(name: str, value: Callable[[Sample], float], unit: str, scale: float) -> float:
+        then, now = (statistics.median(map(value, some)) for some in (early, late))
+        print(f"{name:26} {then / scale:8.1f} -> {now / scale:8.1f} {unit}  ({now / then - 1:+.1%})")
+        return now / then
+
+    memory = compare("supervisor, resident", lambda s: s.supervisor, "MB", 1e6)
+    compare("zygote, resident", lambda s: s.zygote, "MB", 1e6)
+    files = compare("descriptors", lambda s: s.descriptors, "", 1)
+    for unit, clock in (("s", lambda s: s.seconds), ("CPU s", lambda s: s.cpu)):
+        then, now = (_rate(some, clock) for some in (early_rate, late_rate))
+        print(f"{f'lane results per {unit}':26} {then:8.2f} -> {now:8.2f}     ({now / then - 1:+.1%})")
+    zombies = max(sum(each.zombies > 0 for each in samples[place : place + 3]) for place in range(len(samples)))
+    verdicts = {
+        f"memory within {FLAT:.0%}": abs(memory - 1) <= FLAT,
+        "no leaked descriptors": files <= 1 + FLAT,
+        "no zombie stays": zombies < 3,
+        "nothing left in /dev/shm": not left,
+        f"throughput at least {KEPT:.0%}": now / then >= KEPT,
+    }
+    for name, good in verdicts.items():
+        print(f"{'ok ' if good else 'BAD'} {name}")
+    sys.exit(0 if all(verdicts.values()) else 1)
+
+
+def _rate(samples: Sequence[Sample], clock: Callable[[Sample], float]) -> float:
+    first, last = samples[0], samples[-1]
+    return (last.results - first.results) / (clock(last) - clock(first))
+
+
+if __name__ == "__main__":
+    main()
