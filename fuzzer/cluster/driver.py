@@ -218,6 +218,8 @@ class Driver:
         self._asked.clear()
         answers = {}
         for part, actor in self._actors.items():
+            if not self._due[part]:  # nothing was heard of it yet: it waits for a machine, or has just begun
+                continue
             actor.stop.remote()
             answers[actor.harvest.remote([])] = part
         while answers:

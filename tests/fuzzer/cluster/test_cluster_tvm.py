@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import simulated_node
 
+from fuzzer.campaign import store
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.numbers import Share
@@ -121,6 +122,7 @@ def test_two_nodes_find_what_one_store_finds_though_one_is_killed(tmp_path: Path
 
 
 def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone: set[str]) -> None:
+    """A driver is killed, the head of its successor, and a third one ends cleanly; the fourth does the rest."""
     with cluster() as made:
         add_node(made)
         add_node(made)
@@ -137,6 +139,15 @@ def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone:
     with cluster() as made:
         add_node(made)
         add_node(made)
+        third, before = driver(made.address, tmp_path, 100, 0.15), progress(tmp_path)
+        wait_for(lambda: progress(tmp_path) > before + 8)
+        third.send_signal(signal.SIGTERM)
+        assert "stopping" in ended(third)["told"]
+        for node in (tmp_path / "nodes").iterdir():
+            assert store.holder(node) is None
+            with Index(node, writes=False) as read:
+                assert set(read.rows("SELECT number FROM tests")) <= {(number,) for number in numbers_of(tmp_path)}
+        assert progress(tmp_path) < 100
         told_at_last = ended(driver(made.address, tmp_path, 100, 0.15))
     assert numbers_of(tmp_path) == list(range(100))
     assert signatures(tmp_path) == alone
