@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -72,6 +73,7 @@ def connected(address: str) -> Any:
         import ray
     except ImportError:
         raise EnvironmentMissing("--cluster needs Ray: pip install 'difftvm[cluster]'") from None
+    _somebody_listens(address)
     where: dict[str, Any] = {"address": address}
     if address == LOCAL:
         where |= {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
@@ -80,6 +82,16 @@ def connected(address: str) -> Any:
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise EnvironmentMissing(f"no Ray cluster at {address}: {error}") from None
     return ray
+
+
+def _somebody_listens(address: str) -> None:
+    """Ray itself tries for minutes. Addresses that are words ("local", "auto") or URLs are its own matter."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal() and "://" not in address:
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as error:
+            raise EnvironmentMissing(f"no Ray cluster at {address}: {error}") from None
 
 
 @dataclass(slots=True)

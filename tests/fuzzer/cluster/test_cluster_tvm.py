@@ -24,6 +24,8 @@ from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.numbers import Share
 from fuzzer.cluster import deal
+from fuzzer.cluster.driver import connected
+from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.report import finding_file
 
 ray_cluster = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed: pip install 'difftvm[cluster]'")
@@ -171,3 +173,8 @@ def test_a_node_with_real_compilers(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "crashes").iterdir()} == set(told["findings"])
     assert {path.name for path in (node / "crashes").iterdir()} == set(told["findings"])
     assert not (node / "elsewhere").exists(), "its own findings are no news to it"
+
+
+def test_no_cluster_is_no_environment(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentMissing, match=r"no Ray cluster at 127\.0\.0\.1:1: .*refused"):
+        connected("127.0.0.1:1")
