@@ -14,6 +14,9 @@ from fuzzer.campaign.gate import Gate
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+ASKED = "asked"
+"""Why the gate is shut."""
+
 ONE_REQUEST = 1.0
 """Seconds after the first signal within which others mean the same."""
 
@@ -42,21 +45,24 @@ class Pause:
 
     def __init__(self, gate: Gate, tell: Callable[[str], None]) -> None:
         self._gate, self._tell = gate, tell
-        self._asked = False
         signal.signal(signal.SIGTSTP, self._pause)
         signal.signal(signal.SIGCONT, self._go_on)
 
+    # Either handler may be interrupted by the other wherever it is: each changes the gate in one step, and tells then.
+
     def _pause(self, signum: int, frame: object) -> None:
         if not self._asked:
-            self._asked = True
+            self._gate.shut(ASKED)
             self._tell("pausing as soon as what is under way has ended")
-            self._gate.shut("asked")
 
     def _go_on(self, signum: int, frame: object) -> None:
         if self._asked:
-            self._asked = False
+            self._gate.open(ASKED)
             self._tell("going on")
-            self._gate.open("asked")
+
+    @property
+    def _asked(self) -> bool:
+        return self._gate.is_shut_for(ASKED)
 
     def rest(self) -> None:
         """Called by the main thread while nothing runs."""

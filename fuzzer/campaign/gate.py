@@ -29,6 +29,9 @@ class Gate:
     def is_shut(self) -> bool:
         return bool(self._reasons)
 
+    def is_shut_for(self, reason: str) -> bool:
+        return reason in self._reasons
+
     @property
     def at_rest(self) -> bool:
         """Whether it is shut, and nobody inside any more."""

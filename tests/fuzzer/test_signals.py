@@ -6,10 +6,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from fuzzer.campaign.gate import Gate
+from fuzzer.signals import Pause
 
 CHILD = """
 import time
@@ -137,3 +140,20 @@ def test_who_changes_his_mind_is_not_stopped() -> None:
             assert [next(told) for _ in range(3)] == ["going on", "ran", "run"]
         finally:
             process.kill()
+
+
+def test_going_on_that_is_asked_for_while_pausing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other signal's handler runs in the middle of the first one's."""
+    handlers: dict[int, Callable[[int, object], None]] = {}
+    monkeypatch.setattr("fuzzer.signals.signal.signal", handlers.__setitem__)
+    gate, told = Gate(), list[str]()
+
+    def tell(text: str) -> None:
+        told.append(text)
+        if text.startswith("pausing"):
+            handlers[signal.SIGCONT](signal.SIGCONT, None)
+
+    Pause(gate, tell)
+    handlers[signal.SIGTSTP](signal.SIGTSTP, None)
+    assert told == ["pausing as soon as what is under way has ended", "going on"]
+    assert not gate.is_shut

@@ -130,7 +130,7 @@ def test_raise(executor: Executor) -> None:
     outcome = one(executor, faulty("raise"))
     assert isinstance(outcome, Raised)
     assert (outcome.stage, outcome.type, outcome.message) == (Stage.COMPILE, "RuntimeError", "raised on purpose")
-    assert outcome.frames[-1].file.endswith("/fuzzer/lanes/faulty.py")
+    assert outcome.frames[-1].file == "fuzzer/lanes/faulty.py", "not where that is installed"
     assert outcome.frames[-1].function == "run"
 
 
