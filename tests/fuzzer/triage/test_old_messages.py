@@ -16,7 +16,7 @@ TYPES = """Traceback (most recent call last):
   2: _ZN3tvm7runtime13PackedFuncObj
   1: tvm::relay::DynamicToStaticMutator::PrepareInput(tvm::RelayExpr const&)
   0: tvm::ReportAt(tvm::DiagnosticContext const&, std::ostream&, tvm::Span const&, tvm::Diagnostic const&)
-  File "/root/tvm/src/ir/diagnostic.cc", line 264
+  File "/build/tvm/src/ir/diagnostic.cc", line 264
 TVMError: The source maps are not populated for this module. Please use `x` to attach source maps for error reporting.
 Error: The Relay type checker is unable to show the following types match:
   Tensor[(13, 13, 1, 1, 1), float32]

@@ -118,7 +118,7 @@ CHANGES = tuple(
         (r"0x[0-9a-f]+", ("0x7f00aa", "0xDEADBEEF", "0x0")),
         (r"(?<![\w./-])(lv|gv|x|v|w|b|args_|inp_)\d+\b", ("lv7", "gv12", "x0", "w3", "args_1", "v40")),
         (r"(?<![\w./#:-])\d+(?![\w./:])", ("0", "7", "12", "100000", "3")),
-        (r"(?<![\w./])(/[\w.+-]+){2,}/(?=[\w.+-])", ("/root/", "/tmp/tmpa1b2c3d4/", "/home/me/src-2.0/build+x/")),
+        (r"(?<![\w./])(/[\w.+-]+){2,}/(?=[\w.+-])", ("/srv/", "/tmp/tmpa1b2c3d4/", "/home/me/src-2.0/build+x/")),
         (r"(?<![\w.`])(float32|float64|int32|int64|bfloat16)(?![\w(])", ("float16", "int8", "uint8", "bool")),
         (r"(?<=[ (:'])/\w+(?=[)' ])", ("/Add_1_output_0", "/layer.3/Not", "/b")),
     )
