@@ -20,7 +20,7 @@ from contextlib import closing
 from pathlib import Path
 
 from fuzzer.campaign import index, merge
-from fuzzer.campaign.index import row_of
+from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.cluster.harvest import Granary, Harvest
 from fuzzer.lanes import EVERY_LANE

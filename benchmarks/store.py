@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from fuzzer.campaign import index
-from fuzzer.campaign.index import row_of
+from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import LANES
 from generators.ops import OPS

@@ -15,6 +15,7 @@ from fuzzer import replay as replaying
 from fuzzer.isolate import fleet
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.toolchain import HOST, Toolchain
+from fuzzer.options import JsonFlag, PreloadFile
 from fuzzer.report.repro import headline
 from fuzzer.terminal import print_json, program, say
 from fuzzer.toolchains import install, registry
@@ -35,10 +36,8 @@ def bisect(
     install_missing: Annotated[
         bool, typer.Option("--install", help="First install each release of the package index that is not here.")
     ] = False,
-    preload: Annotated[
-        Path | None, typer.Option("--preload", metavar="FILE.py", help="Executed in each process that runs TVM.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    preload: PreloadFile = None,
+    json: JsonFlag = False,
 ) -> None:
     """Say which releases of TVM a finding shows in: introduced in ..., fixed in ...; the finding's folder stays."""
     doc, case = replaying.load(finding)

@@ -11,6 +11,7 @@ import typer
 
 from fuzzer import replay as replaying
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.options import JsonFlag, PreloadFile
 from fuzzer.terminal import print_json, program
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.blame import Blame
@@ -21,10 +22,8 @@ from fuzzer.triage.signature import signature_of
 def blame(
     finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
     programs: Annotated[bool, typer.Option("--programs", help="Print TVMScript before and after it, too.")] = False,
-    preload: Annotated[
-        Path | None, typer.Option("--preload", metavar="FILE.py", help="Executed in each process that runs TVM.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    preload: PreloadFile = None,
+    json: JsonFlag = False,
 ) -> None:
     """Say which part of TVM is to blame for a finding: frontend, pass, legalization, codegen or runtime."""
     doc, case = replaying.load(finding)

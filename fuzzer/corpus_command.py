@@ -5,19 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from fuzzer import corpus as shipped
 from fuzzer.corpus import Check, Entry
+from fuzzer.options import JsonFlag
 from fuzzer.replay import Exit
+from fuzzer.terminal import print_json
 
 
 def corpus(
     folder: Annotated[Path, typer.Option("--corpus", metavar="DIR", help="Its folder.")] = shipped.CORPUS,
     founding: Annotated[bool, typer.Option("--founding", help="Only cases that say what they must give.")] = False,
     run: Annotated[bool, typer.Option("--run", help="Run those. Exit code 78 where one differs.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    json: JsonFlag = False,
 ) -> None:
     """List the cases that ship with difftvm, and run the bugs that it was founded on. Exit code 69 where a toolchain is
     missing."""
@@ -31,7 +32,7 @@ def corpus(
         if not json:
             print(*_lines(check), sep="\n", flush=True)
     if json:
-        print(_pretty(checks))
+        print_json(checks)
     else:
         good = sum(check.ok for check in checks)
         print(f"{good} of {len(checks)} runs give what they must; next: fuzz toolchain list")
@@ -40,7 +41,7 @@ def corpus(
 
 def _list(entries: list[Entry], *, json: bool) -> None:
     if json:
-        print(_pretty([_document(entry) for entry in entries]))
+        print_json([_document(entry) for entry in entries])
         return
     for entry in entries:
         print(f"{entry.name}: {', '.join(entry.case.graph.ops)}; {entry.case.origin}")
@@ -64,7 +65,3 @@ def _lines(check: Check) -> list[str]:
     if check.ok:
         return [f"{begin}: {check.expected}"]
     return [f"{begin}", f"      expected: {check.expected}", f"      seen: {check.seen}"]
-
-
-def _pretty(value: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(value)).decode()

@@ -16,8 +16,10 @@ from fuzzer.campaign.store import Store
 from fuzzer.isolate.fleet import Backend, Fleet
 from fuzzer.isolate.toolchain import HOST_NAME
 from fuzzer.lanes import select
+from fuzzer.options import JsonFlag, PreloadFile
 from fuzzer.replay import Exit
 from fuzzer.report import finding_file
+from fuzzer.terminal import print_json
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.blame.search import blamed
@@ -56,10 +58,8 @@ def minimize(
     lanes: Annotated[str, typer.Option(metavar="GLOB", help="Of a bare case: the lanes that may fail.")] = "*",
     toolchain: Annotated[str | None, typer.Option(metavar="NAME", help="Another toolchain than its own.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Candidates at a time.")] = max(1, os.cpu_count() or 1),
-    preload: Annotated[
-        Path | None, typer.Option("--preload", metavar="FILE.py", help="Executed in each process that runs TVM.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    preload: PreloadFile = None,
+    json: JsonFlag = False,
 ) -> None:
     """Reduce a finding again, and save it anew: `fuzz minimize crashes/x`. Exit code 78: it does not show each time."""
     wanted = read(source, lanes, toolchain)
@@ -69,7 +69,7 @@ def minimize(
     ):
         done = run(executor, store, wanted, workers)
     if json:
-        print(msgspec.json.format(msgspec.json.encode([_document(each) for each in done])).decode())
+        print_json([_document(each) for each in done])
     elif not done:
         print("none of the lanes that were asked fails on it; next: fuzz lanes")
     else:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fuzzer.campaign import corpus
 from fuzzer.campaign.features import operators_in
-from fuzzer.campaign.index import Kept, Learnt
+from fuzzer.campaign.rows import Kept, Learnt
 from fuzzer.open_sizes import at_each_size
 from fuzzer.settings import Settings
 from fuzzer.support import operators

@@ -16,10 +16,10 @@ from fuzzer.campaign import corpus
 from fuzzer.campaign.features import features_of
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.index import row_of
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.numbers import Numbers
 from fuzzer.campaign.room import Room
+from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.device_station import ON_THE_DEVICE
 from fuzzer.isolate.fleet import Backend

@@ -15,7 +15,9 @@ from fuzzer.campaign import index
 from fuzzer.campaign import merge as merging
 from fuzzer.campaign import store as stored
 from fuzzer.campaign.index import Index
+from fuzzer.options import JsonFlag
 from fuzzer.report import finding_file
+from fuzzer.terminal import print_json
 from fuzzer.watching.glance import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import failing, lanes_health
 from fuzzer.watching.resources import resources
@@ -29,7 +31,6 @@ CURVE = 40
 LANES_SHOWN = 16
 
 CampaignFolder = Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 class Status(msgspec.Struct):
@@ -72,7 +73,7 @@ def status(
         typer.echo(f"the index agrees with the files{f'; the damaged one is {kept}' if kept else ''}", err=True)
     found = status_of(campaign)
     if json:
-        print(msgspec.json.format(msgspec.json.encode(found)).decode())
+        print_json(found)
     else:
         print(*_lines(found), sep="\n")
 
@@ -167,7 +168,7 @@ def merge(
     done = merging.merge(sources, into)
     if json:
         rows = [{**msgspec.structs.asdict(each), "source": str(each.source)} for each in done]
-        print(msgspec.json.format(msgspec.json.encode(rows)).decode())
+        print_json(rows)
         return
     for each in done:
         print(f"{each.source}: {each.tests} tests and {each.new} findings are new, {each.known} findings were there")

@@ -25,7 +25,8 @@ from typing import IO, TypeVar
 
 from fuzzer import onnx_model
 from fuzzer.campaign import index, state
-from fuzzer.campaign.index import NOTHING, Index, Learnt, Row
+from fuzzer.campaign.index import Index
+from fuzzer.campaign.rows import NOTHING, Learnt, Row
 from fuzzer.campaign.state import State
 from fuzzer.files import write_atomically, write_folder
 from fuzzer.lanes import EVERY_LANE

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Annotated, assert_never
 
-import msgspec
 import typer
 
 from fuzzer.filing import draft as drafts
@@ -24,6 +23,8 @@ from fuzzer.filing.secret import Secret
 from fuzzer.filing.sync import Seen, counts, sync
 from fuzzer.filing.tracker import PUBLIC, Tracker, place_of
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.options import JsonFlag
+from fuzzer.terminal import print_json
 from fuzzer.toolchains.registry import find
 from generators.graph import Invalid
 
@@ -103,7 +104,7 @@ def file(
     ] = None,
     follow_up: Annotated[bool, typer.Option("--sync", help="Look after what was filed.")] = False,
     resume_filing: Annotated[bool, typer.Option("--resume-filing", help="End a pause.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    json: JsonFlag = False,
 ) -> None:
     """Write the issues that findings would be; with --submit, file each exactly once. Exit code 65: held back."""
     token = secret.of_user(token_file) if submit or token_file else secret.from_environment()
@@ -128,7 +129,7 @@ def file(
             if not json:
                 _show(each, fate)
     if json and read:
-        print(_pretty([_document(draft, fate) for draft, fate in fates]))
+        print_json([_document(draft, fate) for draft, fate in fates])
     raise typer.Exit(max((_exit(fate) for _, fate in fates), default=Exit.DONE))
 
 
@@ -164,10 +165,6 @@ def _show(draft: Draft, fate: Fate) -> None:
     if isinstance(fate, Drafted):
         print(draft.text)
     print(*lines(draft, fate), sep="\n", flush=True)
-
-
-def _pretty(value: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(value)).decode()
 
 
 def lines(draft: Draft, fate: Fate) -> list[str]:
@@ -214,7 +211,7 @@ def _look_after(desk: Desk, tracker: Tracker, *, json: bool) -> None:
     found = sync(desk, tracker)
     if json:
         listed = [_seen_document(each) for each in found.seen]
-        print(_pretty({"issues": listed, "paused": found.paused}))
+        print_json({"issues": listed, "paused": found.paused})
         return
     for each in found.seen:
         entry = each.entry

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from fuzzer.campaign import corpus
+from fuzzer.options import JsonFlag
 from fuzzer.seeds.harvest import READERS, Harvest, harvest, read
 from fuzzer.terminal import print_json, say
 from fuzzer.terminal import program as called
@@ -65,7 +66,7 @@ def import_models(
         "."
     ),
     size: Annotated[int, typer.Option(min=1, max=64, help="The most operators of a case.")] = SIZE,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    json: JsonFlag = False,
 ) -> None:
     """Make seed cases of real models: pieces of their graphs, with small sizes and numbers of our own. Nothing in a
     file is executed. Exit code 64 where a file cannot be read."""

@@ -8,11 +8,12 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.toolchain import HOST_NAME, Kind, own_environment
+from fuzzer.options import JsonFlag
+from fuzzer.terminal import print_json
 from fuzzer.toolchains import check as checking
 from fuzzer.toolchains import install, registry, relay
 from fuzzer.toolchains.registry import Record
@@ -21,7 +22,6 @@ from generators.graph import Invalid
 app = typer.Typer(help="Other releases of TVM, in which the same lanes run.")
 
 Name = Annotated[str, typer.Argument(help="Its name.")]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 @app.callback()
@@ -53,7 +53,7 @@ def list_all(json: JsonFlag = False) -> None:
     """List the toolchains."""
     records: list[Record | str] = [_record(name) for name in registry.names()]
     if json:
-        print(msgspec.json.format(msgspec.json.encode([each for each in records if isinstance(each, Record)])).decode())
+        print_json([each for each in records if isinstance(each, Record)])
     else:
         print(f"{HOST_NAME}: TVM {registry.host_release() or '(a build of your own)'}, {sys.executable}")
         for each in records:
@@ -86,7 +86,7 @@ def check(name: Name, json: JsonFlag = False) -> None:
     found = registry.find(name) if registry.is_host(name) else registry.read(name).toolchain
     report = checking.check(found)
     if json:
-        print(msgspec.json.format(msgspec.json.encode(report)).decode())
+        print_json(report)
     else:
         listed = ", ".join(f"{key} {version}" for key, version in report.versions.items())
         print(f"{name}: {listed}; its zygote starts in {report.seconds:.1f} s")

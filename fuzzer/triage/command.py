@@ -11,6 +11,7 @@ import typer
 
 from fuzzer.campaign.screen import found_line
 from fuzzer.campaign.store import state_of
+from fuzzer.options import JsonFlag
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.terminal import print_json, program
@@ -29,7 +30,7 @@ def triage(
     merge: Annotated[
         bool, typer.Option("--merge", help="Put findings together whose signatures agree today; nothing is deleted.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    json: JsonFlag = False,
 ) -> None:
     """List the findings of a campaign; known behaviour is counted, not listed."""
     if merge:

@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from fuzzer.campaign import index, state
-from fuzzer.campaign.index import Index, row_of
+from fuzzer.campaign.index import Index
+from fuzzer.campaign.rows import Row, row_of
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Busy, Store, repair
@@ -38,7 +39,7 @@ VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
     ],
 )
 def test_every_outcome_has_its_word(outcome: Outcome, how: str, stage: str | None) -> None:
-    assert row_of(3, 0.0154, {TORCH: outcome}) == index.Row(3, 15, (("torch", how, stage),))
+    assert row_of(3, 0.0154, {TORCH: outcome}) == Row(3, 15, (("torch", how, stage),))
 
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_nothing_of_a_transaction_that_fails_is_there(tmp_path: Path) -> None:
 KILLED = """
     import sys
     from pathlib import Path
-    from fuzzer.campaign.index import row_of
+    from fuzzer.campaign.rows import row_of
     from fuzzer.campaign.store import Store
     from fuzzer.lanes import LANES
     from oracles.outcome import Ran

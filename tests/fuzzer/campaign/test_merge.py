@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.index import Index, row_of
+from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import Merged, merge
+from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import TORCH
 from fuzzer.report import finding_file

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from graphs_by_hand import Call, case_of
 
-from fuzzer.campaign.index import row_of
+from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import ONNXRUNTIME, TORCH, TVM_LANES
 from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Place, Releases, Verdict

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.index import Index, row_of
+from fuzzer.campaign.index import Index
+from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.state import State
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from fuzzer.watching.health import RECENT, LaneHealth, failing, lanes_health

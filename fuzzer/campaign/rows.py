@@ -1,0 +1,66 @@
+"""What a campaign's index holds of a test, and of what tests taught."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from oracles.lane import LaneSpec
+from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is kept of a test that showed nothing new: some 30 bytes, and 20 for each lane."""
+
+    number: int
+    cpu_ms: int
+    outcomes: tuple[tuple[str, str, str | None], ...]
+    """(lane, how it came out, stage of a failure)."""
+    ops: frozenset[str] = frozenset()
+    """Of the graph: they are counted, not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A case of the corpus, and how it did (`fuzzer.campaign.guidance.Entry`)."""
+
+    digest: str
+    showed: tuple[str, ...]
+    picked: int
+    stuck: int
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """`features`: (first test, tests) by name; `corpus`: cases that were kept."""
+
+    features: Mapping[str, tuple[int, int]]
+    corpus: tuple[Kept, ...]
+
+
+NOTHING = Learnt({}, ())
+
+
+def row_of(number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome], ops: Iterable[str] = ()) -> Row:
+    told = tuple((lane.name, *_how(outcome)) for lane, outcome in outcomes.items())
+    return Row(number, round(1000 * cpu_seconds), told, frozenset(ops))
+
+
+def _how(outcome: Outcome) -> tuple[str, str | None]:
+    match outcome:
+        case Ran():
+            return "ran", None
+        case Built():
+            return "built", None
+        case Raised(stage=stage):
+            return "raised", stage
+        case Died(stage=stage):
+            return "died", stage
+        case TimedOut(stage=stage):
+            return "timed out", stage
+        case Unsupported(stage=stage):
+            return "unsupported", stage
+        case Skipped():
+            return "skipped", None
