@@ -1,10 +1,11 @@
-"""Random against guided, at equal CPU time: distinct failures and features, seed by seed.
+"""Random against guided, at equal CPU time: distinct failures and features over time, seed by seed.
 
-    python benchmarks/guidance.py [--seeds 5] [--cpu 120] [--first 1]
+    python benchmarks/guidance.py [--seeds 5] [--cpu 200] [--first 1] [--arms random,guided] [--jobs 1]
 
-Both arms run the default mix over the same lanes, without triage: a failure counts by its coarse signature, and a wrong
+All arms run the default mix over the same lanes, without triage: a failure counts by its coarse signature, and a wrong
 result, which has no message, by the operators of the case that showed it, unless those of another are among them.
-Prints a line for each seed and arm at each fifth of the time, then medians with the extremes, and the ratios by seed.
+`novelty` is guidance that takes no notice of what stops roads, `hazards` guidance that takes none of what was seen.
+Prints a line for each seed and arm, at each fifth of the time; then medians with the extremes, and ratios by seed.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 
+from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.features import features_of
 from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.loop import random_cases
+from fuzzer.campaign.hazards import Hazards, Typed
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
@@ -30,6 +34,7 @@ from fuzzer.triage.signature import signature_of
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Component, Finding
+from oracles.lane import Importer
 
 STEPS = 5
 
@@ -47,9 +52,7 @@ class Seen:
     def distinct(self) -> int:
         return len(self.failures) + sum(map(len, self.silent.values()))
 
-    def add(self, case: Case, found: Sequence[Finding], features: frozenset[str]) -> bool:
-        """Whether a failure is new."""
-        before = self.distinct
+    def add(self, case: Case, found: Sequence[Finding], features: frozenset[str]) -> None:
         self.tests += 1
         self.features |= features
         for finding in found:
@@ -62,15 +65,42 @@ class Seen:
             ops, others = frozenset(case.graph.ops), self.silent.setdefault(signature.id, set())
             if not any(other <= ops for other in others):
                 self.silent[signature.id] = {other for other in others if not ops <= other} | {ops}
-        return self.distinct > before
 
 
-def arm(seed: int, cpu: float, guided: bool, scratch: Path) -> list[tuple[int, int, int]]:
-    """(tests, distinct failures, features) at each fifth of the CPU time."""
-    settings = Settings(scratch, seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN, guided=guided)
-    guidance = Guidance(settings, seed) if guided else None
+class Careless(Hazards):
+    """Nothing stops a road."""
+
+    def of(self, road: Importer, typed: Typed) -> float:
+        return 0.0
+
+
+class Forgetful(dict[str, int]):
+    """Nothing was ever seen."""
+
+    def get(self, name: str, default: object = None) -> int:
+        return 0
+
+
+ARMS: dict[str, Callable[[Settings, int], Guidance | None]] = {
+    "random": lambda settings, seed: None,
+    "guided": Guidance,
+    "novelty": lambda settings, seed: Guidance(settings, seed, hazards=Careless()),
+    "hazards": lambda settings, seed: Guidance(settings, seed, counts=Forgetful()),
+}
+
+Point = tuple[int, int, int]
+"""Tests, distinct failures, features."""
+
+WHAT = ("tests", "distinct failures", "features")
+
+
+def curve_of(name: str, seed: int, cpu: float) -> list[Point]:
+    """At each fifth of the CPU time."""
+    scratch = Path(tempfile.mkdtemp(prefix="difftvm-"))
+    settings = Settings(scratch, seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+    guidance = ARMS[name](settings, seed)
     draw: Callable[[int], Case | None] = guidance.case if guidance else random_cases(settings, seed)
-    seen, curve = Seen(), []
+    seen, curve = Seen(), list[Point]()
     with Executor(scratch / "scratch") as executor:
         warm, began, index = executor.cpu_seconds, time.process_time(), 0
         while len(curve) < STEPS:
@@ -79,10 +109,9 @@ def arm(seed: int, cpu: float, guided: bool, scratch: Path) -> list[tuple[int, i
             result = judged_run(executor.run, case, lanes_of(settings, seed, index, case))
             found = tuple(judge_all(case, result.outcomes))
             features = features_of(case, result.outcomes, found)
-            new = seen.add(case, found, features)
+            seen.add(case, found, features)
             if guidance:
-                failed = any(finding.component is Component.TVM for finding in found)
-                guidance.learn(index, case, features, failed=failed, found=new)
+                guidance.learn(index, case, features, result.outcomes, found)
             index += 1
             spent = executor.cpu_seconds - warm + time.process_time() - began
             if spent >= cpu * (len(curve) + 1) / STEPS:
@@ -94,23 +123,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--cpu", type=float, default=120.0)
-    arguments = parser.parse_args()
-    ends: dict[bool, list[tuple[int, int, int]]] = {False: [], True: []}
-    for seed in range(arguments.first, arguments.first + arguments.seeds):
-        for guided in (False, True):
-            scratch = Path(tempfile.mkdtemp(prefix="difftvm-"))
-            curve = arm(seed, arguments.cpu, guided, scratch)
-            ends[guided].append(curve[-1])
-            name = "guided" if guided else "random"
-            print(f"seed {seed} {name}  (tests, failures, features): {'  '.join(map(str, curve))}", flush=True)
-    for place, what in enumerate(("tests", "distinct failures", "features")):
-        for guided in (False, True):
-            values = [end[place] for end in ends[guided]]
-            told = f"median {statistics.median(values):g} ({min(values)} to {max(values)})"
-            print(f"{what}, {'guided' if guided else 'random'}: {told}")
-        ratios = sorted(g[place] / max(1, r[place]) for r, g in zip(ends[False], ends[True], strict=True))
-        print(f"{what}, guided / random by seed: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
+    parser.add_argument("--cpu", type=float, default=200.0)
+    parser.add_argument("--arms", default="random,guided")
+    parser.add_argument("--jobs", type=int, default=1, help="arms at a time; one more than there are cores is unfair")
+    asked = parser.parse_args()
+    arms, seeds = asked.arms.split(","), range(asked.first, asked.first + asked.seeds)
+    with ProcessPoolExecutor(asked.jobs, get_context("spawn")) as pool:
+        running = {(name, seed): pool.submit(curve_of, name, seed, asked.cpu) for seed in seeds for name in arms}
+        curves = {}
+        for (name, seed), future in running.items():
+            curves[name, seed] = future.result()
+            print(f"seed {seed} {name:8} {'  '.join(map(str, curves[name, seed]))}", flush=True)
+    print(f"\nmedians of {len(seeds)} seeds (and extremes), after each fifth of {asked.cpu:g} CPU seconds")
+    for place, what in enumerate(WHAT):
+        for name in arms:
+            fifths = [[curves[name, seed][step][place] for seed in seeds] for step in range(STEPS)]
+            told = "  ".join(f"{statistics.median(each):g} ({min(each)} to {max(each)})" for each in fifths)
+            print(f"{what:18} {name:8} {told}")
+    for place, what in enumerate(WHAT):
+        for name in arms[1:]:
+            ratios = sorted(curves[name, seed][-1][place] / curves[arms[0], seed][-1][place] for seed in seeds)
+            told = ", ".join(f"{ratio:.2f}" for ratio in ratios)
+            print(f"{what:18} {name} / {arms[0]}: {statistics.median(ratios):.2f} in the median; {told}")
 
 
 if __name__ == "__main__":

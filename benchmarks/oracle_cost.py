@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from fuzzer.campaign.loop import random_cases
+from fuzzer.campaign.cases import random_cases
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import LANES, TORCH, TORCH_ENVELOPE, TORCH_F64
 from fuzzer.settings import Settings

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fuzzer.campaign.loop import random_cases
+from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.executor import Executor

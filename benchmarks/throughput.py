@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from fuzzer.campaign.loop import random_cases
+from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.tally import Tally
 from fuzzer.isolate.executor import Executor

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzer.campaign.loop import random_cases
+from fuzzer.campaign.cases import random_cases
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import HONEST_LANES, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, matching, readers_of
 from fuzzer.settings import Settings

@@ -54,7 +54,7 @@ def run(
     ] = "",
     guided: Annotated[
         bool, typer.Option("--guided/--random", help="Let what tests showed decide what comes next.")
-    ] = False,
+    ] = True,
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
     preload: PreloadFile = None,
     share: Annotated[
@@ -109,6 +109,7 @@ def run(
             "disk-reserve": disk_reserve,
         }
         words = [f"--{name}={value}" for name, value in {**same, "disk-limit": disk_limit}.items() if value is not None]
+        words.append("--guided" if guided else "--random")
         there = (node_dir or campaign / "nodes").resolve()
         on_cluster(Order(cluster, there, seconds, tests, until_new, nodes, tuple(words)), campaign, seed, json)
         return

@@ -18,11 +18,12 @@ from pathlib import Path
 
 import msgspec
 
-from fuzzer.campaign.rows import NOTHING, Kept, Learnt, Row
+from fuzzer.campaign.rows import NOTHING, Hazard, Learnt, Row
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from fuzzer.campaign.tally import Tally
 from generators.graph import Invalid
+from oracles.lane import Importer
 
 NAME = "index.sqlite"
 OWN = 1
@@ -145,14 +146,15 @@ class Index:
     # --- everybody's
 
     def learnt(self) -> Learnt:
-        """By tests of the campaign itself, and by what was merged into it."""
-        seen = self.rows("SELECT name, first_test, tests FROM features")
-        kept = self.rows("SELECT digest, showed, picked, stuck, fresh FROM corpus")
+        """What to go on with: all features that were seen, the hazards that the campaign itself met."""
+        seen = self.rows("SELECT name, tests FROM features")
+        met = self.rows("SELECT road, op, dtype, met, blamed FROM hazards WHERE origin = ?", OWN)
         return Learnt(
-            {str(name): (int(str(first)), int(str(tests))) for name, first, tests in seen},
+            {str(name): int(str(tests)) for name, tests in seen},
+            {},
             tuple(
-                Kept(str(d), tuple(msgspec.json.decode(str(showed))), int(str(p)), int(str(s)), bool(fresh))
-                for d, showed, p, s, fresh in kept
+                Hazard(Importer(str(road)), str(op), str(dtype), float(str(met)), float(str(blamed)))
+                for road, op, dtype, met, blamed in met
             ),
         )
 
@@ -275,22 +277,18 @@ def _adopt_sums(db: sqlite3.Connection, part: _Part) -> None:
         "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
         [(name, part.mine, first, tests) for name, first, tests in seen],
     )
-    cases = part.rows("SELECT digest, showed, picked, stuck, fresh FROM corpus")
-    db.executemany(
-        "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-        [(digest, part.mine, *rest) for digest, *rest in cases],
-    )
+    met = part.rows("SELECT road, op, dtype, met, blamed FROM hazards")
+    db.executemany("INSERT OR REPLACE INTO hazards VALUES (?, ?, ?, ?, ?, ?)", [(part.mine, *row) for row in met])
 
 
 def _write_learnt(db: sqlite3.Connection, learnt: Learnt) -> None:
     db.executemany(
         "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET tests = excluded.tests",
-        [(name, OWN, first, tests) for name, (first, tests) in learnt.features.items()],
+        [(name, OWN, learnt.first.get(name, 0), tests) for name, tests in learnt.features.items()],
     )
     db.executemany(
-        "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE SET"
-        " picked = excluded.picked, stuck = excluded.stuck",
-        [(k.digest, OWN, msgspec.json.encode(k.showed).decode(), k.picked, k.stuck, k.fresh) for k in learnt.corpus],
+        "INSERT OR REPLACE INTO hazards VALUES (?, ?, ?, ?, ?, ?)",
+        [(OWN, each.road, each.op, each.dtype, each.met, each.blamed) for each in learnt.hazards],
     )
 
 

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 from fuzzer.availability import is_for_a_device
-from fuzzer.campaign import corpus
+from fuzzer.campaign.cases import Cases, random_cases
 from fuzzer.campaign.features import features_of
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.guidance import Guidance
@@ -23,30 +23,21 @@ from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.device_station import ON_THE_DEVICE
 from fuzzer.isolate.fleet import Backend
-from fuzzer.open_sizes import at_each_size
 from fuzzer.report import exported
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import Settings
-from fuzzer.support import operators
 from fuzzer.terminal import say
 from fuzzer.triage.blame.releases import released
 from fuzzer.triage.blame.search import blamed
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
 from fuzzer.triage.reproduce import is_valid, judged_run
-from generators.choice import NumpySource
 from generators.graph import Case
-from generators.motifs import MOTIFS
-from generators.mutate import mutate
-from generators.ops import OPS
-from generators.random_graph import generate
 from oracles import judge_all
-from oracles.finding import Component, Finding
+from oracles.finding import Finding
 from oracles.lane import Engine, LaneSpec, speaks_relay
 from oracles.outcome import Result
 
 SAVE_SECONDS = 5.0
-FROM_CORPUS = 25
-"""How many tests in a hundred mutate a case of the corpus, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +52,10 @@ class Stopping(Exception):
     """The campaign ends before a test is through: the next run repeats it."""
 
 
-Cases = Callable[[int], Case | None]
-"""The case of a test, by its number; None where there are no more."""
-
 Run = Callable[[Case, Sequence[LaneSpec]], Result]
 
 Watch = Callable[[int, Case, Result, Sequence[Finding]], None]
 """Told of each test that is through: its number, case, result and what the oracles found."""
-
-
-def random_cases(settings: Settings, seed: int) -> Cases:
-    """Endlessly many, each decided by the seed, its number and the campaign's corpus alone: first the corpus as it is,
-    then what is drawn, and of all that some neighbours of the corpus. Who names operators gets no others."""
-
-    everything = settings.ops is OPS
-    seeds = list(corpus.cases(settings.campaign).values()) if everything else []
-
-    def case(index: int) -> Case:
-        source = NumpySource(seed, index)
-        if index < len(seeds):
-            return source.choice(at_each_size(seeds[index]))
-        if seeds and source.chance(FROM_CORPUS):
-            return mutate(source, source.choice(seeds), settings.limits, donor=source.choice(seeds))
-        ops, motifs = (operators(source), MOTIFS) if everything else (settings.ops, ())
-        made = generate(source, settings.limits, ops, f"seed {seed} test {index}", motifs=motifs)
-        return source.choice(at_each_size(made))
-
-    return case
 
 
 def _nobody(index: int, case: Case, result: Result, findings: Sequence[Finding]) -> None:
@@ -225,12 +193,10 @@ class Campaign:
         self.store.record(row_of(index, result.cpu_seconds, result.outcomes, case.graph.ops))
         findings = self._judged(case, result)
         waiting = deque((case, sighting) for sighting in sightings(findings))
-        before = len(self.new)
         while waiting:
             waiting += self._look_into(*waiting.popleft())
-        failed = any(finding.component is Component.TVM for finding in findings)
         seen = features_of(case, result.outcomes, tuple(findings))
-        self.guidance.learn(index, case, seen, failed=failed, found=len(self.new) > before)
+        self.guidance.learn(index, case, seen, result.outcomes, findings)
         self._watch(index, case, result, findings)
 
     def _look_into(self, case: Case, sighting: Sighting) -> Sequence[tuple[Case, Sighting]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from oracles.lane import LaneSpec
+from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
 
 
@@ -22,25 +22,26 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A case of the corpus, and how it did (`fuzzer.campaign.guidance.Entry`)."""
+class Hazard:
+    """How often lanes of a road met an operator of a dtype, and how much of their failing was laid to it."""
 
-    digest: str
-    showed: tuple[str, ...]
-    picked: int
-    stuck: int
-    fresh: bool
+    road: Importer
+    op: str
+    dtype: str
+    met: float
+    blamed: float
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """`features`: (first test, tests) by name; `corpus`: cases that were kept."""
+    """`features`: in how many tests each was seen, by name; `first`: the test that showed it, of those that are new."""
 
-    features: Mapping[str, tuple[int, int]]
-    corpus: tuple[Kept, ...]
+    features: Mapping[str, int]
+    first: Mapping[str, int]
+    hazards: tuple[Hazard, ...] = ()
 
 
-NOTHING = Learnt({}, ())
+NOTHING = Learnt({}, {})
 
 
 def row_of(number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome], ops: Iterable[str] = ()) -> Row:

@@ -51,5 +51,13 @@ MIGRATIONS = (
         picked INTEGER NOT NULL, stuck INTEGER NOT NULL, fresh INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
+    """
+    DROP TABLE corpus;                  -- books of a guidance that is no more; the cases lie in corpus/ as before
+    CREATE TABLE hazards (              -- how likely an operator stops an importer's lanes
+        origin INTEGER NOT NULL, road TEXT NOT NULL, op TEXT NOT NULL, dtype TEXT NOT NULL,  -- '' for every dtype
+        met REAL NOT NULL, blamed REAL NOT NULL,
+        PRIMARY KEY (origin, road, op, dtype)
+    ) WITHOUT ROWID;
+    """,
 )
 """Each brings the schema from the version before to the next; an index has as many behind it as `user_version` says."""

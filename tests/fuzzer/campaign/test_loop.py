@@ -13,7 +13,8 @@ import pytest
 from fakes import TORCH
 from graphs_by_hand import case_of
 
-from fuzzer.campaign.loop import Campaign, random_cases
+from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.numbers import Share
 from fuzzer.campaign.store import Store

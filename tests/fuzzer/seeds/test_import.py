@@ -10,7 +10,7 @@ import pytest
 from archives import document, node, write
 
 from fuzzer.campaign import corpus
-from fuzzer.campaign.loop import random_cases
+from fuzzer.campaign.cases import random_cases
 from fuzzer.cli import main
 from fuzzer.lanes import TVM_LANES
 from fuzzer.seeds.command import run
