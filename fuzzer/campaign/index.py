@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,7 +70,7 @@ class Index:
         """One transaction: all of it is there afterwards, or nothing. `findings`: slugs by signature, of new ones.
         What is counted by operator follows every `PROGRESS_SECONDS`, and in the end."""
         tests = list(tests)
-        with self._guard, self._db as db:
+        with self._guard, self._transaction() as db:
             db.execute(
                 "INSERT INTO origins VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
                 " next_test = excluded.next_test, tally = excluded.tally",
@@ -78,8 +78,8 @@ class Index:
             )
             for test in tests:
                 db.execute("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", (OWN, test.number, test.cpu_ms))
-                rows = [(OWN, test.number, self._lane(name), how, stage) for name, how, stage in test.outcomes]
-                db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)", rows)
+                rows = [(OWN, test.number, self._lane(name), turn, *rest) for turn, name, *rest in _in_turn(test)]
+                db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", rows)
             for kind, counted in (("finding", state.seen), ("known", state.known)):
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
@@ -90,6 +90,15 @@ class Index:
         if counted_operators:
             self._operators.clear()
         self._operators.update((op, lane, how) for test in tests for op in test.ops for lane, how, _ in test.outcomes)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with self._db as db:
+                yield db
+        except BaseException:
+            self._lanes.clear()  # numbers that were given in it are gone with it
+            raise
 
     def _count_operators(self, db: sqlite3.Connection) -> bool:
         rows = [(OWN, op, self._lane(lane), how, count) for (op, lane, how), count in self._operators.items()]
@@ -120,14 +129,15 @@ class Index:
             self._lanes[name] = self._db.execute("SELECT id FROM lanes WHERE name = ?", (name,)).fetchone()[0]
         return self._lanes[name]
 
-    def adopt(self, other: Index, since: int = 0, *, sums: bool = True) -> int:
+    def adopt(self, other: Index, *, tests: bool = True, sums: bool = True) -> int:
         """Take over what another index holds, origin by origin; what was taken over before is brought up to date.
-        How many tests are new here. `since`: of the tests, only those from there on. Without the `sums` that grow with
-        what a campaign met, and not with what it did lately, it is a small part of the work."""
+        How many tests are new here. Without the rows of single `tests`, and the `sums` that grow with what a campaign
+        met, only its books remain, which stay small."""
         theirs = other.rows("SELECT id, campaign, seed, next_test, tally FROM origins WHERE campaign <> ?", NAMELESS)
-        lanes = {int(str(number)): self._lane(str(name)) for number, name in other.rows("SELECT id, name FROM lanes")}
+        named = other.rows("SELECT id, name FROM lanes")
         new = 0
-        with self._guard, self._db as db:
+        with self._guard, self._transaction() as db:
+            lanes = {int(str(number)): self._lane(str(name)) for number, name in named}
             for origin, campaign, *books in theirs:
                 db.execute(
                     "INSERT INTO origins (campaign, seed, next_test, tally) VALUES (?, ?, ?, ?) ON CONFLICT (campaign)"
@@ -137,8 +147,10 @@ class Index:
                 mine = db.execute("SELECT id FROM origins WHERE campaign = ?", (campaign,)).fetchone()[0]
                 if mine == OWN:
                     continue  # it was merged from here
-                their = _Part(other, int(str(origin)), since, mine, lanes)
-                new += _adopt_tests(db, their)
+                their = _Part(other, int(str(origin)), mine, lanes)
+                _adopt_counts(db, their)
+                if tests:
+                    new += _adopt_tests(db, their)
                 if sums:
                     _adopt_sums(db, their)
         return new
@@ -236,34 +248,33 @@ class _Part:
 
     other: Index
     origin: int
-    since: int
     mine: int
     lanes: Mapping[int, int]
 
     def rows(self, query: str) -> list[tuple[object, ...]]:
         return self.other.rows(f"{query} WHERE origin = ?", self.origin)
 
-    def tests(self, query: str, number: str) -> list[tuple[object, ...]]:
-        return self.other.rows(f"{query} WHERE origin = ? AND {number} >= ?", self.origin, self.since)
-
     def lane(self, number: object) -> int:
         return self.lanes[int(str(number))]
 
 
-def _adopt_tests(db: sqlite3.Connection, part: _Part) -> int:
-    """How many are new."""
-    count = "SELECT count(*) FROM tests WHERE origin = ? AND number >= ?"
-    (before,) = db.execute(count, (part.mine, part.since)).fetchone()
-    tests = [(part.mine, *row) for row in part.tests("SELECT number, cpu_ms FROM tests", "number")]
-    db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", tests)
-    outcomes = part.tests("SELECT test, lane, how, stage FROM outcomes", "test")
-    moved = [(part.mine, test, part.lane(lane), how, stage) for test, lane, how, stage in outcomes]
-    db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)", moved)
+def _adopt_counts(db: sqlite3.Connection, part: _Part) -> None:
     counted = [
         (kind, name, part.mine, tests) for kind, name, tests in part.rows("SELECT kind, name, tests FROM counts")
     ]
     db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", counted)
-    return int(db.execute(count, (part.mine, part.since)).fetchone()[0] - before)
+
+
+def _adopt_tests(db: sqlite3.Connection, part: _Part) -> int:
+    """How many are new."""
+    count = "SELECT count(*) FROM tests WHERE origin = ?"
+    (before,) = db.execute(count, (part.mine,)).fetchone()
+    tests = [(part.mine, *row) for row in part.rows("SELECT number, cpu_ms FROM tests")]
+    db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", tests)
+    outcomes = part.rows("SELECT test, lane, turn, how, stage FROM outcomes")
+    moved = [(part.mine, test, part.lane(lane), *rest) for test, lane, *rest in outcomes]
+    db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", moved)
+    return int(db.execute(count, (part.mine,)).fetchone()[0] - before)
 
 
 def _adopt_sums(db: sqlite3.Connection, part: _Part) -> None:
@@ -290,6 +301,14 @@ def _write_learnt(db: sqlite3.Connection, learnt: Learnt) -> None:
         "INSERT OR REPLACE INTO hazards VALUES (?, ?, ?, ?, ?, ?)",
         [(OWN, each.road, each.op, each.dtype, each.met, each.blamed) for each in learnt.hazards],
     )
+
+
+def _in_turn(test: Row) -> Iterator[tuple[int, str, str, str | None]]:
+    """Its outcomes; lanes of one name, such as are drawn for one test, numbered in turn."""
+    turns: Counter[str] = Counter()
+    for lane, how, stage in test.outcomes:
+        yield turns[lane], lane, how, stage
+        turns[lane] += 1
 
 
 def is_sound(folder: Path) -> bool:

@@ -124,7 +124,9 @@ def _rates(curve: Sequence[tuple[int, ...]]) -> tuple[float, float]:
 
 def _lines(found: Status) -> Iterator[str]:
     who = f"process {found.holder} runs it" if found.holder else "nobody runs it"
-    yield f"{found.campaign}: seed {found.seed}, {found.next_test} tests done, {who}"
+    others = sum(tests for *_, tests in found.origins)
+    elsewhere = f" here, {others} in {len(found.origins)} campaigns that were brought here" if found.origins else ""
+    yield f"{found.campaign}: seed {found.seed}, {found.next_test} tests done{elsewhere}, {who}"
     books = found.books
     clock = duration(float(str(books["wall_seconds"])))
     yield f"{clock}: {books['tests']} tests, {books['lane_results']} lane results; {_lately(found)}"

@@ -50,7 +50,7 @@ def _driven(order: Order, store: Store) -> Driver:
 
 def _summarise(driver: Driver, store: Store, json: bool) -> None:
     given_up = sorted(part + 1 for part in driver.given_up)
-    tests = store.ask(lambda index: index.tests)
+    tests = sum(tally.tests for _, _, tally in store.ask(lambda index: index.origins()))
     if json:
         slugs = sorted(doc.slug for doc in store.findings.values())
         print_json({"tests": tests, "findings": slugs, "new": len(driver.new), "given_up": given_up})

@@ -22,7 +22,7 @@ from fuzzer.campaign.merge import bring
 from fuzzer.campaign.store import Store
 from fuzzer.cluster import deal
 from fuzzer.cluster.deal import Deal, Round, shapes_of, the_round
-from fuzzer.cluster.harvest import Harvest, Lesson
+from fuzzer.cluster.harvest import Harvest, Lesson, corpus_of
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
@@ -54,10 +54,10 @@ class Order:
 class Remote:
     """What runs in a Ray actor: a `NodeProcess`, whose words cross the network as bytes."""
 
-    def __init__(self, dealt: Deal, folder: str) -> None:
+    def __init__(self, dealt: Deal, folder: str, given: bytes) -> None:
         from fuzzer.cluster.node import NodeProcess
 
-        self._node = NodeProcess(dealt, Path(folder))
+        self._node = NodeProcess(dealt, Path(folder), Harvest.unpacked(given))
 
     def harvest(self, lessons: list[Lesson]) -> bytes:
         return self._node.harvest(lessons).packed()
@@ -108,6 +108,7 @@ class Driver:
     busy_seconds: float = 0.0
     _round: Round = field(init=False)
     _shapes: list[tuple[int, int]] = field(init=False)
+    _corpus: Any = field(init=False)
     _actors: dict[int, Any] = field(default_factory=dict)
     _asked: dict[Any, int] = field(default_factory=dict)
     _due: dict[int, float] = field(default_factory=dict)
@@ -122,6 +123,7 @@ class Driver:
         found = len(shapes_of(there, None))
         self._round = the_round(self.store.folder, self.order.nodes, found, self.order.tests)
         self._shapes = shapes_of(there, self._round.shares)
+        self._corpus = self.ray.put(corpus_of(self.store.folder).packed())
         self._save()
         self.tell(f"shares: {self._round.shares}; nodes that are there: {len(there)}; from test {self._round.first}")
         for part in self._open_parts():
@@ -151,7 +153,7 @@ class Driver:
         dealt = Deal(part, of, seed, first, self._round.end, cpus, self.order.arguments, self.order.program)
         folder = self.order.node_folder / f"node-{part + 1}-of-{of}-from-{self._round.first}"
         remote = self.ray.remote(num_cpus=cpus, num_gpus=gpus)(Remote)
-        self._actors[part] = remote.remote(dealt, str(folder))
+        self._actors[part] = remote.remote(dealt, str(folder), self._corpus)
         self._taught[part] = set()
         self._due[part] = 0.0
 

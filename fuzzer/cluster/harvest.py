@@ -21,7 +21,7 @@ from fuzzer.report import finding_file
 from generators.graph import Invalid
 
 SUMS_EVERY = 30
-"""What grows with all that a campaign met costs twenty times what is new (benchmarks/cluster.py)."""
+"""What grows with all that a campaign met costs many times what is new (benchmarks/cluster.py)."""
 
 
 class Lesson(msgspec.Struct, frozen=True):
@@ -61,18 +61,40 @@ class Harvest(msgspec.Struct, frozen=True):
             path.write_bytes(data)
 
 
+NOTHING = Harvest({}, 0)
+
+
+def corpus_of(campaign: Path) -> Harvest:
+    """The cases of a campaign's corpus, for nodes to begin with."""
+    folders = [campaign / corpus.FOLDER / name for name in corpus.names(campaign)]
+    return Harvest({name: data for folder in folders for name, data in _files(campaign, folder)}, 0)
+
+
+def plant(given: Harvest, campaign: Path) -> None:
+    """Put the cases into a campaign's corpus; those that are there stay as they are."""
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
+        given.write(Path(scratch))
+        for name, case in corpus.cases(Path(scratch)).items():
+            corpus.add(campaign, name, case)
+
+
+def _files(campaign: Path, folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in folder.iterdir():
+        if path.is_file():
+            yield str(path.relative_to(campaign)), path.read_bytes()
+
+
 @dataclass(slots=True)
 class Granary:
     """Knows what of a campaign was sent already."""
 
     campaign: Path
-    _since: int = 0
     _harvests: int = 0
     _sent: set[str] = field(default_factory=set)
 
     def new(self, *, last: bool = False) -> tuple[dict[str, bytes], int]:
-        """Files that were not sent yet, and the campaign's next test. The index's sums are among them now and then, and
-        in the last harvest."""
+        """Files that were not sent yet, and the campaign's next test. The index has the books alone, and its sums now
+        and then, and in the last harvest: the rows of single tests stay where they were run."""
         if not (self.campaign / state.NAME).exists():  # it is written behind the index
             return {}, 0
         files: dict[str, bytes] = {}
@@ -80,15 +102,15 @@ class Granary:
             name = str(folder.relative_to(self.campaign))
             if name not in self._sent:
                 self._sent.add(name)
-                files |= {f"{name}/{path.name}": path.read_bytes() for path in folder.iterdir() if path.is_file()}
+                files.update(_files(self.campaign, folder))
         with Index(self.campaign, writes=False) as mine, tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
             books = mine.state()
             assert books is not None, "an index is written with its own books first"
             with Index(Path(scratch)) as small:
                 small.write(State(books.seed, campaign=index.NAMELESS))
-                small.adopt(mine, self._since, sums=last or self._harvests % SUMS_EVERY == SUMS_EVERY - 1)
+                sums = last or self._harvests % SUMS_EVERY == SUMS_EVERY - 1
+                small.adopt(mine, tests=False, sums=sums)
             files[index.NAME] = (Path(scratch) / index.NAME).read_bytes()
-        self._since = books.next_test
         self._harvests += 1
         return files, books.next_test
 
@@ -98,4 +120,3 @@ class Granary:
 
     def _folders(self) -> Iterator[Path]:
         yield from (path.parent for path in sorted((self.campaign / "crashes").glob(f"*/{finding_file.NAME}")))
-        yield from (self.campaign / corpus.FOLDER / name for name in corpus.names(self.campaign))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fuzzer.campaign import store
 from fuzzer.cluster.deal import Deal
-from fuzzer.cluster.harvest import Granary, Harvest, Lesson
+from fuzzer.cluster.harvest import NOTHING, Granary, Harvest, Lesson, plant
 
 LOG = "node.log"
 LOG_BYTES = 2000
@@ -23,14 +23,15 @@ HANDOVER_SECONDS = 120.0
 
 
 class NodeProcess:
-    """Starts the campaign in `folder`, as soon as nobody else runs it."""
+    """Starts the campaign in `folder`, as soon as nobody else runs it, with cases for its corpus that `given` has."""
 
-    def __init__(self, deal: Deal, folder: Path) -> None:
+    def __init__(self, deal: Deal, folder: Path, given: Harvest = NOTHING) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         deadline = time.monotonic() + HANDOVER_SECONDS
         while store.holder(folder) is not None and time.monotonic() < deadline:
             time.sleep(0.2)
+        plant(given, folder)
         self._granary = Granary(folder)
         with (folder / LOG).open("wb") as log:  # of this run alone: no log grows over the runs
             self._process = subprocess.Popen(

@@ -65,6 +65,30 @@ def test_a_test_that_is_repeated_after_a_kill_counts_once(tmp_path: Path) -> Non
         assert written.tests == 1
 
 
+def test_lanes_of_one_name_are_all_kept(tmp_path: Path) -> None:
+    """As those that are drawn for one test have."""
+    row = Row(0, 5, (("drawn", "ran", None), ("torch", "ran", None), ("drawn", "raised", "import")))
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me"), [row])
+        assert written.history(9, 9)["drawn"] == ({"ran": 1, "raised": 1}, {})
+        written.write(State(7, campaign="me"), [row])
+        assert written.history(9, 9)["drawn"] == ({"ran": 1, "raised": 1}, {})
+        assert written.rows("SELECT turn, how FROM outcomes ORDER BY lane, turn") == [
+            (0, "ran"),
+            (1, "raised"),
+            (0, "ran"),
+        ]
+
+
+def test_a_lane_of_a_transaction_that_failed_gets_its_number_anew(tmp_path: Path) -> None:
+    row = row_of(0, 0.5, {TORCH: Ran(())})
+    with Index(tmp_path) as written:
+        with pytest.raises(Invalid):
+            written.write(State(7, campaign="me"), [row], {"0a": None})  # type: ignore[dict-item]
+        written.write(State(7, campaign="me"), [row_of(1, 0.5, {ONNXRUNTIME: Ran(())}), row])
+        assert written.history(9, 9) == {"torch": ({"ran": 1}, {}), "onnxruntime": ({"ran": 1}, {})}
+
+
 def test_nothing_of_a_transaction_that_fails_is_there(tmp_path: Path) -> None:
     with Index(tmp_path) as written:
         written.write(State(7, 1, campaign="me"))
@@ -213,6 +237,9 @@ def test_an_index_of_any_older_version_is_brought_up(tmp_path: Path, version: in
     for script in MIGRATIONS[:version]:
         db.executescript(script)
     db.execute(f"PRAGMA user_version = {version}")
+    held = [("torch", "ran", None)] if version else []
+    if held:
+        db.executescript("INSERT INTO lanes VALUES (7, 'torch'); INSERT INTO outcomes VALUES (1, 3, 7, 'ran', NULL);")
     db.close()
     with pytest.raises(Invalid, match="older than this version"):
         Index(tmp_path, writes=False)
@@ -220,3 +247,4 @@ def test_an_index_of_any_older_version_is_brought_up(tmp_path: Path, version: in
         store.save_state()
     with Index(tmp_path, writes=False) as read:
         assert read.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]
+        assert read.rows("SELECT name, how, stage FROM outcomes JOIN lanes ON lanes.id = lane") == held

@@ -82,8 +82,12 @@ def signatures(folder: Path) -> set[str]:
 
 
 def numbers_of(folder: Path) -> list[int]:
-    with Index(folder, writes=False) as read:
-        return sorted(int(str(number)) for (number,) in read.rows("SELECT DISTINCT number FROM tests"))
+    """Of the tests that the nodes of a driver have done."""
+    numbers: set[int] = set()
+    for path in (folder / "nodes").glob("*/index.sqlite"):
+        with Index(path.parent, writes=False) as read:
+            numbers |= {int(str(number)) for (number,) in read.rows("SELECT DISTINCT number FROM tests")}
+    return sorted(numbers)
 
 
 def wait_for(true: Callable[[], bool]) -> None:
@@ -147,8 +151,6 @@ def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone:
         assert "stopping" in ended(third)["told"]
         for node in (tmp_path / "nodes").iterdir():
             assert store.holder(node) is None
-            with Index(node, writes=False) as read:
-                assert set(read.rows("SELECT number FROM tests")) <= {(number,) for number in numbers_of(tmp_path)}
         assert progress(tmp_path) < 100
         told_at_last = ended(driver(made.address, tmp_path, 100, 0.15))
     assert numbers_of(tmp_path) == list(range(100))

@@ -19,10 +19,11 @@ from fuzzer.campaign.merge import merge
 from fuzzer.campaign.numbers import Share
 from fuzzer.campaign.store import Store
 from fuzzer.cluster.deal import Deal
-from fuzzer.cluster.harvest import Granary, Harvest, Lesson
+from fuzzer.cluster.harvest import Granary, Harvest, Lesson, corpus_of
 from fuzzer.cluster.node import NodeProcess
 from fuzzer.report import finding_file
 from fuzzer.triage.investigate import Confirmed, Sighting
+from generators import case_file
 from generators.graph import Invalid
 
 PROGRAM = (sys.executable, simulated_node.__file__)
@@ -54,29 +55,41 @@ def test_what_is_new_and_only_once(tmp_path: Path) -> None:
     granary = Granary(one)
     assert granary.new() == ({}, 0), "nothing was begun yet"
     simulated_node.run(one, Share(end=4))
-    corpus.add(one, "a-case", simulated_node.case(0))
     first, next_test = granary.new()
     assert next_test == 4
     merge([unpacked(Harvest(first, 4), tmp_path / "first")], into)
     assert signatures(into) == signatures(one)
-    assert corpus.names(into) == ["a-case"]
     simulated_node.run(one, Share(end=9))
     second, next_test = granary.new(last=True)
     assert next_test == 9
-    assert not [name for name in second if name.startswith("corpus")]
     assert {name.split("/")[1] for name in first if name.startswith("crashes")}.isdisjoint(
         name.split("/")[1] for name in second if name.startswith("crashes")
     )
-    with Index(unpacked(Harvest(second, 9), tmp_path / "second"), writes=False) as small:
-        assert small.tests == 5
-    merge([tmp_path / "second"], into)
+    merge([unpacked(Harvest(second, 9), tmp_path / "second")], into)
     merge([one], tmp_path / "whole")
     with Index(into, writes=False) as brought, Index(tmp_path / "whole", writes=False) as whole:
-        assert brought.tests == whole.tests == 9
         assert [row[2] for row in brought.origins()[1:]] == [row[2] for row in whole.origins()[1:]]
+        assert [tally.tests for _, _, tally in brought.origins()] == [0, 9]
         assert brought.operators() == whole.operators()
+        assert (brought.tests, whole.tests) == (0, 9), "rows of single tests stay where they were run"
     assert signatures(into) == signatures(one)
     assert len(signatures(one)) == ALL_BUGS
+    merge([one], into)
+    with Index(into, writes=False) as brought:
+        assert brought.tests == 9, "unless somebody wants them"
+
+
+def test_the_drivers_corpus_is_there_before_the_first_test(tmp_path: Path) -> None:
+    driver, node = tmp_path / "driver", tmp_path / "n"
+    for number in range(3):
+        corpus.add(driver, f"case-{number}", simulated_node.case(number))
+    corpus.add(node, "case-1", simulated_node.case(7))
+    given = Harvest.unpacked(corpus_of(driver).packed())
+    NodeProcess(Deal(0, 1, 1, 0, 1, 1, (), PROGRAM), node, given).stop()
+    assert corpus.names(node) == ["case-0", "case-1", "case-2"]
+    digests = {name: case_file.digest(case) for name, case in corpus.cases(node).items()}
+    assert digests["case-2"] == case_file.digest(simulated_node.case(2))
+    assert digests["case-1"] == case_file.digest(simulated_node.case(7)), "what was there stays"
 
 
 def test_a_file_outside_is_refused(tmp_path: Path) -> None:
