@@ -1,4 +1,4 @@
-"""What TVM did with a program, as names for guidance: operators as imported, passes that changed it, kernels.
+"""What TVM did with a program, as names: operators as imported, passes that changed it, kernels and their loops.
 
 Names say what kind of thing happened, never how often or how large: no sizes, no numbering.
 """
@@ -13,6 +13,7 @@ import tvm
 from tvm import relax
 
 from fuzzer.lanes.base import Step
+from fuzzer.lanes.tir_blocks import block_patterns
 
 MOST = 400
 """Names of one lane; a program of a few operators has some dozens."""
@@ -41,7 +42,7 @@ class Onlooker:
         if name.startswith(_BELOW_RELAX) or module.same_as(self._last):
             return
         before, self._last = self._last, module
-        self._see((f"pass {name}", *(f"kernel {kernel}" for kernel in kernels_of(module, before))))
+        self._see((f"pass {name}", *kernels_of(module, before)))
 
     def _see(self, names: Iterable[str]) -> None:
         count = len(self._seen)
@@ -73,14 +74,13 @@ def _type(expr: Any) -> str:
 
 
 def kernels_of(module: Any, before: Any) -> list[str]:
-    """The plain names of kernels that were not there before: `fused_conv2d_add_relu`."""
+    """Kernels that were not there before: `kernel fused_conv2d_add_relu`, and what their loops are like."""
     old = {var.name_hint for var in before.functions} if before is not None else set()
-    new = [
-        str(var.name_hint)
-        for var, function in module.functions.items()
-        if isinstance(function, tvm.tirx.PrimFunc) and var.name_hint not in old
-    ]
-    return sorted({_NUMBER.sub("", name) for name in new})
+    names: set[str] = set()
+    for var, function in module.functions.items():
+        if isinstance(function, tvm.tirx.PrimFunc) and var.name_hint not in old:
+            names |= {f"kernel {_NUMBER.sub('', str(var.name_hint))}", *block_patterns(function)}
+    return sorted(names)
 
 
 @tvm.ir.instrument.pass_instrument
