@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from types import TracebackType
+from typing import IO
 
 from generators.graph import Invalid
 
 MAX_MEMBERS = 200_000
+MAX_READ = 32 << 20
+"""Bytes that are read of the file at once: zipfile reads the list of members so, before anybody can count them."""
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
+
+
+class _File(io.BufferedReader):
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(MAX_READ + 1 if size is None or size < 0 else min(size, MAX_READ + 1))
+        if len(data) > MAX_READ:
+            raise zipfile.BadZipFile(f"its list of members has more than {MAX_READ >> 20} MiB")
+        return data
 
 
 class Archive:
@@ -19,7 +32,8 @@ class Archive:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._file = _File(io.FileIO(path))
+            self._zip = zipfile.ZipFile(self._file)
         except _BROKEN as error:
             raise self._broken(error) from None
         names = self._zip.namelist()
@@ -35,6 +49,7 @@ class Archive:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._zip.close()
+        self._file.close()
 
     def size(self, name: str) -> int:
         return self._zip.getinfo(name).file_size
@@ -43,13 +58,21 @@ class Archive:
         """A member of at most so many bytes, whatever the archive says of its size."""
         try:
             with self._zip.open(name) as member:
-                data = member.read(most + 1)
+                parts = list(_parts(member, most))
         except (KeyError, *_BROKEN) as error:
             raise self._broken(error, name) from None
-        if len(data) > most:
+        if sum(map(len, parts)) > most:
             raise Invalid(f"{self._path}: {name} is larger than {most >> 20} MiB")
-        return data
+        return b"".join(parts)
 
     def _broken(self, error: Exception, name: str = "") -> Invalid:
         told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return Invalid(f"{self._path}: {name and f'{name}: '}{' '.join(told.split()) or type(error).__name__}")
+
+
+def _parts(member: IO[bytes], most: int) -> Iterator[bytes]:
+    """Up to one byte more than `most`."""
+    left = most + 1
+    while left and (part := member.read(min(left, 1 << 20))):
+        left -= len(part)
+        yield part

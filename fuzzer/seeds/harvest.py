@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from fuzzer.seeds import onnx_file, pt2
+from fuzzer.seeds import onnx_file, pt2_file
 from fuzzer.seeds.cut import Piece, halves, pieces
 from fuzzer.seeds.domains import with_numbers
 from fuzzer.seeds.program import Program
@@ -21,7 +21,9 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case, Graph, Invalid, Node, Scalar
 
-READERS: Mapping[str, Callable[[Path], Program]] = {".pt2": pt2.read, ".onnx": onnx_file.read}
+READERS: Mapping[str, Callable[[Path], Program]] = {".pt2": pt2_file.read, ".onnx": onnx_file.read}
+MAX_PIECES = 2_000
+"""Different pieces of a file that are tried: each may cost PyTorch a minute."""
 NUMBERS = 3
 """Draws of numbers for a case, until PyTorch's results are finite."""
 
@@ -64,6 +66,9 @@ def harvest(program: Program, size: int, ask: Validity) -> Harvest:
         if key in seen:
             repeated += 1
             continue
+        if len(seen) == MAX_PIECES:
+            dropped[f"{MAX_PIECES} pieces of the file were tried before them"] += 1 + len(waiting)
+            break
         seen.add(key)
         try:
             cases.append(_case(program, key, piece, ask))

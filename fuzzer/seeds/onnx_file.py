@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fuzzer.isolate.toolchain import HOST
 from fuzzer.onnx_model import ELEMENTS, Node
+from fuzzer.seeds.limited import answer_of
 from fuzzer.seeds.onnx_graph import MAX_BYTES, OPAQUE, OnnxGraph, decode
 from fuzzer.seeds.onnx_words import NoWord, Translation
-from fuzzer.seeds.program import MAX_SIZE, Program, Step
-from generators.graph import Array, DType, Invalid, Role, TensorType
+from fuzzer.seeds.program import Order, Program, Step, require_sizes
+from generators.graph import Array, DType, Role, TensorType
 
 SECONDS = 240.0
 MODULE = "fuzzer.lanes.onnx_reader"
-LAST_WORDS = 300
 
 SIZES = frozenset(("Shape", "Size"))
 OF_SIZES = frozenset(
@@ -32,23 +28,7 @@ def read(path: Path) -> Program:
 
 
 def _described(path: Path) -> bytes:
-    with tempfile.TemporaryFile() as told, tempfile.TemporaryFile() as log:
-        command = [HOST.python, "-P", "-m", MODULE, str(path), str(os.getpid())]
-        try:
-            code = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=told, stderr=log, timeout=SECONDS, check=False
-            ).returncode
-        except subprocess.TimeoutExpired:
-            raise Invalid(f"{path}: not read within {SECONDS:g} s") from None
-        size = told.seek(0, os.SEEK_END)
-        if code or not size:
-            log.seek(max(0, log.seek(0, os.SEEK_END) - LAST_WORDS))
-            last = log.read().decode(errors="replace").strip().rpartition("\n")[2]
-            raise Invalid(f"{path}: its reader ended with status {code}: {last}")
-        if size > MAX_BYTES:
-            raise Invalid(f"{path}: its description has {size >> 20} MiB, more than {MAX_BYTES >> 20}")
-        told.seek(0)
-        return told.read()
+    return answer_of(MODULE, path, SECONDS, MAX_BYTES)
 
 
 def program(graph: OnnxGraph, path: Path) -> Program:
@@ -62,8 +42,7 @@ def program(graph: OnnxGraph, path: Path) -> Program:
 
 
 def _type(name: str, element: str, shape: tuple[int | None, ...], path: Path) -> TensorType | None:
-    if any(size is not None and not 0 <= size <= MAX_SIZE for size in shape):
-        raise Invalid(f"{path}: {name} has the sizes {list(shape)}")
+    require_sizes(name, shape, str(path))
     dtype = ELEMENTS.get(element)
     ours = [each for each in DType if each.numpy == dtype]
     if not ours or None in shape:
@@ -77,15 +56,11 @@ def _role(type: TensorType | None) -> Role:
 
 def _steps(graph: OnnxGraph, translation: Translation, path: Path) -> Iterator[Step]:
     """Nodes that only compute shapes are left out: those are known."""
-    defined, sizes = {*graph.inputs, *graph.owned}, set[str]()
+    order, sizes = Order((*graph.inputs, *graph.owned), len(graph.nodes), str(path)), set[str]()
     for node in graph.nodes:
         reads = tuple(dict.fromkeys(name for name in node.inputs if name))
         results = tuple(name for name in node.outputs if name)
-        if missing := [name for name in reads if name not in defined]:
-            raise Invalid(f"{path}: {node.op} reads {missing[0]!r} before any node makes it")
-        if taken := [name for name in results if name in defined]:
-            raise Invalid(f"{path}: {taken[0]!r} is made twice")
-        defined.update(results)
+        order.next(node.op, reads, results)
         if _is_size(node, sizes, translation.constants):
             sizes.update(results)
             continue

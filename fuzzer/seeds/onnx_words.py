@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 
 from fuzzer.onnx_model import Node
-from fuzzer.seeds.program import Arg, Call, Ref
+from fuzzer.seeds.program import MAX_RANK, Arg, Call, Ref
 from generators.graph import Array, Role, TensorType
 
 
@@ -65,9 +65,12 @@ class Phrase:
 
     def ints(self, place: int, attribute: str = "", otherwise: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """Integers that are an input today, and were an attribute in older operator sets."""
-        if self.has(place):
-            return tuple(int(item) for item in self.array(place).reshape(-1))
-        return self.list(attribute, otherwise)
+        if not self.has(place):
+            return self.list(attribute, otherwise)
+        array = self.array(place)
+        if array.size > 2 * MAX_RANK:  # one constant may be the input of any number of nodes
+            raise NoWord(f"input {place} has {array.size} numbers")
+        return tuple(int(item) for item in array.reshape(-1))
 
     # attributes
 

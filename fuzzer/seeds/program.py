@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from generators.graph import Array, Attr, Role, TensorType
+from generators.graph import Array, Invalid, Role, Scalar, TensorType
 
 MAX_SIZE = 1 << 40
 """Of a dimension: larger ones are nonsense."""
+MAX_RANK = 8
+MAX_NODES = 50_000
+MAX_NAME = 1_000
+"""Characters of a value's name: others are made from it, one for each node that reads it changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +22,7 @@ class Ref:
     name: str
 
 
-Arg = Ref | tuple[Ref | None, ...] | Attr
+Arg = Ref | tuple[Ref | Scalar, ...] | Scalar
 """A tensor, a list of tensors (None where one is left out), or an attribute."""
 
 
@@ -68,3 +72,29 @@ class Program:
     types: Mapping[str, TensorType]
     roles: Mapping[str, Role] = field(default_factory=dict)
     constants: Mapping[str, Array] = field(default_factory=dict)
+
+
+def require_sizes(name: str, sizes: Sequence[int | None], where: str) -> None:
+    """Raise `Invalid` where no tensor that a model has can be of these; None for a size that is not known."""
+    if len(sizes) > MAX_RANK:
+        raise Invalid(f"{where}: {name} has rank {len(sizes)}, more than {MAX_RANK}")
+    if any(size is not None and not 0 <= size <= MAX_SIZE for size in sizes):
+        raise Invalid(f"{where}: {name} has the sizes {list(sizes)}")
+
+
+class Order:
+    """Holds a file's nodes to their order: each is told of once, in turn. Raises `Invalid`."""
+
+    def __init__(self, given: Iterable[str], nodes: int, where: str) -> None:
+        self._defined, self._where = set(given), where
+        if nodes > MAX_NODES:
+            raise Invalid(f"{where}: {nodes} nodes, more than {MAX_NODES}")
+
+    def next(self, title: str, reads: Iterable[str], results: Sequence[str]) -> None:
+        if missing := [name for name in reads if name not in self._defined]:
+            raise Invalid(f"{self._where}: {title} reads {missing[0]!r} before any node makes it")
+        if taken := [name for name in results if name in self._defined]:
+            raise Invalid(f"{self._where}: {taken[0]!r} is made twice")
+        if long := [name for name in results if len(name) > MAX_NAME]:
+            raise Invalid(f"{self._where}: the name {long[0][:20]!r}... has {len(long[0])} characters")
+        self._defined.update(results)

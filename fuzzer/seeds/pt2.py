@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ import msgspec
 import numpy as np
 
 from fuzzer.seeds.archive import Archive
-from fuzzer.seeds.program import MAX_SIZE, Arg, Call, Program, Ref, Step
+from fuzzer.seeds.program import MAX_RANK, Arg, Call, Order, Program, Ref, Step, require_sizes
 from fuzzer.seeds.rows import rows
 from fuzzer.seeds.words import in_our_words
 from generators.graph import Array, DType, Invalid, Role, TensorType
@@ -162,7 +163,8 @@ class _Payloads(msgspec.Struct):
 
 
 def read(path: Path) -> Program:
-    """Raise `Invalid` with one line that says what is wrong and where."""
+    """Raise `Invalid` with one line that says what is wrong and where. What a hostile file takes of memory and time has
+    no bound here: `pt2_file` has it read by a child."""
     with Archive(path) as archive:
         model = _model(archive, path)
         exported = _decoded(archive.read(model, MAX_JSON), _Exported, f"{path}: {model}")
@@ -205,34 +207,39 @@ class _Opaque(Exception):
     """An argument that no row can take; the message says why."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A value was changed in place, and is called `result` since then."""
+
+    operand: str
+    result: str
+
+
 class _Reader:
     def __init__(self, graph: _Graph, where: str) -> None:
         self._graph, self._where = graph, where
         self._sizes = {name: _number(size) for name, size in graph.sym_int_values.items()}
         self.types = {name: type for name, meta in graph.tensor_values.items() if (type := self._type(name, meta))}
-        self._now: dict[str, str] = {}  # what a value that was changed in place is called since then
         self._part_of: dict[str, str] = {}  # whose memory a value may share
+        self._changes: dict[str, _Change] = {}  # by whose memory it was: how it was changed last
+        self._since: dict[str, _Change | None] = {}  # the last change before a part was taken
 
     def _type(self, name: str, meta: _Meta) -> TensorType | None:
         """None where it is none of ours: complex, sparse, of a size that only a run tells."""
         sizes = [_number(size) for size in meta.sizes]
-        if any(size is not None and not 0 <= size <= MAX_SIZE for size in sizes):
-            raise Invalid(f"{self._where}: {name} has the sizes {sizes}")
+        require_sizes(name, sizes, self._where)
         if meta.dtype not in DTYPES or meta.layout != STRIDED or None in sizes:
             return None
         return TensorType(DTYPES[meta.dtype], tuple(size for size in sizes if size is not None))
 
     def steps(self) -> Iterator[Step]:
         """Nodes that only compute sizes are left out: the sizes are known."""
-        defined = {each.as_tensor.name for each in self._graph.inputs if each.as_tensor}
+        given = (each.as_tensor.name for each in self._graph.inputs if each.as_tensor)
+        order = Order(given, len(self._graph.nodes), self._where)
         for node in self._graph.nodes:
             reads = tuple(dict.fromkeys(name for item in node.inputs for name in _tensors(item.arg)))
-            if missing := [name for name in reads if name not in defined]:
-                raise Invalid(f"{self._where}: {node.target} reads {missing[0]!r} before any node makes it")
             results = tuple(name for item in node.outputs for name in _tensors(item))
-            if taken := [name for name in results if name in defined]:
-                raise Invalid(f"{self._where}: {taken[0]!r} is made twice")
-            defined.update(results)
+            order.next(node.target, reads, results)
             if results:
                 yield self._step(node, results)
 
@@ -253,18 +260,16 @@ class _Reader:
         if operand and in_place:
             self._change(operand.name, results[0])
         elif operand and any(row.view for row in rows().get(in_our_words(step.calls[0], self.types).word, ())):
-            self._part_of |= dict.fromkeys(results, self._part_of.get(operand.name, operand.name))
+            whole = self._part_of.get(operand.name, operand.name)
+            self._part_of |= dict.fromkeys(results, whole)
+            self._since |= dict.fromkeys(results, self._changes.get(whole))
         return step
 
     def _change(self, name: str, result: str) -> None:
         """From here on a value is another. What shares its memory is changed as well, into what no node makes."""
         whole = self._part_of.get(name, name)
-        for other in (whole, *(part for part, of in self._part_of.items() if of == whole)):
-            self._now[other] = f"{other}:{result}"
-            if other in self.types:
-                self.types[f"{other}:{result}"] = self.types[other]
-        self._now[name] = result
         self._part_of[result] = whole
+        self._changes[whole] = self._since[result] = _Change(name, result)
 
     def _arg(self, arg: _Argument) -> Arg:
         match arg:
@@ -299,7 +304,17 @@ class _Reader:
         raise _Opaque("has an argument that is no tensor, number or text")
 
     def _ref(self, name: str) -> Ref:
-        return Ref(self._now.get(name, name))
+        """What a value is called since its memory was changed in place: known when it is read, for what was changed
+        shares its memory with any number of others."""
+        change = self._changes.get(self._part_of.get(name, name))
+        if change is None or change is self._since.get(name):
+            return Ref(name)
+        if name == change.operand:
+            return Ref(change.result)
+        other = f"{name}:{change.result}"
+        if name in self.types:
+            self.types[other] = self.types[name]
+        return Ref(other)
 
     def _size(self, size: _Size) -> int:
         known = self._sizes.get(size.as_name) if size.as_name else _number(size)
@@ -361,7 +376,7 @@ def _array(data: bytes, dtype: DType, meta: _Meta) -> Array | None:
     """A tensor that lies in its storage as C does; None for others."""
     sizes = [_number(size) for size in meta.sizes]
     strides = [_number(size) for size in meta.strides]
-    if None in sizes:
+    if None in sizes or len(sizes) > MAX_RANK:
         return None
     shape = [size for size in sizes if size is not None]
     count = math.prod(shape)

@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 
-from fuzzer.seeds.program import Arg, Call, Ref
+from fuzzer.seeds.program import MAX_RANK, Arg, Call, Ref
 from generators.graph import Attr, Attrs, Form, Invalid, Node, TensorType, Value
 from generators.ops import OPS, Op
 from generators.ops.base import Layer, Spelling, Types
@@ -110,6 +110,8 @@ def _require_declared(call: Call, inferred: Types, declared: Mapping[str, Tensor
     if len(inferred) != len(call.results):
         raise NoRow(f"has {len(call.results)} results, the row {len(inferred)}")
     for name, type in zip(call.results, inferred, strict=True):
+        if type.rank > MAX_RANK:
+            raise NoRow(f"gives a tensor of rank {type.rank}")
         if declared.get(name, type) != type:
             raise NoRow(f"gives {declared[name]}, the row {type}")
 

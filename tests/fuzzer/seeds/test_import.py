@@ -13,11 +13,14 @@ from fuzzer.campaign import corpus
 from fuzzer.campaign.cases import random_cases
 from fuzzer.cli import main
 from fuzzer.lanes import TVM_LANES
+from fuzzer.seeds import harvest as harvesting
+from fuzzer.seeds import pt2
 from fuzzer.seeds.command import run
 from fuzzer.settings import Settings
+from fuzzer.validity import Answer, Validity, Verdict
 from generators import case_file
 from generators.check import check
-from generators.graph import Invalid
+from generators.graph import Case, Invalid
 from generators.ops import TABLE
 
 MODEL = document(
@@ -26,6 +29,13 @@ MODEL = document(
     node("relu.default", "r", self="$c"),
     inputs="w0 x",
 )
+
+
+class Agreeable(Validity):
+    """PyTorch takes everything."""
+
+    def __call__(self, case: Case) -> Answer:
+        return Answer(Verdict.OK, "")
 
 
 def fuzz(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
@@ -91,6 +101,16 @@ def test_of_a_folder_the_good_files_are_taken(
     assert "bad.pt2: File is not a zip file" in told.err
     assert "net: 2 of 2 nodes have a row (100.0 %); 1 cases, 1 of them new" in told.out
     assert len(corpus.names(tmp_path / "c")) == 1
+
+
+def test_so_many_pieces_of_a_file_are_tried_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harvesting, "MAX_PIECES", 2)
+    words = "relu", "neg", "abs", "exp"
+    nodes = [node(f"{word}.default", f"v{n}", self="$x") for n, word in enumerate(words)]
+    model = document({"x": "float32[2]", **{f"v{n}": "float32[2]" for n in range(4)}}, *nodes)
+    found = harvesting.harvest(pt2.read(write(tmp_path / "net.pt2", model)), 1, Agreeable())
+    assert [case.graph.ops for case in found.cases] == [("relu",), ("neg",)]
+    assert found.dropped == {"2 pieces of the file were tried before them": 2}
 
 
 @pytest.mark.tvm

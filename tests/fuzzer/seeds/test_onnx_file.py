@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.lanes.onnx_reader import answer
 from fuzzer.seeds import onnx_file, onnx_graph
+from fuzzer.seeds import program as programs
 from fuzzer.seeds.program import Program
 from fuzzer.seeds.resolve import Resolved, resolve
 from generators.graph import Invalid, Role, TensorType
@@ -236,11 +237,28 @@ def test_bad_files_end_with_one_line(tmp_path: Path) -> None:
     assert "before any node makes it" in refused(path, save(path, cycle, {"x": "float32[2]"}, "b").read_bytes())
     huge = save(path, [node("Relu", ["x"], ["y"])], {"x": f"float32[{1 << 60}]"}, "y").read_bytes()
     assert "has the sizes" in refused(path, huge)
+    many = save(path, [node("Relu", ["x"], ["y"])], {"x": f"float32[{','.join('1' * 9)}]"}, "y").read_bytes()
+    assert refused(path, many) == "x has rank 9, more than 8"
     model = onnx.load_from_string(good)
     model.graph.initializer[0].dims[:] = [7, 7]
     assert "its tensor 'w' is no tensor" in refused(path, model.SerializeToString())
     model.graph.initializer[0].data_type = 99
     assert "has the element type 99, which there is not" in refused(path, model.SerializeToString())
+
+
+def test_so_many_nodes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [node("Relu", ["x"], ["y"]), node("Relu", ["y"], ["z"])]
+    path = save(tmp_path / "m.onnx", nodes, {"x": "float32[2]"}, "z")
+    monkeypatch.setattr(programs, "MAX_NODES", 1)
+    with pytest.raises(Invalid, match=r"m\.onnx: 2 nodes, more than 1$"):
+        read(path)
+
+
+def test_one_constant_of_many_numbers_is_no_shape_of_many_nodes(tmp_path: Path) -> None:
+    path = save(
+        tmp_path / "m.onnx", [node("Tile", ["x", "n"], ["y"])], {"x": "float32[2]"}, "y", n=np.ones(17, np.int64)
+    )
+    assert list(resolve(read(path)).lacking) == [("Tile", "input 1 has 17 numbers")]
 
 
 def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

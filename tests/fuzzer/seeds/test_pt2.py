@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ import numpy as np
 import pytest
 from archives import document, meta, node, write
 
-from fuzzer.seeds import pt2
+from fuzzer.seeds import archive as archives_read
+from fuzzer.seeds import program as programs
+from fuzzer.seeds import pt2, pt2_file
 from fuzzer.seeds.program import Call, Ref
 from fuzzer.seeds.resolve import resolve
 from generators.graph import Invalid, Role, TensorType
@@ -83,6 +87,30 @@ def test_what_is_changed_in_place_is_read_as_changed(tmp_path: Path) -> None:
     assert resolve(program).mapped == 4
 
 
+def test_a_part_that_is_taken_after_a_change_is_as_changed(tmp_path: Path) -> None:
+    model = document(
+        dict.fromkeys(("x", "a", "d", "b", "e", "f"), "float32[2,3]"),
+        node("neg.default", "a", self="$x"),
+        node("relu_.default", "d", self="$a"),
+        node("view.default", "b", self="$a", size=[2, 3]),
+        node("add.Tensor", "e", self="$b", other="$a"),
+        node("neg_.default", "f", self="$b"),
+        node("add.Tensor", "g", self="$d", other="$b"),
+    )
+    program = pt2.read(write(tmp_path / "m.pt2", model))
+    assert [step.calls[0].operands for step in program.steps[2:]] == [("d",), ("b", "d"), ("b",), ("d:f", "f")]
+
+
+def test_changes_in_place_take_no_more_than_what_is_read(tmp_path: Path) -> None:
+    """Each changes all parts that were taken before: of a buffer that is changed n times these are n^2/2."""
+    count = 1000
+    values = {"x": "float32[2]", **{f"v{n}": "float32[2]" for n in range(count)}}
+    model = document(values, *(node("relu_.default", f"v{n}", self="$x") for n in range(count)))
+    program = pt2.read(write(tmp_path / "m.pt2", model))
+    assert len(program.steps) == count
+    assert len(program.types) <= 2 * count + 1
+
+
 @pytest.mark.parametrize(
     ("made", "why"),
     [
@@ -102,6 +130,11 @@ def test_what_has_no_row_is_a_cut(made: dict[str, Any], why: str, tmp_path: Path
     assert [n.op for n in resolved.nodes] == ["relu"]
     ((_, told),) = resolved.lacking
     assert why in told
+
+
+def test_a_type_that_the_file_does_not_declare_has_no_more_dimensions_either(tmp_path: Path) -> None:
+    model = document({"x": "float32[2]"}, node("view.default", "v", self="$x", size=[1] * 8 + [2]))
+    assert list(resolve(pt2.read(write(tmp_path / "m.pt2", model))).lacking) == [("view", "gives a tensor of rank 9")]
 
 
 def config(name: str, text: str, *, use_pickle: bool = False) -> bytes:
@@ -186,6 +219,8 @@ BAD: dict[str, tuple[Any, str]] = {
     ),
     "huge": (_sized(1 << 60), "has the sizes"),
     "negative": (_sized(-4), "has the sizes"),
+    "many dimensions": (_changed(tensor_values={"x": meta("float32[1,1,1,1,1,1,1,1,1]")}), "x has rank 9, more than 8"),
+    "a long name": (_changed(nodes=[node("relu.default", "r" * 1001, self="$x")]), "... has 1001 characters"),
     "dtype of text": (_changed(tensor_values={"x": {**meta("float32[1]"), "dtype": "float32"}}), "models/model.json: "),
 }
 
@@ -223,7 +258,48 @@ def test_bad_archives_end_with_one_line(tmp_path: Path, monkeypatch: pytest.Monk
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("m/data.txt", b"")
     assert "no exported program in it" in refused(path.read_bytes())
+    monkeypatch.setattr(archives_read, "MAX_READ", 1 << 10)
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(99):
+            archive.writestr(f"m/{number}", b"")
+    assert "its list of members has more than" in refused(path.read_bytes())
+    monkeypatch.undo()
     monkeypatch.setattr(pt2, "MAX_JSON", 1 << 20)
     write(path, b"[" + b" " * (64 << 20) + b"]")  # 64 KB that would be 64 MB
     assert path.stat().st_size < 1 << 17
     assert "m/models/model.json is larger than 1 MiB" in refused(path.read_bytes())
+
+
+def test_so_many_nodes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "m.pt2", CONV)
+    monkeypatch.setattr(programs, "MAX_NODES", 1)
+    with pytest.raises(Invalid, match=r"m\.pt2: 2 nodes, more than 1$"):
+        pt2.read(path)
+
+
+# --- the child
+
+
+def test_a_child_reads_the_same(tmp_path: Path) -> None:
+    """Tensors and numbers that JSON does not have among what it says."""
+    model = document(
+        {"b0": "bool[2]", "x": "float32[2]", "v": "float32[2]", "w": "float32[2]"},
+        node("mul.Tensor", "v", self="$x", other={"as_float": "-Infinity"}),
+        node("index.Tensor", "w", self="$v", indices={"as_optional_tensors": [{"as_tensor": {"name": "b0"}}, {}]}),
+        inputs="b0 x",
+    )
+    members = {"data__weights__model_weights_config.json": config("b0", "bool[2]")}
+    path = write(tmp_path / "m.pt2", model, **members, data__weights__weight_0=b"\1\0")
+    read, told = pt2.read(path), pt2_file.read(path)
+    assert told.constants["b0"].dtype == bool
+    assert {name: array.tolist() for name, array in told.constants.items()} == {"b0": [True, False]}
+    assert (told.steps, told.types, told.roles) == (read.steps, read.types, read.roles)
+
+
+def test_what_takes_more_memory_than_the_child_has_ends_with_one_line(tmp_path: Path) -> None:
+    """12 MB of JSON, 12 kB of a file, are 800 MB of structures."""
+    path = write(tmp_path / "m.pt2", b'{"graph_module":{"graph":{"inputs":[' + b"{}," * 4_000_000 + b"{}]}}}")
+    child = "from fuzzer.seeds import pt2_file; pt2_file.MEMORY_BYTES = 5 << 27; pt2_file.main()"
+    command = [sys.executable, "-c", child, str(path), str(os.getpid())]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+    assert pt2_file.decode(done.stdout, path).refused.startswith(f"{path}: reading it takes more than")
