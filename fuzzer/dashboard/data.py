@@ -3,6 +3,7 @@ campaign holds."""
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -84,11 +85,12 @@ class Support:
 @dataclass(frozen=True, slots=True)
 class Data:
     """`made` is in Unix's seconds; `curve` has rows of (seconds, tests, lane results, features, findings, CPU seconds);
-    `unreadable` says of some folders why they are no findings."""
+    `unreadable` says of some folders why they are no findings. `crashes` is their folder, as a shell takes it."""
 
     made: float
     campaign: str
     folder: str
+    crashes: str
     holder: int | None
     seed: int
     tests: int
@@ -123,6 +125,7 @@ def gather(folder: Path) -> Data:
         made=time.time(),
         campaign=folder.resolve().name,
         folder=str(folder),
+        crashes=shlex.quote(str(folder / "crashes")),
         holder=stored.holder(folder),
         seed=state.seed,
         tests=tally.tests,

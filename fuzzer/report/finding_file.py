@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, assert_never
@@ -22,6 +23,9 @@ from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 
 FORMAT = 1
 NAME = "finding.json"
+
+SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,199}")
+"""A folder's name and nothing else: findings of others are copied to where it says. One operator is called mT."""
 
 
 class Told(msgspec.Struct, forbid_unknown_fields=True):
@@ -169,6 +173,8 @@ def read(folder: Path) -> FindingDoc:
         raise Invalid(f"{path}: {error}") from None
     if doc.format != FORMAT:
         raise Invalid(f"{path}: format {doc.format} is not known; this version reads {FORMAT}")
+    if not SLUG.fullmatch(doc.slug):
+        raise Invalid(f"{path}: {doc.slug[:60]!r} is no name of a finding's folder")
     if reason := why_not(doc.lane):
         raise Invalid(f"{path}: {reason}")
     return doc

@@ -154,9 +154,9 @@ function follow() {
 }
 
 function detail(row) {
-  const whole = `${data.folder}/crashes/${row.slug}`;
+  const whole = `${data.folder}/crashes/${row.slug}`, typed = `${data.crashes}/${row.slug}`;
   if (!row.detail) {
-    const how = `fuzz report ${whole}`;
+    const how = `fuzz report ${typed}`;
     return [element("h3", {}, row.slug), element("p", {}, "This page holds the newest findings whole, and this is an older one."), ...copyable("To see it", how)];
   }
   const it = row.detail;
@@ -180,7 +180,7 @@ function detail(row) {
     parts.push(element("pre", { tabindex: "0", "aria-label": "Difference of the IR" }, ...lines), rest(it.diff_more, "lines", `${whole}/ir-before.txt, ir-after.txt`));
   }
   parts.push(...copyable("Script that reproduces it", it.script), rest(it.script_more, "characters", `${whole}/repro.py`));
-  parts.push(...copyable("Run it again", `fuzz --replay ${whole}`));
+  parts.push(...copyable("Run it again", `fuzz --replay ${typed}`));
   parts.push(element("h4", {}, "Raw text"), element("pre", { tabindex: "0", "aria-label": "Raw text" }, it.log), rest(it.log_more, "characters", `${whole}/log.txt`));
   return parts;
 }

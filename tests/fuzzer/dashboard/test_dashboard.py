@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import threading
 from http.client import HTTPConnection
 from pathlib import Path
@@ -41,6 +42,12 @@ def test_a_finding_that_is_damaged_costs_its_own_row(tmp_path: Path) -> None:
     assert [row.slug for row in data.findings] == slugs[1:]
     assert data.findings[0].detail is None
     assert [slug in reason for slug, reason in zip(slugs, data.unreadable, strict=False)] == [True, True]
+
+
+def test_commands_to_copy_have_the_folder_as_a_shell_takes_it(tmp_path: Path) -> None:
+    folder = tmp_path / "it's; rm -rf ~"
+    campaign(folder)
+    assert shlex.split(gather(folder).crashes) == [str(folder / "crashes")]
 
 
 def test_it_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

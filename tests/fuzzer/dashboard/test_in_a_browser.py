@@ -3,6 +3,7 @@ dark, and executes nothing that a finding says."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def chromium() -> Iterator[Page]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("campaign")
+    folder = tmp_path_factory.mktemp("campaign") / "Jo's $(night)"
     campaign(folder)
     path = folder / "dashboard.html"
     path.write_text(html(gather(folder)))
@@ -168,10 +169,13 @@ def test_what_cannot_be_read_would_be_seen(page: Page) -> None:
 
 
 def test_what_is_copied(page: Page) -> None:
+    """One word of a shell, whatever the campaign's folder is called."""
     page.value("document.querySelector('[aria-label^=\"Copy: Run\"]').focus()")
     page.press("Enter")
     page.until("document.getElementById('live').textContent")
-    assert page.value("getSelection().toString()").startswith("fuzz --replay ")
+    fuzz, replay, folder = shlex.split(page.value("getSelection().toString()"))
+    assert (fuzz, replay) == ("fuzz", "--replay")
+    assert Path(folder).parts[-3:-1] == ("Jo's $(night)", "crashes")
     assert page.value("document.getElementById('live').textContent") in (
         "Copied",
         "Selected: copy it with the keyboard",
