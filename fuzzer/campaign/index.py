@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -203,6 +204,13 @@ class Index:
         rows = self.rows("SELECT campaign, seed, tally FROM origins ORDER BY id")
         return [(str(name), int(str(seed)), msgspec.json.decode(str(tally), type=Tally)) for name, seed, tally in rows]
 
+    def totals(self) -> Tally:
+        """The books of all of them together."""
+        total: dict[str, Any] = {}
+        for *_, tally in self.origins():
+            _add(total, msgspec.to_builtins(tally))
+        return msgspec.convert(total, Tally)
+
     def history(self, tests: int, newest: int) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
         """How the newest tests came out, counted, lane by lane: each lane's newest outcomes, and those before."""
         rows = self.rows(
@@ -290,6 +298,14 @@ def _adopt_sums(db: sqlite3.Connection, part: _Part) -> None:
     )
     met = part.rows("SELECT road, op, dtype, met, blamed FROM hazards")
     db.executemany("INSERT OR REPLACE INTO hazards VALUES (?, ?, ?, ?, ?, ?)", [(part.mine, *row) for row in met])
+
+
+def _add(total: dict[str, Any], books: dict[str, Any]) -> None:
+    for name, value in books.items():
+        if isinstance(value, dict):
+            _add(total.setdefault(name, {}), value)
+        else:
+            total[name] = total.get(name, 0) + value
 
 
 def _write_learnt(db: sqlite3.Connection, learnt: Learnt) -> None:
