@@ -14,14 +14,15 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.features import features_of
+from fuzzer.campaign.features import features_of, of_case
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.hazards import Hazards, Typed
 from fuzzer.campaign.mix import lanes_of
@@ -70,14 +71,14 @@ class Seen:
 class Careless(Hazards):
     """Nothing stops a road."""
 
-    def of(self, road: Importer, typed: Typed) -> float:
-        return 0.0
+    def passable(self, road: Importer, operators: Collection[Typed]) -> float:
+        return 1.0
 
 
-class Forgetful(dict[str, int]):
+class Forgetful(Counter[str]):
     """Nothing was ever seen."""
 
-    def get(self, name: str, default: object = None) -> int:
+    def __getitem__(self, name: str) -> int:
         return 0
 
 
@@ -108,10 +109,9 @@ def curve_of(name: str, seed: int, cpu: float) -> list[Point]:
             assert case is not None, "neither ends"
             result = judged_run(executor.run, case, lanes_of(settings, seed, index, case))
             found = tuple(judge_all(case, result.outcomes))
-            features = features_of(case, result.outcomes, found)
-            seen.add(case, found, features)
+            seen.add(case, found, features_of(result.outcomes, found) | frozenset(of_case(case)))
             if guidance:
-                guidance.learn(index, case, features, result.outcomes, found)
+                guidance.learn(index, case, result.outcomes, found)
             index += 1
             spent = executor.cpu_seconds - warm + time.process_time() - began
             if spent >= cpu * (len(curve) + 1) / STEPS:

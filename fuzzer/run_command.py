@@ -15,7 +15,7 @@ from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.numbers import Share, parsed
 from fuzzer.campaign.room import GB, RESERVE
 from fuzzer.campaign.screen import found_line
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store import ERRORS, Store
 from fuzzer.cluster.command import on_cluster
 from fuzzer.cluster.driver import Order
 from fuzzer.filing import command as filing
@@ -150,9 +150,9 @@ def obey_signals(task: Campaign, *also: Callable[[], None]) -> None:
     """Of whoever wants it to stop, or to pause."""
 
     def stop() -> None:
-        say("stopping; what is under way is repeated by the next run (once more to stop at once)")
         for each in (task.stop, *also):
             each()
+        say("stopping; what is under way is repeated by the next run (once more to stop at once)")
 
     on_first_signal(stop)
     task.when_at_rest = Pause(task.gate, say).rest
@@ -172,6 +172,8 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
     print(f"{task.tests} tests in {task.seconds:.0f} s; {tally.invalid} invalid; {len(task.new)} new findings:")
     for doc in sorted(task.new, key=lambda doc: (doc.component, doc.slug)):
         print(f"  {found_line(doc)}")
+    if tally.errors:
+        print(f"{tally.errors} tests could not be done by difftvm itself: {os.path.relpath(store.folder / ERRORS)}")
     in_tvm = sum(doc.component is Component.TVM for doc in findings)
     print(f"the campaign has {len(findings)} findings, {in_tvm} of them TVM's")
     for device, reason in quarantined.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -22,5 +23,7 @@ def print_json(value: object) -> None:
 
 
 def say(text: str) -> None:
-    """Progress, for people: stderr."""
-    print(text, file=sys.stderr, flush=True)
+    """Progress, for people: stderr. Where nobody reads it any more (`fuzz run 2>&1 | tee log`, and Ctrl-C ends both),
+    the work goes on all the same."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)

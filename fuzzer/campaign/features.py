@@ -1,11 +1,11 @@
-"""What a test did, as a set of names: what guidance counts. A test with a name that nobody had before is interesting.
+"""What a test did, as a set of names. The campaign's index counts them; guidance goes by those of the case itself.
 
-Names are of kinds of things: they hold no sizes and no values, so that there are some tens of thousands at most.
+Names are of kinds of things: they hold no sizes and no values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fuzzer.triage.signature import lacking, signature_of
 from generators.graph import Attr, Case, DType
@@ -15,9 +15,14 @@ from oracles.lane import Engine
 from oracles.outcome import Died, Outcomes, Raised, TimedOut, Unsupported, facts_of
 
 
-def features_of(case: Case, outcomes: Outcomes, found: tuple[Finding, ...]) -> frozenset[str]:
-    """Of the case itself, of what the compiler did with it on any lane, and of how the lanes came out."""
-    return frozenset((*of_case(case), *_behaviour(outcomes), *_ends(outcomes), *_failures(found)))
+def features_of(outcomes: Outcomes, found: Sequence[Finding]) -> frozenset[str]:
+    """Of what the compiler did with a case on any lane, and of how the lanes came out."""
+    return frozenset((*_behaviour(outcomes), *_ends(outcomes), *_failures(found)))
+
+
+def is_of_case(name: str) -> bool:
+    """Whether it is a name of `of_case`."""
+    return name.startswith(("op ", "attr ", "form ", "symbolic "))
 
 
 def of_case(case: Case) -> Iterator[str]:
@@ -71,7 +76,7 @@ def _ends(outcomes: Outcomes) -> Iterator[str]:
                 pass
 
 
-def _failures(found: tuple[Finding, ...]) -> Iterator[str]:
+def _failures(found: Sequence[Finding]) -> Iterator[str]:
     for finding in found:
         yield f"failure {signature_of(finding).id}"
 

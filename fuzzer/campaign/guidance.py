@@ -8,11 +8,12 @@ else there, and most of what stops one is a bug that is known by then.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fuzzer.campaign.cases import Drawing, drawing
-from fuzzer.campaign.features import of_case
+from fuzzer.campaign.features import features_of, is_of_case, of_case
 from fuzzer.campaign.hazards import Hazards, ended_well, typed_operators
 from fuzzer.campaign.rows import Learnt
 from fuzzer.settings import Settings
@@ -38,14 +39,14 @@ COST = (0.45, 0.02)
 
 @dataclass(slots=True)
 class Guidance:
-    """Thread-safe. `counts`: in how many tests each feature was seen."""
+    """Thread-safe. `counts`: how many tests had each feature of a case's own; all others go to the index alone."""
 
     settings: Settings
     seed: int
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     hazards: Hazards = field(default_factory=Hazards)
     _first: dict[str, int] = field(default_factory=dict)
-    _touched: set[str] = field(default_factory=set)
+    _seen: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _drawing: Drawing = field(init=False)
 
@@ -65,37 +66,33 @@ class Guidance:
 
     def worth(self, case: Case) -> float:
         """What is expected to be new, over the roads that it may pass, by CPU second."""
-        novelty = sum(_weight(name) / (1 + self.counts.get(name, 0)) ** 2 for name in frozenset(of_case(case)))
+        novelty = sum(_weight(name) / (1 + self.counts[name]) ** 2 for name in frozenset(of_case(case)))
         typed, ops = typed_operators(case.graph), frozenset(case.graph.ops)
         passed = sum(share * self.hazards.passable(road, typed) for road, share in ROADS.items() if takes(road, ops))
         once, each = COST
         return novelty * passed / (once + each * len(case.graph.nodes))
 
-    def learn(
-        self, index: int, case: Case, seen: frozenset[str], outcomes: Outcomes, found: Sequence[Finding]
-    ) -> tuple[str, ...]:
-        """What a test showed that nobody had shown."""
+    def learn(self, index: int, case: Case, outcomes: Outcomes, found: Sequence[Finding]) -> None:
+        """From a test that is through."""
+        of_its_own, typed = frozenset(of_case(case)), typed_operators(case.graph)
+        seen = of_its_own | features_of(outcomes, found)
         with self._lock:
-            new = tuple(sorted(name for name in seen if name not in self.counts))
-            for name in seen:
-                self.counts[name] = self.counts.get(name, 0) + 1
-            self._first.update((name, index) for name in new)
-            self._touched |= seen
-            self.hazards.learn(typed_operators(case.graph), ended_well(outcomes, found))
-        return new
+            self._seen.update(seen)
+            self._first = {**dict.fromkeys(seen, index), **self._first}
+            self.counts.update(of_its_own)
+            self.hazards.learn(typed, ended_well(outcomes, found))
 
     def recall(self, learnt: Learnt) -> None:
         """Go on with what earlier runs learnt."""
-        self.counts.update(learnt.features)
+        self.counts.update({name: tests for name, tests in learnt.features.items() if is_of_case(name)})
         self.hazards.recall(learnt.hazards)
 
     def changed(self) -> Learnt:
         """What was learnt since the last time that somebody asked."""
         with self._lock:
-            features = {name: self.counts[name] for name in self._touched}
-            first, self._first, self._touched = self._first, {}, set()
-            hazards = self.hazards.changed()
-        return Learnt(features, first, hazards)
+            seen, self._seen = self._seen, Counter()
+            first, self._first = self._first, {}
+            return Learnt(seen, first, self.hazards.changed())
 
 
 def _weight(feature: str) -> float:

@@ -1,24 +1,26 @@
 """The index of a campaign: one SQLite file of what was run and what came of it.
 
-It can be rebuilt from the files beside it (`fuzz status --repair`), but for the rows of single tests, which the seed
-gives again. Write-ahead log, synchronous=FULL: what was committed survives a loss of power, and readers in other
-processes never wait. One process writes: the one that holds the campaign's lock.
+Books and findings can be rebuilt from the files beside it (`fuzz status --repair`); rows of single tests, features and
+hazards are gone with it. Write-ahead log, synchronous=FULL: what was committed survives a loss of power, and readers
+in other processes never wait. One process writes: the one that holds the campaign's lock.
 
 A campaign's own rows have `OWN` as their origin; those of campaigns that were merged into it have one each.
 """
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from fuzzer.campaign import adoption
+from fuzzer.campaign.adoption import Part
 from fuzzer.campaign.rows import NOTHING, Hazard, Learnt, Row
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
@@ -32,6 +34,9 @@ NAMELESS = ""
 """The own name of an index that only carries what others did."""
 
 PROGRESS_SECONDS = 30
+
+FEW = 100
+"""Tests whose rows are never forgotten: what `fuzz status` says of lanes is said of the newest ones."""
 
 
 class Index:
@@ -79,8 +84,9 @@ class Index:
             )
             for test in tests:
                 db.execute("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", (OWN, test.number, test.cpu_ms))
+                db.execute("DELETE FROM outcomes WHERE origin = ? AND test = ?", (OWN, test.number))
                 rows = [(OWN, test.number, self._lane(name), turn, *rest) for turn, name, *rest in _in_turn(test)]
-                db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", rows)
+                db.executemany("INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", rows)
             for kind, counted in (("finding", state.seen), ("known", state.known)):
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
@@ -134,12 +140,14 @@ class Index:
         """Take over what another index holds, origin by origin; what was taken over before is brought up to date.
         How many tests are new here. Without the rows of single `tests`, and the `sums` that grow with what a campaign
         met, only its books remain, which stay small."""
-        theirs = other.rows("SELECT id, campaign, seed, next_test, tally FROM origins WHERE campaign <> ?", NAMELESS)
-        named = other.rows("SELECT id, name FROM lanes")
         new = 0
-        with self._guard, self._transaction() as db:
+        with self._guard, other.as_it_is_now(), self._transaction() as db:
+            named = other.rows("SELECT id, name FROM lanes")
             lanes = {int(str(number)): self._lane(str(name)) for number, name in named}
-            for origin, campaign, *books in theirs:
+            query = "SELECT id, campaign, seed, next_test, tally FROM origins WHERE campaign <> ?"
+            for origin, campaign, *books in other.rows(query, NAMELESS):
+                if self._is_ahead(str(campaign), str(books[-1])):
+                    continue  # an older copy of what is here already
                 db.execute(
                     "INSERT INTO origins (campaign, seed, next_test, tally) VALUES (?, ?, ?, ?) ON CONFLICT (campaign)"
                     " DO UPDATE SET next_test = excluded.next_test, tally = excluded.tally WHERE id <> ?",
@@ -148,13 +156,45 @@ class Index:
                 mine = db.execute("SELECT id FROM origins WHERE campaign = ?", (campaign,)).fetchone()[0]
                 if mine == OWN:
                     continue  # it was merged from here
-                their = _Part(other, int(str(origin)), mine, lanes)
-                _adopt_counts(db, their)
+                their = Part(other, int(str(origin)), mine, lanes)
+                adoption.take_counts(db, their)
                 if tests:
-                    new += _adopt_tests(db, their)
+                    new += adoption.take_tests(db, their)
                 if sums:
-                    _adopt_sums(db, their)
+                    adoption.take_sums(db, their)
         return new
+
+    @contextmanager
+    def as_it_is_now(self) -> Iterator[None]:
+        """What is read within is of one moment, though another process writes."""
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.rollback()
+
+    def _is_ahead(self, campaign: str, tally: str) -> bool:
+        """Whether what was taken over of a campaign before is more than these books say."""
+        held = self._db.execute("SELECT tally FROM origins WHERE campaign = ?", (campaign,)).fetchone()
+        return held is not None and _tests_in(held[0]) > _tests_in(tally)
+
+    def done_from(self, number: int) -> list[int]:
+        found = self.rows("SELECT number FROM tests WHERE origin = ? AND number >= ?", OWN, number)
+        return [int(str(each)) for (each,) in found]
+
+    def forget_oldest(self) -> bool:
+        """Remove the rows of the older half of the tests, and give back the room that they took; whether any went."""
+        with self._guard:
+            asked = self._db.execute("SELECT count(*), min(number), max(number) FROM tests")
+            count, oldest, newest = asked.fetchone()
+            if count < FEW:
+                return False
+            with self._transaction() as db:
+                middle = (oldest + newest + 1) // 2
+                db.execute("DELETE FROM outcomes WHERE test < ?", (middle,))
+                db.execute("DELETE FROM tests WHERE number < ?", (middle,))
+            self._db.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")
+        return True
 
     # --- everybody's
 
@@ -245,59 +285,13 @@ class Index:
         by_kind = {kind: {name: n for k, name, n in counted if k == kind} for kind in ("finding", "known")}
         return State(seed, next_test, books, by_kind["finding"], by_kind["known"], campaign)
 
+    def each(self, query: str, *values: object) -> Iterator[tuple[object, ...]]:
+        with self._guard:
+            yield from self._db.execute(query, values)
+
     def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
         with self._guard:
             return self._db.execute(query, values).fetchall()
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What `mine` is to take over of an origin of another index; `lanes` from the other's numbers to one's own."""
-
-    other: Index
-    origin: int
-    mine: int
-    lanes: Mapping[int, int]
-
-    def rows(self, query: str) -> list[tuple[object, ...]]:
-        return self.other.rows(f"{query} WHERE origin = ?", self.origin)
-
-    def lane(self, number: object) -> int:
-        return self.lanes[int(str(number))]
-
-
-def _adopt_counts(db: sqlite3.Connection, part: _Part) -> None:
-    counted = [
-        (kind, name, part.mine, tests) for kind, name, tests in part.rows("SELECT kind, name, tests FROM counts")
-    ]
-    db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", counted)
-
-
-def _adopt_tests(db: sqlite3.Connection, part: _Part) -> int:
-    """How many are new."""
-    count = "SELECT count(*) FROM tests WHERE origin = ?"
-    (before,) = db.execute(count, (part.mine,)).fetchone()
-    tests = [(part.mine, *row) for row in part.rows("SELECT number, cpu_ms FROM tests")]
-    db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", tests)
-    outcomes = part.rows("SELECT test, lane, turn, how, stage FROM outcomes")
-    moved = [(part.mine, test, part.lane(lane), *rest) for test, lane, *rest in outcomes]
-    db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", moved)
-    return int(db.execute(count, (part.mine,)).fetchone()[0] - before)
-
-
-def _adopt_sums(db: sqlite3.Connection, part: _Part) -> None:
-    books = part.rows("SELECT seconds, tests, lane_results, features, findings, cpu_seconds FROM progress")
-    db.executemany("INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?, ?)", [(part.mine, *row) for row in books])
-    held = part.rows("SELECT op, lane, how, outcomes FROM operators")
-    supported = [(part.mine, op, part.lane(lane), how, count) for op, lane, how, count in held]
-    db.executemany("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?)", supported)
-    seen = part.rows("SELECT name, first_test, tests FROM features")
-    db.executemany(
-        "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
-        [(name, part.mine, first, tests) for name, first, tests in seen],
-    )
-    met = part.rows("SELECT road, op, dtype, met, blamed FROM hazards")
-    db.executemany("INSERT OR REPLACE INTO hazards VALUES (?, ?, ?, ?, ?, ?)", [(part.mine, *row) for row in met])
 
 
 def _add(total: dict[str, Any], books: dict[str, Any]) -> None:
@@ -310,13 +304,17 @@ def _add(total: dict[str, Any], books: dict[str, Any]) -> None:
 
 def _write_learnt(db: sqlite3.Connection, learnt: Learnt) -> None:
     db.executemany(
-        "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET tests = excluded.tests",
-        [(name, OWN, learnt.first.get(name, 0), tests) for name, tests in learnt.features.items()],
+        "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET tests = tests + excluded.tests",
+        [(name, OWN, learnt.first[name], tests) for name, tests in learnt.features.items()],
     )
     db.executemany(
         "INSERT OR REPLACE INTO hazards VALUES (?, ?, ?, ?, ?, ?)",
         [(OWN, each.road, each.op, each.dtype, each.met, each.blamed) for each in learnt.hazards],
     )
+
+
+def _tests_in(tally: str) -> int:
+    return msgspec.json.decode(tally, type=Tally).tests
 
 
 def _in_turn(test: Row) -> Iterator[tuple[int, str, str, str | None]]:
@@ -328,17 +326,31 @@ def _in_turn(test: Row) -> Iterator[tuple[int, str, str, str | None]]:
 
 
 def is_sound(folder: Path) -> bool:
-    """Whether the whole file can be read. An index that is newer than this version is sound; it raises `Invalid`."""
+    """Whether the whole file can be read. An index that is newer than this version is sound. What the machine lacks
+    (room, descriptors) is no damage: that is raised."""
     path = folder / NAME
     try:
         with closing(sqlite3.connect(path.resolve().as_uri(), uri=True)) as db:
             return bool(db.execute("PRAGMA integrity_check").fetchone() == ("ok",))
+    except sqlite3.OperationalError:
+        raise
     except sqlite3.DatabaseError:
         return False
 
 
+_TROUBLE = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_IOERR: errno.EIO,
+    sqlite3.SQLITE_BUSY: errno.EBUSY,
+    sqlite3.SQLITE_CANTOPEN: errno.ENOENT,
+    sqlite3.SQLITE_NOMEM: errno.ENOMEM,
+}
+"""What the machine lacks: no damage, and it may pass."""
+
+
 class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextlib's
-    """What SQLite says of a file that is no sound database, as `Invalid` with what to do about it."""
+    """What SQLite says of a file that is no sound database, as `Invalid` with what to do about it; what it says of the
+    machine, as OSError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -347,8 +359,8 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.OperationalError) and "disk" in str(error):
-            raise Invalid(f"{self._path}: {error}; nothing that was written before is lost") from error
+        if isinstance(error, sqlite3.OperationalError) and (number := _TROUBLE.get(error.sqlite_errorcode & 0xFF)):
+            raise OSError(number, f"{error}; nothing that was written before is lost", str(self._path)) from error
         if isinstance(error, sqlite3.DatabaseError):
             folder = self._path.parent
             raise Invalid(
@@ -361,6 +373,7 @@ def _connected(path: Path, writes: bool) -> sqlite3.Connection:
     db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
     try:
         if writes:
+            db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a file that is made now; others stay as they are
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
         _migrate(db, path, writes)

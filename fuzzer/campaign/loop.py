@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 
 from fuzzer.availability import is_for_a_device
 from fuzzer.campaign.cases import Cases, random_cases
-from fuzzer.campaign.features import features_of
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.numbers import Numbers
-from fuzzer.campaign.room import Room
+from fuzzer.campaign.room import Room, is_full
 from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.device_station import ON_THE_DEVICE
+from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Backend
 from fuzzer.report import exported
 from fuzzer.report.finding_file import FindingDoc
@@ -31,13 +31,15 @@ from fuzzer.triage.blame.releases import released
 from fuzzer.triage.blame.search import blamed
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
 from fuzzer.triage.reproduce import is_valid, judged_run
-from generators.graph import Case
+from generators.graph import Case, Invalid
 from oracles import judge_all
 from oracles.finding import Finding
 from oracles.lane import Engine, LaneSpec, speaks_relay
 from oracles.outcome import Result
 
 SAVE_SECONDS = 5.0
+TROUBLE = 10
+"""Tests in a row that difftvm itself cannot do before a campaign ends: then it is not the case's fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,13 @@ class Campaign:
         self.tests = 0
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        self._numbers = Numbers(settings.share, store.state.next_test)
+        self._in_a_row = 0
+        begin = store.state.next_test
+        self._numbers = Numbers(settings.share, begin, store.done_from(begin))
         self.gate = Gate()
-        self.room = Room(store.folder, self.gate, say, settings.disk_limit, settings.disk_reserve)
+        self.room = Room(
+            store.folder, self.gate, say, settings.disk_limit, settings.disk_reserve, forget=store.forget_oldest
+        )
         self.when_at_rest: Callable[[], None] = lambda: None
 
     def _guidance(self) -> Guidance:
@@ -129,18 +135,20 @@ class Campaign:
         times, tally = os.times(), self.store.state.tally
         tally.cpu_seconds = self._before[0] + times.user + times.system + self.executor.cpu_seconds
         tally.wall_seconds = self._before[1] + self.seconds
-        self.store.save_state(self.guidance.changed())
-        self.after_saving()
+        try:
+            self.store.save_state(self.guidance.changed())
+            self.after_saving()
+        except OSError as error:
+            if not is_full(error):
+                raise
+            self.room.ran_out(str(error))
 
     def _work(self) -> None:
         try:
             while (index := self._take()) is not None:
                 self._is_at(f"test {index}")
-                case = self._cases(index)
-                if case is None:
+                if not self._through(index):
                     return
-                self._through(index, case)
-                self._finish(index)
         except Stopping:
             return
         finally:
@@ -163,15 +171,33 @@ class Campaign:
     def _out_of_time(self) -> bool:
         return self.settings.seconds is not None and self.seconds >= self.settings.seconds
 
-    def _through(self, index: int, case: Case) -> None:
-        """The test; once more where the disk was full in the middle of it, as soon as there is room."""
+    def _through(self, index: int) -> bool:
+        """The test; False where there are no more cases. Once more where the disk was full in the middle of it, as soon
+        as there is room. One that difftvm cannot do is kept for whoever mends it, and the campaign goes on."""
+        case = None
         while True:
             try:
-                return self._test(index, case)
+                case = case or self._cases(index)
+                if case is not None:
+                    self._test(index, case)
+                    self._in_a_row = 0
+                return case is not None
             except OSError as error:
-                if error.errno != errno.ENOSPC:
+                if not is_full(error):
                     raise
                 self.room.ran_out(str(error))
+            except (Stopping, Invalid, EnvironmentMissing):
+                raise
+            except Exception as error:
+                self._in_a_row += 1
+                if self._in_a_row >= TROUBLE:
+                    raise
+                told = f"test {index} of seed {self.store.state.seed}\n{traceback.format_exc()}"
+                with self._lock:
+                    folder = self.store.went_wrong(index, case, told, self._numbers.finish(index))
+                what = f"{type(error).__name__}: {error}".partition("\n")[0]
+                say(f"test {index}: difftvm itself failed ({what}); going on; see {folder}")
+                return True
 
     def _at_the_gate(self, run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         with self.gate.run(self._stop.is_set) as admitted:
@@ -184,20 +210,17 @@ class Campaign:
 
     def _test(self, index: int, case: Case) -> None:
         result = judged_run(self._run, case, lanes_of(self.settings, self.store.state.seed, index, case))
-        with self._lock:
-            tally = self.store.state.tally
-            tally.tests += 1
-            tally.invalid += not is_valid(result.outcomes)
-            tally.add(result)
-            self.tests += 1
-        self.store.record(row_of(index, result.cpu_seconds, result.outcomes, case.graph.ops))
         findings = self._judged(case, result)
         waiting = deque((case, sighting) for sighting in sightings(findings))
         while waiting:
             waiting += self._look_into(*waiting.popleft())
-        seen = features_of(case, result.outcomes, tuple(findings))
-        self.guidance.learn(index, case, seen, result.outcomes, findings)
+        self.guidance.learn(index, case, result.outcomes, findings)
         self._watch(index, case, result, findings)
+        row = row_of(index, result.cpu_seconds, result.outcomes, case.graph.ops)
+        with self._lock:  # counted when it is through: what was cut short is repeated, and counts then
+            invalid = not is_valid(result.outcomes)
+            self.store.through(row, result, self._numbers.finish(index), invalid=invalid)
+            self.tests += 1
 
     def _look_into(self, case: Case, sighting: Sighting) -> Sequence[tuple[Case, Sighting]]:
         """Save it, where it is new; the other failures that its reduction came across are to be looked into as well."""
@@ -226,8 +249,7 @@ class Campaign:
 
     def _run_for_triage(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         result = self._at_the_gate(self.executor.run_fresh, case, lanes)
-        with self._lock:
-            self.store.state.tally.add(result, triage=True)
+        self.store.triaged(result)
         return result
 
     def _released(self, found: Confirmed) -> Confirmed:
@@ -248,8 +270,3 @@ class Campaign:
         if found.finding.stage not in ON_THE_DEVICE:
             return found
         return replace(found, reports=self.executor.examine(found.case, found.finding.lane))
-
-    def _finish(self, index: int) -> None:
-        with self._lock:
-            first = self._numbers.finish(index)
-        self.store.finished(first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from generators.graph import Invalid
@@ -37,17 +38,20 @@ def parsed(text: str) -> tuple[int, int]:
 class Numbers:
     """Deals out the tests of a share, and knows up to where all are done. Not thread-safe.
 
-    `next_test`: no test below it is taken.
+    `next_test`: no test below it is taken; nor are those that are `done` above it.
     """
 
-    def __init__(self, share: Share, next_test: int) -> None:
+    def __init__(self, share: Share, next_test: int, done: Iterable[int] = ()) -> None:
         self._share = share
         self._next = self._open = share.at(next_test)
-        self._done: set[int] = set()
+        self._done = set(done)
+        self._ahead = frozenset(self._done)
         self.taken = 0
 
     def take(self) -> int | None:
         """None where the share is used up."""
+        while self._next in self._ahead:
+            self._next += self._share.of
         if self._share.end is not None and self._next >= self._share.end:
             return None
         self._next += self._share.of

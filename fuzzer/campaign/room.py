@@ -1,19 +1,18 @@
-"""Room on the disk: a campaign pauses where little is left, and gives up its oldest kept cases where it takes too much.
+"""Room on the disk: a campaign pauses where little is left, and forgets its oldest tests where it takes too much.
 
-Findings, imported cases and the index are never removed.
+Findings and the corpus are never removed.
 """
 
 from __future__ import annotations
 
+import errno
 import os
-import re
-import shutil
+import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzzer.campaign import corpus
 from fuzzer.campaign.gate import Gate
 
 GB = 1_000_000_000
@@ -24,10 +23,18 @@ MEASURE_SECONDS = 60.0
 """How often the size of the directory is measured: that reads all of it."""
 
 DOWN_TO = 0.9
-"""Of the limit: so much is left after kept cases were removed, so that this is seldom done."""
+"""Of the limit: so much is left after tests were forgotten, so that this is seldom done."""
 
-_KEPT = re.compile(r"[0-9a-f]{16}")
-"""What `Guidance` calls the cases that it keeps, by their digest; imported ones have names."""
+DISK = "disk"
+"""Why the gate is shut."""
+
+PROBE = 1 << 20
+"""Bytes that must fit once a disk ran out: a quota does not show in what is free."""
+
+
+def is_full(error: OSError) -> bool:
+    """Whether a disk, or somebody's quota on it, has no room left."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def free_bytes(folder: Path) -> int:
@@ -39,36 +46,56 @@ def free_bytes(folder: Path) -> int:
 @dataclass(slots=True)
 class Room:
     """`limit`: bytes that the campaign's directory may take; `reserve`: bytes that must stay free on its file system.
-    `tell` gets a line when it pauses, when it goes on, and when the first case is removed."""
+    `tell` gets a line when it pauses, when it goes on, and when the first tests are forgotten. `forget` makes the
+    directory smaller, and says whether it could. Thread-safe."""
 
     folder: Path
     gate: Gate
     tell: Callable[[str], None]
     limit: int | None = None
     reserve: int = RESERVE
+    forget: Callable[[], bool] = lambda: False
     free: Callable[[Path], int] = free_bytes
     clock: Callable[[], float] = time.monotonic
-    _paused: bool = False
     _measured: float | None = None
     _over: str = ""
-    _removing: bool = False
+    _forgetting: bool = False
+    _failed: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def look(self) -> bool:
         """Whether there is room to go on; the gate is shut where there is none."""
-        if why := self._short() or self._too_large():
-            self.ran_out(why)
-        elif self._paused:
-            self._paused = False
-            self.tell("there is room again: going on")
-            self.gate.open("disk")
-        return not self._paused
+        with self._lock:
+            if why := self._short() or self._too_large() or self._still_full():
+                self._shut(why)
+            elif self.gate.is_shut_for(DISK):
+                self.tell("there is room again: going on")
+                self.gate.open(DISK)
+            return not self.gate.is_shut_for(DISK)
 
     def ran_out(self, why: str) -> None:
         """Shut the gate until a look finds room."""
-        if not self._paused:
-            self._paused = True
+        with self._lock:
+            self._failed = True
+            self._shut(why)
+
+    def _shut(self, why: str) -> None:
+        if not self.gate.is_shut_for(DISK):
+            self.gate.shut(DISK)
             self.tell(f"paused: {why}")
-        self.gate.shut("disk")
+
+    def _still_full(self) -> str:
+        if not self._failed:
+            return ""
+        probe = self.folder / ".tmp-room"
+        try:
+            probe.write_bytes(bytes(PROBE))
+        except OSError as error:
+            return f"{self.folder}: {error.strerror}; waiting for room"
+        finally:
+            probe.unlink(missing_ok=True)
+        self._failed = False
+        return ""
 
     def _short(self) -> str:
         left = self.free(self.folder)
@@ -86,33 +113,23 @@ class Room:
         self._measured = now
         taken = size_of(self.folder)
         if taken > self.limit:
-            taken -= self._removed(taken - int(DOWN_TO * self.limit))
+            taken = self._smaller(taken, int(DOWN_TO * self.limit))
         self._over = ""
         if taken > self.limit:
             self._over = (
-                f"{self.folder} takes {taken / GB:.2f} GB, --disk-limit is {self.limit / GB:g}, no kept case is left to"
-                " remove; findings stay: move some away, or raise it"
+                f"{self.folder} takes {taken / GB:.2f} GB, --disk-limit is {self.limit / GB:g}, no old tests are left"
+                " to forget; findings stay: move some away, or raise it"
             )
         return self._over
 
-    def _removed(self, wanted: int) -> int:
-        """Bytes of the oldest kept cases that were removed, until so many are."""
-        gone = 0
-        for folder in oldest_first(self.folder / corpus.FOLDER):
-            if gone >= wanted:
-                break
-            gone += size_of(folder)
-            shutil.rmtree(folder, ignore_errors=True)
-        if gone and not self._removing:
-            self._removing = True
-            self.tell(f"{self.folder} is at its --disk-limit: its oldest kept cases are removed from now on")
-        return gone
-
-
-def oldest_first(folder: Path) -> Iterator[Path]:
-    """The cases that a campaign kept by itself."""
-    kept = [path for path in folder.glob("*") if _KEPT.fullmatch(path.name)]
-    yield from sorted(kept, key=lambda path: (path.stat().st_mtime, path.name))
+    def _smaller(self, taken: int, wanted: int) -> int:
+        """What it takes, once the oldest tests are forgotten until it is what is wanted, or none is left."""
+        while taken > wanted and self.forget():
+            taken = size_of(self.folder)
+            if not self._forgetting:
+                self._forgetting = True
+                self.tell(f"{self.folder} is at its --disk-limit: its oldest tests are forgotten from now on")
+        return taken
 
 
 def size_of(folder: Path) -> int:

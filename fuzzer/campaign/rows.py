@@ -34,7 +34,7 @@ class Hazard:
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """`features`: in how many tests each was seen, by name; `first`: the test that showed it, of those that are new."""
+    """`features`: in how many tests more each was seen, by name; `first`: the first of these tests."""
 
     features: Mapping[str, int]
     first: Mapping[str, int]

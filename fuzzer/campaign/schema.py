@@ -52,6 +52,14 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     """,
     """
+    DROP TABLE corpus;                  -- books of a guidance that is no more; the cases lie in corpus/ as before
+    CREATE TABLE hazards (              -- how likely an operator stops an importer's lanes
+        origin INTEGER NOT NULL, road TEXT NOT NULL, op TEXT NOT NULL, dtype TEXT NOT NULL,  -- '' for every dtype
+        met REAL NOT NULL, blamed REAL NOT NULL,
+        PRIMARY KEY (origin, road, op, dtype)
+    ) WITHOUT ROWID;
+    """,
+    """
     CREATE TABLE outcomes_in_turn (     -- lanes that are drawn for one test have one name: `turn` numbers them
         origin INTEGER NOT NULL, test INTEGER NOT NULL, lane INTEGER NOT NULL, turn INTEGER NOT NULL,
         how TEXT NOT NULL, stage TEXT,
@@ -60,12 +68,7 @@ MIGRATIONS = (
     INSERT INTO outcomes_in_turn SELECT origin, test, lane, 0, how, stage FROM outcomes;
     DROP TABLE outcomes;
     ALTER TABLE outcomes_in_turn RENAME TO outcomes;
-    DROP TABLE corpus;                  -- books of a guidance that is no more; the cases lie in corpus/ as before
-    CREATE TABLE hazards (              -- how likely an operator stops an importer's lanes
-        origin INTEGER NOT NULL, road TEXT NOT NULL, op TEXT NOT NULL, dtype TEXT NOT NULL,  -- '' for every dtype
-        met REAL NOT NULL, blamed REAL NOT NULL,
-        PRIMARY KEY (origin, road, op, dtype)
-    ) WITHOUT ROWID;
     """,
 )
-"""Each brings the schema from the version before to the next; an index has as many behind it as `user_version` says."""
+"""Each brings the schema from the version before to the next; an index has as many behind it as `user_version` says.
+What has been committed here once is never changed: indexes have been through it."""

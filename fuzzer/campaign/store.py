@@ -3,10 +3,11 @@
     index.sqlite    what was run and what came of it (`fuzzer.campaign.index`)
     campaign.json   seed, next test, books, for scripts, and for a new index; replaced atomically
     campaign.lock   held by the running campaign; names its process
-    corpus/         cases that showed something new; what `fuzz import` brings lies there too
+    corpus/         cases that somebody brought: `fuzz import`
     crashes/        findings; each folder appears whole, by a rename, and is never changed
+    errors/         tests that difftvm itself could not do, with what happened
     elsewhere/      findings that other nodes of a cluster have saved: they are known here, and not saved again
-    scratch/        what children write; emptied at start
+    .difftvm-scratch/  what children write; emptied at start
 
 Thread-safe.
 """
@@ -19,6 +20,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TypeVar
@@ -39,6 +41,7 @@ from fuzzer.triage.signature import Signature, signature_of, twins
 from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec
+from oracles.outcome import Result
 from oracles.siblings import covers
 
 
@@ -46,7 +49,10 @@ class Busy(Exception):
     """Another process runs this campaign."""
 
 
-ELSEWHERE = "elsewhere"
+ELSEWHERE, SCRATCH = "elsewhere", ".difftvm-scratch"
+"""Folders of a campaign. The second is deleted at every start: nobody else calls a folder so."""
+
+ERRORS, MOST_ERRORS = "errors", 100
 
 _TRIES = 4
 
@@ -117,9 +123,11 @@ class Store:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        if kind is None or self.state.tally.tests:  # what fails before its first test is no campaign yet
-            self.save_state()
-        self._close()
+        try:
+            if kind is None or self.state.tally.tests:  # what fails before its first test is no campaign yet
+                self.save_state()
+        finally:
+            self._close()
 
     def _close(self) -> None:
         if self._index:
@@ -128,7 +136,7 @@ class Store:
 
     @property
     def scratch(self) -> Path:
-        return self.folder / "scratch"
+        return self.folder / SCRATCH
 
     def _load(self, seed: int | None) -> State:
         """What the index says; where there is none, campaign.json."""
@@ -168,9 +176,52 @@ class Store:
 
     # Books
 
+    def through(self, row: Row, result: Result, next_test: int, *, invalid: bool) -> None:
+        """It counts from now on, and is not repeated. Of the tests from `next_test` on, some are open."""
+        with self._lock:
+            tally = self.state.tally
+            tally.tests += 1
+            tally.invalid += invalid
+            tally.add(result)
+            self.record(row)
+            self.finished(next_test)
+
+    def record(self, row: Row) -> None:
+        """For the index."""
+        with self._lock:
+            self._rows.append(row)
+
     def finished(self, next_test: int) -> None:
         with self._lock:
             self.state.next_test = max(self.state.next_test, next_test)
+
+    def triaged(self, result: Result) -> None:
+        with self._lock:
+            self.state.tally.add(result, triage=True)
+
+    def went_wrong(self, number: int, case: Case | None, told: str, next_test: int) -> Path:
+        """difftvm itself could not do a test: what happened, and the case, are kept for whoever mends it."""
+        files = {"error.txt": told.encode()}
+        if case is not None:
+            text, tensors = case_file.encode(case)
+            files |= {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors}
+        folder = self.folder / ERRORS / f"test-{number}"
+        with self._lock:
+            self.state.tally.errors += 1
+            self.finished(next_test)
+            folder.parent.mkdir(exist_ok=True)
+            if not folder.exists() and len(os.listdir(folder.parent)) < MOST_ERRORS:
+                write_folder(folder, files)
+        return folder
+
+    def done_from(self, number: int) -> list[int]:
+        """Tests from there on that are through."""
+        return self._index.done_from(number) if self._index else []
+
+    def forget_oldest(self) -> bool:
+        """Forget the older half of the tests' rows; whether there were any."""
+        with self._lock:
+            return self._index is not None and self._index.forget_oldest()
 
     def learnt(self) -> Learnt:
         """What earlier runs learnt."""
@@ -179,11 +230,6 @@ class Store:
     @property
     def corpus(self) -> Path:
         return self.folder / "corpus"
-
-    def record(self, row: Row) -> None:
-        """A test that is through, for the index."""
-        with self._lock:
-            self._rows.append(row)
 
     def ask(self, question: Callable[[Index], T]) -> T:
         """What the index says, as it was committed last."""
@@ -337,7 +383,8 @@ def repair(folder: Path) -> Path | None:
         raise Invalid(f"{folder}: no campaign; `fuzz run --campaign {folder}` starts one")
     with _locked(folder):
         if old.exists() and not index.is_sound(folder):
-            kept = folder / f"{index.NAME}.damaged-{len(list(folder.glob(f'{index.NAME}.damaged-?'))) + 1}"
+            names = (folder / f"{index.NAME}.damaged-{number}" for number in count(1))
+            kept = next(name for name in names if not name.exists())
             for suffix in ("", "-wal", "-shm"):
                 if (beside := Path(f"{old}{suffix}")).exists():
                     beside.rename(f"{kept}{suffix}")

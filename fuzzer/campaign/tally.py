@@ -20,10 +20,11 @@ OTHER_REASONS = "(other reasons)"
 class Tally(msgspec.Struct):
     """`lane_results` counts TVM lanes that gave a verdict in tests (ran, raised, died, timed out),
     `triage_lane_results` the same while confirming and reducing; `unsupported` is by lane, `lacking` by lane and
-    reason, `environment` by what the machine lacked."""
+    reason, `environment` by what the machine lacked; `errors` are tests that difftvm itself could not do."""
 
     tests: int = 0
     invalid: int = 0
+    errors: int = 0
     lane_results: int = 0
     triage_lane_results: int = 0
     unsupported: dict[str, int] = msgspec.field(default_factory=dict)
@@ -64,6 +65,7 @@ class Tally(msgspec.Struct):
         return {
             "tests": self.tests,
             "invalid": self.invalid,
+            "errors": self.errors,
             "lane_results": self.lane_results,
             "triage_lane_results": self.triage_lane_results,
             "cpu_seconds": round(self.cpu_seconds, 2),

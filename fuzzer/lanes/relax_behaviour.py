@@ -18,6 +18,9 @@ from fuzzer.lanes.tir_blocks import block_patterns
 MOST = 400
 """Names of one lane; a program of a few operators has some dozens."""
 
+LONGEST = 60
+"""Of a kernel's name: what is fused from many operators is called by all of them."""
+
 _NUMBER = re.compile(r"_?\d+(?=$|_)")
 _BELOW_RELAX = ("tirx.", "s_tir.")
 
@@ -79,7 +82,7 @@ def kernels_of(module: Any, before: Any) -> list[str]:
     names: set[str] = set()
     for var, function in module.functions.items():
         if isinstance(function, tvm.tirx.PrimFunc) and var.name_hint not in old:
-            names |= {f"kernel {_NUMBER.sub('', str(var.name_hint))}", *block_patterns(function)}
+            names |= {f"kernel {_NUMBER.sub('', str(var.name_hint))[:LONGEST]}", *block_patterns(function)}
     return sorted(names)
 
 

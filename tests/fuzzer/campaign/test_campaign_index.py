@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import signal
 import sqlite3
@@ -22,6 +24,8 @@ from fuzzer.campaign.store import Busy, Store, repair
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from generators.graph import Invalid
 from oracles.outcome import Built, Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
+
+STEPS = ["b2ade5d8e27b", "c656bd47e794", "b46afcbeda99", "a6386e3efc2d", "adfecd9fad82", "5b2ed27bab2f"]
 
 VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
 
@@ -219,6 +223,38 @@ def test_nobody_repairs_what_runs_or_what_is_no_campaign(tmp_path: Path) -> None
             repair(tmp_path / "c")
     with pytest.raises(Invalid, match="no campaign"):
         repair(tmp_path)
+
+
+def test_what_the_machine_lacks_is_no_damage(tmp_path: Path) -> None:
+    with Index(tmp_path) as written:
+        written.write(State(7, 1, campaign="me"))
+        written._db.execute("PRAGMA max_page_count = 1")
+        rows = [row_of(number, 0.5, {TORCH: Ran(())}) for number in range(9000)]
+        with pytest.raises(OSError, match="nothing that was written before is lost") as told:
+            written.write(State(7, 9000, campaign="me"), rows)
+        assert told.value.errno == errno.ENOSPC
+        assert (written.tests, (written.state() or State(0)).next_test) == (0, 1)
+
+
+def test_a_step_of_the_schema_that_was_committed_stays_as_it_is() -> None:
+    """Indexes have been through it. A new step has its line added here."""
+    assert [hashlib.sha256(step.encode()).hexdigest()[:12] for step in MIGRATIONS] == STEPS
+
+
+def test_repair_never_replaces_what_it_kept_before(tmp_path: Path) -> None:
+    damaged(tmp_path)
+    (tmp_path / f"{index.NAME}.damaged-2").write_text("an older one")
+    assert repair(tmp_path) == tmp_path / f"{index.NAME}.damaged-1"
+    damaged(tmp_path)
+    assert repair(tmp_path) == tmp_path / f"{index.NAME}.damaged-3"
+    assert (tmp_path / f"{index.NAME}.damaged-2").read_text() == "an older one"
+
+
+def test_the_rows_of_a_test_that_took_other_lanes_before_are_replaced(tmp_path: Path) -> None:
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me"), [row_of(0, 0.5, {TORCH: Ran(()), ONNXRUNTIME: Ran(())})])
+        written.write(State(7, campaign="me"), [row_of(0, 0.5, {TORCH: Built()})])
+        assert written.history(9, 9) == {"torch": ({"built": 1}, {})}
 
 
 def test_an_index_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:

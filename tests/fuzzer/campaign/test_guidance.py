@@ -12,6 +12,7 @@ from fuzzer.campaign.features import of_case
 from fuzzer.campaign.guidance import ROADS, Guidance
 from fuzzer.campaign.hazards import Typed, typed_operators
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.rows import Learnt
 from fuzzer.campaign.state import State
 from fuzzer.lanes import SCREENING
 from fuzzer.settings import Settings
@@ -34,18 +35,22 @@ def of(op: str, index: int = 0) -> Case:
     return generate(NumpySource(9, index), ops=(TABLE[op],), symbolic=False)
 
 
-def learn(guide: Guidance, case: Case, index: int = 0, *, well: bool = True) -> tuple[str, ...]:
-    return guide.learn(index, case, frozenset(of_case(case)), {} if well else BAD, ())  # type: ignore[arg-type]
+def learn(guide: Guidance, case: Case, index: int = 0, *, well: bool = True) -> None:
+    guide.learn(index, case, {} if well else BAD, ())  # type: ignore[arg-type]
 
 
-def test_what_nobody_showed_before_is_told(tmp_path: Path) -> None:
+def test_what_tests_showed_is_counted_once_for_each(tmp_path: Path) -> None:
     guide, case = guidance(tmp_path), of("relu")
-    assert guide.learn(3, case, frozenset("ab"), {}, ()) == ("a", "b")
-    assert guide.learn(4, case, frozenset("a"), {}, ()) == ()
-    assert guide.learn(5, case, frozenset("ac"), {}, ()) == ("c",)
-    assert guide.counts == {"a": 3, "b": 1, "c": 1}
-    assert (changed := guide.changed()).first == {"a": 3, "b": 3, "c": 5}
-    assert changed.features == guide.counts
+    own = set(of_case(case))
+    learn(guide, case, 3)
+    learn(guide, case, 4, well=False)
+    assert guide.counts == dict.fromkeys(own, 2)
+    changed = guide.changed()
+    ends = set(changed.features) - own
+    assert ends == {f"{SCREENING[0].importer} Raised import"}, "it is told, and not kept in memory"
+    assert changed.features == {**dict.fromkeys(own, 2), **dict.fromkeys(ends, 1)}
+    assert changed.first == {**dict.fromkeys(own, 3), **dict.fromkeys(ends, 4)}
+    assert guide.changed() == Learnt({}, {}), "nothing since"
 
 
 def test_what_was_often_seen_and_what_stops_a_road_is_worth_less(tmp_path: Path) -> None:
@@ -93,7 +98,9 @@ def test_the_next_run_goes_on_with_what_was_learnt(tmp_path: Path) -> None:
         learn(guide, generate(NumpySource(9, index)), index, well=index % 2 > 0)
     with Index(tmp_path) as written:
         written.write(State(1, campaign="me"), learnt=guide.changed())
-        written.write(State(1, campaign="me"), learnt=guide.changed())  # nothing since
+        for index in range(8):
+            learn(guide, generate(NumpySource(9, index)), index)
+        written.write(State(1, campaign="me"), learnt=guide.changed())
         again = guidance(tmp_path)
         again.recall(written.learnt())
     assert again.counts == guide.counts

@@ -14,10 +14,10 @@ from fakes import TORCH
 from graphs_by_hand import case_of
 
 from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.loop import TROUBLE, Campaign
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.numbers import Share
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store import ERRORS, Store
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
 from fuzzer.report.finding_file import FindingDoc
@@ -305,6 +305,96 @@ def test_a_paused_campaign_ends_in_time(tmp_path: Path, monkeypatch: pytest.Monk
         campaign.gate.shut("asked")
         campaign.run()
         assert store.state.next_test == 0
+
+
+def test_a_test_that_is_cut_short_counts_when_it_is_through(tmp_path: Path) -> None:
+    """The first test is looked into while another worker does all others, and the campaign is stopped then."""
+    others, stopped = threading.Event(), threading.Event()
+    executor = FakeExecutor({"number 0": refused(0)})
+    honest = executor.run
+
+    def run_fresh(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        if not stopped.is_set():
+            others.wait(20)
+            stopped.set()
+            campaign.stop()
+        return honest(case, lanes)
+
+    executor.run_fresh = run_fresh  # type: ignore[method-assign]
+    told: Told = []
+
+    def count(index: int, case: Case, result: Result, found: Sequence[Finding]) -> None:
+        told.append((index, case.origin, []))
+        if len(told) == 8:
+            others.set()
+
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path, workers=2), store, executor, cases(9), count)  # type: ignore[arg-type]
+        campaign.run()
+        assert (store.state.next_test, store.state.tally.tests, len(campaign.new)) == (0, 8, 0)
+    with Store(tmp_path, 1) as store:
+        again = Campaign(settings(tmp_path), store, executor, cases(9), count)  # type: ignore[arg-type]
+        again.run()
+        assert (store.state.next_test, store.state.tally.tests, len(again.new)) == (9, 9, 1)
+    assert sorted(index for index, _, _ in told) == list(range(9)), "what was through is not repeated"
+
+
+def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    honest = cases(5)
+
+    def drawn(index: int) -> Case | None:
+        if index == 1:
+            raise KeyError("no such operator")
+        return honest(index)
+
+    executor = FakeExecutor()
+    run = executor.run
+
+    def failing(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        assert case.origin != "number 3", "an oracle is wrong"
+        return run(case, lanes)
+
+    executor.run = failing  # type: ignore[method-assign]
+    with Store(tmp_path, 1) as store:
+        Campaign(settings(tmp_path), store, executor, drawn).run()  # type: ignore[arg-type]
+        assert (store.state.next_test, store.state.tally.tests, store.state.tally.errors) == (5, 3, 2)
+    without_case, with_case = (tmp_path / ERRORS / f"test-{number}" for number in (1, 3))
+    assert "no such operator" in (without_case / "error.txt").read_text()
+    assert (with_case / "error.txt").read_text().startswith("test 3 of seed 1\nTraceback")
+    assert case_file.read(with_case).origin == "number 3"
+    assert (
+        "test 3: difftvm itself failed (AssertionError: an oracle is wrong); going on; see" in capsys.readouterr().err
+    )
+
+
+def test_where_every_test_goes_wrong_the_campaign_ends(tmp_path: Path) -> None:
+    def drawn(index: int) -> Case | None:
+        raise KeyError("no such operator")
+
+    with Store(tmp_path, 1) as store:
+        with pytest.raises(KeyError, match="no such operator"):
+            Campaign(settings(tmp_path), store, FakeExecutor(), drawn).run()  # type: ignore[arg-type]
+        assert store.state.tally.errors == TROUBLE - 1
+
+
+def test_books_that_find_no_room_pause_the_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(300))  # type: ignore[arg-type]
+        full, shut = iter([True, True]), []
+
+        def after_saving() -> None:
+            if next(full, False):
+                raise OSError(errno.EDQUOT, "Disk quota exceeded")
+            shut.append(campaign.gate.is_shut)
+
+        campaign.after_saving = after_saving
+        campaign.run()
+        assert store.state.next_test == 300
+    assert next(full, None) is None
+    assert not any(shut)
 
 
 # --- random cases

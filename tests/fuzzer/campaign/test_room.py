@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,12 @@ from fakes import CASE
 
 from fuzzer.campaign import corpus
 from fuzzer.campaign.gate import Gate
+from fuzzer.campaign.index import FEW
 from fuzzer.campaign.room import GB, MEASURE_SECONDS, Room, free_bytes, size_of
-
-KEPT = [f"{number:016x}" for number in range(10)]
+from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.store import Store
+from fuzzer.lanes import LANES
+from oracles.outcome import Ran
 
 
 class Clock:
@@ -25,14 +29,25 @@ class Clock:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    """A campaign that kept ten cases, the first the oldest; with a finding, and an imported case older than all."""
-    for age, name in enumerate(["resnet-block", *KEPT]):
-        corpus.add(tmp_path, name, CASE)
-        os.utime(tmp_path / corpus.FOLDER / name, (age, age))
+def full(tmp_path: Path) -> Path:
+    """A campaign with ten files of old tests, a finding, and an imported case."""
+    corpus.add(tmp_path, "resnet-block", CASE)
     (tmp_path / "crashes").mkdir()
     (tmp_path / "crashes" / "case.json").write_bytes(b"x" * 8000)
+    for number in range(10):
+        (tmp_path / f"old-{number}").write_bytes(b"x" * 40_000)
     return tmp_path
+
+
+def size_of_file(path: Path) -> int:
+    return 512 * path.stat().st_blocks
+
+
+def forget(folder: Path) -> bool:
+    oldest = min(folder.glob("old-*"), default=None)
+    if oldest:
+        oldest.unlink()
+    return oldest is not None
 
 
 def test_too_little_is_free(tmp_path: Path) -> None:
@@ -46,32 +61,62 @@ def test_too_little_is_free(tmp_path: Path) -> None:
     assert (room.look(), gate.is_shut, told[1:]) == (True, False, ["there is room again: going on"])
 
 
-def test_the_oldest_kept_cases_go_and_nothing_else(kept: Path) -> None:
-    taken, told, gate = size_of(kept), [], Gate()
-    one = size_of(kept / corpus.FOLDER / KEPT[0])
-    room = Room(kept, gate, told.append, limit=taken - one, reserve=0)
+def test_the_oldest_tests_are_forgotten_and_nothing_else(full: Path) -> None:
+    taken, one, told, gate = size_of(full), size_of_file(full / "old-0"), [], Gate()
+    room = Room(full, gate, told.append, limit=taken - one, reserve=0, forget=lambda: forget(full))
     assert room.look()
-    gone = 10 - (len(corpus.names(kept)) - 1)
-    assert corpus.names(kept) == [*KEPT[gone:], "resnet-block"]
+    gone = 10 - len(list(full.glob("old-*")))
     assert (gone - 1) * one < taken - 0.9 * (taken - one) <= gone * one
-    assert (kept / "crashes" / "case.json").exists()
-    assert told == [f"{kept} is at its --disk-limit: its oldest kept cases are removed from now on"]
+    assert (full / "crashes" / "case.json").exists()
+    assert corpus.names(full) == ["resnet-block"]
+    assert told == [f"{full} is at its --disk-limit: its oldest tests are forgotten from now on"]
     assert not gate.is_shut
 
 
-def test_where_only_findings_are_left_it_pauses(kept: Path) -> None:
+def test_where_only_findings_are_left_it_pauses(full: Path) -> None:
     told, gate, clock = [], Gate(), Clock()
-    room = Room(kept, gate, told.append, limit=4096, reserve=0, clock=clock)
+    room = Room(full, gate, told.append, limit=4096, reserve=0, clock=clock, forget=lambda: forget(full))
     assert [room.look(), room.look()] == [False, False]
-    assert corpus.names(kept) == ["resnet-block"]
-    assert (kept / "crashes" / "case.json").exists()
+    assert list(full.glob("old-*")) == []
+    assert corpus.names(full) == ["resnet-block"]
+    assert (full / "crashes" / "case.json").exists()
     assert len(told) == 2
-    assert told[1].startswith(f"paused: {kept} takes ")
+    assert told[1].startswith(f"paused: {full} takes ")
     room.limit = GB
     assert not room.look(), "it is measured once a minute"
     clock.now += MEASURE_SECONDS
     assert room.look()
     assert not gate.is_shut
+
+
+def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        for number in range(4000):
+            store.record(row_of(number, 0.5, {lane: Ran(()) for lane in LANES}))
+        store.finished(4000)
+        store.save_state()
+        before = size_of(tmp_path)
+        room = Room(tmp_path, Gate(), lambda text: None, int(0.9 * before), 0, store.forget_oldest)
+        assert room.look()
+        assert size_of(tmp_path) < 0.81 * before
+        assert store.ask(lambda index: index.rows("SELECT min(number), max(number) FROM tests")) == [(2000, 3999)]
+        assert store.state.next_test == 4000
+        while store.forget_oldest():
+            pass
+        assert 50 <= store.ask(lambda index: index.tests) < FEW, "some are always left"
+
+
+def test_whoever_runs_out_while_somebody_looks_does_not_wait_for_ever(tmp_path: Path) -> None:
+    """Workers run out of room all the time, and the one who looks always finds some again."""
+    told: list[str] = []
+    room = Room(tmp_path, Gate(), told.append, reserve=0)
+    with ThreadPoolExecutor(4) as pool:
+        for running in [pool.submit(room.ran_out, "no space") for _ in range(400)]:
+            room.look()
+            running.result()
+    assert room.look()
+    assert not room.gate.is_shut
+    assert told[::2] == ["paused: no space"] * (len(told) // 2)
 
 
 def test_a_disk_that_ran_out_between_two_looks(tmp_path: Path) -> None:
@@ -82,6 +127,20 @@ def test_a_disk_that_ran_out_between_two_looks(tmp_path: Path) -> None:
     assert (gate.is_shut, told) == (True, ["paused: no space"])
     assert room.look()
     assert not gate.is_shut
+
+
+def test_a_quota_that_does_not_show_in_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = Room(tmp_path, gate := Gate(), (told := []).append, reserve=0)
+    room.ran_out("Disk quota exceeded")
+    with monkeypatch.context() as context:
+        context.setattr(Path, "write_bytes", out_of_quota)
+        assert [room.look(), room.look()] == [False, False]
+    assert room.look()
+    assert (gate.is_shut, told) == (False, ["paused: Disk quota exceeded", "there is room again: going on"])
+
+
+def out_of_quota(path: Path, data: bytes) -> int:
+    raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
 
 @pytest.fixture

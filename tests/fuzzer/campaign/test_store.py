@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fuzzer.campaign.store import Busy, Store
+from fuzzer.campaign.store import SCRATCH, Busy, Store
 from fuzzer.report import finding_file
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import signature_of
@@ -79,7 +79,7 @@ def test_a_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
     program = """
         import os, sys
         from pathlib import Path
-        from fuzzer.campaign.store import Store
+        from fuzzer.campaign.store import SCRATCH, Store
         store = Store(Path(sys.argv[1]), 1)
         store.finished(4)
         store.save_state()
@@ -136,12 +136,13 @@ def test_torn_leftovers_are_swept(tmp_path: Path, make: Make) -> None:
     torn.mkdir()
     (torn / "case.json").write_bytes(b'{"form')
     (tmp_path / ".tmp-campaign.json-1").write_bytes(b"{")
-    (tmp_path / "scratch" / "child").mkdir(parents=True)
+    (tmp_path / SCRATCH / "child").mkdir(parents=True)
+    (tmp_path / "scratch" / "mine").mkdir(parents=True)
     (tmp_path / "mine.txt").write_text("of no concern")
     with Store(tmp_path, 1) as store:
         assert [path.name for path in (tmp_path / "crashes").iterdir()] == [doc.slug]
         assert list(store.findings.values()) == [doc]
-    left = {"campaign.json", "campaign.lock", "crashes", "index.sqlite", "mine.txt"}
+    left = {"campaign.json", "campaign.lock", "crashes", "index.sqlite", "mine.txt", "scratch"}
     assert {path.name for path in tmp_path.iterdir()} == left
 
 
