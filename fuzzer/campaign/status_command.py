@@ -11,45 +11,47 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzzer.campaign import index
 from fuzzer.campaign import merge as merging
 from fuzzer.campaign import store as stored
-from fuzzer.campaign.index import Index
 from fuzzer.options import JsonFlag
-from fuzzer.report import finding_file
 from fuzzer.terminal import print_json
 from fuzzer.watching.glance import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import failing, lanes_health
+from fuzzer.watching.on_disk import books_of, findings_of, opened
 from fuzzer.watching.resources import resources
 from fuzzer.watching.words import counted, duration, shares, size, sparkline
-from generators.graph import Invalid
 
 RATE_SECONDS = 600
 """Rates are those of the last ten minutes of its clock."""
 
 CURVE = 40
 LANES_SHOWN = 16
+ORIGINS_SHOWN = 10
 
 CampaignFolder = Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")]
 
 
 class Status(msgspec.Struct):
     """A campaign at a glance. `holder` is the process that runs it; `origins` are the campaigns that were merged into
-    it, with their seeds and numbers of tests; `lanes` counts how each came out in the newest tests, and those that
-    suddenly give far fewer results are `failing`. `today` are the findings of the last 24 hours; `latest_at` is in
-    Unix's seconds; `memory` is in bytes; `curve` has rows of (seconds, tests, lane results, features, findings, CPU
-    seconds)."""
+    it, with their seeds and numbers of tests, the largest first; `books`, `seen` and `known` are of all `campaigns`
+    together, `next_test`, `own_tests`, rates, curve and lanes of the campaign's own tests. `lanes` counts how each came
+    out in the newest tests, and those that suddenly give far fewer results are `failing`. `today` are the findings of
+    the last 24 hours; `unreadable` says why folders are none; `latest_at` is in Unix's seconds; `memory` is in bytes;
+    `curve` has rows of (seconds, tests, lane results, features, findings, CPU seconds)."""
 
     campaign: str
     holder: int | None
     seed: int
     next_test: int
+    own_tests: int
+    campaigns: int
     books: dict[str, object]
     findings: dict[str, int]
     flaky: int
     today: int
     latest: str
     latest_at: float
+    unreadable: list[str]
     seen: dict[str, int]
     known: dict[str, int]
     lanes: dict[str, dict[str, int]]
@@ -80,37 +82,38 @@ def status(
 
 def status_of(campaign: Path) -> Status:
     """Raises `Invalid` where there is no campaign."""
-    if not (campaign / index.NAME).exists():
-        raise Invalid(f"{campaign}: no campaign with an index; `fuzz run --campaign {campaign}` starts one")
-    with Index(campaign, writes=False) as read:
-        state, origins, lanes = read.state(), read.origins(), lanes_health(read)
+    with opened(campaign) as read:
+        books, lanes = books_of(read), lanes_health(read)
         features, curve, recent = read.features, read.progress(CURVE), read.progress()[-RATE_SECONDS // 30 :]
-    assert state is not None, "an index is written with its own books first"
     crashes, holder = campaign / "crashes", stored.holder(campaign)
-    docs = [finding_file.read(path.parent) for path in crashes.glob(f"*/{finding_file.NAME}")]
+    findings, unreadable = findings_of(campaign)
+    docs = [doc for _, doc in findings]
     found = {doc.slug: found_at(crashes, doc.slug) for doc in docs}
     latest = max(found, key=found.__getitem__, default="")
     used = resources(campaign, holder) if holder else None
     return Status(
         str(campaign),
         holder,
-        state.seed,
-        state.next_test,
-        dict(state.tally.summary()),
+        books.own.seed,
+        books.own.next_test,
+        books.own.tally.tests,
+        books.campaigns,
+        dict(books.total.summary()),
         by_component(kinds_of(docs)),
         sum(doc.flaky for doc in docs),
         sum(at > time.time() - DAY for at in found.values()),
         latest,
         found.get(latest, 0.0),
-        state.seen,
-        state.known,
+        unreadable,
+        books.seen,
+        books.known,
         {lane.lane: dict(Counter(lane.recent) + Counter(lane.earlier)) for lane in lanes},
         failing(lanes),
         features,
         *_rates(recent),
         {"supervisor": used.supervisor, "children": used.children, "free": used.free} if used else {},
         curve,
-        [(name, seed, tally.tests) for name, seed, tally in origins[1:]],
+        list(books.merged),
     )
 
 
@@ -124,15 +127,16 @@ def _rates(curve: Sequence[tuple[int, ...]]) -> tuple[float, float]:
 
 def _lines(found: Status) -> Iterator[str]:
     who = f"process {found.holder} runs it" if found.holder else "nobody runs it"
-    others = sum(tests for *_, tests in found.origins)
-    elsewhere = f" here, {others} in {len(found.origins)} campaigns that were brought here" if found.origins else ""
-    yield f"{found.campaign}: seed {found.seed}, {found.next_test} tests done{elsewhere}, {who}"
+    yield f"{found.campaign}: seed {found.seed}, {found.own_tests} tests done{' here' if found.origins else ''}, {who}"
     books = found.books
     clock = duration(float(str(books["wall_seconds"])))
-    yield f"{clock}: {books['tests']} tests, {books['lane_results']} lane results; {_lately(found)}"
+    together = f" of {found.campaigns} campaigns together" if found.campaigns > 1 else ""
+    yield f"{clock}: {books['tests']} tests, {books['lane_results']} lane results{together}{_lately(found)}"
     yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
     if found.latest:
         yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
+    if found.unreadable:
+        yield f"!! {len(found.unreadable)} findings cannot be read: {found.unreadable[0]}"
     for name, column, now in (("findings", 4, sum(found.findings.values())), ("features", 3, found.features)):
         values = [point[column] for point in found.curve]
         if any(values):
@@ -143,8 +147,10 @@ def _lines(found: Status) -> Iterator[str]:
         yield f"time goes to {shares(stages, 5)}"
     if found.known:
         yield f"known behaviour met in {sum(found.known.values())} tests"
-    for name, seed, tests in found.origins:
+    for name, seed, tests in found.origins[:ORIGINS_SHOWN]:
         yield f"merged: {tests} tests of seed {seed} ({name[:12]})"
+    if len(found.origins) > ORIGINS_SHOWN:
+        yield f"merged: and {len(found.origins) - ORIGINS_SHOWN} more (--json)"
     for lane, counts in list(found.lanes.items())[:LANES_SHOWN]:
         mark = "!!" if lane in found.failing else "  "
         yield f"{mark} {lane:26} {counted(counts)}"
@@ -157,8 +163,9 @@ def _lines(found: Status) -> Iterator[str]:
 
 def _lately(found: Status) -> str:
     if not found.tests_per_second:
-        return "rates are not known yet"
-    return f"lately {found.tests_per_second:.2f} tests and {found.lane_results_per_second:.1f} lane results a second"
+        return "" if found.origins else "; rates are not known yet"
+    lately = "; lately here" if found.origins else "; lately"
+    return f"{lately} {found.tests_per_second:.2f} tests and {found.lane_results_per_second:.1f} lane results a second"
 
 
 def merge(

@@ -10,17 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.campaign import index
 from fuzzer.campaign import store as stored
-from fuzzer.campaign.index import Index
 from fuzzer.dashboard.drawing import Drawing, drawing
-from fuzzer.report import finding_file, issue, page, words
+from fuzzer.report import issue, page, words
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.record import read
 from fuzzer.triage import merge as merging
 from fuzzer.triage.merge import Merge
 from fuzzer.watching.glance import found_at
 from fuzzer.watching.health import LaneHealth, lanes_health
+from fuzzer.watching.on_disk import Origin, books_of, findings_of, opened
 from generators.graph import Invalid
 
 DETAILED = 400
@@ -29,6 +28,7 @@ DETAILED = 400
 CURVE_POINTS = 300
 DIFF_LINES, DIFF_COLUMNS, SCRIPT_CHARS, LOG_CHARS = 160, 240, 20_000, 4_000
 UNREADABLE = 20
+ORIGINS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,10 @@ class Support:
 @dataclass(frozen=True, slots=True)
 class Data:
     """`made` is in Unix's seconds; `curve` has rows of (seconds, tests, lane results, features, findings, CPU seconds);
-    `unreadable` says of some folders why they are no findings. `crashes` is their folder, as a shell takes it."""
+    `unreadable` says of some folders why they are no findings. `crashes` is their folder, as a shell takes it.
+
+    Books and support are of all `campaigns` together, curve and lanes of this one's own tests; `origins` are the
+    largest of those that were merged into it."""
 
     made: float
     campaign: str
@@ -107,27 +110,25 @@ class Data:
     releases: Sequence[str]
     findings: Sequence[Row]
     unreadable: Sequence[str]
-    origins: Sequence[tuple[str, int, int]]
+    campaigns: int
+    origins: Sequence[Origin]
+    more_origins: int
 
 
 def gather(folder: Path) -> Data:
     """Raises `Invalid` where there is no campaign."""
-    if not (folder / index.NAME).exists():
-        raise Invalid(f"{folder}: no campaign with an index; `fuzz run --campaign {folder}` starts one")
-    with Index(folder, writes=False) as read_only:
-        state, origins, lanes = read_only.state(), read_only.origins(), lanes_health(read_only)
+    with opened(folder) as read_only:
+        books, lanes = books_of(read_only), lanes_health(read_only)
         features, curve, operators = read_only.features, read_only.progress(CURVE_POINTS), read_only.operators()
-        counts = read_only.rows("SELECT name, sum(tests) FROM counts WHERE kind = 'finding' GROUP BY 1")
-    assert state is not None, "an index is written with its own books first"
-    tally = state.tally
-    rows, unreadable = _findings(folder, {str(name): int(str(tests)) for name, tests in counts})
+    tally = books.total
+    rows, unreadable = _findings(folder, books.seen)
     return Data(
         made=time.time(),
         campaign=folder.resolve().name,
         folder=str(folder),
         crashes=shlex.quote(str(folder / "crashes")),
         holder=stored.holder(folder),
-        seed=state.seed,
+        seed=books.own.seed,
         tests=tally.tests,
         lane_results=tally.lane_results,
         triage_lane_results=tally.triage_lane_results,
@@ -142,7 +143,9 @@ def gather(folder: Path) -> Data:
         releases=list(dict.fromkeys(release for row in rows for release, _ in row.releases)),
         findings=rows,
         unreadable=unreadable,
-        origins=[(name, seed, books.tests) for name, seed, books in origins[1:]],
+        campaigns=books.campaigns,
+        origins=books.merged[:ORIGINS],
+        more_origins=max(0, len(books.merged) - ORIGINS),
     )
 
 
@@ -165,12 +168,7 @@ def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
 def _findings(folder: Path, seen: Mapping[str, int]) -> tuple[list[Row], list[str]]:
     """The newest first. A finding that cannot be read costs its own row only."""
     crashes = folder / "crashes"
-    docs, unreadable = [], []
-    for path in sorted(crashes.glob(f"*/{finding_file.NAME}")):
-        try:
-            docs.append((path.parent, finding_file.read(path.parent)))
-        except Invalid as error:
-            unreadable.append(str(error))
+    docs, unreadable = findings_of(folder)
     under = merging.under([doc for _, doc in docs], merging.read(folder))
     kept = [(found_at(crashes, doc.slug), path, doc) for path, doc in docs if doc.slug in under]
     kept.sort(key=lambda each: (-each[0], each[2].slug))

@@ -29,7 +29,7 @@ def server(page: Callable[[], str], port: int) -> ThreadingHTTPServer:
         def _answer(self) -> None:
             try:
                 status, text, kind = HTTPStatus.OK, page(), "text/html"
-            except Invalid as error:
+            except (Invalid, OSError) as error:  # what is gathered may be moved away meanwhile
                 status, text, kind = HTTPStatus.SERVICE_UNAVAILABLE, f"{error}\n", "text/plain"
             body = text.encode()
             self.send_response(status)

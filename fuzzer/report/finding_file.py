@@ -169,7 +169,7 @@ def read(folder: Path) -> FindingDoc:
         doc = msgspec.convert(_with_numbers(msgspec.json.decode(path.read_bytes())), FindingDoc)
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{path}: {error}") from None
     if doc.format != FORMAT:
         raise Invalid(f"{path}: format {doc.format} is not known; this version reads {FORMAT}")

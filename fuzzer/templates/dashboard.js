@@ -43,14 +43,15 @@ const isNew = (row) => row.found > data.made - DAY;
 function tiles() {
   const fresh = data.findings.filter(isNew).length;
   const flaky = data.findings.filter((row) => row.flaky).length;
+  const together = data.campaigns > 1 ? `, of ${number(data.campaigns)} campaigns` : "";
   const told = [
     ["Findings", number(data.findings.length), flaky ? `${number(flaky)} flaky` : ""],
     ["Last 24 hours", number(fresh), "findings"],
-    ["Tests", number(data.tests), `${number(data.lane_results)} lane results`],
-    ["Time", span(data.wall_seconds), `${span(data.cpu_seconds)} of CPU`],
-    ["Tests a second", rate().toFixed(2), "of the last hour"],
+    ["Tests", number(data.tests), `${number(data.lane_results)} lane results${together}`],
+    ["Time", span(data.wall_seconds), `${span(data.cpu_seconds)} of CPU${together}`],
+    ...(rate() || !data.origins.length ? [["Tests a second", rate().toFixed(2), "of the last hour"]] : []),
     ...(data.features ? [["Features", number(data.features), "behaviours seen"]] : []),
-    ["Lanes", number(data.lanes.length), `${data.failing.length || "none"} suddenly without results`],
+    ...(data.lanes.length || !data.origins.length ? [["Lanes", number(data.lanes.length), `${data.failing.length || "none"} suddenly without results`]] : []),
   ];
   for (const [name, value, more] of told)
     byId("tiles").append(element("div", {}, element("dt", {}, name), element("dd", {}, value, element("small", {}, more))));
@@ -59,6 +60,7 @@ function tiles() {
   byId("made").textContent = moment(data.made) + " UTC";
   const notes = [`Folder ${data.folder}.`];
   for (const [name, seed, tests] of data.origins) notes.push(`Merged: ${number(tests)} tests of seed ${seed} (${name.slice(0, 12)}).`);
+  if (data.more_origins) notes.push(`And ${number(data.more_origins)} more.`);
   for (const reason of data.unreadable) notes.push(`Not shown: ${reason}`);
   byId("foot").textContent = notes.join(" ");
 }
@@ -242,6 +244,8 @@ function wire(points) {
 
 // --- curves, lanes, support, costs, releases
 
+const ELSEWHERE = "This campaign has run no tests of its own that could be shown here; those that were merged into it have pages that do.";
+
 function chart(name, column) {
   const points = data.curve.map((row) => [row[0], row[column]]);
   const [width, height, left, bottom] = [420, 190, 52, 26];
@@ -261,7 +265,10 @@ function chart(name, column) {
 }
 
 function charts() {
-  if (data.curve.length < 2) return byId("charts").append(element("p", { class: "quiet" }, "Too little time has passed: there is a point every half minute."));
+  if (data.curve.length < 2) {
+    const why = data.origins.length ? ELSEWHERE : "Too little time has passed: there is a point every half minute.";
+    return byId("charts").append(element("p", { class: "quiet" }, why));
+  }
   const shown = [["Findings", 4], ["Tests", 1], ["Lane results", 2]];
   if (data.features) shown.splice(1, 0, ["Features", 3]);
   byId("charts").append(...shown.map(([name, column]) => chart(name, column)));
@@ -282,6 +289,7 @@ function lanes() {
       element("td", {}, total(lane.earlier) ? percent(results(lane.earlier), total(lane.earlier)) : ""),
       element("td", {}, others.map(([how, count]) => `${count} ${how}`).join(", ")));
   });
+  if (!rows.length && data.origins.length) return byId("health").append(element("caption", { class: "quiet" }, ELSEWHERE));
   byId("health").append(head("Lane", "Results", "Before", "Otherwise"), element("tbody", {}, ...rows));
 }
 

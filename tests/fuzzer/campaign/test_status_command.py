@@ -7,12 +7,15 @@ import os
 import time
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
+from fuzzer.campaign.index import Index
 from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.lanes import ONNXRUNTIME, TORCH
+from generators.graph import Invalid
 from oracles.outcome import Raised, Ran, Stage
 
 
@@ -60,6 +63,7 @@ def test_status_says_how_fast_it_is_what_it_costs_and_what_fails(tmp_path: Path)
         tally.stage_cpu = {"compile": 3.0, "export": 1.0}
     with Store(tmp_path, 1):
         lines = fuzz("status", "--campaign", tmp_path).splitlines()
+    assert lines[0].startswith(f"{tmp_path}: seed 1, 150 tests done, process ")
     assert lines[1:3] == [
         "25 min 00 s: 150 tests, 1500 lane results; lately 0.10 tests and 1.0 lane results a second",
         "findings: none yet; 0 flaky; 0 in 24 h",
@@ -92,3 +96,64 @@ def test_status_repairs(tmp_path: Path) -> None:
     told = json.loads(fuzz("status", "--repair", "--campaign", tmp_path, "--json"))
     assert (told["next_test"], told["books"]["tests"]) == (1, 1)
     assert (tmp_path / "index.sqlite.damaged-1").exists()
+
+
+def test_of_a_share_its_tests_count_and_not_their_numbers(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        store.finished(801)
+        store.state.tally.tests = 100
+    assert fuzz("status", "--campaign", tmp_path).startswith(f"{tmp_path}: seed 1, 100 tests done, nobody runs it\n")
+
+
+def test_a_finding_that_is_damaged_is_told_of(tmp_path: Path, saved: Path) -> None:
+    damaged = tmp_path / "crashes" / "damaged" / "finding.json"
+    damaged.parent.mkdir()
+    damaged.write_text("[" * 9999)
+    lines = fuzz("status", "--campaign", tmp_path).splitlines()
+    assert lines[2] == "findings: 1 tvm; 0 flaky; 1 in 24 h"
+    assert lines[4].startswith(f"!! 1 findings cannot be read: {damaged}: ")
+
+
+@pytest.mark.parametrize("command", ["status", "dashboard"])
+def test_an_index_without_books_is_told_of(command: str, tmp_path: Path) -> None:
+    """Its campaign was killed in its first moment."""
+    Index(tmp_path).close()
+    with pytest.raises(Invalid, match=r"no books in it yet; `fuzz run --campaign .*` writes them$"):
+        fuzz(command, "--campaign", tmp_path)
+
+
+def merged(folder: Path, count: int) -> Path:
+    """Campaigns of 1, 2, 3, ... tests in one that did none itself, as the driver of a cluster is."""
+    with Store(folder, 1) as store:
+        for number in range(1, count + 1):
+            with Store(folder / f"from-{number}", 1) as other:
+                tally = other.state.tally
+                tally.tests, tally.lane_results = number, 10 * number
+                tally.wall_seconds, tally.cpu_seconds, tally.stage_cpu = 60.0, 30.0, {"compile": 3.0, "run": 1.0}
+                other.state.known["known"] = 2
+            with Index(folder / f"from-{number}", writes=False) as books:
+                store.adopt(books)
+    return folder
+
+
+def test_of_merged_campaigns_the_sums_are_shown_and_the_largest(tmp_path: Path) -> None:
+    lines = fuzz("status", "--campaign", merged(tmp_path, 12)).splitlines()
+    assert lines[:2] == [
+        f"{tmp_path}: seed 1, 0 tests done here, nobody runs it",
+        "12 min 00 s: 78 tests, 780 lane results of 12 campaigns together",
+    ]
+    assert lines[3:5] == ["time goes to compile 75%, run 25%", "known behaviour met in 24 tests"]
+    assert [line.split(" (")[0] for line in lines[5:15]] == [
+        f"merged: {tests} tests of seed 1" for tests in range(12, 2, -1)
+    ]
+    assert lines[15] == "merged: and 2 more (--json)"
+    assert len(json.loads(fuzz("status", "--campaign", tmp_path, "--json"))["origins"]) == 12
+
+
+def test_the_dashboard_shows_the_sums_too(tmp_path: Path) -> None:
+    data = json.loads(fuzz("dashboard", "--campaign", merged(tmp_path, 12), "--json"))
+    shown = {key: data[key] for key in ("tests", "lane_results", "wall_seconds", "cpu_seconds", "campaigns")}
+    assert shown == {"tests": 78, "lane_results": 780, "wall_seconds": 720, "cpu_seconds": 360, "campaigns": 12}
+    assert data["stage_cpu"] == {"compile": 36, "run": 12}
+    assert [tests for *_, tests in data["origins"]] == list(range(12, 2, -1))
+    assert data["more_origins"] == 2

@@ -107,13 +107,14 @@ def asked(port: int, path: str, host: str) -> tuple[int, str]:
 
 
 def test_it_is_served_anew_at_each_reload_to_the_loopback_only() -> None:
-    made = iter(["one", "two"])
+    gone: Exception
+    made, gone = iter(["one", "two"]), Invalid("the campaign has gone")
 
     def page() -> str:
         try:
             return next(made)
         except StopIteration:
-            raise Invalid("the campaign has gone") from None
+            raise gone from None
 
     with server(page, 0) as serving:
         threading.Thread(target=serving.serve_forever, daemon=True).start()
@@ -123,6 +124,8 @@ def test_it_is_served_anew_at_each_reload_to_the_loopback_only() -> None:
         assert asked(port, "/", here) == (200, "one")
         assert asked(port, "/", f"localhost:{port}") == (200, "two")
         assert asked(port, "/", here) == (503, "the campaign has gone\n")
+        gone = FileNotFoundError(2, "No such file", "index.sqlite")
+        assert asked(port, "/", here) == (503, "[Errno 2] No such file: 'index.sqlite'\n")
         assert asked(port, "/other", here)[0] == 404
         assert asked(port, "/", "evil.example")[0] == 421
         with pytest.raises(Invalid, match=f"--port {port}: Address already in use"):

@@ -11,6 +11,7 @@ import pytest
 from browser import Page, browser
 from campaigns import HOSTILE, campaign
 
+from fuzzer.campaign.merge import merge
 from fuzzer.campaign.store import Store
 from fuzzer.dashboard.data import gather
 from fuzzer.dashboard.page import html
@@ -189,3 +190,17 @@ def test_a_campaign_without_findings(chromium: Page, tmp_path: Path) -> None:
     chromium.open((tmp_path / "dashboard.html").as_uri())
     assert chromium.errors == []
     assert "There is no finding yet." in chromium.value("document.body.textContent")
+
+
+def test_a_campaign_that_did_nothing_itself(chromium: Page, tmp_path: Path) -> None:
+    """Such as the driver of a cluster: it shows the sums of the others, and no empty curves and lanes."""
+    campaign(tmp_path / "other")
+    merge([tmp_path / "other"], tmp_path / "all")
+    (tmp_path / "dashboard.html").write_text(html(gather(tmp_path / "all")))
+    chromium.open((tmp_path / "dashboard.html").as_uri())
+    assert chromium.errors == []
+    tiles = chromium.value("[...document.querySelectorAll('.tiles div')].map((each) => each.textContent)")
+    assert [tile[:6] for tile in tiles] == ["Findin", "Last 2", "Tests2", "Time1 "]
+    for section in ("time", "lanes"):
+        assert "no tests of its own" in chromium.value(f"document.getElementById('{section}').textContent")
+    assert chromium.value("document.querySelectorAll('#stages tbody tr').length") == 2

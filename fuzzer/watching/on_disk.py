@@ -1,0 +1,69 @@
+"""What the folder of a campaign says, whether it runs or not: its books with those of all that were merged into it, and
+its findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzer.campaign import index
+from fuzzer.campaign.index import Index
+from fuzzer.campaign.state import State
+from fuzzer.campaign.tally import Tally
+from fuzzer.report import finding_file
+from fuzzer.report.finding_file import FindingDoc
+from generators.graph import Invalid
+
+Origin = tuple[str, int, int]
+"""Name, seed and number of tests of a campaign."""
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """`own` are the campaign's, `total` those of all; so are `seen` and `known`: how many tests met a finding, by
+    signature, and known behaviour, by name. `merged` are those that were merged into it, the largest first."""
+
+    own: State
+    total: Tally
+    seen: dict[str, int]
+    known: dict[str, int]
+    merged: Sequence[Origin]
+
+    @property
+    def campaigns(self) -> int:
+        """That `total` is of."""
+        return len(self.merged) + (self.own.tally.tests > 0 or not self.merged)
+
+
+def opened(folder: Path) -> Index:
+    """For reading. Raises `Invalid` where there is no campaign."""
+    if not (folder / index.NAME).exists():
+        raise Invalid(f"{folder}: no campaign with an index; `fuzz run --campaign {folder}` starts one")
+    return Index(folder, writes=False)
+
+
+def books_of(read: Index) -> Books:
+    """Raises `Invalid` where the index has none: its campaign was killed before they were written."""
+    own = read.state()
+    if own is None:
+        folder = read.path.parent
+        raise Invalid(f"{read.path}: there are no books in it yet; `fuzz run --campaign {folder}` writes them")
+    counted = read.rows("SELECT kind, name, sum(tests) FROM counts GROUP BY 1, 2")
+    seen, known = (
+        {str(name): int(str(tests)) for kind, name, tests in counted if kind == wanted}
+        for wanted in ("finding", "known")
+    )
+    merged = [(name, seed, tally.tests) for name, seed, tally in read.origins()[1:]]
+    return Books(own, read.totals(), seen, known, sorted(merged, key=lambda origin: -origin[2]))
+
+
+def findings_of(folder: Path) -> tuple[list[tuple[Path, FindingDoc]], list[str]]:
+    """With their folders, in the order of names; and why others cannot be read, a line for each."""
+    docs, unreadable = [], []
+    for path in sorted((folder / "crashes").glob(f"*/{finding_file.NAME}")):
+        try:
+            docs.append((path.parent, finding_file.read(path.parent)))
+        except Invalid as error:
+            unreadable.append(str(error))
+    return docs, unreadable
