@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -59,5 +60,8 @@ def bring(source: Path, store: Store) -> Merged:
 
 
 def _copy(folder: Path, to: Path) -> None:
-    """The folder is there whole or not at all."""
-    write_folder(to, {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()})
+    """The folder is there whole or not at all. Its files keep their times, which say when a finding was made."""
+    files = [path for path in folder.iterdir() if path.is_file()]
+    write_folder(to, {path.name: path.read_bytes() for path in files})
+    for path in files:
+        os.utime(to / path.name, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))

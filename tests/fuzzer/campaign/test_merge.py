@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from fuzzer.campaign.store import Store
 from fuzzer.lanes import TORCH
 from fuzzer.report import finding_file
 from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.watching.glance import found_at
 from generators.graph import Invalid
 from oracles.outcome import Ran
 
@@ -54,6 +56,15 @@ def test_tests_findings_and_books_of_all(tmp_path: Path, make: Make) -> None:
         assert read.tests == 7
         assert read.operators() == [("relu", "torch", "ran", 7)]
         assert read.rows("SELECT sum(tests) FROM counts WHERE kind = 'finding'") == [(3,)]
+
+
+def test_a_finding_is_as_old_as_it_was(tmp_path: Path, make: Make) -> None:
+    a = campaign(tmp_path / "a", 1, 1, make())
+    (slug,) = slugs(a)
+    os.utime(a / "crashes" / slug / finding_file.NAME, (1e9, 1e9))
+    merge([a], tmp_path / "b")
+    merge([tmp_path / "b"], tmp_path / "c")
+    assert found_at(tmp_path / "c" / "crashes", slug) == 1e9
 
 
 def test_again_changes_nothing_and_what_came_since_is_brought(tmp_path: Path, make: Make) -> None:
