@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
 from fuzzer.campaign import corpus
+from fuzzer.campaign.numbers import Share
 from fuzzer.open_sizes import at_each_size
 from fuzzer.settings import Settings
 from fuzzer.support import operators
@@ -19,27 +24,62 @@ from generators.random_graph import generate
 FROM_CORPUS = 25
 """How many tests in a hundred mutate a case of the corpus, where there is one."""
 
+RUN = ".run"
+"""In the corpus' folder: the tests in which its cases were run as they are, a line `NUMBER NAME` for each."""
+
 Cases = Callable[[int], Case | None]
 """The case of a test, by its number; None where there are no more."""
 
 
+class AsTheyAre:
+    """Deals each case of a corpus to one test of a campaign, as it is, whenever it was brought. Thread-safe.
+
+    A test that is repeated gets its case again. What cannot be written down is run once more by a later run.
+    """
+
+    def __init__(self, folder: Path, cases: Mapping[str, Case], share: Share) -> None:
+        self._path, self._cases = folder / RUN, cases
+        self._dealt = dict(_dealt(self._path))
+        mine = (name for place, name in enumerate(cases) if place % share.of == share.part)
+        run = frozenset(self._dealt.values())
+        self._left = iter([name for name in mine if name not in run])
+        self._lock = threading.Lock()
+
+    def case(self, test: int) -> Case | None:
+        """None where all were dealt, or are other shares'."""
+        with self._lock:
+            if test not in self._dealt and (name := next(self._left, None)):
+                self._dealt[test] = name
+                with suppress(OSError), self._path.open("a") as file:
+                    file.write(f"{test} {name}\n")
+            return self._cases.get(self._dealt.get(test, ""))
+
+
+def _dealt(path: Path) -> Iterator[tuple[int, str]]:
+    """A line that a kill or a full disk tore names no test, or no case that there is."""
+    text = path.read_text(errors="replace") if path.exists() else ""
+    for found in re.finditer(r"^([0-9]{1,18}) (.+)$", text, re.MULTILINE):
+        yield int(found[1]), found[2]
+
+
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Decided by the seed and the campaign's corpus alone. Who names operators gets no others."""
+    """Decided by the seed and the campaign's corpus alone: by what is in it, and by what of it was run. Who names
+    operators gets no others."""
 
     settings: Settings
     seed: int
-    corpus: Sequence[Case] = field(default_factory=list)
+    corpus: Sequence[Case]
+    as_they_are: AsTheyAre
 
     @property
     def _everything(self) -> bool:
         return self.settings.ops is OPS
 
     def given(self, index: int) -> Case | None:
-        """What somebody put into the corpus comes first, as it is."""
-        if index >= len(self.corpus):
-            return None
-        return NumpySource(self.seed, index).choice(at_each_size(self.corpus[index]))
+        """What somebody put into the corpus comes first, as it is: before all that this run draws."""
+        case = self.as_they_are.case(index)
+        return NumpySource(self.seed, index).choice(at_each_size(case)) if case else None
 
     def mix(self, source: ChoiceSource) -> Sequence[Op]:
         return operators(source) if self._everything else self.settings.ops
@@ -55,7 +95,9 @@ class Drawing:
 
 
 def drawing(settings: Settings, seed: int) -> Drawing:
-    return Drawing(settings, seed, list(corpus.cases(settings.campaign).values()) if settings.ops is OPS else [])
+    cases = corpus.cases(settings.campaign) if settings.ops is OPS else {}
+    as_they_are = AsTheyAre(settings.campaign / corpus.FOLDER, cases, settings.share)
+    return Drawing(settings, seed, list(cases.values()), as_they_are)
 
 
 def random_cases(settings: Settings, seed: int) -> Cases:

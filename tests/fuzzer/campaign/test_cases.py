@@ -1,0 +1,100 @@
+"""What was brought into a campaign's corpus is run as it is, once, whenever it was brought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from graphs_by_hand import case_of
+
+from fuzzer.campaign import corpus
+from fuzzer.campaign.cases import RUN, random_cases
+from fuzzer.campaign.guidance import Guidance
+from fuzzer.campaign.numbers import ALL, Share
+from fuzzer.settings import Settings
+from generators import case_file
+from generators.graph import Case
+from generators.ops import TABLE
+
+
+def brought(folder: Path, *words: str) -> None:
+    for word in words:
+        corpus.add(folder, f"net-{word}", case_of({"x0": "float32[2]"}, [("v0", word, "x0")], "v0"))
+
+
+def words_of(cases: Iterable[Case | None], folder: Path) -> list[str]:
+    """The last words of the names of those cases that are the corpus' own; of others, nothing."""
+    names = {case_file.digest(case): name.removeprefix("net-") for name, case in corpus.cases(folder).items()}
+    return [names.get(case_file.digest(case), "") for case in cases if case]
+
+
+def run(folder: Path, tests: Sequence[int], share: Share = ALL) -> list[str]:
+    """What a run of a campaign gives those tests."""
+    draw = random_cases(Settings(folder, 1, (), share=share), 1)
+    return words_of(map(draw, tests), folder)
+
+
+def test_what_is_brought_while_a_campaign_is_on_its_way_is_run_by_its_next_run(tmp_path: Path) -> None:
+    brought(tmp_path, "relu", "neg")
+    assert run(tmp_path, range(5)) == ["neg", "relu", "", "", ""]
+    brought(tmp_path, "abs")
+    assert run(tmp_path, range(5, 8)) == ["abs", "", ""]
+    assert run(tmp_path, range(8, 10)) == ["", ""]
+
+
+def test_a_test_that_is_repeated_gets_its_case_again(tmp_path: Path) -> None:
+    """The campaign was killed in the middle of tests 1 and 2."""
+    brought(tmp_path, "abs", "exp", "neg", "relu")
+    assert run(tmp_path, range(3)) == ["abs", "exp", "neg"]
+    assert run(tmp_path, (1, 2, 3, 4)) == ["exp", "neg", "relu", ""]
+
+
+def test_guided_campaigns_run_them_too(tmp_path: Path) -> None:
+    settings = Settings(tmp_path, 1, (), guided=True)
+    for test, word in ((40, "abs"), (80, "neg")):
+        brought(tmp_path, word)
+        guide = Guidance(settings, 1)
+        assert words_of((guide.case(test), guide.case(test + 1)), tmp_path) == [word, ""]
+
+
+def test_shares_run_each_of_them_once_together(tmp_path: Path) -> None:
+    words = ["abs", "exp", "neg", "relu", "sigmoid", "tanh"]
+    done = []
+    for part in range(4):
+        folder = tmp_path / f"{part}"
+        brought(folder, *words)
+        done += run(folder, range(part, 40, 4), Share(part, 4))
+    assert sorted(word for word in done if word) == words
+
+
+def test_two_workers_get_no_case_twice(tmp_path: Path) -> None:
+    brought(tmp_path, "abs", "exp", "neg", "relu", "sigmoid", "tanh")
+    draw = random_cases(Settings(tmp_path, 1, ()), 1)
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(words_of(pool.map(draw, range(6)), tmp_path)) == ["abs", "exp", "neg", "relu", "sigmoid", "tanh"]
+    assert len((tmp_path / corpus.FOLDER / RUN).read_text().splitlines()) == 6
+
+
+@pytest.mark.parametrize("torn", ["0 net-a", "0", "x", "1 net-abs extra\n", "\n"])
+def test_what_was_torn_costs_a_case_nothing(torn: str, tmp_path: Path) -> None:
+    brought(tmp_path, "abs")
+    (tmp_path / corpus.FOLDER / RUN).write_text(torn)
+    assert run(tmp_path, (5, 6)) == ["abs", ""]
+
+
+def test_who_names_operators_gets_none_of_them(tmp_path: Path) -> None:
+    brought(tmp_path, "abs")
+    named = random_cases(Settings(tmp_path, 1, (), ops=(TABLE["relu"],)), 1)
+    assert words_of((named(0), named(1)), tmp_path) == ["", ""]
+    assert run(tmp_path, (0, 1)) == ["abs", ""]
+
+
+def test_without_a_corpus_nothing_is_written_and_the_seed_decides(tmp_path: Path) -> None:
+    digests = []
+    for _ in range(2):
+        draw = random_cases(Settings(tmp_path, 1, ()), 1)
+        digests.append([case_file.digest(case) for case in map(draw, range(8)) if case])
+    assert digests[0] == digests[1]
+    assert not list(tmp_path.iterdir())
