@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from fuzzer.campaign.loop import Campaign, Doing
+from fuzzer.campaign.state import State
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.watching.health import LaneHealth, lanes_health
@@ -158,11 +159,17 @@ class Observer:
 
     def glance(self) -> Glance:
         with self._lock:
-            return self._glance()
+            return self._glance(self._campaign.store.state)
 
-    def _glance(self) -> Glance:
+    def committed(self) -> Glance:
+        """With counts as they were committed last: those that come later are gone when the campaign is killed."""
+        store = self._campaign.store
+        with self._lock:
+            return self._glance(store.ask(lambda index: index.state()) or State(store.state.seed))
+
+    def _glance(self, state: State) -> Glance:
         campaign, store, now = self._campaign, self._campaign.store, self._clock()
-        state, tally, docs = store.state, store.state.tally, list(store.findings.values())
+        tally, docs = state.tally, list(store.findings.values())
         tests_rate, results_rate = self._rates.of(now, *self._counters())
         for doc in docs:
             if doc.slug not in self._found:

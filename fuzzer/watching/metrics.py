@@ -1,5 +1,6 @@
-"""Prometheus' metrics of a campaign, on the loopback only. Values are the campaign's books, so that counters go on
-where an earlier run ended."""
+"""Prometheus' metrics of a campaign, on the loopback only. Values are the campaign's books as they were committed, so
+that counters go on where an earlier run ended, even one that was killed: one that goes back is a restart to Prometheus,
+which counts all of it again."""
 
 from __future__ import annotations
 

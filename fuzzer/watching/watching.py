@@ -28,7 +28,7 @@ def watched(campaign: Campaign, metrics_port: int | None = None) -> Iterator[Obs
         if metrics_port is not None:
             from fuzzer.watching.metrics import LOOPBACK, Metrics  # only whoever asks for it needs prometheus-client
 
-            metrics = Metrics(observer.glance, metrics_port)
+            metrics = Metrics(observer.committed, metrics_port)
             stack.callback(metrics.close)
             say(f"metrics: http://{LOOPBACK}:{metrics.port}/metrics")
         stack.enter_context(Screen(observer))

@@ -12,7 +12,9 @@ import fakes
 import pytest
 from test_metrics import scraped
 
+from fuzzer.campaign.index import NAME, Index
 from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.processes import resident_bytes
 from fuzzer.isolate.sanitizer import SanitizerReport
@@ -68,6 +70,28 @@ def test_files_and_metrics_go_on_where_the_last_run_ended(tmp_path: Path, capsys
         assert facts(tmp_path)["execs_done"] == str(3 * run)
         assert int(facts(tmp_path)["fuzzer_pid"]) == os.getpid()
     assert len((tmp_path / PLOT).read_text().splitlines()) == 3
+
+
+def test_counters_are_what_a_kill_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What Prometheus was told, a campaign that is killed and started again has not lost."""
+    with Store(tmp_path, 1) as store, watched(campaign(store, 1), 0):
+        port = int(capsys.readouterr().err.rpartition(":")[2].partition("/")[0])
+        tally = store.state.tally
+        for counted in (3, 7):
+            tally.tests, tally.stage_cpu, store.state.known = counted, {"compile": 2.0 * counted}, {"x": counted}
+            before, left = scraped(port), state_left_by_a_kill(tmp_path)
+            assert before[("difftvm_tests_total", ())] == left.tally.tests < counted
+            assert before[("difftvm_known_sightings_total", ())] == sum(left.known.values())
+            store.save_state()
+            assert scraped(port)[("difftvm_tests_total", ())] == counted
+            assert scraped(port)[("difftvm_stage_cpu_seconds_total", ("compile",))] == 2.0 * counted
+
+
+def state_left_by_a_kill(folder: Path) -> State:
+    if not (folder / NAME).exists():
+        return State(1)
+    with Index(folder, writes=False) as read:
+        return read.state() or State(1)
 
 
 def test_what_is_dear_is_asked_for_seldom(tmp_path: Path, saved: Path) -> None:
