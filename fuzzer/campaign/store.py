@@ -110,9 +110,11 @@ class Store:
         try:
             self.state = self._load(seed)
             self._sweep()
-            self.findings: dict[str, FindingDoc] = {doc.signature: doc for doc in self._read_findings()}
-            self._known_docs = dict(self.findings)
-            self._coarse = {key: signature_of(doc.finding) for key, doc in self.findings.items()}
+            self.findings: dict[str, FindingDoc] = {}
+            self._known_docs: dict[str, FindingDoc] = {}
+            self._coarse: dict[str, Signature] = {}
+            for doc in self._read_findings():
+                self.findings[doc.signature] = self._take(doc)
             self._learnt_of: set[str] = set()
             self._look_elsewhere()
         except BaseException:
@@ -170,9 +172,11 @@ class Store:
                 if doc.signature not in self._known_docs:
                     self._take(doc)
 
-    def _take(self, doc: FindingDoc) -> None:
-        self._known_docs[doc.signature] = doc
+    def _take(self, doc: FindingDoc) -> FindingDoc:
+        """As it is held from now on."""
         self._coarse[doc.signature] = signature_of(doc.finding)
+        held = self._known_docs[doc.signature] = finding_file.light(doc)
+        return held
 
     # Books
 
@@ -320,8 +324,7 @@ class Store:
             if key not in self._known_docs:
                 doc = finding_file.document(found, versions)
                 self._write(found, doc)
-                self.findings[key] = doc
-                self._take(doc)
+                doc = self.findings[key] = self._take(doc)
             self.state.seen[key] = self.state.seen.get(key, 0) + 1  # counted once, though the disk was full meanwhile
             return doc
 

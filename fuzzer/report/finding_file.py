@@ -130,6 +130,11 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
     )
 
 
+def light(doc: FindingDoc) -> FindingDoc:
+    """Without the evidence, most of what it takes in memory: for whoever holds thousands, and needs to know them again."""
+    return msgspec.structs.replace(doc, evidence=Told(), reports=())
+
+
 def slug_of(found: Confirmed) -> str:
     """The name of the finding's folder: kind, operators for people, and the signature, which alone identifies it.
     Flaky findings, which are not reduced, are kept apart by the word."""
