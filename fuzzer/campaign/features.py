@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from fuzzer.triage.signature import lacking, signature_of
 from generators.graph import Attr, Case, DType
-from generators.ops import TABLE
 from oracles.finding import Finding
 from oracles.lane import Engine
 from oracles.outcome import Died, Outcomes, Raised, TimedOut, Unsupported, facts_of
@@ -79,10 +78,3 @@ def _ends(outcomes: Outcomes) -> Iterator[str]:
 def _failures(found: Sequence[Finding]) -> Iterator[str]:
     for finding in found:
         yield f"failure {signature_of(finding).id}"
-
-
-def operators_in(features: frozenset[str]) -> Iterator[str]:
-    """The operators that names of `of_case` speak of."""
-    for name in features:
-        if name.startswith("op ") and (op := name.split(" ")[1]) in TABLE:
-            yield op
