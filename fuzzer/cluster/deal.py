@@ -92,12 +92,30 @@ def write(campaign: Path, dealt: Round) -> None:
     write_atomically(campaign / NAME, msgspec.json.encode(dealt))
 
 
-def shapes_of(nodes: Sequence[dict[str, float]], count: int | None) -> list[tuple[int, int]]:
-    """(CPUs, GPUs) of each share: those of a node that is there; where more are wanted, of nodes like the largest, for
-    whom Ray waits, or asks an autoscaler. Raises `Invalid` where no node has a CPU."""
-    there = sorted(((int(node.get("CPU", 0)), int(node.get("GPU", 0))) for node in nodes), reverse=True)
-    there = [shape for shape in there if shape[0]]
+Shape = tuple[int, int]
+"""CPUs and GPUs."""
+
+
+def shapes_of(nodes: Sequence[dict[str, float]], count: int | None) -> list[Shape]:
+    """Of each share: those of a node that is there; where more are wanted, of nodes like the largest, for whom Ray
+    waits, or asks an autoscaler. Raises `Invalid` where no node has a CPU."""
+    there = _that_compute(nodes)
     if not there:
         raise Invalid("no node of the cluster has a CPU to give")
     wanted = len(there) if count is None else count
     return [there[place] if place < len(there) else there[0] for place in range(wanted)]
+
+
+def fitting(shape: Shape, nodes: Sequence[dict[str, float]]) -> Shape:
+    """The shape, where a node that is there can hold it; else what of it the largest can. Where nobody is there it
+    stays: somebody will come."""
+    there = _that_compute(nodes)
+    if not there or any(cpus >= shape[0] and gpus >= shape[1] for cpus, gpus in there):
+        return shape
+    return min(shape[0], there[0][0]), min(shape[1], there[0][1])
+
+
+def _that_compute(nodes: Sequence[dict[str, float]]) -> list[Shape]:
+    """The largest first."""
+    there = sorted(((int(node.get("CPU", 0)), int(node.get("GPU", 0))) for node in nodes), reverse=True)
+    return [shape for shape in there if shape[0]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.cluster import deal
-from fuzzer.cluster.deal import Deal, Round, shapes_of, the_round
+from fuzzer.cluster.deal import Deal, Round, fitting, shapes_of, the_round
 from generators.graph import Invalid
 
 
@@ -58,6 +58,15 @@ def test_a_share_for_each_node_that_computes() -> None:
     assert shapes_of(nodes, 4) == [(16, 8), (2, 0), (16, 8), (16, 8)]
     with pytest.raises(Invalid, match="no node"):
         shapes_of([{"memory": 1.0}], 3)
+
+
+def test_a_share_takes_what_there_is() -> None:
+    nodes = [{"memory": 1.0}, {"CPU": 4.0, "GPU": 1.0}, {"CPU": 8.0}]
+    assert fitting((8, 0), nodes) == (8, 0)
+    assert fitting((2, 1), nodes) == (2, 1)
+    assert fitting((16, 8), nodes) == (8, 0)
+    assert fitting((4, 2), nodes) == (4, 0)
+    assert fitting((16, 8), [{"memory": 1.0}]) == (16, 8), "somebody will come"
 
 
 def test_the_command_of_a_node(tmp_path: Path) -> None:
