@@ -49,7 +49,11 @@ class Harvest(msgspec.Struct, frozen=True):
 
     @staticmethod
     def unpacked(data: bytes) -> Harvest:
-        return msgspec.msgpack.decode(zlib.decompress(data), type=Harvest)
+        """Raises `Invalid`."""
+        try:
+            return msgspec.msgpack.decode(zlib.decompress(data), type=Harvest)
+        except (zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Invalid(f"no harvest of this version of difftvm: {error}") from None
 
     def write(self, folder: Path) -> None:
         """Raises `Invalid` where a file would lie elsewhere."""
@@ -86,33 +90,41 @@ def _files(campaign: Path, folder: Path) -> Iterator[tuple[str, bytes]]:
 
 @dataclass(slots=True)
 class Granary:
-    """Knows what of a campaign was sent already."""
+    """Knows what of a campaign the driver has. What was brought and not taken, because it was lost on its way or the
+    driver's disk was full, is brought again."""
 
     campaign: Path
-    _harvests: int = 0
+    _taken: int = 0
     _sent: set[str] = field(default_factory=set)
+    _under_way: set[str] = field(default_factory=set)
 
     def new(self, *, last: bool = False) -> tuple[dict[str, bytes], int]:
-        """Files that were not sent yet, and the campaign's next test. The index has the books alone, and its sums now
+        """Files that the driver lacks, and the campaign's next test. The index has the books alone, and its sums now
         and then, and in the last harvest: the rows of single tests stay where they were run."""
         if not (self.campaign / state.NAME).exists():  # it is written behind the index
             return {}, 0
         files: dict[str, bytes] = {}
+        self._under_way.clear()
         for folder in self._folders():
             name = str(folder.relative_to(self.campaign))
             if name not in self._sent:
-                self._sent.add(name)
+                self._under_way.add(name)
                 files.update(_files(self.campaign, folder))
         with Index(self.campaign, writes=False) as mine, tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
             books = mine.state()
             assert books is not None, "an index is written with its own books first"
             with Index(Path(scratch)) as small:
                 small.write(State(books.seed, campaign=index.NAMELESS))
-                sums = last or self._harvests % SUMS_EVERY == SUMS_EVERY - 1
+                sums = last or self._taken % SUMS_EVERY == SUMS_EVERY - 1
                 small.adopt(mine, tests=False, sums=sums)
             files[index.NAME] = (Path(scratch) / index.NAME).read_bytes()
-        self._harvests += 1
         return files, books.next_test
+
+    def taken(self) -> None:
+        """The driver has the last harvest."""
+        self._sent |= self._under_way
+        self._under_way.clear()
+        self._taken += 1
 
     def knows(self, lesson: Lesson) -> None:
         """It came from the driver: it need not go there."""

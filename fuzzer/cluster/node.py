@@ -38,8 +38,10 @@ class NodeProcess:
                 deal.command(folder), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
 
-    def harvest(self, lessons: Sequence[Lesson] = ()) -> Harvest:
-        """What is new since the last time; takes what other nodes found."""
+    def harvest(self, lessons: Sequence[Lesson] = (), *, taken: bool = False) -> Harvest:
+        """What the driver lacks; takes what other nodes found. `taken`: the driver has what was brought last."""
+        if taken:
+            self._granary.taken()
         for lesson in lessons:
             self._granary.knows(lesson)
             store.learn_of(self.folder, lesson.slug, lesson.document)

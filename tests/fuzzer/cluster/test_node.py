@@ -9,15 +9,17 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import simulated_node
 
-from fuzzer.campaign import corpus, store
+from fuzzer.campaign import corpus, index, store
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.numbers import Share
 from fuzzer.campaign.store import Store
+from fuzzer.cluster import node as node_module
 from fuzzer.cluster.deal import Deal
 from fuzzer.cluster.harvest import Granary, Harvest, Lesson, corpus_of
 from fuzzer.cluster.node import NodeProcess
@@ -57,6 +59,7 @@ def test_what_is_new_and_only_once(tmp_path: Path) -> None:
     simulated_node.run(one, Share(end=4))
     first, next_test = granary.new()
     assert next_test == 4
+    granary.taken()
     merge([unpacked(Harvest(first, 4), tmp_path / "first")], into)
     assert signatures(into) == signatures(one)
     simulated_node.run(one, Share(end=9))
@@ -79,14 +82,47 @@ def test_what_is_new_and_only_once(tmp_path: Path) -> None:
         assert brought.tests == 9, "unless somebody wants them"
 
 
-def test_the_drivers_corpus_is_there_before_the_first_test(tmp_path: Path) -> None:
+def test_what_was_not_taken_comes_again(tmp_path: Path) -> None:
+    one = tmp_path / "one"
+    simulated_node.run(one, Share(end=7))
+    granary = Granary(one)
+    brought = [set(granary.new()[0]) for _ in range(3)]
+    assert brought[0] == brought[1] == brought[2]
+    simulated_node.run(one, Share(end=14))
+    granary.taken()
+    assert set(granary.new()[0]) == {index.NAME}
+
+
+def test_sums_come_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As soon as they are taken, but not before, they are left out again."""
+    monkeypatch.setattr("fuzzer.cluster.harvest.SUMS_EVERY", 3)
+    simulated_node.run(tmp_path / "one", Share(end=7))
+    granary, have = Granary(tmp_path / "one"), []
+    for turn, taken in enumerate((True, True, False, True, True)):
+        folder = unpacked(Harvest(*granary.new()), tmp_path / str(turn))
+        with Index(folder, writes=False) as brought:
+            have.append(bool(brought.operators()))
+        if taken:
+            granary.taken()
+    assert have == [False, False, True, True, False]
+
+
+def test_the_drivers_corpus_is_there_before_the_first_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     driver, node = tmp_path / "driver", tmp_path / "n"
+    there = []
+
+    class Starts(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            there.append(corpus.names(node))
+            super().__init__(*arguments, **named)
+
+    monkeypatch.setattr(node_module.subprocess, "Popen", Starts)
     for number in range(3):
         corpus.add(driver, f"case-{number}", simulated_node.case(number))
     corpus.add(node, "case-1", simulated_node.case(7))
     given = Harvest.unpacked(corpus_of(driver).packed())
     NodeProcess(Deal(0, 1, 1, 0, 1, 1, (), PROGRAM), node, given).stop()
-    assert corpus.names(node) == ["case-0", "case-1", "case-2"]
+    assert there == [["case-0", "case-1", "case-2"]], "before its process is"
     digests = {name: case_file.digest(case) for name, case in corpus.cases(node).items()}
     assert digests["case-2"] == case_file.digest(simulated_node.case(2))
     assert digests["case-1"] == case_file.digest(simulated_node.case(7)), "what was there stays"
