@@ -12,7 +12,8 @@ import typer
 
 from fuzzer.campaign.screen import found_line
 from fuzzer.campaign.store import Store
-from fuzzer.cluster.driver import Driver, Order, connected
+from fuzzer.cluster.driver import Driver, Order
+from fuzzer.cluster.remote import connected
 from fuzzer.replay import Exit
 from fuzzer.signals import on_first_signal
 from fuzzer.terminal import print_json, program, say
@@ -50,7 +51,7 @@ def _driven(order: Order, store: Store) -> Driver:
 
 def _summarise(driver: Driver, store: Store, json: bool) -> None:
     given_up = sorted(part + 1 for part in driver.given_up)
-    tests = sum(tally.tests for _, _, tally in store.ask(lambda index: index.origins()))
+    tests = store.ask(lambda index: index.totals()).tests
     if json:
         slugs = sorted(doc.slug for doc in store.findings.values())
         print_json({"tests": tests, "findings": slugs, "new": len(driver.new), "given_up": given_up})

@@ -24,7 +24,7 @@ from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.numbers import Share
 from fuzzer.cluster import deal
-from fuzzer.cluster.driver import connected
+from fuzzer.cluster.remote import connected
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.report import finding_file
 
@@ -90,6 +90,18 @@ def numbers_of(folder: Path) -> list[int]:
     return sorted(numbers)
 
 
+def brought_together(folder: Path) -> bool:
+    """Whether the driver has all findings of its nodes, and their books as they are."""
+    with Index(folder, writes=False) as mine:
+        books = {campaign: tally for campaign, _, tally in mine.origins()[1:]}
+    theirs = {}
+    for node in (folder / "nodes").iterdir():
+        with Index(node, writes=False) as read:
+            theirs |= {campaign: tally for campaign, _, tally in read.origins()}
+        assert signatures(node) <= signatures(folder)
+    return books == theirs
+
+
 def wait_for(true: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
     while not true():
@@ -119,6 +131,7 @@ def test_two_nodes_find_what_one_store_finds_though_one_is_killed(tmp_path: Path
         told = ended(process)
     assert "what it sent is kept, its share goes on elsewhere" in told["told"]
     assert numbers_of(tmp_path) == list(range(60))
+    assert brought_together(tmp_path)
     assert signatures(tmp_path) == alone
     assert (told["tests"], told["given_up"], len(told["findings"])) == (60, [], len(alone))
     of_nodes = [path for path in (tmp_path / "nodes").iterdir() if (path / "index.sqlite").exists()]
@@ -154,6 +167,7 @@ def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone:
         assert progress(tmp_path) < 100
         told_at_last = ended(driver(made.address, tmp_path, 100, 0.15))
     assert numbers_of(tmp_path) == list(range(100))
+    assert brought_together(tmp_path)
     assert signatures(tmp_path) == alone
     assert told_at_last["given_up"] == []
 
@@ -170,6 +184,7 @@ def test_a_node_with_real_compilers(tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert (told["tests"], told["given_up"]) == (4, [])
     assert numbers_of(tmp_path) == [0, 1, 2, 3]
+    assert brought_together(tmp_path)
     (node,) = (tmp_path / "nodes").iterdir()
     assert told["findings"]
     assert {path.name for path in (tmp_path / "crashes").iterdir()} == set(told["findings"])
