@@ -131,7 +131,7 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
 
 
 def light(doc: FindingDoc) -> FindingDoc:
-    """Without the evidence, most of what it takes in memory: for whoever holds thousands, and needs to know them again."""
+    """Without the evidence, most of what it takes in memory: for whoever holds thousands, to know them again."""
     return msgspec.structs.replace(doc, evidence=Told(), reports=())
 
 
