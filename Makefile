@@ -13,7 +13,7 @@ help:
 	@echo "make fuzz    install into $(VENV), then fuzz for $(SECONDS) s"
 	@echo "make test    install, lint, type-check, run all tests"
 	@echo "make test-toolchains   install $(TOOLCHAINS), and run the tests that need them"
-	@echo "make quick   the tests that start no compiler, less the exhaustive ones"
+	@echo "make quick   the tests that start no compiler, less the slow and the exhaustive ones"
 
 # torch first, at the very version: a range may fetch several GB of CUDA packages
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -31,7 +31,7 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 quick: $(VENV)/installed
-	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive and not browser"
+	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive and not browser and not slow"
 
 test: lint
 	$(BIN)/pytest -n auto --dist worksteal

@@ -24,6 +24,8 @@ from oracles.finding import Component, Excess, Finding, Kind, Quantity
 from oracles.lane import CONTRADICTION, LaneSpec
 from oracles.outcome import Built, Frame, Outcome, Raised, Ran, Skipped, Stage, Unsupported
 
+pytestmark = pytest.mark.slow
+
 CORPUS = sorted(path.parent for path in (Path(__file__).parent.parent / "corpus").glob("*/case.json"))
 LANE = TVM_LANES[0]
 

@@ -28,6 +28,8 @@ from fuzzer.triage.known import entries
 from generators import case_file
 from generators.ops import OPS
 
+pytestmark = pytest.mark.slow
+
 Fuzz = Callable[..., subprocess.CompletedProcess[str]]
 
 DONE, BAD_INPUT, ENVIRONMENT = 0, 64, 69

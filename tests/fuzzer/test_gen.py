@@ -23,6 +23,8 @@ from generators.graph import Case, Graph, Input, Invalid, Layout, Node, Profile,
 from generators.random_graph import generate
 from generators.statistics import value_class
 
+pytestmark = pytest.mark.slow
+
 KEYS = {
     "graphs",
     "seconds",

@@ -8,6 +8,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 COMPILERS = {"torch", "tvm", "onnx", "onnxruntime"}
 ONLY_IN_CHILDREN = {"fuzzer/isolate/child.py", "fuzzer/isolate/device_worker.py", "fuzzer/isolate/zygote.py"}
@@ -142,7 +146,7 @@ def test_children_import_nothing_from_the_users_folder() -> None:
         "fuzzer/coverage/worker.py",
         "fuzzer/isolate/device_station.py",
         "fuzzer/isolate/executor.py",
-        "fuzzer/seeds/onnx_file.py",
+        "fuzzer/seeds/limited.py",
         "fuzzer/sweep.py",
         "fuzzer/toolchains/install.py",
         "fuzzer/validity.py",

@@ -25,6 +25,8 @@ from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.outcome import Stage
 
+pytestmark = pytest.mark.slow
+
 WRONG_RELU = """
 import tvm
 from tvm import te

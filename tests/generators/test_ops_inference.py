@@ -61,6 +61,7 @@ def nodes(name: str, count: int = DRAWS) -> list[Node]:
     return [graph.nodes[-1] for graph in drawn(name, count)]
 
 
+@pytest.mark.slow
 @EACH_ROW
 @given(data=st.data())
 @settings(max_examples=5)

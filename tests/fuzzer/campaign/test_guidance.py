@@ -77,7 +77,7 @@ def test_more_operators_are_met_in_as_many_tests(tmp_path: Path) -> None:
     guide, drawn = guidance(tmp_path), random_cases(Settings(tmp_path, 1, ()), 1)
     met: set[Typed] = set()
     by_chance: set[Typed] = set()
-    for index in range(150):
+    for index in range(80):
         case, other = guide.case(index), drawn(index)
         assert other is not None
         learn(guide, case, index)

@@ -25,6 +25,8 @@ from fuzzer.lanes import TVM_LANES
 from fuzzer.report import finding_file
 from generators.graph import Invalid
 
+pytestmark = pytest.mark.slow
+
 TESTS = 7
 """Of a node in its first instant: as many as show all bugs."""
 

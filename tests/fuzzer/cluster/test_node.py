@@ -28,6 +28,8 @@ from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
 from generators.graph import Invalid
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = (sys.executable, simulated_node.__file__)
 ALL_BUGS = sum(bug is not None for bug in simulated_node.BUGS)
 Make = Callable[..., tuple[Confirmed, Sighting]]

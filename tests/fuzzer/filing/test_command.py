@@ -20,6 +20,8 @@ from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import STOP
 from fuzzer.filing.ledger import Ledger, state_folder
 
+pytestmark = pytest.mark.slow
+
 DONE, BAD_INPUT, HELD, ENVIRONMENT, DENIED = 0, 64, 65, 69, 76
 
 

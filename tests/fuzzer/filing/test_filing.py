@@ -17,6 +17,8 @@ from fuzzer.filing.ledger import Ledger, Step, state_folder
 from fuzzer.filing.tracker import Unreachable
 from fuzzer.report.issue import marker
 
+pytestmark = pytest.mark.slow
+
 
 def filed(place: Place, draft: Draft, *, force: bool = False) -> Fate:
     desk = place.desk(draft)

@@ -12,6 +12,8 @@ from fuzzer.filing.ledger import State
 from fuzzer.filing.tracker import Lost, Refused, Status, Unchanged, Unreachable, Written, place_of
 from generators.graph import Invalid
 
+pytestmark = pytest.mark.slow
+
 POST = "POST"
 
 

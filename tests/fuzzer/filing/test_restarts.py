@@ -18,6 +18,8 @@ from fuzzer.filing.draft import Draft
 from fuzzer.filing.ledger import Ledger, Step
 from fuzzer.report.issue import marker
 
+pytestmark = pytest.mark.slow
+
 ENOUGH = 200
 """More points than any attempt has."""
 

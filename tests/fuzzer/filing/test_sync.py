@@ -18,6 +18,8 @@ from fuzzer.filing.newest import Newest
 from fuzzer.filing.sync import MONTH, WEEK, Standing, Synced, standing, sync, too_few
 from fuzzer.filing.tracker import Unreachable
 
+pytestmark = pytest.mark.slow
+
 NEW = Newest("0.28.0", "0.28.0")
 ENTRY = Entry("place", "f", "n", "t", "/x", "0.27.0", 1000.0)
 

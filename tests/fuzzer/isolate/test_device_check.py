@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from fuzzer.availability import Machine
 from fuzzer.isolate.device_check import check_devices, devices_here
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.devices import Device, DeviceKind
 from fuzzer.isolate.toolchain import HOST
+
+pytestmark = pytest.mark.slow
 
 
 def test_each_device_is_asked_for_the_known_answer(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from fuzzer.selftest import _case as sine
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut
 
+pytestmark = pytest.mark.slow
+
 HONEST = np.sin(np.linspace(-1, 1, 6, dtype=np.float32)).reshape(2, 3)
 BROKEN = (214, 220)  # uncorrectable errors: of the hardware, not of a process
 SHORT = Bounds(wall_seconds=1.5)

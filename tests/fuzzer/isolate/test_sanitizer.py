@@ -15,6 +15,8 @@ from fuzzer.isolate.sanitizer import SanitizerReport, Tool, examine, parsed
 from fuzzer.selftest import _case as sine
 from oracles.lane import Engine, LaneSpec
 
+pytestmark = pytest.mark.slow
+
 OUT_OF_BOUNDS = """\
 ========= COMPUTE-SANITIZER
 ========= Invalid __global__ write of size 4 bytes

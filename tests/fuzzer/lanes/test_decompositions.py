@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch")
 from torch._subclasses import fake_impls  # noqa: E402
 from torch.export import exported_program  # noqa: E402

@@ -19,6 +19,8 @@ from fuzzer.seeds.program import Program
 from fuzzer.seeds.resolve import Resolved, resolve
 from generators.graph import Invalid, Role, TensorType
 
+pytestmark = pytest.mark.slow
+
 
 def save(path: Path, nodes: Sequence[Any], inputs: dict[str, str], outputs: str, opset: int = 18, **owned: Any) -> Path:
     """Types as `float32[2,n]`."""

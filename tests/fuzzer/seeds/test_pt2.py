@@ -22,6 +22,8 @@ from fuzzer.seeds.program import Call, Ref
 from fuzzer.seeds.resolve import resolve
 from generators.graph import Invalid, Role, TensorType
 
+pytestmark = pytest.mark.slow
+
 CONV = document(
     {"x": "float32[1,3,8,8]", "w0": "float32[4,3,3,3]", "c": "float32[1,4,6,6]", "r": "float32[1,4,6,6]"},
     node("conv2d.default", "c", input="$x", weight="$w0", stride=[1, 1]),

@@ -29,7 +29,10 @@ from generators.random_graph import generate, with_values
 from generators.renumber import renumbered
 from oracles.lane import LaneSpec
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of PyTorch, about rare calls
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::UserWarning"),  # of PyTorch, about rare calls
+]
 
 SEEDS = range(10)
 AMPLE = Effort(calls=20_000, seconds=300.0)
