@@ -23,7 +23,8 @@ from fuzzer.triage.blame.stop import by_the_stop, legalizes, show
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.reproduce import Run
 from fuzzer.triage.signature import Signature, named
-from generators.graph import Case
+from generators.graph import Case, Graph
+from generators.symbolic import Expr
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import Engine, speaks_relay
 from oracles.outcome import IllFormed, Stage
@@ -88,11 +89,25 @@ def _told(guilty: Guilty) -> str:
 def _by_the_checker(asked: Inquiry, trace: Trace, evidence: IllFormed) -> Blame:
     if evidence.after == "import":
         told = "TVM's checker of well-formedness refuses the module as it was imported"
+        if "is not defined" in evidence.message and (symbol := never_alone(asked.case.graph)):
+            told += f": {symbol} is part of some input's size, and no size is {symbol} itself"
+            return Blame(Place.FRONTEND, "", READS_INPUTS, told)
         return replace(_by_the_importer(trace, ""), evidence=told)
     place = Place.LEGALIZATION if legalizes(evidence.after) else Place.PASS
     before, after = show(asked, trace, evidence.after)
     told = f"TVM's checker of well-formedness is content with the module until {evidence.after} has run"
     return Blame(place, "", evidence.after, told, before, after)
+
+
+READS_INPUTS = "create_input_vars"
+"""The importer's function that declares the inputs, before any converter of an operator."""
+
+
+def never_alone(graph: Graph) -> str:
+    """A symbol that no input has as a size of its own, only in a formula: which operator reads that is chance."""
+    sizes = [size for item in graph.inputs for size in item.value.type.shape if isinstance(size, Expr)]
+    hidden = {name for size in sizes for name in size.symbols} - {str(size) for size in sizes}
+    return min(hidden, default="")
 
 
 def _by_the_importer(trace: Trace, operator: str) -> Blame:

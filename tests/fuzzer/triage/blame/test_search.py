@@ -10,9 +10,10 @@ from compiler import PASSES, Compiler, chain, runs
 
 from fuzzer.triage.blame import NOBODY, Blame, Place
 from fuzzer.triage.blame.modules import converter_name, converter_of
-from fuzzer.triage.blame.search import blame, blamed
+from fuzzer.triage.blame.search import blame, blamed, never_alone
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import named, signature_of
+from generators.graph import Graph, Input, TensorType, Value
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import IllFormed, Raised, Result, Stage
 from oracles.trace import PassRun, Trace
@@ -148,3 +149,41 @@ def test_of_several_converters_the_one_called_for_the_operator_is_named_or_none(
     )
     assert converter_of(trace, "softmax") == "_softmax"
     assert converter_of(trace, "roll") == ""
+
+
+@pytest.mark.parametrize(
+    ("shapes", "symbol"),
+    [
+        (["n+1"], "n"),
+        (["2*n", "n"], ""),
+        (["m*n", "m"], "n"),
+        (["3"], ""),
+        (["(n)//2"], "n"),
+    ],
+)
+def test_a_size_that_no_input_has_by_itself(shapes: list[str], symbol: str) -> None:
+    types = [TensorType.parse(f"float32[{shape}]") for shape in shapes]
+    inputs = tuple(Input(Value(f"x{place}", type)) for place, type in enumerate(types))
+    assert never_alone(Graph(inputs, (), ())) == symbol
+
+
+@pytest.mark.parametrize(("size", "culprit"), [("n+1", "create_input_vars"), ("n", "_flip")])
+def test_which_operator_reads_a_size_that_the_inputs_leave_undefined_is_chance(size: str, culprit: str) -> None:
+    evidence = IllFormed("import", "ValueError", "Var s69 is not defined.")
+    trace = Trace(converters=(("flip.default", "BaseFXGraphImporter._flip"),))
+    case = chain(1)
+    x = case.graph.inputs[0]
+    open_size = replace(x, value=replace(x.value, type=TensorType.parse(f"float32[{size}]")))
+    case = replace(case, graph=replace(case.graph, inputs=(open_size,)))
+
+    def run(case: object, lanes: object) -> Result:
+        right = (fakes.expect([1.0, -2.0]),)
+        outcomes = dict(fakes.references(*right))
+        ran = fakes.honest(right)
+        ill = replace(ran, facts=replace(ran.facts, ill_formed=evidence, trace=trace))
+        outcomes |= {lane: ill for lane in lanes if lane not in outcomes}  # type: ignore[attr-defined]
+        return Result(outcomes)
+
+    finding = Finding(Kind.ILL_FORMED, Component.TVM, replace(fakes.TVM, checked=True), Stage.IMPORT, evidence)
+    told = blame(run, case, finding, signature_of(finding))
+    assert (told.place, told.culprit) == (Place.FRONTEND, culprit)
