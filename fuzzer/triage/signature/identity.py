@@ -63,7 +63,7 @@ class Signature:
     def _essence(self) -> Signature:
         """What counts. Who is blamed stands for what shows it: which operators are left beside, which importers lead
         there, is chance. A pass has many bugs: there the graph counts too. Code of another target is other code."""
-        same = replace(self, stage=_step(self.stage))
+        same = replace(self, stage=self._step)
         match self.blamed:
             case ():
                 return same
@@ -75,9 +75,17 @@ class Signature:
                 return replace(same, ops=(), graph="", where="")
 
     @property
+    def _step(self) -> Stage:
+        """A pass fails alike whether the lane runs it by itself or the pipeline does; so does a converter, which
+        torch.compile calls while it compiles."""
+        if _CONVERTER in self.frame and self.stage is Stage.COMPILE:
+            return Stage.IMPORT
+        return Stage.COMPILE if self.stage is Stage.TRANSFORM else self.stage
+
+    @property
     def coarse(self) -> Signature:
         """What can be told before reduction; what `reproduces` compares."""
-        return replace(self, stage=_step(self.stage), ops=(), where="", by="", graph="", blamed=())
+        return replace(self, stage=self._step, ops=(), where="", by="", graph="", blamed=())
 
     @property
     def needs_ops(self) -> bool:
@@ -99,6 +107,9 @@ class Signature:
         return one.id == two.id
 
 
+_CONVERTER = "_translator.py:"
+"""In the frame of what TVM's frontends of PyTorch raise."""
+
 PLAIN_SIBLING = "its plain sibling"
 
 _TOLD_WITHOUT_OPERATORS = frozenset(
@@ -115,18 +126,13 @@ def twins(one: Kind, other: Kind) -> bool:
     return one is not other and {one, other} <= _GARBAGE
 
 
-def _step(stage: Stage) -> Stage:
-    """A pass fails alike whether the lane runs it by itself or the pipeline does."""
-    return Stage.COMPILE if stage is Stage.TRANSFORM else stage
-
-
 def signature_of(finding: Finding) -> Signature:
     """The coarse signature of what an oracle saw."""
     coarse = Signature(finding.kind, finding.component, finding.stage)
     match finding.evidence:
         case Raised() as raised:
             text, frame = skeleton(raised.message), meaningful(frames_of(raised))
-            text = without_operator(text) if "_translator.py:" in frame else text
+            text = without_operator(text) if _CONVERTER in frame else text
             return replace(coarse, error=raised.type, skeleton=text, frame=frame)
         case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
             # whose sibling it is, is no part of it: where that is right, the importer is not to blame

@@ -39,6 +39,9 @@ _SUBSTITUTIONS = tuple(
         (r"\b(gamma|beta|moving_mean|moving_var)\b", "PARAMETER"),  # which of them TVM looks at first is chance
         (r"\b(pre|post)-pad\b", "PAD"),
         (r"\.MatchesCode\(DLDataTypeCode::kDLFloat\)", ".is_float()"),  # what TVM 0.25 calls it
+        # exporters: one mistake, made for many operators alike
+        (r"(input parameter NODE of operator) \(\w+\)", r"\1 (OP)"),  # of a dtype that ONNX does not have it for
+        (r"(We don't have an op for) aten::\w+", r"\1 aten::OP"),  # TorchScript's scalars as first operands
         # how many there are
         (r"\bDTYPE\(N\)", "N"),  # T.int64(3)
         (r"(?<=[\s(\[{])[(\[{]N,?[)\]}](?=[,)\]}])", "N"),  # a shape in a list of them

@@ -45,6 +45,11 @@ def test_no_skeleton_holds_a_number_an_address_or_a_path() -> None:
     [
         ("x has shape (2, 3)", "x has shape (17, 1, 4)"),
         ("expected float32, got T.int64", "expected float64, got bool"),
+        (
+            "Type 'tensor(int8)' of input parameter (x0) of operator (Asin) in node (/Asin) is invalid.",
+            "Type 'tensor(bool)' of input parameter (/Cast_1) of operator (Tan) in node (/Tan_3) is invalid.",
+        ),
+        ("We don't have an op for aten::bitwise_or but", "We don't have an op for aten::eq but"),
         ("R.add(lv7) (Type of R.Tensor((9, 1), dtype='i'))", "R.add(gv3) (Type of R.Tensor((1,), dtype='f'))"),
         ("at 0x7f00aa", "at 0xdeadbeef"),
         (
@@ -174,3 +179,12 @@ def test_other_evidence_has_its_identity(one: Evidence, other: Evidence, same: b
 def test_outputs_that_are_inputs_are_one_finding_whatever_operators_amount_to_an_identity() -> None:
     assert not Signature(Kind.ALIASED_OUTPUT, Component.TVM, Stage.RUN).needs_ops
     assert Signature(Kind.MODIFIED_INPUT, Component.TVM, Stage.RUN).needs_ops
+
+
+def test_a_converter_fails_alike_though_torch_compile_calls_it_while_it_compiles() -> None:
+    frame = "op_common.h:tvm::relax::InferBinaryArithOpOutDtype < base_fx_graph_translator.py:_conv2d_impl"
+    imports = Signature(Kind.INTERNAL_ERROR, Component.TVM, Stage.IMPORT, "TypeError", "no", frame)
+    compiles = replace(imports, stage=Stage.COMPILE)
+    assert imports.same_bug(compiles)
+    assert imports.same_failure(compiles)
+    assert not replace(imports, frame="codegen.cc:Visit_").same_failure(replace(compiles, frame="codegen.cc:Visit_"))
