@@ -49,7 +49,7 @@ def bring(source: Path, store: Store) -> Merged:
             known += 1
             continue
         _copy(path.parent, store.crashes / doc.slug)
-        store.findings[doc.signature] = doc
+        store.findings[doc.signature] = finding_file.light(doc)
         new += 1
     for path in sorted((source / "corpus").glob(f"*/{case_file.JSON_NAME}")):
         store.corpus.mkdir(exist_ok=True)
