@@ -24,8 +24,11 @@ from oracles.finding import Finding
 from oracles.lane import Importer
 from oracles.outcome import Outcomes
 
-CANDIDATES = 24
-"""Cases that are drawn for a test, of which one is run: 15 ms of a test's 550."""
+CANDIDATES = 64
+"""Cases that are drawn for a test, of which one is run: half a millisecond each, 30 ms of a test's 550."""
+
+ALL_WORKERS, FEWEST = 640, 4
+"""So many for all workers together: one process draws for them all, and needs half a core for that."""
 
 _STREAM = 16
 """The first of their streams of choices; 0 is the random case's, 1 the lanes'."""
@@ -60,7 +63,8 @@ class Guidance:
         if given := self._drawing.given(index):
             return given
         ops = self._drawing.mix(NumpySource(self.seed, index))
-        streams = (NumpySource(self.seed, index, _STREAM + number) for number in range(CANDIDATES))
+        count = max(FEWEST, min(CANDIDATES, ALL_WORKERS // self.settings.workers))
+        streams = (NumpySource(self.seed, index, _STREAM + number) for number in range(count))
         candidates = [self._drawing.case(source, index, ops) for source in streams]
         with self._lock:
             return max(candidates, key=self.worth)
