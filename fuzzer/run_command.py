@@ -111,7 +111,9 @@ def run(
         words = [f"--{name}={value}" for name, value in {**same, "disk-limit": disk_limit}.items() if value is not None]
         words.append("--guided" if guided else "--random")
         there = (node_dir or campaign / "nodes").resolve()
-        on_cluster(Order(cluster, there, seconds, tests, until_new, nodes, tuple(words), reserve=round(disk_reserve * GB)), campaign, seed, json)
+        reserve = round(disk_reserve * GB)
+        order = Order(cluster, there, seconds, tests, until_new, nodes, tuple(words), reserve=reserve)
+        on_cluster(order, campaign, seed, json)
         return
     with Store(campaign, seed) as store:
         settings = Settings(

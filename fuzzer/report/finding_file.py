@@ -24,8 +24,9 @@ from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 FORMAT = 1
 NAME = "finding.json"
 
-SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,199}")
-"""A folder's name and nothing else: findings of others are copied to where it says. One operator is called mT."""
+SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,199}")
+"""A folder's name and nothing else: findings of others are copied to where it says. One operator is called mT,
+of a sweep some torch.erf."""
 
 
 class Told(msgspec.Struct, forbid_unknown_fields=True):

@@ -1,0 +1,47 @@
+"""A lane that does two things wrong: the oracles tell the worse one, and a replay must find the one that was saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import fakes
+import pytest
+from records import record
+
+from fuzzer.replay import Exit, replay
+from generators.graph import Case
+from oracles.finding import Kind, SideEffect
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Result
+
+RIGHT = (fakes.expect([1.0, -2.0]),)
+
+
+class Lane:
+    """Gives an input as an output, of another dtype than PyTorch's."""
+
+    def __init__(self, sin: Outcome) -> None:
+        self.sin = sin
+
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        outcomes = {**fakes.references(*RIGHT), fakes.TVM: self.sin}
+        return Result({lane: outcomes.get(lane, fakes.honest(RIGHT)) for lane in lanes})
+
+
+def aliased(ran: Outcome) -> Outcome:
+    return replace(ran, facts=replace(ran.facts, aliases=((0, "x0"),)))  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("sin", "verdict"),
+    [
+        (aliased(fakes.wrong_dtype(RIGHT)), Exit.SAME),
+        (aliased(fakes.honest(RIGHT)), Exit.SAME),
+        (fakes.wrong_dtype(RIGHT), Exit.DIFFERENT),
+        (fakes.honest(RIGHT), Exit.GONE),
+    ],
+)
+def test_the_failure_that_was_saved_is_looked_for(sin: Outcome, verdict: Exit) -> None:
+    doc = record(fakes.CASE, Kind.ALIASED_OUTPUT, fakes.TVM, SideEffect(aliases=((0, "x0"),))).doc
+    assert replay(Lane(sin), doc, fakes.CASE, (fakes.TVM,), 1).exit is verdict  # type: ignore[arg-type]
