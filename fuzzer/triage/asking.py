@@ -73,6 +73,7 @@ class Asking:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
+            self._started -= sum(asked.cancelled() for asked in self._under_way.values())
 
     @property
     def ahead(self) -> int:

@@ -19,6 +19,8 @@ from generators.graph import Case, Form
 from generators.ops import TABLE
 from generators.random_graph import generate
 
+pytestmark = pytest.mark.slow
+
 TABLES = {
     Table.EXPORT: frozenset({"relu.default", "softmax.int", "_softmax.default", "lost.default"}),
     Table.FX: frozenset({"relu", "nn.ReLU"}),

@@ -14,6 +14,8 @@ import pytest
 from fuzzer.campaign.gate import Gate
 from fuzzer.signals import Pause
 
+pytestmark = pytest.mark.slow
+
 CHILD = """
 import time
 from fuzzer.signals import on_first_signal

@@ -13,6 +13,8 @@ from generators.ops import OPS, TABLE
 from generators.strategies import _elements, cases, graphs, tensors
 from generators.values import holds, plain
 
+pytestmark = pytest.mark.slow
+
 SEARCH = settings(max_examples=1500)
 F32 = TensorType.parse("float32[3,4]")
 

@@ -64,6 +64,7 @@ def test_what_was_often_seen_and_what_stops_a_road_is_worth_less(tmp_path: Path)
     assert guide.worth(fresh) > guide.worth(stuck) > before > 0, "nothing is given up for good"
 
 
+@pytest.mark.slow
 def test_the_case_that_is_run_promises_most_of_those_that_were_drawn(tmp_path: Path) -> None:
     guide, drawn = guidance(tmp_path), random_cases(Settings(tmp_path, 1, ()), 1)
     guided = [guide.case(index) for index in range(30)]
@@ -73,6 +74,7 @@ def test_the_case_that_is_run_promises_most_of_those_that_were_drawn(tmp_path: P
     assert sum(map(guide.worth, guided)) > 1.2 * sum(guide.worth(case) for case in by_chance if case)
 
 
+@pytest.mark.slow
 def test_more_operators_are_met_in_as_many_tests(tmp_path: Path) -> None:
     guide, drawn = guidance(tmp_path), random_cases(Settings(tmp_path, 1, ()), 1)
     met: set[Typed] = set()

@@ -20,6 +20,8 @@ from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Unreachable
 from fuzzer.report.finding_file import FindingDoc
 
+pytestmark = pytest.mark.slow
+
 
 class AllShow:
     """A backend in which each finding shows, by the operators of its case."""

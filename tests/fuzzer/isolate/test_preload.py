@@ -21,6 +21,8 @@ from generators.graph import Invalid
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Ran
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _no_module_stays() -> Iterator[None]:
