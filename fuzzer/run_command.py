@@ -63,7 +63,8 @@ def run(
     first: Annotated[int, typer.Option(min=0, hidden=True, help="No test below this one.")] = 0,
     end: Annotated[int | None, typer.Option(min=0, hidden=True, help="Only tests below this one.")] = None,
     disk_limit: Annotated[
-        float | None, typer.Option(min=0, metavar="GB", help="What DIR may take; kept cases go first, findings never.")
+        float | None,
+        typer.Option(min=0, metavar="GB", help="What DIR may take; old tests go first, findings never."),
     ] = None,
     disk_reserve: Annotated[
         float, typer.Option(min=0, metavar="GB", help="Pause while less is free where DIR is.")
@@ -107,6 +108,7 @@ def run(
             "toolchain": toolchain,
             "preload": preload and preload.resolve(),
             "disk-reserve": disk_reserve,
+            "releases": releases or None,
         }
         words = [f"--{name}={value}" for name, value in {**same, "disk-limit": disk_limit}.items() if value is not None]
         words.append("--guided" if guided else "--random")

@@ -81,6 +81,10 @@ class Drawing:
         case = self.as_they_are.case(index)
         return NumpySource(self.seed, index).choice(at_each_size(case)) if case else None
 
+    def random(self, index: int) -> Case:
+        """Endlessly many, each decided by its number."""
+        return self.given(index) or self.case(NumpySource(self.seed, index), index)
+
     def mix(self, source: ChoiceSource) -> Sequence[Op]:
         return operators(source) if self._everything else self.settings.ops
 
@@ -101,10 +105,4 @@ def drawing(settings: Settings, seed: int) -> Drawing:
 
 
 def random_cases(settings: Settings, seed: int) -> Cases:
-    """Endlessly many, each decided by its number."""
-    drawn = drawing(settings, seed)
-
-    def case(index: int) -> Case:
-        return drawn.given(index) or drawn.case(NumpySource(seed, index), index)
-
-    return case
+    return drawing(settings, seed).random

@@ -1,7 +1,6 @@
-"""A campaign's corpus: `DIR/corpus/<name>/`, cases in the form of corpus/README.md: those of `fuzz import`, and what
-showed something new (`fuzzer.campaign.guidance`).
+"""A campaign's corpus: `DIR/corpus/<name>/`, cases in the form of corpus/README.md that `fuzz import` brought.
 
-What was brought is run at the start of a campaign as it is, and mutated now and then later.
+Each is run as it is, once, and mutated now and then later (`fuzzer.campaign.cases`).
 """
 
 from __future__ import annotations

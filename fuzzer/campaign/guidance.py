@@ -52,20 +52,20 @@ class Guidance:
     _first: dict[str, int] = field(default_factory=dict)
     _seen: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _drawing: Drawing = field(init=False)
+    drawing: Drawing = field(init=False)
 
     def __post_init__(self) -> None:
-        self._drawing = drawing(self.settings, self.seed)
+        self.drawing = drawing(self.settings, self.seed)
 
     def case(self, index: int) -> Case:
         """The case of a test. What was learnt decides with the seed: a resumed campaign goes on otherwise than it would
         have, which its findings do not mind."""
-        if given := self._drawing.given(index):
+        if given := self.drawing.given(index):
             return given
-        ops = self._drawing.mix(NumpySource(self.seed, index))
+        ops = self.drawing.mix(NumpySource(self.seed, index))
         count = max(FEWEST, min(CANDIDATES, ALL_WORKERS // self.settings.workers))
         streams = (NumpySource(self.seed, index, _STREAM + number) for number in range(count))
-        candidates = [self._drawing.case(source, index, ops) for source in streams]
+        candidates = [self.drawing.case(source, index, ops) for source in streams]
         with self._lock:
             return max(candidates, key=self.worth)
 
@@ -82,7 +82,8 @@ class Guidance:
         seen = of_its_own | features_of(outcomes, found)
         with self._lock:
             self._seen.update(seen)
-            self._first = {**dict.fromkeys(seen, index), **self._first}
+            for name in seen:
+                self._first.setdefault(name, index)
             self.counts.update(of_its_own)
             self.hazards.learn(typed, ended_well(outcomes, found))
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fuzzer.campaign.rows import Hazard
+from fuzzer.support import SAME_ROAD
 from generators.graph import Graph
 from oracles.finding import Component, Finding
 from oracles.lane import Engine, Importer
@@ -22,9 +23,6 @@ DOUBT = 0.05
 
 MOST = 0.98
 """Nothing is given up for good."""
-
-SAME_ROAD = {Importer.EXPORT_TVM: Importer.EXPORT, Importer.DYNAMO: Importer.FX}
-"""Importers that read the same graph by the same converters."""
 
 ANY = ""
 """Stands for every dtype of an operator."""

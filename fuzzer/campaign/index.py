@@ -193,6 +193,8 @@ class Index:
                 middle = (oldest + newest + 1) // 2
                 db.execute("DELETE FROM outcomes WHERE test < ?", (middle,))
                 db.execute("DELETE FROM tests WHERE number < ?", (middle,))
+            if self._db.execute("PRAGMA auto_vacuum").fetchone() == (0,):  # of before indexes gave room back
+                self._db.executescript("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;")
             self._db.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")
         return True
 
@@ -332,8 +334,8 @@ def is_sound(folder: Path) -> bool:
     try:
         with closing(sqlite3.connect(path.resolve().as_uri(), uri=True)) as db:
             return bool(db.execute("PRAGMA integrity_check").fetchone() == ("ok",))
-    except sqlite3.OperationalError:
-        raise
+    except sqlite3.OperationalError as error:
+        raise OSError(_TROUBLE.get(error.sqlite_errorcode & 0xFF, errno.EIO), str(error), str(path)) from error
     except sqlite3.DatabaseError:
         return False
 

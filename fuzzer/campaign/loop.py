@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 from fuzzer.availability import is_for_a_device
-from fuzzer.campaign.cases import Cases, random_cases
+from fuzzer.campaign.cases import Cases
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.mix import lanes_of
@@ -72,8 +72,7 @@ class Campaign:
     ) -> None:
         self.settings, self.store, self.executor = settings, store, executor
         self.guidance = self._guidance()
-        guided = self.guidance.case if settings.guided else random_cases(settings, store.state.seed)
-        self._cases = cases or guided
+        self._cases = cases or (self.guidance.case if settings.guided else self.guidance.drawing.random)
         self._watch = watch
         self.new: list[FindingDoc] = []
         self.doing: dict[int, Doing] = {}
@@ -231,7 +230,7 @@ class Campaign:
         try:
             found = self._examined(self._released(blamed(run, investigate(run, case, sighting))))
             doc = self.store.save(found, sighting, self.executor.versions)
-        except OSError:
+        except OSError:  # what goes wrong otherwise is our own mistake, and made once, not for each test that shows it
             self.store.disclaim(sighting)
             raise
         if doc is not None:

@@ -20,6 +20,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -213,9 +214,10 @@ class Store:
         with self._lock:
             self.state.tally.errors += 1
             self.finished(next_test)
-            folder.parent.mkdir(exist_ok=True)
-            if not folder.exists() and len(os.listdir(folder.parent)) < MOST_ERRORS:
-                write_folder(folder, files)
+            with suppress(OSError):  # no room: it is counted, and told
+                folder.parent.mkdir(exist_ok=True)
+                if not folder.exists() and len(os.listdir(folder.parent)) < MOST_ERRORS:
+                    write_folder(folder, files)
         return folder
 
     def done_from(self, number: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""What was brought into a campaign's corpus is run as it is, once, whenever it was brought."""
+"""Where cases come from: what was brought into a campaign's corpus is run as it is, once; the rest is drawn."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.numbers import ALL, Share
 from fuzzer.settings import Settings
 from generators import case_file
+from generators.builder import Limits
+from generators.check import check
+from generators.choice import NumpySource
 from generators.graph import Case
-from generators.ops import TABLE
+from generators.ops import OPS, TABLE
+from generators.random_graph import generate
 
 
 def brought(folder: Path, *words: str) -> None:
@@ -98,3 +102,38 @@ def test_without_a_corpus_nothing_is_written_and_the_seed_decides(tmp_path: Path
         digests.append([case_file.digest(case) for case in map(draw, range(8)) if case])
     assert digests[0] == digests[1]
     assert not list(tmp_path.iterdir())
+
+
+# --- random cases
+
+
+def test_a_random_case_depends_on_seed_and_number_alone(tmp_path: Path) -> None:
+    one, other = (random_cases(Settings(tmp_path, 1, ()), seed) for seed in (4, 5))
+    digests = [case_file.digest(one(index)) for index in range(6)]  # type: ignore[arg-type]
+    assert digests == [case_file.digest(one(index)) for index in reversed(range(6))][::-1]  # type: ignore[arg-type]
+    assert len({*digests, *(case_file.digest(other(index)) for index in range(6))}) == 12  # type: ignore[arg-type]
+    made = one(3)
+    assert made is not None
+    assert made.origin == "seed 4 test 3"
+
+
+def test_random_cases_keep_their_sizes_open(tmp_path: Path) -> None:
+    """Each runs at one of its sizes, and not always at the largest."""
+    drawn = [generate(NumpySource(2, index), Limits(), OPS) for index in range(60)]
+    symbolic = [index for index, case in enumerate(drawn) if case.graph.symbols]
+    assert symbolic
+    case_of = random_cases(Settings(tmp_path, 1, ()), 2)
+    cases = [case for index in range(60) if (case := case_of(index))]
+    assert any(case.graph.symbols for case in cases)
+    for case in cases:
+        check(case)
+    sizes = [max(case.sizes.values()) for index in range(400) if (case := case_of(index)) and case.sizes]
+    assert 1 in sizes
+    assert len(set(sizes)) > 2
+
+
+def test_random_cases_of_some_operators(tmp_path: Path) -> None:
+    chosen = (TABLE["relu"], TABLE["neg"])
+    case_of = random_cases(Settings(tmp_path, 1, (), ops=chosen, limits=Limits(max_nodes=3)), 0)
+    names = {name for index in range(20) if (case := case_of(index)) for name in case.graph.ops}
+    assert names == {"relu", "neg"}

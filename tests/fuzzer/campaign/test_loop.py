@@ -13,7 +13,6 @@ import pytest
 from fakes import TORCH
 from graphs_by_hand import case_of
 
-from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.loop import TROUBLE, Campaign
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.numbers import Share
@@ -25,12 +24,7 @@ from fuzzer.settings import Settings
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.reproduce import judged_by
 from generators import case_file
-from generators.builder import Limits
-from generators.check import check
-from generators.choice import NumpySource
 from generators.graph import Case, Symbol
-from generators.ops import OPS, TABLE
-from generators.random_graph import generate
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Result, Stage
@@ -369,6 +363,23 @@ def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(
     )
 
 
+def test_a_full_disk_keeps_no_campaign_from_going_on_behind_our_own_mistakes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def drawn(index: int) -> Case | None:
+        if index == 1:
+            raise KeyError("no such operator")
+        return cases(3)(index)
+
+    monkeypatch.setattr("fuzzer.campaign.store.write_folder", full)
+    with Store(tmp_path, 1) as store:
+        Campaign(settings(tmp_path), store, FakeExecutor(), drawn).run()  # type: ignore[arg-type]
+        assert (store.state.next_test, store.state.tally.tests, store.state.tally.errors) == (3, 2, 1)
+
+
 def test_where_every_test_goes_wrong_the_campaign_ends(tmp_path: Path) -> None:
     def drawn(index: int) -> Case | None:
         raise KeyError("no such operator")
@@ -395,38 +406,3 @@ def test_books_that_find_no_room_pause_the_campaign(tmp_path: Path, monkeypatch:
         assert store.state.next_test == 300
     assert next(full, None) is None
     assert not any(shut)
-
-
-# --- random cases
-
-
-def test_a_random_case_depends_on_seed_and_number_alone(tmp_path: Path) -> None:
-    one, other = (random_cases(settings(tmp_path), seed) for seed in (4, 5))
-    digests = [case_file.digest(one(index)) for index in range(6)]  # type: ignore[arg-type]
-    assert digests == [case_file.digest(one(index)) for index in reversed(range(6))][::-1]  # type: ignore[arg-type]
-    assert len({*digests, *(case_file.digest(other(index)) for index in range(6))}) == 12  # type: ignore[arg-type]
-    made = one(3)
-    assert made is not None
-    assert made.origin == "seed 4 test 3"
-
-
-def test_random_cases_keep_their_sizes_open(tmp_path: Path) -> None:
-    """Each runs at one of its sizes, and not always at the largest."""
-    drawn = [generate(NumpySource(2, index), Limits(), OPS) for index in range(60)]
-    symbolic = [index for index, case in enumerate(drawn) if case.graph.symbols]
-    assert symbolic
-    case_of = random_cases(settings(tmp_path), 2)
-    cases = [case for index in range(60) if (case := case_of(index))]
-    assert any(case.graph.symbols for case in cases)
-    for case in cases:
-        check(case)
-    sizes = [max(case.sizes.values()) for index in range(400) if (case := case_of(index)) and case.sizes]
-    assert 1 in sizes
-    assert len(set(sizes)) > 2
-
-
-def test_random_cases_of_some_operators(tmp_path: Path) -> None:
-    chosen = (TABLE["relu"], TABLE["neg"])
-    case_of = random_cases(settings(tmp_path, ops=chosen, limits=Limits(max_nodes=3)), 0)
-    names = {name for index in range(20) if (case := case_of(index)) for name in case.graph.ops}
-    assert names == {"relu", "neg"}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import errno
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from fakes import CASE
 
-from fuzzer.campaign import corpus
+from fuzzer.campaign import corpus, index
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.index import FEW
 from fuzzer.campaign.room import GB, MEASURE_SECONDS, Room, free_bytes, size_of
@@ -104,6 +106,30 @@ def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
         while store.forget_oldest():
             pass
         assert 50 <= store.ask(lambda index: index.tests) < FEW, "some are always left"
+
+
+def test_an_index_of_before_room_was_given_back_becomes_smaller_too(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        store.save_state()
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db:
+        db.executescript("PRAGMA auto_vacuum = NONE; VACUUM;")
+        assert db.execute("PRAGMA auto_vacuum").fetchone() == (0,)
+    with Store(tmp_path, 1) as store:
+        for number in range(4000):
+            store.record(row_of(number, 0.5, {lane: Ran(()) for lane in LANES}))
+        store.save_state()
+        before = size_of(tmp_path)
+        assert Room(tmp_path, Gate(), lambda text: None, int(0.9 * before), 0, store.forget_oldest).look()
+        assert store.ask(lambda index: index.tests) == 2000
+        assert size_of(tmp_path) < 0.81 * before
+
+
+def test_where_nothing_is_gained_no_more_is_forgotten(full: Path) -> None:
+    """A reader that holds on to an old state of the index keeps its room."""
+    asked: list[int] = []
+    room = Room(full, Gate(), lambda text: None, limit=4096, reserve=0, forget=lambda: asked.append(1) is None)
+    assert not room.look()
+    assert len(asked) == 1
 
 
 def test_whoever_runs_out_while_somebody_looks_does_not_wait_for_ever(tmp_path: Path) -> None:

@@ -1,0 +1,62 @@
+"""What guidance takes for granted: what a test costs by its nodes and lanes, and which roads the lanes take.
+
+    python benchmarks/costs.py [--tests 400] [--seed 11]
+
+Runs random tests of the default mix, without triage, and fits `CPU seconds = test + node * nodes + lane * lanes that
+came to their end` by least squares: TEST, NODE and LANES (of all lanes of a test) of `fuzzer.campaign.guidance`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.mix import lanes_of
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
+from fuzzer.settings import DRAWN, Settings
+from fuzzer.support import SAME_ROAD
+from fuzzer.triage.reproduce import judged_run
+from oracles.lane import Engine
+from oracles.outcome import Built, Ran
+
+WARM = 5
+"""Tests that are not counted: the first children of a zygote are dearer."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tests", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=11)
+    asked = parser.parse_args()
+    scratch = Path(tempfile.mkdtemp(prefix="difftvm-"))
+    settings = Settings(scratch, asked.seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+    draw, rows, spent, roads = random_cases(settings, asked.seed), [], [], Counter[str]()
+    with Executor(scratch / "scratch") as executor:
+        for index in range(WARM + asked.tests):
+            case, before = draw(index), executor.cpu_seconds
+            assert case is not None
+            outcomes = judged_run(executor.run, case, lanes_of(settings, asked.seed, index, case)).outcomes
+            of_tvm = {lane: outcome for lane, outcome in outcomes.items() if lane.engine is Engine.TVM}
+            ended = sum(isinstance(outcome, Ran | Built) for outcome in of_tvm.values())
+            if index >= WARM:
+                rows.append((1.0, len(case.graph.nodes), ended, len(of_tvm)))
+                spent.append(executor.cpu_seconds - before)
+                roads.update(SAME_ROAD.get(lane.importer, lane.importer).value for lane in of_tvm)
+    table = np.array(rows)
+    test, node, lane = np.linalg.lstsq(table[:, :3], np.array(spent), rcond=None)[0]
+    each = float(table[:, 3].mean())
+    print(
+        f"{asked.tests} tests, {np.mean(spent):.2f} CPU s each, {each:.1f} lanes of TVM, {table[:, 2].mean():.1f} to the end"
+    )
+    print(f"TEST {test:.2f}  NODE {node:.3f}  LANES {lane * each:.2f} ({lane:.3f} each)")
+    print("roads: " + ", ".join(f"{road} {count / roads.total():.2f}" for road, count in roads.most_common()))
+
+
+if __name__ == "__main__":
+    main()
