@@ -51,8 +51,9 @@ def main() -> None:
     table = np.array(rows)
     test, node, lane = np.linalg.lstsq(table[:, :3], np.array(spent), rcond=None)[0]
     each = float(table[:, 3].mean())
+    ended_well = float(table[:, 2].mean())
     print(
-        f"{asked.tests} tests, {np.mean(spent):.2f} CPU s each, {each:.1f} lanes of TVM, {table[:, 2].mean():.1f} to the end"
+        f"{asked.tests} tests, {np.mean(spent):.2f} CPU s each; lanes of TVM: {each:.1f}, to the end {ended_well:.1f}"
     )
     print(f"TEST {test:.2f}  NODE {node:.3f}  LANES {lane * each:.2f} ({lane:.3f} each)")
     print("roads: " + ", ".join(f"{road} {count / roads.total():.2f}" for road, count in roads.most_common()))
