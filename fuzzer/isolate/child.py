@@ -71,7 +71,7 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> No
     message, payload = protocol.receive(connection)
     if not isinstance(message, protocol.Job):
         raise protocol.ProtocolError(f"expected a job, not {type(message).__name__}")
-    tempfile.tempdir = message.scratch
+    tempfile.tempdir = os.environ["TMPDIR"] = message.scratch  # a C compiler that is killed leaves its files behind
     steps = _Steps(connection)
     bench = Bench(protocol.case_of(message, payload), steps)
     for index, spec in enumerate(message.lanes):

@@ -46,7 +46,7 @@ class DevicePool:
         kill: Callable[[int], None] = processes.kill_group,
     ) -> None:
         self.bounds = bounds
-        self._scratch = scratch
+        self._scratch = scratch = scratch.absolute()
         self._tell = tell
         scratch.mkdir(parents=True, exist_ok=True)
         # the kernel ends a process together with the thread that started it: this one lives as long as the pool

@@ -52,7 +52,7 @@ class Executor:
 
     def __init__(self, scratch: Path, toolchain: Toolchain = HOST, bounds: Bounds = Bounds()) -> None:
         self.bounds = bounds
-        self._scratch = scratch
+        self._scratch = scratch = scratch.absolute()  # a program that a lane starts may run in another folder
         self._lock = threading.Lock()
         self._toolchain = toolchain
         self._spent = 0.0

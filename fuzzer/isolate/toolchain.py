@@ -57,12 +57,13 @@ HOST = Toolchain(HOST_NAME, sys.executable)
 
 
 def surroundings(toolchain: Toolchain, scratch: Path) -> dict[str, str]:
-    """The environment that its interpreter is started in. `scratch` gets what it takes to find our packages there.
+    """The environment that its interpreter is started in. `scratch`, an absolute path, gets what it and the programs
+    that it starts write for a while, and what it takes to find our packages.
 
     They are shown to it by links, in a folder that holds nothing else: the folder that they lie in may be the host's
     site-packages, with the host's torch and TVM in it.
     """
-    mine = own_environment(toolchain)
+    mine = {**own_environment(toolchain), "TMPDIR": str(scratch)}
     if not toolchain.is_host:
         mine["PYTHONPATH"] = _joined(str(_links(scratch / "packages")), toolchain.environment.get("PYTHONPATH"))
     return mine

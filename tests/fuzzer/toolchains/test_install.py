@@ -192,7 +192,7 @@ def test_the_host_sees_what_the_user_sees(tmp_path: Path, monkeypatch: pytest.Mo
     for name in SECRETS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PYTHONPATH", "/users")
-    assert surroundings(HOST, tmp_path) == dict(os.environ)
+    assert surroundings(HOST, tmp_path) == {**os.environ, "TMPDIR": str(tmp_path)}
     assert list(tmp_path.iterdir()) == []
 
 
