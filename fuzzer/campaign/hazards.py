@@ -6,6 +6,7 @@ shared out by what is known of each; a lane that ends well acquits them all.
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from fuzzer.campaign.rows import Hazard
 from fuzzer.support import SAME_ROAD
-from generators.graph import Graph
+from generators.graph import DType, Graph
 from oracles.finding import Component, Finding
 from oracles.lane import Engine, Importer
 from oracles.outcome import Built, Outcomes, Ran
@@ -24,8 +25,8 @@ DOUBT = 0.05
 MOST = 0.98
 """Nothing is given up for good."""
 
-ANY = ""
-"""Stands for every dtype of an operator."""
+ANY, NO_OPERAND = "", "-"
+"""In place of a dtype: all of an operator's together; that of what has no operand."""
 
 
 class Typed(NamedTuple):
@@ -37,27 +38,27 @@ class Typed(NamedTuple):
 
 def typed_operators(graph: Graph) -> frozenset[Typed]:
     types = graph.types
-    return frozenset(Typed(node.op, types[node.args[0]].dtype if node.args else "-") for node in graph.nodes)
+    return frozenset(Typed(node.op, types[node.args[0]].dtype if node.args else NO_OPERAND) for node in graph.nodes)
 
 
-@dataclass(slots=True)
-class Record:
-    """Lanes that met it; how much of their failing was laid to it."""
-
-    met: float = 0.0
-    blamed: float = 0.0
+_NUMBERS = {dtype: 2 * place for place, dtype in enumerate((ANY, NO_OPERAND, *DType))}
+"""Where the two numbers of a dtype stand."""
 
 
 @dataclass(slots=True)
 class Hazards:
-    records: dict[tuple[Importer, Typed], Record] = field(default_factory=lambda: defaultdict(Record))
+    """`numbers`: by road and operator, for each dtype, how many lanes met it and how much of their failing was laid to
+    it. In one block: operators come with every dtype in time, and a campaign that runs for weeks shall not grow."""
+
+    numbers: dict[tuple[Importer, str], array[float]] = field(default_factory=dict)
     _touched: set[tuple[Importer, Typed]] = field(default_factory=set)
 
     def of(self, road: Importer, typed: Typed) -> float:
         """How likely it stops the road: by its dtype as far as that was met, else by what the operator does."""
-        every, own = (self.records.get((road, each), _NEVER) for each in (Typed(typed.op, ANY), typed))
-        usual = (every.blamed + DOUBT) / (every.met + 1)
-        return min(MOST, (own.blamed + usual) / (own.met + 1))
+        met, blamed = self._of(road, Typed(typed.op, ANY))
+        usual = (blamed + DOUBT) / (met + 1)
+        met, blamed = self._of(road, typed)
+        return min(MOST, (blamed + usual) / (met + 1))
 
     def passable(self, road: Importer, operators: Collection[Typed]) -> float:
         """How likely a graph of these goes all the way."""
@@ -73,23 +74,30 @@ class Hazards:
             total = sum(risks.values())
             for typed, risk in risks.items():
                 for each in (Typed(typed.op, ANY), typed):
-                    record = self.records[road, each]
+                    met, blamed = self._of(road, each)
+                    self._set(road, each, met + 1, blamed + (1 - share) * risk / total)
                     self._touched.add((road, each))
-                    record.met += 1
-                    record.blamed += (1 - share) * risk / total
 
     def recall(self, hazards: Iterable[Hazard]) -> None:
         for each in hazards:
-            self.records[each.road, Typed(each.op, each.dtype)] = Record(each.met, each.blamed)
+            self._set(each.road, Typed(each.op, each.dtype), each.met, each.blamed)
 
     def changed(self) -> tuple[Hazard, ...]:
         """Since the last time that somebody asked."""
         touched, self._touched = self._touched, set()
-        held = ((road, typed, self.records[road, typed]) for road, typed in touched)
-        return tuple(Hazard(road, *typed, record.met, record.blamed) for road, typed, record in held)
+        return tuple(Hazard(road, *typed, *self._of(road, typed)) for road, typed in touched)
 
+    def _of(self, road: Importer, typed: Typed) -> tuple[float, float]:
+        numbers = self.numbers.get((road, typed.op))
+        if numbers is None:
+            return 0.0, 0.0
+        place = _NUMBERS[typed.dtype]
+        return numbers[place], numbers[place + 1]
 
-_NEVER = Record()
+    def _set(self, road: Importer, typed: Typed, met: float, blamed: float) -> None:
+        numbers = self.numbers.setdefault((road, typed.op), array("d", bytes(16 * len(_NUMBERS))))
+        place = _NUMBERS[typed.dtype]
+        numbers[place], numbers[place + 1] = met, blamed
 
 
 def ended_well(outcomes: Outcomes, found: Sequence[Finding]) -> dict[Importer, float]:
