@@ -17,8 +17,8 @@ _PLUMBING_FILES = re.compile(
 _PLUMBING_FUNCTIONS = frozenset({"from_exported_program", "from_onnx", "_translate_fx_graph", "_convert_operator"})
 _OF_A_CLASS = re.compile(r"_impl(_v\d+)?|base_impl")
 """TVM's converters of ONNX are all called this; their class says of what."""
-_TRANSFORM = re.compile(r"<([A-Z][\w-]+)>")
-"""What `fuzzer.lanes.relax_build.apply` calls the source of a row of `oracles.transforms`."""
+_TRANSFORM = re.compile(r"<([A-Z]\w+)(-[\w-]+)?>")
+"""What `fuzzer.lanes.relax_build.apply` calls the source of a row of `oracles.transforms`: a pass, and its options."""
 _OURS = re.compile(r"(^|/)(fuzzer|generators|oracles)/[a-z_/]+\.py$")
 
 
@@ -58,8 +58,10 @@ def _function(frame: Frame) -> str:
 _RENAMED = (
     (re.compile(r"\b(VisitExpr|VisitStmt|Dispatch)_$"), "Visit_"),
     (re.compile(r"\bInferStructInfo"), "InferType"),
+    (re.compile(r"\bCodeGenLLVM::Create(Add|Sub|Mul)$"), "CodeGenLLVM::CreateArithmetic"),
+    (re.compile(r"\bCodeGenLLVM::Create(LT|LE|GT|GE)$"), "CodeGenLLVM::CreateComparison"),
 )
-"""What TVM called otherwise before 0.27: a bug that two releases have is one bug."""
+"""What TVM called otherwise before 0.27, and what one macro of its writes several times: one place is one bug."""
 _UNNAMED = re.compile(r"\(anonymous namespace\)::|\{anonymous\}::")
 _LAMBDA = re.compile(r"\{lambda\([^{}]*\)#\d+\}")
 
@@ -72,6 +74,6 @@ def plain_function(function: str) -> str:
         previous, function = function, re.sub(r"<[^<>]*>", "", function)
     name = function.split("(")[0] if not function.startswith("(") else function
     name = name.split()[-1] if name.split() else function
-    for earlier, now in _RENAMED:
-        name = earlier.sub(now, name)
+    for called, now in _RENAMED:
+        name = called.sub(now, name)
     return name

@@ -131,7 +131,7 @@ def signature_of(finding: Finding) -> Signature:
     coarse = Signature(finding.kind, finding.component, finding.stage)
     match finding.evidence:
         case Raised() as raised:
-            text, frame = skeleton(raised.message), meaningful(frames_of(raised))
+            text, frame = skeleton(raised.message), meaningful(frames_of(raised)) or _checked_source(finding)
             text = without_operator(text) if _CONVERTER in frame else text
             return replace(coarse, error=raised.type, skeleton=text, frame=frame)
         case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
@@ -140,7 +140,8 @@ def signature_of(finding: Finding) -> Signature:
         case Died() | TimedOut() | Mismatch():
             return coarse  # a corrupted heap dies anywhere: only the operators of the reduced case tell deaths apart
         case IllFormed(after=after, type=name, message=message):
-            return replace(coarse, error=name, skeleton=skeleton(message), frame=after)
+            of_pass = after.partition("-")[0]  # whatever its options
+            return replace(coarse, error=name, skeleton=skeleton(message), frame=of_pass)
         case Mutant(change=change, fate=fate):
             return replace(coarse, skeleton=skeleton(f"{change}: {fate}"))
         case SideEffect():
@@ -149,6 +150,13 @@ def signature_of(finding: Finding) -> Signature:
             return replace(coarse, skeleton=quantity.value, against=against)
         case _:
             assert_never(finding.evidence)
+
+
+def _checked_source(finding: Finding) -> str:
+    """In place of a frame, for which target TVM wrote what a checker does not take: its code generator is to blame,
+    as where a C compiler stops, and the operators that bring it there are chance."""
+    refused = isinstance(finding.evidence, Raised) and finding.evidence.type.endswith(".written.Refused")
+    return finding.lane.target if refused else ""
 
 
 def named(signature: Signature, case: Case, blame: Blame = NOBODY) -> Signature:

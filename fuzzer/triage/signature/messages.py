@@ -23,8 +23,11 @@ _SUBSTITUTIONS = tuple(
         (r"\s*\[Caused by the value [\s\S]*", ""),  # TorchScript's graph around it
         (r"\s*Argument types: [\s\S]*", ""),  # TorchScript: the dtypes of this call, and all overloads
         (r"(LLVM module verification failed.*\n.*)\n[\s\S]*", r"\1"),
+        (r"\s*(The function is )?# from tvm\.script import [\s\S]*", ""),  # a module
+        (r"\s*# Metadata omitted\. Use show_meta=True in script\(\) method to show it\.", ""),
         # what it is about
         (r" \[with [^\]]*\]", ""),  # template arguments, as gcc prints them
+        (r'\{"kind":[^\n]*\}|\{"kind":[^\n]*$', "TARGET"),
         (r"0x[0-9a-fA-F]+", "ADDRESS"),
         (r"'/[^']*'|\(/[^)]*\)|(?<=Name:)'[^']*'|(?<=\b[Nn]ode )\([^()]*\)|(?<=parameter )\([^()]*\)", "NODE"),
         (r"tensor\(\w+\)", "tensor(DTYPE)"),
@@ -75,7 +78,7 @@ def without_operator(skeleton: str) -> str:
 def _masked(text: str) -> str:
     text = _closed(text, re.compile(r" ?\(Type of "), lambda _: "")  # of an operand, in Relax
     text = _closed(text, re.compile(r"(R\.Tensor|R\.Tuple|T\.Buffer|\bTensor)\("), lambda _: "TENSOR")
-    text = _closed(text, re.compile(r"\bR\.[a-z][\w.]*\("), lambda call: call.split("(")[0])
+    text = _closed(text, re.compile(r"\b(R\.[a-z][\w.]*|T\.te\.\w+)\("), lambda call: call.split("(")[0])
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)
     return text.strip()

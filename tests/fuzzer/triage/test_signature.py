@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.lanes import TVM_LANES
+from fuzzer.lanes.target_lanes import TARGET_LANES
 from fuzzer.triage.signature import Signature, meaningful, plain_function, recognise, signature_of, skeleton
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect
 from oracles.outcome import Cause, Died, Fate, Frame, IllFormed, Mutant, Raised, Stage, TimedOut, Unsupported
@@ -70,6 +71,26 @@ def test_no_skeleton_holds_a_number_an_address_or_a_path() -> None:
             "LLVM module verification failed:\nInvalid operand\n %9 = fcmp one",
         ),
         ('ir.Op(span=None, name="relax.add", args=(f(x),)) fails', 'ir.Op(name="relax.add") fails'),
+        (
+            'Expected a boolean, but received T.te.tensor_load(metadata["te.Tensor"][0], ax0, ax1)\n'
+            "# Metadata omitted. Use show_meta=True in script() method to show it. of type T.int64",
+            "Expected a boolean, but received T.te.tensor_load(x0(1), ax0) of type T.uint8",
+        ),
+        (
+            "CodeGenVM cannot emit this.\nOffending call:\nR.add(alloc, alloc1)",
+            'CodeGenVM cannot emit this.\nOffending call:\nR.add(alloc, metadata["ir.GenericConst"][0])\n'
+            "# Metadata omitted. Use show_meta=True in script() method to show it.",
+        ),
+        (
+            "The buffer sum has dtype T.int64. The function is # from tvm.script import tirx as T\n\n"
+            '@T.prim_func(s_tir=True)\ndef avg_pool2d_kernel(lv_ptr: T.handle("int64", "global")):\n    pass',
+            "The buffer sum has dtype T.int64. The function is # from tvm.script import tirx as T\n\n"
+            '@T.prim_func(s_tir=True)\ndef avg_pool2d_kernel(pool_avg_ptr: T.handle("int64", "global"), x0: ',
+        ),
+        (
+            'extent 0 for target {"kind":"llvm","keys":["cpu"],"host":{"kind":"llvm"},"opt-level":0}',
+            'extent 0 for target {"kind":"llvm","keys":["cpu"],"mtriple":"x86_64-linux-gnu"}',
+        ),
     ],
 )
 def test_same_bug_same_skeleton(one: str, other: str) -> None:
@@ -82,6 +103,7 @@ def test_same_bug_same_skeleton(one: str, other: str) -> None:
         ("CodeGenVM cannot emit relax.trunc", "CodeGenVM cannot emit relax.erfinv"),
         ("Unresolved call tirx.fabs", "Unresolved call tirx.erf"),
         ("x and y must have the same dtype", "x and y must have the same shape"),
+        ('for target {"kind":"llvm"} fails in FuseOps', 'for target {"kind":"llvm"} fails in FoldConstant'),
     ],
 )
 def test_other_bug_other_skeleton(one: str, other: str) -> None:
@@ -190,3 +212,15 @@ def test_a_converter_fails_alike_though_torch_compile_calls_it_while_it_compiles
     assert imports.same_bug(compiles)
     assert imports.same_failure(compiles)
     assert not replace(imports, frame="codegen.cc:Visit_").same_failure(replace(compiles, frame="codegen.cc:Visit_"))
+
+
+def test_what_a_checker_does_not_take_is_one_bug_whatever_operators_bring_it_there() -> None:
+    def refused(message: str, target: str) -> Signature:
+        evidence = Raised(Stage.LOAD, "fuzzer.lanes.written.Refused", f"Compilation error, {message}")
+        lane = next(lane for lane in TARGET_LANES if lane.target == target)
+        return signature_of(Finding(Kind.INTERNAL_ERROR, Component.TVM, lane, Stage.LOAD, evidence))
+
+    one = refused("node on .wgsl:\n2: error: 'i8' type used without 'x' enabled", "webgpu")
+    assert not one.needs_ops
+    assert one.same_bug(refused("node on .wgsl:\n71: error: 'i64' type used without 'x' enabled", "webgpu"))
+    assert not one.same_bug(refused("clang on .cl:\n2: error: 'i8' type used without 'x' enabled", "opencl"))
