@@ -132,8 +132,11 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
 
 
 def light(doc: FindingDoc) -> FindingDoc:
-    """Without the evidence, most of what it takes in memory: for whoever holds thousands, to know them again."""
-    return msgspec.structs.replace(doc, evidence=Told(), reports=())
+    """For whoever holds thousands, to know them again: without what only their folders need, most of what they take
+    in memory."""
+    return msgspec.structs.replace(
+        doc, evidence=Told(), found_in=[], case_sha256="", versions={}, blame=NOBODY, releases=NOWHERE, reports=()
+    )
 
 
 def slug_of(found: Confirmed) -> str:
