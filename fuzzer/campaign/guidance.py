@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fuzzer.campaign.cases import Drawing, drawing
+from fuzzer.campaign.counts import Counts
 from fuzzer.campaign.features import features_of, is_of_case, of_case
 from fuzzer.campaign.hazards import Hazards, ended_well, typed_operators
 from fuzzer.campaign.rows import Learnt
@@ -47,7 +48,7 @@ class Guidance:
 
     settings: Settings
     seed: int
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counts = field(default_factory=Counts)
     hazards: Hazards = field(default_factory=Hazards)
     _first: dict[str, int] = field(default_factory=dict)
     _seen: Counter[str] = field(default_factory=Counter)
@@ -84,12 +85,15 @@ class Guidance:
             self._seen.update(seen)
             for name in seen:
                 self._first.setdefault(name, index)
-            self.counts.update(of_its_own)
+            for name in of_its_own:
+                self.counts.add(name)
             self.hazards.learn(typed, ended_well(outcomes, found))
 
     def recall(self, learnt: Learnt) -> None:
         """Go on with what earlier runs learnt."""
-        self.counts.update({name: tests for name, tests in learnt.features.items() if is_of_case(name)})
+        for name, tests in learnt.features.items():
+            if is_of_case(name):
+                self.counts.add(name, tests)
         self.hazards.recall(learnt.hazards)
 
     def changed(self) -> Learnt:

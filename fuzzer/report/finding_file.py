@@ -135,7 +135,7 @@ def light(doc: FindingDoc) -> FindingDoc:
     """For whoever holds thousands, to know them again: without what only their folders need, most of what they take
     in memory."""
     return msgspec.structs.replace(
-        doc, evidence=Told(), found_in=[], case_sha256="", versions={}, blame=NOBODY, releases=NOWHERE, reports=()
+        doc, evidence=Told(), case_sha256="", versions={}, blame=NOBODY, releases=NOWHERE, reports=()
     )
 
 

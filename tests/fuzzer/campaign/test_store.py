@@ -208,7 +208,7 @@ def test_a_finding_is_six_files_that_read_back(tmp_path: Path, make: Make) -> No
         found.signature,
         found.finding.lane,
     )
-    assert (doc.flaky, doc.confirmed, doc.found_in, doc.versions) == (False, "3 of 3", ["relu", "neg"], VERSIONS)
+    assert (read.flaky, read.confirmed, read.found_in, read.versions) == (False, "3 of 3", ["relu", "neg"], VERSIONS)
 
 
 def test_the_same_signature_twice_is_one_folder_and_a_count(tmp_path: Path, make: Make) -> None:
