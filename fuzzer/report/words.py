@@ -111,7 +111,8 @@ def operators(record: Record) -> str:
     used = record.onnx.ops if record.onnx else tuple(called(graph, node) for node in graph.nodes)
     names = list(dict.fromkeys(name for name in used if name != "Constant")) or ["Constant"]
     shown = " + ".join(f"`{name}`" for name in names[:3])
-    return shown + (f" and {len(names) - 3} more operators" if len(names) > 3 else "")
+    more = len(names) - 3
+    return shown + (f" and {more} more operator{'s' * (more > 1)}" if more > 0 else "")
 
 
 def called(graph: Graph, node: Node) -> str:

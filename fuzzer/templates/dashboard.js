@@ -165,7 +165,7 @@ function detail(row) {
   const parts = [element("h3", {}, ...prose(it.title)), element("p", {}, ...prose(it.summary))];
   parts.push(facts([
     ["kind", row.kind], ["component", row.component], ["lanes", row.lanes.join(", ")],
-    ["confirmed", row.confirmed + (row.flaky ? ", flaky" : "")], ["seen", `in ${number(row.seen)} tests`],
+    ["confirmed", row.confirmed + (row.flaky ? ", flaky" : "")], ["seen", `in ${number(row.seen)} ${row.seen === 1 ? "test" : "tests"}`],
     ["found", `${moment(row.found)} UTC (${span(Math.max(0, data.made - row.found))} ago)`],
     ["versions", Object.entries(row.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
     ["signature", row.signature], ["same bug", row.duplicates.join(", ")],

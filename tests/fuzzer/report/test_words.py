@@ -140,6 +140,15 @@ def test_operators_are_called_as_their_source_calls_them() -> None:
     assert [words.called(graph, node) for node in graph.nodes] == ["Tensor.neg", "v0 ** 2"]
 
 
+@pytest.mark.parametrize(("ops", "rest"), [(3, ""), (4, " and 1 more operator"), (5, " and 2 more operators")])
+def test_of_many_operators_three_are_named(ops: int, rest: str) -> None:
+    names = ["neg", "relu", "tanh", "sin", "cos"][:ops]
+    calls = [(f"v{at}", name, f"v{at - 1}" if at else "x0") for at, name in enumerate(names)]
+    case = case_of({"x0": "float32[2]"}, calls, f"v{ops - 1}")
+    shown = words.operators(record(case, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2")))
+    assert shown == f"`torch.neg` + `torch.relu` + `torch.tanh`{rest}"
+
+
 def test_a_long_title_ends_between_words() -> None:
     title = told(Kind.REJECTED, Raised(Stage.COMPILE, "E", "word " * 100))
     assert len(title) <= words.TITLE
