@@ -65,6 +65,15 @@ class Examined:
 
 
 @dataclass(frozen=True, slots=True)
+class Mistyped:
+    """What an importer's function made of an operator, and what PyTorch says that this gives: float32[2, 3]."""
+
+    by: Called
+    made: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """What a lane tells, up to where it came.
 
@@ -73,6 +82,7 @@ class Trace:
     converters     operators that the importer translated; the last one may be under way
     legalizations  operators that became kernels
     left           operators that are still there behind LegalizeOps, and that no virtual machine runs
+    mistyped       the first that was translated to another type than PyTorch gives it, where the graph says that
     types          of main's results, as imported: float32[2, 3]
     before, after  TVMScript of the functions in which the two differ
     examined       operators, in the order in which they are computed, by the lane `interpreted`
@@ -84,6 +94,7 @@ class Trace:
     converters: tuple[Called, ...] = ()
     legalizations: tuple[Called, ...] = ()
     left: tuple[str, ...] = ()
+    mistyped: Mistyped | None = None
     types: tuple[str, ...] = ()
     before: str = ""
     after: str = ""

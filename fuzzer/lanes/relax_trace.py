@@ -19,10 +19,11 @@ import tvm
 import tvm_ffi
 from tvm import relax
 
+from fuzzer.lanes import releases
 from fuzzer.lanes.base import Step
 from fuzzer.lanes.relax_passes import CONTAINERS, LEGALIZING, is_optional, plain
 from oracles.lane import LaneSpec
-from oracles.trace import AS_IMPORTED, Called, PassRun, Trace, Tracing
+from oracles.trace import AS_IMPORTED, Called, Mistyped, PassRun, Trace, Tracing
 
 MAX_TEXT = 60_000
 """Characters of a program, of which a person reads the first hundred lines."""
@@ -49,7 +50,7 @@ class Tracer:
 
     @contextmanager
     def importing(self) -> Iterator[None]:
-        with watching_calls(self._converts):
+        with watching_calls(self._converts, self._converted):
             yield
 
     def imported(self, module: Any) -> None:
@@ -110,6 +111,13 @@ class Tracer:
         if found := converter_in(frame):
             self._note(converters=(*self._trace.converters, found))
 
+    def _converted(self, frame: FrameType, result: object) -> None:
+        if self._trace.mistyped is None and (found := converter_in(frame)):
+            for made, right in types_given(frame, result):
+                if made != right:
+                    return self._note(mistyped=Mistyped(found, made, right))
+        return None
+
     def _legalizes(self, frame: FrameType) -> None:
         known = self._trace.legalizations
         found = legalization_in(frame)
@@ -118,26 +126,31 @@ class Tracer:
 
 
 Look = Callable[[FrameType], None]
+LookBack = Callable[[FrameType, object], None]
 
 
 @contextmanager
-def watching_calls(look: Look) -> Iterator[None]:
-    """`look` sees the frame of each Python function that is called."""
-    start_watching(look)
+def watching_calls(look: Look, look_back: LookBack | None = None) -> Iterator[None]:
+    """`look` sees the frame of each Python function that is called, `look_back` what it returns."""
+    start_watching(look, look_back)
     try:
         yield
     finally:
         sys.setprofile(None)
 
 
-def start_watching(look: Look) -> None:
-    def watch(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call":
-            sys.setprofile(None)  # what looks calls functions itself
-            try:
+def start_watching(look: Look, look_back: LookBack | None = None) -> None:
+    def watch(frame: FrameType, event: str, result: object) -> None:
+        if event not in ("call", "return"):
+            return
+        sys.setprofile(None)  # what looks calls functions itself
+        try:
+            if event == "call":
                 look(frame)
-            finally:
-                sys.setprofile(watch)
+            elif look_back is not None:
+                look_back(frame, result)
+        finally:
+            sys.setprofile(watch)
 
     sys.setprofile(watch)
 
@@ -149,8 +162,30 @@ def converter_in(frame: FrameType) -> Called | None:
         return None
     if caller.f_code.co_name == "_convert_operator":
         return (str(caller.f_locals["op_name"]), _name(frame)) if code.co_name.startswith("_impl") else None
-    nodes = [value for value in frame.f_locals.values() if isinstance(value, torch.fx.Node)]
-    return (_target(nodes[0]), _name(frame)) if nodes and nodes[0].op.startswith("call_") else None
+    node = _node_of(frame)
+    return (_target(node), _name(frame)) if node is not None else None
+
+
+def _node_of(frame: FrameType) -> torch.fx.Node | None:
+    """What a converter of PyTorch's graphs translates."""
+    nodes = (value for value in frame.f_locals.values() if isinstance(value, torch.fx.Node))
+    node = next(nodes, None)
+    return node if node is not None and node.op.startswith("call_") else None
+
+
+def types_given(frame: FrameType, result: object) -> Iterator[tuple[str, str]]:
+    """Of each result of a converter that returns, the type that it has, and the one that PyTorch's graph says: an
+    exported program does, of each operator. What has no type of known sizes is passed over."""
+    node = _node_of(frame)
+    said = node.meta.get("val") if node is not None else None
+    if not isinstance(result, relax.Var) or said is None:
+        return
+    type = releases.type_of(result)
+    made = list(getattr(type, "fields", [type]))
+    for one, other in zip(made, said if isinstance(said, tuple | list) else [said], strict=False):
+        sizes = list(other.shape) if isinstance(other, torch.Tensor) else None
+        if sizes is not None and all(isinstance(size, int) for size in sizes) and _in_words(one):
+            yield _in_words(one), f"{str(other.dtype).removeprefix('torch.')}{sizes}"
 
 
 def legalization_in(frame: FrameType) -> Called | None:

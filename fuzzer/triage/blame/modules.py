@@ -126,7 +126,18 @@ def _others_are_right(asked: Inquiry) -> bool:
 
 def _frontend(asked: Inquiry, whole: Seen, operator: str, told: str) -> Blame:
     after = asked.traced(Tracing(show=AS_IMPORTED)).trace.after
-    return Blame(Place.FRONTEND, operator, converter_of(whole.trace, operator), told, after=after)
+    culprit = converter_of(whole.trace, operator)
+    if not culprit:
+        culprit, told = mistyped(whole.trace, told) or ("", told)
+    return Blame(Place.FRONTEND, operator, culprit, told, after=after)
+
+
+def mistyped(trace: Trace, told: str) -> tuple[str, str] | None:
+    """The converter that first gives another type than PyTorch does, where there is one, and the evidence with it."""
+    if trace.mistyped is None:
+        return None
+    what, made, right = trace.mistyped.by[0], trace.mistyped.made, trace.mistyped.right
+    return converter_name(*trace.mistyped.by), f"{told}; `{what}` becomes {made}, and should be {right}"
 
 
 def converter_of(trace: Trace, operator: str) -> str:

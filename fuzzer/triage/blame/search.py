@@ -16,7 +16,7 @@ from dataclasses import replace
 from fuzzer.triage.blame import NOBODY, Blame, Place
 from fuzzer.triage.blame.bisection import Guilty, guilty_pass, programs
 from fuzzer.triage.blame.inquiry import Inquiry, Seen, Spent
-from fuzzer.triage.blame.modules import by_the_module, converter_name, converter_of
+from fuzzer.triage.blame.modules import by_the_module, converter_name, converter_of, mistyped
 from fuzzer.triage.blame.operator import first_wrong
 from fuzzer.triage.blame.roads import by_the_lane, by_the_target
 from fuzzer.triage.blame.stop import by_the_stop, legalizes, show
@@ -127,4 +127,5 @@ def _by_the_types(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
     one, other = wrong[0] if wrong else (f"{len(declared)} results", f"{len(right)} results")
     after = asked.traced(Tracing(show=AS_IMPORTED)).trace.after
     told = f"The module as imported declares {one} where PyTorch gives {other}"
-    return Blame(Place.FRONTEND, operator, converter_of(whole.trace, operator), told, after=after)
+    culprit, told = mistyped(whole.trace, told) or (converter_of(whole.trace, operator), told)
+    return Blame(Place.FRONTEND, operator, culprit, told, after=after)

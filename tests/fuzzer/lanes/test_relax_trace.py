@@ -83,6 +83,22 @@ def test_what_ran_what_changed_and_who_translated_what(executor: Executor) -> No
     assert "FuseTIRInner" not in [each.name for each in traced(executor, CHAIN, ZERO, Tracing())[1].passes]
 
 
+def test_the_first_converter_that_gives_another_type_than_pytorch(executor: Executor) -> None:
+    """TVM 0.27: whatever is multiplied, float32 comes out; what is made of it then is wrong without a fault."""
+    assert traced(executor, CHAIN, LLVM, Tracing())[1].mistyped is None
+    calls: list[Call] = [("v0", "neg", "x0"), ("v1", "matmul", "v0 x1"), ("v2", "abs", "v1"), ("v3", "squeeze", "v2")]
+    case = case_of({"x0": "int64[2,3]", "x1": "int64[3,1]"}, calls, "v3")
+    mistyped = traced(executor, case, LLVM, Tracing())[1].mistyped
+    assert mistyped is not None
+    assert mistyped.by[0] == "mm.default"
+    assert (mistyped.made, mistyped.right) == ("float32[2, 1]", "int64[2, 1]")
+
+
+def test_what_gives_a_pair_is_held_against_both(executor: Executor) -> None:
+    case = case_of({"x0": "float32[2,3]"}, [("v0 v1", "max_dim", "x0", {"dim": 1})], "v0")
+    assert traced(executor, case, LLVM, Tracing())[1].mistyped is None
+
+
 def test_onnx_converters_are_seen_too(executor: Executor) -> None:
     converters = traced(executor, CHAIN, ONNX, Tracing())[1].converters
     assert converters[0][0] == "Relu"

@@ -9,14 +9,14 @@ import pytest
 from compiler import PASSES, Compiler, chain, runs
 
 from fuzzer.triage.blame import NOBODY, Blame, Place
-from fuzzer.triage.blame.modules import converter_name, converter_of
+from fuzzer.triage.blame.modules import converter_name, converter_of, mistyped
 from fuzzer.triage.blame.search import blame, blamed, never_alone
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import named, signature_of
 from generators.graph import Graph, Input, TensorType, Value
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import IllFormed, Raised, Result, Stage
-from oracles.trace import PassRun, Trace
+from oracles.trace import Mistyped, PassRun, Trace
 
 
 def confirmed(finding: Finding, again: int = 3) -> Confirmed:
@@ -149,6 +149,18 @@ def test_of_several_converters_the_one_called_for_the_operator_is_named_or_none(
     )
     assert converter_of(trace, "softmax") == "_softmax"
     assert converter_of(trace, "roll") == ""
+
+
+def test_a_converter_that_gives_another_type_than_pytorch_is_named_with_what_it_gives() -> None:
+    """Whatever it was called for: of the three converters of a squeezed conv1d, the one in the middle."""
+    by = ("convolution.default", "BaseFXGraphImporter._convolution")
+    trace = Trace(converters=(("unsqueeze.default", "BaseFXGraphImporter._unsqueeze"), by))
+    assert mistyped(trace, "It is wrong") is None
+    trace = replace(trace, mistyped=Mistyped(by, "float32[1, 1, 1]", "float16[1, 1, 1]"))
+    assert mistyped(trace, "It is wrong") == (
+        "_convolution",
+        "It is wrong; `convolution.default` becomes float32[1, 1, 1], and should be float16[1, 1, 1]",
+    )
 
 
 @pytest.mark.parametrize(
