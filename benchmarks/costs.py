@@ -49,13 +49,18 @@ def main() -> None:
                 spent.append(executor.cpu_seconds - before)
                 roads.update(SAME_ROAD.get(lane.importer, lane.importer).value for lane in of_tvm)
     table = np.array(rows)
-    test, node, lane = np.linalg.lstsq(table[:, :3], np.array(spent), rcond=None)[0]
+    fitted, (residual,), *_ = np.linalg.lstsq(table[:, :3], np.array(spent), rcond=None)
+    test, node, lane = fitted
+    error = np.sqrt(residual / (len(table) - 3) * np.diag(np.linalg.inv(table[:, :3].T @ table[:, :3])))
     each = float(table[:, 3].mean())
     ended_well = float(table[:, 2].mean())
     print(
         f"{asked.tests} tests, {np.mean(spent):.2f} CPU s each; lanes of TVM: {each:.1f}, to the end {ended_well:.1f}"
     )
-    print(f"TEST {test:.2f}  NODE {node:.3f}  LANES {lane * each:.2f} ({lane:.3f} each)")
+    print(
+        f"TEST {test:.2f} +- {error[0]:.2f}  NODE {node:.3f} +- {error[1]:.3f}  "
+        f"LANES {lane * each:.2f} +- {error[2] * each:.2f} ({lane:.3f} each)"
+    )
     print("roads: " + ", ".join(f"{road} {count / roads.total():.2f}" for road, count in roads.most_common()))
 
 

@@ -34,8 +34,8 @@ ALL_WORKERS, FEWEST = 640, 4
 _STREAM = 16
 """The first of their streams of choices; 0 is the random case's, 1 the lanes'."""
 
-ROADS = {Importer.EXPORT: 0.65, Importer.ONNX: 0.2, Importer.FX: 0.15}
-"""The share of the default mix's lanes that take each."""
+ROADS = {Importer.EXPORT: 0.7, Importer.ONNX: 0.17, Importer.EXPORT_RAW: 0.08, Importer.FX: 0.05}
+"""The share of the default mix's lanes that take each (`benchmarks/costs.py`)."""
 
 TEST, NODE, LANES = 0.17, 0.05, 0.38
 """CPU seconds that a test takes; each of its nodes (its export, most of all); and its lanes, where they go all the way:

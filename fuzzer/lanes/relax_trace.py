@@ -140,17 +140,15 @@ def watching_calls(look: Look, look_back: LookBack | None = None) -> Iterator[No
 
 
 def start_watching(look: Look, look_back: LookBack | None = None) -> None:
+    looks: dict[str, LookBack | None] = {"call": lambda frame, _: look(frame), "return": look_back}
+
     def watch(frame: FrameType, event: str, result: object) -> None:
-        if event not in ("call", "return"):
-            return
-        sys.setprofile(None)  # what looks calls functions itself
-        try:
-            if event == "call":
-                look(frame)
-            elif look_back is not None:
-                look_back(frame, result)
-        finally:
-            sys.setprofile(watch)
+        if asked := looks.get(event):
+            sys.setprofile(None)  # what looks calls functions itself
+            try:
+                asked(frame, result)
+            finally:
+                sys.setprofile(watch)
 
     sys.setprofile(watch)
 
