@@ -24,6 +24,7 @@ from fuzzer.filing.tracker import PUBLIC
 from fuzzer.isolate.devices import Device
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Backend, Fleet, Place
+from fuzzer.isolate.processes import keep_memory_tight
 from fuzzer.isolate.toolchain import HOST, HOST_NAME
 from fuzzer.lanes import OFTEN, RELAY_OFTEN, RELAY_ROADS, RELAY_SAMPLED, SAMPLED_LANES, SCREENING
 from fuzzer.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames, lanes_named, ops_named
@@ -127,6 +128,7 @@ def run(
         settings = replace(settings, disk_limit=_bytes(disk_limit), disk_reserve=round(disk_reserve * GB))
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
         say("warming up the compilers ...")
+        keep_memory_tight()
         with Fleet(store.scratch, find_all, tell=say) as executor:
             prove_that_failures_are_seen(executor)
             for other in others:

@@ -378,6 +378,7 @@ def _connected(path: Path, writes: bool) -> sqlite3.Connection:
             db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a file that is made now; others stay as they are
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA cache_size = -500")  # KiB: what is written is appended, and the system caches the rest
         _migrate(db, path, writes)
     except BaseException:
         db.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
 _PR_SET_PDEATHSIG = 1
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # malloc.h
 
 
 def die_with_parent(parent: int, how: signal.Signals = signal.SIGKILL) -> None:
@@ -25,6 +26,16 @@ def kill_group(pid: int) -> None:
     """End a process and everything it started, even where the leader itself has gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
+
+
+def keep_memory_tight() -> None:
+    """For a process that runs for weeks, before its threads start: one heap for all of them, and large blocks, tensors
+    most of all, mapped and unmapped one by one (mallopt(3)). Otherwise glibc gives each thread a heap of its own, and
+    takes ever larger blocks from these, where what outlives them keeps holes from closing."""
+    with contextlib.suppress(AttributeError):  # not every C library has it
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_M_ARENA_MAX, 1)
+        mallopt(_M_MMAP_THRESHOLD, 128 << 10)  # its default, which said so does not move
 
 
 def give_back_memory() -> None:
