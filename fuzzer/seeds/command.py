@@ -81,7 +81,8 @@ def import_models(
         written = sum(len(each.written) for each in done)
         lacking = sum((each.harvest.resolved.lacking for each in done), Counter[tuple[str, str]]())
         told = f"; without a row: {len({title for title, _ in lacking})} functions" if lacking else ""
-        print(f"{written} cases written to {into / corpus.FOLDER}{told}; next: {called()} run --campaign {into}")
+        if done:
+            print(f"{written} cases written to {into / corpus.FOLDER}{told}; next: {called()} run --campaign {into}")
     if refused:
         raise typer.Exit(64)
 

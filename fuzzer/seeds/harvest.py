@@ -46,10 +46,10 @@ class Harvest:
 
 def read(path: Path) -> Program:
     """Raise `Invalid` with one line that says what is wrong and where; `EnvironmentMissing`."""
-    if path.suffix not in READERS:
-        raise Invalid(f"{path}: expected {' or '.join(READERS)}")
-    if not path.is_file():
+    if not path.exists():
         raise Invalid(f"{path}: no such file")
+    if path.suffix not in READERS or not path.is_file():
+        raise Invalid(f"{path}: expected {' or '.join(READERS)}")
     return READERS[path.suffix](path)
 
 

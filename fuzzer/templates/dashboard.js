@@ -43,9 +43,11 @@ const isNew = (row) => row.found > data.made - DAY;
 function tiles() {
   const fresh = data.findings.filter(isNew).length;
   const flaky = data.findings.filter((row) => row.flaky).length;
+  const duplicates = data.findings.reduce((sum, row) => sum + row.duplicates.length, 0);
+  const apart = [[flaky, "flaky"], [duplicates, "more are duplicates"]].filter(([count]) => count);
   const together = data.campaigns > 1 ? `, of ${number(data.campaigns)} campaigns` : "";
   const told = [
-    ["Findings", number(data.findings.length), flaky ? `${number(flaky)} flaky` : ""],
+    ["Findings", number(data.findings.length), apart.map(([count, what]) => `${number(count)} ${what}`).join(", ")],
     ["Last 24 hours", number(fresh), "findings"],
     ["Tests", number(data.tests), `${number(data.lane_results)} lane results${together}`],
     ["Time", span(data.wall_seconds), `${span(data.cpu_seconds)} of CPU${together}`],

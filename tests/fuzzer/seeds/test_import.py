@@ -77,13 +77,15 @@ def test_bad_input_ends_with_64_and_leaves_nothing(
 ) -> None:
     bad = tmp_path / "bad.pt2"
     bad.write_bytes(b"PK no archive")
+    (tmp_path / "x.pkl").touch()
     for arguments, told in (
         ((bad,), f"fuzz: {bad}: File is not a zip file"),
         ((tmp_path / "none.onnx",), f"fuzz: {tmp_path / 'none.onnx'}: no such file"),
+        ((tmp_path / "nowhere",), f"fuzz: {tmp_path / 'nowhere'}: no such file"),
         ((tmp_path / "x.pkl",), f"fuzz: {tmp_path / 'x.pkl'}: expected .pt2 or .onnx"),
     ):
         assert fuzz(monkeypatch, "import", *arguments, "--into", tmp_path / "c") == 64
-        assert capsys.readouterr().err == told + "\n"
+        assert capsys.readouterr() == ("", told + "\n")
     (tmp_path / "empty").mkdir()
     assert fuzz(monkeypatch, "import", tmp_path / "empty", "--into", tmp_path / "c") == 64
     assert not (tmp_path / "c").exists()
