@@ -10,7 +10,7 @@ import msgspec
 
 from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store import Store, why_no_index
 from fuzzer.files import write_folder
 from fuzzer.report import finding_file
 from generators import case_file
@@ -33,7 +33,7 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
     """
     for source in sources:
         if not (source / index.NAME).exists():
-            raise Invalid(f"{source}: no campaign with an index; `fuzz status --repair --campaign {source}` makes one")
+            raise Invalid(why_no_index(source))
         if source.resolve() == into.resolve():
             raise Invalid(f"{source}: a campaign cannot be merged into itself")
     with Store(into, None) as store:

@@ -93,6 +93,23 @@ def holder(folder: Path) -> int | None:
     return None
 
 
+def is_campaign(folder: Path) -> bool:
+    """Whether one was begun there; one that warms up has nothing but its lock."""
+    return (folder / index.NAME).exists() or (folder / state.NAME).exists() or holder(folder) is not None
+
+
+def why_no_index(folder: Path) -> str:
+    """One sentence on a folder that lacks one, with what to do about it."""
+    held_by = holder(folder)
+    if held_by is not None:
+        return f"{folder}: process {held_by or '?'} is just starting this campaign; nothing of it is written yet"
+    if (folder / state.NAME).exists():
+        return f"{folder}: this campaign has no index; `fuzz status --repair --campaign {folder}` makes one"
+    if folder.exists() and not folder.is_dir():
+        return f"{folder}: no campaign, but a file"
+    return f"{folder}: no campaign; `fuzz run --campaign {folder}` starts one"
+
+
 class Store:
     def __init__(self, folder: Path, seed: int | None) -> None:
         """Open or start the campaign in `folder`. Raises `Busy`; `Invalid` where its state cannot be read, or where
@@ -385,7 +402,7 @@ def repair(folder: Path) -> Path | None:
     """An index that agrees with the files; where the damaged one is now, if it was. Nothing is deleted."""
     old, kept = folder / index.NAME, None
     if not ((folder / state.NAME).exists() or old.exists()):
-        raise Invalid(f"{folder}: no campaign; `fuzz run --campaign {folder}` starts one")
+        raise Invalid(why_no_index(folder))
     with _locked(folder):
         if old.exists() and not index.is_sound(folder):
             names = (folder / f"{index.NAME}.damaged-{number}" for number in count(1))

@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from fuzzer.campaign.screen import found_line
-from fuzzer.campaign.store import state_of
+from fuzzer.campaign.store import is_campaign, state_of, why_no_index
 from fuzzer.options import JsonFlag
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
@@ -20,6 +20,7 @@ from fuzzer.triage import merge as merging
 from fuzzer.triage import tables
 from fuzzer.triage.merge import Merge
 from fuzzer.triage.related import causes
+from generators.graph import Invalid
 from oracles.finding import Component
 
 
@@ -33,6 +34,9 @@ def triage(
     json: JsonFlag = False,
 ) -> None:
     """List the findings of a campaign; known behaviour is counted, not listed."""
+    folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
+    if not folders and not is_campaign(campaign):
+        raise Invalid(why_no_index(campaign))
     if merge:
         found = merging.merge(campaign)
         if json:
@@ -40,7 +44,6 @@ def triage(
         else:
             print(*_merge_lines(found, campaign), sep="\n")
         return
-    folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
     docs = [finding_file.read(folder) for folder in folders]
     if unsupported or known:
         state = state_of(campaign)
@@ -54,12 +57,13 @@ def triage(
     if json:
         print_json([{**msgspec.to_builtins(doc), "duplicates": under[doc.slug]} for doc in docs])
     else:
-        print(*_lines(docs, under, campaign / "crashes"), sep="\n")
+        print(*_lines(docs, under, campaign), sep="\n")
 
 
-def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], crashes: Path) -> Iterator[str]:
+def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: Path) -> Iterator[str]:
     if not docs:
-        yield f"no findings; next: {program()} run"
+        where = "" if campaign.resolve() == Path.cwd() else f" --campaign {campaign}"
+        yield f"no findings; next: {program()} run{where}"
         return
     old = [doc for doc in docs if known_behaviour.match(doc.identity)]
     new = [doc for doc in docs if doc not in old]
@@ -77,7 +81,7 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], crashes: P
     hint = f" ({more} more are duplicates)" if more else ""
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
     hint += f", and {len(old)} of known behaviour (`--known`)" if old else ""
-    yield f"{len(new)} findings{hint}; next: {program()} --replay {crashes / (new or docs)[0].slug}"
+    yield f"{len(new)} findings{hint}; next: {program()} --replay {campaign / 'crashes' / (new or docs)[0].slug}"
 
 
 def _merge_lines(merged: Sequence[Merge], campaign: Path) -> Iterator[str]:

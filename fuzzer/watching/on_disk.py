@@ -10,6 +10,7 @@ from pathlib import Path
 from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.state import State
+from fuzzer.campaign.store import why_no_index
 from fuzzer.campaign.tally import Tally
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
@@ -39,7 +40,7 @@ class Books:
 def opened(folder: Path) -> Index:
     """For reading. Raises `Invalid` where there is no campaign."""
     if not (folder / index.NAME).exists():
-        raise Invalid(f"{folder}: no campaign with an index; `fuzz run --campaign {folder}` starts one")
+        raise Invalid(why_no_index(folder))
     return Index(folder, writes=False)
 
 

@@ -425,7 +425,14 @@ def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
     assert plain.stdout.splitlines()[-1] == f"1 findings; next: python -m fuzzer.cli --replay {saved}"
 
 
-def test_triage_of_an_empty_campaign(fuzz: Fuzz) -> None:
+def test_triage_of_what_is_no_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
+    refused(fuzz("triage", "--campaign", "k9"), "k9: no campaign; `fuzz run --campaign k9` starts one")
+    assert not (tmp_path / "k9").exists()
+
+
+def test_triage_of_an_empty_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
+    with Store(tmp_path, 1):
+        pass
     assert fuzz("triage").stdout == "no findings; next: python -m fuzzer.cli run\n"
     assert json.loads(fuzz("triage", "--json").stdout) == []
     assert fuzz("triage", "--unsupported").stdout == "nothing is counted yet\n"

@@ -93,8 +93,11 @@ def test_a_running_source_is_read(tmp_path: Path) -> None:
 
 def test_what_is_no_campaign_stops_it_before_anything_is_written(tmp_path: Path) -> None:
     a = campaign(tmp_path / "a", 1, 3)
-    with pytest.raises(Invalid, match="no campaign with an index"):
+    with pytest.raises(Invalid, match=r"nowhere: no campaign; `fuzz run --campaign .*nowhere` starts one$"):
         merge([a, tmp_path / "nowhere"], tmp_path / "c")
+    (campaign(tmp_path / "b", 2, 1) / "index.sqlite").unlink()
+    with pytest.raises(Invalid, match=r"b: this campaign has no index; `fuzz status --repair --campaign .*b` makes"):
+        merge([a, tmp_path / "b"], tmp_path / "c")
     with pytest.raises(Invalid, match="into itself"):
         merge([a], a)
     assert not (tmp_path / "c").exists()

@@ -1,0 +1,63 @@
+"""`fuzz triage`: of what it lists findings, and what it says where there is nothing to list."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from fuzzer.campaign.store import Store
+from fuzzer.triage.command import triage
+from generators.graph import Invalid
+
+
+def said(capsys: pytest.CaptureFixture[str], campaign: Path, **options: bool) -> tuple[list[str], list[str]]:
+    """Lines of stdout and of stderr."""
+    capsys.readouterr()
+    triage(campaign, **options)
+    told = capsys.readouterr()
+    return told.out.splitlines(), told.err.splitlines()
+
+
+@pytest.mark.parametrize("options", [{}, {"merge": True}, {"known": True}, {"unsupported": True}, {"json": True}])
+def test_what_is_no_campaign_is_told_of(tmp_path: Path, options: dict[str, bool]) -> None:
+    """An empty list would say that a campaign found nothing, where only its name was mistyped."""
+    nowhere, other, file = tmp_path / "nowhere", tmp_path / "other", tmp_path / "file"
+    (other / "crashes").mkdir(parents=True)
+    (other / "crashes" / "README.md").touch()
+    file.touch()
+    for folder in (nowhere, other):
+        with pytest.raises(Invalid) as caught:
+            triage(folder, **options)
+        assert str(caught.value) == f"{folder}: no campaign; `fuzz run --campaign {folder}` starts one"
+    with pytest.raises(Invalid, match=f"^{file}: no campaign, but a file$"):
+        triage(file, **options)
+    assert not nowhere.exists()
+
+
+def test_findings_are_listed_wherever_they_were_copied_to(
+    tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved.parent.rename(tmp_path / "copy-crashes")
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy-crashes").rename(tmp_path / "copy" / "crashes")
+    out, _ = said(capsys, tmp_path / "copy")
+    assert out[1].startswith(f"  {saved.name} ")
+    assert out[-1].endswith(f"--replay {tmp_path / 'copy' / 'crashes' / saved.name}")
+
+
+def test_a_campaign_without_findings_says_so_and_how_it_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Store(tmp_path / "c", 1):
+        (line,), _ = said(capsys, Path("c"))  # it warms up: nothing is written yet
+        assert line.startswith("no findings; next: ")
+        assert sorted(os.listdir("c")) == ["campaign.lock", "crashes"]
+    (line,), _ = said(capsys, Path("c"))
+    assert line.endswith(" run --campaign c")
+    monkeypatch.chdir("c")
+    for here in (Path("."), tmp_path / "c"):
+        (line,), _ = said(capsys, here)
+        assert line.endswith(" run")

@@ -1,0 +1,32 @@
+"""What is said of a campaign's folder when there is no index to read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from fuzzer.campaign.index import NAME
+from fuzzer.campaign.store import Store
+from fuzzer.watching.on_disk import opened
+from generators.graph import Invalid
+
+
+def why(folder: Path) -> str:
+    with pytest.raises(Invalid) as caught:
+        opened(folder)
+    return str(caught.value).removeprefix(f"{folder}: ")
+
+
+def test_where_there_is_no_index_the_next_step_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    assert why(folder) == f"no campaign; `fuzz run --campaign {folder}` starts one"
+    starting = f"process {os.getpid()} is just starting this campaign; nothing of it is written yet"
+    with Store(folder, 1):
+        assert why(folder) == starting
+    opened(folder).close()
+    (folder / NAME).unlink()
+    assert why(folder) == f"this campaign has no index; `fuzz status --repair --campaign {folder}` makes one"
+    (tmp_path / "file").touch()
+    assert why(tmp_path / "file") == "no campaign, but a file"
