@@ -78,6 +78,8 @@ class Campaign:
         self.new: list[FindingDoc] = []
         self.doing: dict[int, Doing] = {}
         self.after_saving: Callable[[], None] = lambda: None
+        self.over = False
+        """Its last books are committed: whoever tells of it now, tells how it ended."""
         self.began = time.monotonic()
         tally = store.state.tally
         self._before = tally.cpu_seconds, tally.wall_seconds
@@ -115,7 +117,7 @@ class Campaign:
                 self._supervise(workers)
             finally:
                 self._stop.set()
-        self._keep_books()
+        self._keep_books(over=True)
         for worker in workers:
             worker.result()
 
@@ -132,12 +134,13 @@ class Campaign:
             if any(worker.done() and worker.exception() for worker in workers):
                 return
 
-    def _keep_books(self) -> None:
+    def _keep_books(self, over: bool = False) -> None:
         times, tally = os.times(), self.store.state.tally
         tally.cpu_seconds = self._before[0] + times.user + times.system + self.executor.cpu_seconds
         tally.wall_seconds = self._before[1] + self.seconds
         try:
             self.store.save_state(self.guidance.changed())
+            self.over = over
             self.after_saving()
         except OSError as error:
             if not is_full(error):

@@ -138,7 +138,7 @@ def _lines(found: Status) -> Iterator[str]:
     if found.unreadable:
         yield f"!! {len(found.unreadable)} findings cannot be read: {found.unreadable[0]}"
     for name, column, now in (("findings", 4, sum(found.findings.values())), ("features", 3, found.features)):
-        values = [point[column] for point in found.curve]
+        values = [*(point[column] for point in found.curve), now]
         if any(values):
             yield f"{name} {sparkline(values, CURVE)} {now}"
     if found.memory:

@@ -120,16 +120,16 @@ T = TypeVar("T")
 
 
 class Held(Generic[T]):
-    """What is asked for once in so many seconds."""
+    """What is asked for once in so many seconds, and once more when all is over: what is told last stays."""
 
     def __init__(self, seconds: float, ask: Callable[[], T]) -> None:
         self._seconds, self._ask = seconds, ask
-        self._held: tuple[float, T] | None = None
+        self._held: tuple[float, bool, T] | None = None
 
-    def value(self, now: float) -> T:
-        if self._held is None or now - self._held[0] >= self._seconds:
-            self._held = now, self._ask()
-        return self._held[1]
+    def value(self, now: float, over: bool) -> T:
+        if self._held is None or self._held[1] is not over or now - self._held[0] >= self._seconds:
+            self._held = now, over, self._ask()
+        return self._held[2]
 
 
 class Observer:
@@ -169,6 +169,7 @@ class Observer:
 
     def _glance(self, state: State) -> Glance:
         campaign, store, now = self._campaign, self._campaign.store, self._clock()
+        over = campaign.over
         tally, docs = state.tally, list(store.findings.values())
         tests_rate, results_rate = self._rates.of(now, *self._counters())
         for doc in docs:
@@ -202,10 +203,10 @@ class Observer:
             last=last,
             last_found=self._found.get(last),
             known=sum(count - 1 for count in list(state.seen.values())) + sum(list(state.known.values())),
-            features=self._features.value(now),
-            curve=self._curve.value(now),
-            lanes=self._lanes.value(now),
+            features=self._features.value(now, over),
+            curve=self._curve.value(now, over),
+            lanes=self._lanes.value(now, over),
             workers=campaign.settings.workers,
             doing=tuple(campaign.doing.values()),
-            resources=self._resources.value(now),
+            resources=self._resources.value(now, over),
         )

@@ -93,7 +93,7 @@ def _facts(glance: Glance, monotonic: float) -> Iterator[tuple[str, Text]]:
         ago = duration(max(0.0, glance.now - glance.last_found))
         yield "last", Text(f"{ago} ago: {glance.last}", no_wrap=True, overflow="ellipsis")
     for name, column, now in (("findings", 4, glance.all_findings), ("features", 3, glance.features)):
-        values = [point[column] for point in glance.curve]
+        values = [*(point[column] for point in glance.curve), now]
         if any(values):
             yield f"  {name}", Text(f"{sparkline(_spread(values, CURVE), CURVE)} {now:,}", no_wrap=True)
     yield "time goes to", Text(shares(glance.stage_cpu, 5) or "nothing yet")

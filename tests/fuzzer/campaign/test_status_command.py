@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.rows import Learnt, row_of
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.lanes import ONNXRUNTIME, TORCH
@@ -40,6 +40,7 @@ def test_status_of_a_campaign_with_a_finding(tmp_path: Path, saved: Path) -> Non
         "0 s: 0 tests, 0 lane results; rates are not known yet",
         "findings: 1 tvm; 0 flaky; 1 in 24 h",
         f"latest: {saved.name}, 1 h 00 min ago",
+        "findings ▁█ 1",
         f"next: fuzz triage --campaign {tmp_path}",
     ]
 
@@ -88,6 +89,12 @@ def test_merge_and_status_of_the_result(tmp_path: Path) -> None:
         {"source": str(a), "tests": 0, "new": 0, "known": 0}
     ]
     assert [origin[1:] for origin in json.loads(fuzz("status", "--campaign", into, "--json"))["origins"]] == [[1, 1]]
+
+
+def test_features_of_a_campaign_too_short_for_a_curve(tmp_path: Path) -> None:
+    with Store(campaign(tmp_path), 1) as store:
+        store.save_state(Learnt({"a": 1, "b": 1}, {"a": 0, "b": 0}))
+    assert "features ▁█ 2" in fuzz("status", "--campaign", tmp_path).splitlines()
 
 
 def test_status_repairs(tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ def test_eighty_columns() -> None:
         "findings      10: 9 tvm, 1 exporter",
         "              3 new in this run, 4 in 24 h, 1 flaky; known ones met 812 times",
         "last          3 min 20 s ago: wrong-value-squeeze-linear-3f2a0c1b2d3e",
-        "  findings    ▁▂▃▄▅▅▆▇█ 10",
-        "  features    ▁▂▃▄▅▅▆▇█ 1,204",
+        "  findings    ▁▂▂▃▄▅▅▆▇█ 10",
+        "  features    ▁▂▂▃▃▄▄▅▆█ 1,204",
         "time goes to  compile 50%, export 20%, import 12%, run 10%, load 4%",
         "memory        122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
         "workers       test 12346 for 2 s; a new died of relax-export-c for 40 s",
@@ -41,7 +41,7 @@ def test_eighty_columns() -> None:
 
 def test_a_campaign_that_has_just_begun() -> None:
     nothing: dict[str, Any] = {"findings": {}, "last": "", "last_found": None, "curve": [], "lanes": ()}
-    nothing |= {"new": 0, "today": 0, "flaky": 0, "known": 0, "limit": None, "doing": (), "stage_cpu": {}}
+    nothing |= {"new": 0, "today": 0, "flaky": 0, "known": 0, "limit": None, "doing": (), "stage_cpu": {}, "features": 0}
     assert shown(80, **nothing) == [
         "difftvm  seed 99  process 4321  /campaigns/night",
         "time          1 h 02 min; 6 h 56 min in all; supervisor 3.1% CPU",

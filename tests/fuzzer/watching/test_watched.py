@@ -72,6 +72,20 @@ def test_files_and_metrics_go_on_where_the_last_run_ended(tmp_path: Path, capsys
     assert len((tmp_path / PLOT).read_text().splitlines()) == 3
 
 
+def test_what_is_told_last_is_how_it_ended(tmp_path: Path) -> None:
+    """However short a time ago it was asked for: nobody corrects it."""
+    with Store(tmp_path, 1) as store:
+        task = campaign(store, 3)
+        with watched(task) as observer:
+            assert (observer.glance().features, observer.glance().lanes) == (0, ())
+            task.run()
+            last = observer.glance()
+        features = store.ask(lambda index: index.features)
+    assert last.features == features > 0
+    assert facts(tmp_path)["features"] == str(features)
+    assert {lane.lane: lane.results for lane in last.lanes}[TVM_LANES[0].name] == 3
+
+
 def test_counters_are_what_a_kill_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What Prometheus was told, a campaign that is killed and started again has not lost."""
     with Store(tmp_path, 1) as store, watched(campaign(store, 1), 0):
