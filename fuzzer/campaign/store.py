@@ -413,8 +413,3 @@ def repair(folder: Path) -> Path | None:
     with Store(folder, None) as store:
         store.save_state()
     return kept
-
-
-def state_of(folder: Path) -> State:
-    """The books of a campaign that perhaps runs; empty ones where there are none. Raises `Invalid`."""
-    return state.read(folder) or State(0)

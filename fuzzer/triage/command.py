@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from fuzzer.campaign.screen import found_line
-from fuzzer.campaign.store import is_campaign, state_of, why_no_index
+from fuzzer.campaign.store import is_campaign, why_no_index
 from fuzzer.options import JsonFlag
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
@@ -20,6 +20,7 @@ from fuzzer.triage import merge as merging
 from fuzzer.triage import tables
 from fuzzer.triage.merge import Merge
 from fuzzer.triage.related import causes
+from fuzzer.watching.on_disk import counted_in
 from generators.graph import Invalid
 from oracles.finding import Component
 
@@ -46,7 +47,7 @@ def triage(
         return
     docs = [finding_file.read(folder) for folder in folders]
     if unsupported or known:
-        state = state_of(campaign)
+        state = counted_in(campaign)
         if json:
             print_json(tables.lacking(state) if unsupported else tables.known(state, docs))
         else:

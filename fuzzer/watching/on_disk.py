@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.campaign import index
+from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import why_no_index
@@ -57,6 +57,17 @@ def books_of(read: Index) -> Books:
     )
     merged = [(name, seed, tally.tests) for name, seed, tally in read.origins()[1:]]
     return Books(own, read.totals(), seen, known, sorted(merged, key=lambda origin: -origin[2]))
+
+
+def counted_in(folder: Path) -> State:
+    """What a campaign counted, with all that were merged into it; without an index, which alone has theirs, what
+    campaign.json says; nothing where nothing was written yet. Raises `Invalid` where what is there cannot be read."""
+    if (folder / index.NAME).exists():
+        with opened(folder) as read:
+            if read.state() is not None:
+                books = books_of(read)
+                return State(books.own.seed, tally=books.total, seen=books.seen, known=books.known)
+    return state.read(folder) or State(0)
 
 
 def findings_of(folder: Path) -> tuple[list[tuple[Path, FindingDoc]], list[str]]:

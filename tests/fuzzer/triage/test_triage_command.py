@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from fuzzer.campaign import index, state
+from fuzzer.campaign.merge import merge
+from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.triage.command import triage
+from fuzzer.triage.known import entries
 from generators.graph import Invalid
 
 
@@ -61,3 +65,42 @@ def test_a_campaign_without_findings_says_so_and_how_it_goes_on(
     for here in (Path("."), tmp_path / "c"):
         (line,), _ = said(capsys, here)
         assert line.endswith(" run")
+
+
+# --- what is counted
+
+
+def counting(folder: Path, seed: int) -> Path:
+    with Store(folder, seed) as store:
+        tally = store.state.tally
+        tally.tests, tally.unsupported, tally.lacking = seed, {"lane": seed}, {"lane": {"op": seed}}
+        store.state.known[entries()[0].name] = seed
+    return folder
+
+
+def counts(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """The first line of each table."""
+    return said(capsys, folder, known=True)[0][0].split()[0], said(capsys, folder, unsupported=True)[0][0]
+
+
+def test_merged_campaigns_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    into = counting(tmp_path / "c", 1)
+    merge([counting(tmp_path / "a", 20), counting(tmp_path / "b", 300)], into)
+    assert counts(into, capsys) == ("321", "lane: 1 things lacking, met in 321 tests")
+
+
+def test_either_of_the_books_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = ("20", "lane: 1 things lacking, met in 20 tests")
+    (counting(tmp_path / "a", 20) / state.NAME).write_text('{"seed": ')
+    assert counts(tmp_path / "a", capsys) == told
+    (counting(tmp_path / "b", 20) / index.NAME).unlink()
+    assert counts(tmp_path / "b", capsys) == told
+    state.write(tmp_path, State(0, known={entries()[0].name: 7}))
+    index.Index(tmp_path).close()  # killed before it wrote its books there
+    assert counts(tmp_path, capsys) == ("7", "nothing is counted yet")
+
+
+def test_a_damaged_index_is_told_of_as_it_may_have_held_more(tmp_path: Path) -> None:
+    (counting(tmp_path, 20) / index.NAME).write_bytes(b"garbage" * 999)
+    with pytest.raises(Invalid, match="--repair"):
+        triage(tmp_path, known=True)
