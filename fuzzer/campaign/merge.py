@@ -10,7 +10,7 @@ import msgspec
 
 from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.store import Store, why_no_index
+from fuzzer.campaign.store import Store, findings_in, why_no_index
 from fuzzer.files import write_folder
 from fuzzer.report import finding_file
 from generators import case_file
@@ -29,13 +29,17 @@ class Merged(msgspec.Struct, frozen=True):
 def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
     """Bring the sources into a campaign, which may be there already. Doing it twice changes nothing.
 
-    Sources may be running. Raises `Invalid` where one is no campaign, before anything is written.
+    Sources may be running. Raises `Invalid` where one is no campaign, or holds a finding that cannot be read, before
+    anything is written.
     """
     for source in sources:
         if not (source / index.NAME).exists():
             raise Invalid(why_no_index(source))
         if source.resolve() == into.resolve():
             raise Invalid(f"{source}: a campaign cannot be merged into itself")
+        Index(source, writes=False).close()
+        for _ in findings_in(source / "crashes"):
+            pass
     with Store(into, None) as store:
         return [bring(source, store) for source in sources]
 

@@ -131,7 +131,7 @@ class Store:
             self.findings: dict[str, FindingDoc] = {}
             self._known_docs: dict[str, FindingDoc] = {}
             self._coarse: dict[str, Signature] = {}
-            for doc in self._read_findings():
+            for doc in findings_in(self.crashes):
                 self.findings[doc.signature] = self._take(doc)
             self._learnt_of: set[str] = set()
             self._look_elsewhere()
@@ -176,17 +176,13 @@ class Store:
         for leftover in self.folder.glob(".tmp-campaign.json-*"):
             leftover.unlink(missing_ok=True)
 
-    def _read_findings(self) -> Iterator[FindingDoc]:
-        for path in sorted(self.crashes.glob(f"*/{finding_file.NAME}")):
-            yield finding_file.read(path.parent)
-
     def _look_elsewhere(self) -> None:
         """Whoever tells of a finding makes its folder first: what is not whole yet is read the next time."""
         where = self.folder / ELSEWHERE
         for name in sorted(set(os.listdir(where)) - self._learnt_of if where.is_dir() else ()):
             if (where / name / finding_file.NAME).exists():
                 self._learnt_of.add(name)
-                doc = finding_file.read(where / name)
+                doc = _read(where / name)
                 if doc.signature not in self._known_docs:
                     self._take(doc)
 
@@ -390,6 +386,25 @@ def _worth_a_look(count: int) -> bool:
     return count > 1 and count & (count - 1) == 0
 
 
+def findings_in(crashes: Path) -> Iterator[FindingDoc]:
+    """For whoever needs all of them. Raises `Invalid` at one that cannot be read: it is not skipped, as its bug would
+    be found anew and its folder be in the way, nor deleted, as another version may read it."""
+    for path in sorted(crashes.glob(f"*/{finding_file.NAME}")):
+        yield _read(path.parent)
+
+
+def _read(folder: Path) -> FindingDoc:
+    try:
+        return finding_file.read(folder)
+    except Invalid as error:
+        raise blocked(folder, error) from None
+
+
+def blocked(folder: Path, error: Invalid) -> Invalid:
+    """What a finding that cannot be read stops, and how to go on without it."""
+    return Invalid(f"{error}; move {folder} out of {folder.parent}/ to go on without it")
+
+
 def learn_of(folder: Path, slug: str, document: bytes) -> None:
     """Tell a campaign, which perhaps runs, of a finding that another one has saved: its `finding.json`."""
     if Path(slug).name != slug:
@@ -404,6 +419,8 @@ def repair(folder: Path) -> Path | None:
     if not ((folder / state.NAME).exists() or old.exists()):
         raise Invalid(why_no_index(folder))
     with _locked(folder):
+        for _ in findings_in(folder / "crashes"):
+            pass  # one that cannot be read is told of before anything is moved
         if old.exists() and not index.is_sound(folder):
             names = (folder / f"{index.NAME}.damaged-{number}" for number in count(1))
             kept = next(name for name in names if not name.exists())

@@ -10,17 +10,17 @@ import msgspec
 import typer
 
 from fuzzer.campaign.screen import found_line
-from fuzzer.campaign.store import is_campaign, why_no_index
+from fuzzer.campaign.store import blocked, is_campaign, why_no_index
 from fuzzer.options import JsonFlag
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
-from fuzzer.terminal import print_json, program
+from fuzzer.terminal import print_json, program, say
 from fuzzer.triage import known as known_behaviour
 from fuzzer.triage import merge as merging
 from fuzzer.triage import tables
 from fuzzer.triage.merge import Merge
 from fuzzer.triage.related import causes
-from fuzzer.watching.on_disk import counted_in
+from fuzzer.watching.on_disk import counted_in, findings_of
 from generators.graph import Invalid
 from oracles.finding import Component
 
@@ -39,13 +39,16 @@ def triage(
     if not folders and not is_campaign(campaign):
         raise Invalid(why_no_index(campaign))
     if merge:
-        found = merging.merge(campaign)
+        found = _merged(campaign, folders)
         if json:
             print_json(found)
         else:
             print(*_merge_lines(found, campaign), sep="\n")
         return
-    docs = [finding_file.read(folder) for folder in folders]
+    findings, unreadable = findings_of(campaign)
+    docs = [doc for _, doc in findings]
+    for error in unreadable:
+        say(f"left out: {error}")
     if unsupported or known:
         state = counted_in(campaign)
         if json:
@@ -58,10 +61,26 @@ def triage(
     if json:
         print_json([{**msgspec.to_builtins(doc), "duplicates": under[doc.slug]} for doc in docs])
     else:
-        print(*_lines(docs, under, campaign), sep="\n")
+        print(*_lines(docs, under, campaign, len(unreadable)), sep="\n")
 
 
-def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: Path) -> Iterator[str]:
+def _merged(campaign: Path, folders: Sequence[Path]) -> list[Merge]:
+    """Of all findings or none: what stood under one that was left out would be forgotten."""
+    try:
+        return merging.merge(campaign)
+    except Invalid:
+        for folder in folders:
+            try:
+                finding_file.read_with_case(folder)
+            except Invalid as error:
+                raise blocked(folder, error) from None
+        raise
+
+
+def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: Path, unreadable: int) -> Iterator[str]:
+    if unreadable and not docs:
+        yield f"none of {unreadable} findings can be read; next: move them out of {campaign / 'crashes'}"
+        return
     if not docs:
         where = "" if campaign.resolve() == Path.cwd() else f" --campaign {campaign}"
         yield f"no findings; next: {program()} run{where}"
@@ -82,6 +101,7 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: 
     hint = f" ({more} more are duplicates)" if more else ""
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
     hint += f", and {len(old)} of known behaviour (`--known`)" if old else ""
+    hint += f"; {unreadable} cannot be read" if unreadable else ""
     yield f"{len(new)} findings{hint}; next: {program()} --replay {campaign / 'crashes' / (new or docs)[0].slug}"
 
 

@@ -101,3 +101,18 @@ def test_what_is_no_campaign_stops_it_before_anything_is_written(tmp_path: Path)
     with pytest.raises(Invalid, match="into itself"):
         merge([a], a)
     assert not (tmp_path / "c").exists()
+
+
+def test_what_cannot_be_read_stops_it_before_anything_is_written(tmp_path: Path, make: Make) -> None:
+    a, b, into = campaign(tmp_path / "a", 1, 3, make()), campaign(tmp_path / "b", 2, 4, make()), tmp_path / "c"
+    damaged = b / "crashes" / slugs(b)[0]
+    (damaged / finding_file.NAME).write_text("{}")
+    with pytest.raises(Invalid, match=f"; move {damaged} out of {b / 'crashes'}/ to go on without it$"):
+        merge([a, b], into)
+    assert not into.exists()
+    damaged.rename(tmp_path / "damaged")
+    assert merge([a, b], into) == [Merged(a, 3, 1, 0), Merged(b, 4, 0, 0)]
+    (b / "index.sqlite").write_bytes(b"garbage" * 999)
+    with pytest.raises(Invalid, match="status --repair"):
+        merge([a, b], tmp_path / "d")
+    assert not (tmp_path / "d").exists()

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fuzzer.campaign.store import SCRATCH, Busy, Store
+from fuzzer.campaign.store import SCRATCH, Busy, Store, learn_of, repair
 from fuzzer.report import finding_file
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import signature_of
@@ -176,8 +176,24 @@ def test_a_corrupt_state_is_refused_and_named(tmp_path: Path, text: bytes) -> No
 
 def test_a_corrupt_finding_is_refused_and_named(tmp_path: Path, saved: Path) -> None:
     (saved / "finding.json").write_text("{}")
-    with pytest.raises(Invalid, match=re.escape(str(saved / "finding.json"))):
+    told = f"{re.escape(str(saved / 'finding.json'))}: .*; move {saved} out of {saved.parent}/ to go on without it$"
+    with pytest.raises(Invalid, match=told):
         Store(tmp_path, None)
+    (tmp_path / "index.sqlite").write_bytes(b"garbage" * 999)
+    with pytest.raises(Invalid, match=told):
+        repair(tmp_path)
+    assert (tmp_path / "index.sqlite").exists(), "nothing was moved"
+    saved.rename(tmp_path / "damaged")
+    repair(tmp_path)
+    with Store(tmp_path, None) as store:
+        assert not store.findings
+
+
+def test_a_finding_of_another_node_that_cannot_be_read_is_named_too(tmp_path: Path) -> None:
+    learn_of(tmp_path, "x", b"{}")
+    there = tmp_path / "elsewhere"
+    with pytest.raises(Invalid, match=re.escape(f"; move {there / 'x'} out of {there}/ to go on without it")):
+        Store(tmp_path, 1)
 
 
 # --- findings

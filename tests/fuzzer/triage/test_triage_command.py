@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -65,6 +66,37 @@ def test_a_campaign_without_findings_says_so_and_how_it_goes_on(
     for here in (Path("."), tmp_path / "c"):
         (line,), _ = said(capsys, here)
         assert line.endswith(" run")
+
+
+@pytest.mark.parametrize("options", [{}, {"json": True}, {"known": True}])
+def test_a_finding_that_cannot_be_read_is_left_out_and_told_of(
+    tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str], options: dict[str, bool]
+) -> None:
+    damaged = saved.parent / "damaged" / "finding.json"
+    damaged.parent.mkdir()
+    damaged.write_text("[" * 9999)
+    out, err = said(capsys, tmp_path, **options)
+    assert [line.startswith(f"left out: {damaged}: ") for line in err] == [True]
+    if not options:
+        assert out[-1].startswith("1 findings; 1 cannot be read; next: ")
+        (saved / "finding.json").unlink()
+        assert said(capsys, tmp_path)[0][0].startswith("none of 1 findings can be read; next: ")
+    if "json" in options:
+        assert [doc["slug"] for doc in json.loads("".join(out))] == [saved.name]
+
+
+@pytest.mark.parametrize("name", ["finding.json", "case.json"])
+def test_findings_are_put_together_when_all_can_be_read(tmp_path: Path, saved: Path, name: str) -> None:
+    (saved / name).write_text("{}")
+    with pytest.raises(Invalid, match=f"{name}: .*; move {saved} out of {saved.parent}/ to go on without it$"):
+        triage(tmp_path, merge=True)
+    assert not (tmp_path / "merged.json").exists()
+
+
+def test_what_was_put_together_before_and_is_torn_is_no_findings_fault(tmp_path: Path, saved: Path) -> None:
+    (tmp_path / "merged.json").write_text("{")
+    with pytest.raises(Invalid, match=r"merged\.json: .* makes it anew when it is gone$"):
+        triage(tmp_path, merge=True)
 
 
 # --- what is counted
