@@ -34,6 +34,7 @@ from fuzzer.signals import Pause, on_first_signal
 from fuzzer.terminal import print_json, program, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
+from fuzzer.watching.panel import could_not_be_done, number_of
 from fuzzer.watching.watching import watched
 from generators.graph import Invalid
 from oracles.finding import Component
@@ -165,6 +166,7 @@ def obey_signals(task: Campaign, *also: Callable[[], None]) -> None:
 
 
 def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preloaded: str) -> None:
+    """As JSON, the campaign's books; for people, what this run did, and a line for the campaign."""
     findings = sorted(store.findings.values(), key=lambda doc: doc.slug)
     if task.settings.json:
         listed = [
@@ -174,14 +176,18 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
         gone = {str(device): reason for device, reason in quarantined.items()}
         print_json({**store.state.tally.summary(), "quarantined": gone, "findings": listed})
         return
-    tally = store.state.tally
-    print(f"{task.tests} tests in {task.seconds:.0f} s; {tally.invalid} invalid; {len(task.new)} new findings:")
+    run, tally = task.counts, store.state.tally
+    new = number_of(len(task.new), "new finding") + (":" if task.new else "")
+    print(f"{number_of(run.tests, 'test')} in {task.seconds:.0f} s; {run.invalid} invalid; {new}")
     for doc in sorted(task.new, key=lambda doc: (doc.component, doc.slug)):
         print(f"  {found_line(doc)}")
-    if tally.errors:
-        print(f"{tally.errors} tests could not be done by difftvm itself: {os.path.relpath(store.folder / ERRORS)}")
+    if run.errors:
+        print(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")
     in_tvm = sum(doc.component is Component.TVM for doc in findings)
-    print(f"the campaign has {len(findings)} findings, {in_tvm} of them TVM's")
+    in_all = f"{number_of(tally.tests, 'test')}, {tally.invalid} invalid"
+    if tally.errors:
+        in_all += f"; {could_not_be_done(tally.errors)}"
+    print(f"the campaign has {in_all}; {number_of(len(findings), 'finding')}, {in_tvm} of them TVM's")
     for device, reason in quarantined.items():
         print(f"{device} was not used to the end: {reason}")
     example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from fuzzer.availability import is_for_a_device
 from fuzzer.campaign.cases import Cases
@@ -20,6 +21,7 @@ from fuzzer.campaign.numbers import Numbers
 from fuzzer.campaign.room import Room, is_full
 from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
+from fuzzer.campaign.tally import Tally
 from fuzzer.isolate.device_station import ON_THE_DEVICE
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Backend
@@ -49,6 +51,20 @@ class Doing:
 
     what: str
     since: float
+
+
+class Counts(NamedTuple):
+    """Tests that are through, those of them that PyTorch refused, and those that difftvm itself could not do; lane
+    results in tests."""
+
+    tests: int
+    invalid: int
+    errors: int
+    lane_results: int
+
+    @classmethod
+    def of(cls, tally: Tally) -> Counts:
+        return cls(tally.tests, tally.invalid, tally.errors, tally.lane_results)
 
 
 class Stopping(Exception):
@@ -83,7 +99,7 @@ class Campaign:
         self.began = time.monotonic()
         tally = store.state.tally
         self._before = tally.cpu_seconds, tally.wall_seconds
-        self.tests = 0
+        self._counted_before = Counts.of(tally)
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._in_a_row = 0
@@ -99,6 +115,12 @@ class Campaign:
         guidance = Guidance(self.settings, self.store.state.seed)
         guidance.recall(self.store.learnt())
         return guidance
+
+    @property
+    def counts(self) -> Counts:
+        """Of this run alone; the store's books are the campaign's."""
+        now = Counts.of(self.store.state.tally)
+        return Counts(*(count - before for count, before in zip(now, self._counted_before, strict=True)))
 
     @property
     def seconds(self) -> float:
@@ -224,7 +246,6 @@ class Campaign:
         with self._lock:  # counted when it is through: what was cut short is repeated, and counts then
             invalid = not is_valid(result.outcomes)
             self.store.through(row, result, self._numbers.finish(index), invalid=invalid)
-            self.tests += 1
 
     def _look_into(self, case: Case, sighting: Sighting) -> Sequence[tuple[Case, Sighting]]:
         """Save it, where it is new; the other failures that its reduction came across are to be looked into as well."""

@@ -18,6 +18,7 @@ from fuzzer.terminal import print_json
 from fuzzer.watching.glance import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import failing, lanes_health
 from fuzzer.watching.on_disk import books_of, findings_of, opened
+from fuzzer.watching.panel import could_not_be_done, number_of
 from fuzzer.watching.resources import resources
 from fuzzer.watching.words import counted, duration, shares, size, sparkline
 
@@ -127,14 +128,19 @@ def _rates(curve: Sequence[tuple[int, ...]]) -> tuple[float, float]:
 
 def _lines(found: Status) -> Iterator[str]:
     who = f"process {found.holder} runs it" if found.holder else "nobody runs it"
-    yield f"{found.campaign}: seed {found.seed}, {found.own_tests} tests done{' here' if found.origins else ''}, {who}"
+    own = f"{number_of(found.own_tests, 'test')} done{' here' if found.origins else ''}"
+    yield f"{found.campaign}: seed {found.seed}, {own}, {who}"
     books = found.books
     clock = duration(float(str(books["wall_seconds"])))
     together = f" of {found.campaigns} campaigns together" if found.campaigns > 1 else ""
-    yield f"{clock}: {books['tests']} tests, {books['lane_results']} lane results{together}{_lately(found)}"
+    tests = number_of(int(str(books["tests"])), "test")
+    results = number_of(int(str(books["lane_results"])), "lane result")
+    yield f"{clock}: {tests}, {results}{together}{_lately(found)}"
     yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
     if found.latest:
         yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
+    if errors := int(str(books["errors"])):
+        yield f"!! {could_not_be_done(errors)}{_kept(Path(found.campaign) / stored.ERRORS)}"
     if found.unreadable:
         yield f"!! {len(found.unreadable)} findings cannot be read: {found.unreadable[0]}"
     for name, column, now in (("findings", 4, sum(found.findings.values())), ("features", 3, found.features)):
@@ -147,8 +153,8 @@ def _lines(found: Status) -> Iterator[str]:
         yield f"time goes to {shares(stages, 5)}"
     if found.known:
         yield f"known behaviour met in {sum(found.known.values())} tests"
-    for name, seed, tests in found.origins[:ORIGINS_SHOWN]:
-        yield f"merged: {tests} tests of seed {seed} ({name[:12]})"
+    for name, seed, count in found.origins[:ORIGINS_SHOWN]:
+        yield f"merged: {number_of(count, 'test')} of seed {seed} ({name[:12]})"
     if len(found.origins) > ORIGINS_SHOWN:
         yield f"merged: and {len(found.origins) - ORIGINS_SHOWN} more (--json)"
     for lane, counts in list(found.lanes.items())[:LANES_SHOWN]:
@@ -159,6 +165,11 @@ def _lines(found: Status) -> Iterator[str]:
     if found.failing:
         yield "!! these lanes suddenly give far fewer results than before"
     yield f"next: fuzz triage --campaign {found.campaign}"
+
+
+def _kept(errors: Path) -> str:
+    """Merged campaigns keep theirs themselves."""
+    return f": {errors}" if errors.exists() else ""
 
 
 def _lately(found: Status) -> str:

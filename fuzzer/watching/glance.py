@@ -32,7 +32,8 @@ DAY = 86400.0
 class Glance:
     """Times are Unix's, in seconds; counts are the campaign's over all its runs, unless said otherwise.
 
-    seconds, limit, run_tests, new   of this run: how long it is on and may be, its tests, the findings that it made
+    seconds, limit, run_*, new       of this run: how long it is on and may be, what it did, the findings that it made
+    errors                           tests that difftvm itself could not do
     known                            tests that met a finding that was there, or known behaviour
     today                            findings of the last 24 hours
     curve                            rows of (seconds, tests, lane results, features, findings, CPU seconds)
@@ -45,9 +46,11 @@ class Glance:
     seconds: float
     limit: float | None
     run_tests: int
+    run_lane_results: int
     new: int
     tests: int
     invalid: int
+    errors: int
     next_test: int
     lane_results: int
     triage_lane_results: int
@@ -169,7 +172,7 @@ class Observer:
 
     def _glance(self, state: State) -> Glance:
         campaign, store, now = self._campaign, self._campaign.store, self._clock()
-        over = campaign.over
+        run, over = campaign.counts, campaign.over
         tally, docs = state.tally, list(store.findings.values())
         tests_rate, results_rate = self._rates.of(now, *self._counters())
         for doc in docs:
@@ -184,10 +187,12 @@ class Observer:
             now=now,
             seconds=seconds,
             limit=campaign.settings.seconds,
-            run_tests=campaign.tests,
+            run_tests=run.tests,
+            run_lane_results=run.lane_results,
             new=len(campaign.new),
             tests=tally.tests,
             invalid=tally.invalid,
+            errors=tally.errors,
             next_test=state.next_test,
             lane_results=tally.lane_results,
             triage_lane_results=tally.triage_lane_results,

@@ -47,6 +47,7 @@ class _Books(Collector):
         counters = {
             "tests": (glance.tests, "Tests that are through."),
             "invalid_tests": (glance.invalid, "Tests that PyTorch refused."),
+            "errors": (glance.errors, "Tests that difftvm itself could not do."),
             "lane_results": (glance.lane_results, "Verdicts of TVM lanes in tests."),
             "triage_lane_results": (glance.triage_lane_results, "Verdicts of TVM lanes in triage."),
             "known_sightings": (glance.known, "Tests that met what was known."),

@@ -19,14 +19,23 @@ CURVE = 40
 LEAST_LANES = 4
 
 
+def number_of(count: int, what: str) -> str:
+    """1 test, 2 tests."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def could_not_be_done(errors: int) -> str:
+    return f"{number_of(errors, 'test')} could not be done by difftvm itself"
+
+
 def line(glance: Glance) -> str:
-    """For logs: what changed, and what is wrong."""
+    """For logs: what this run did, and what is wrong. Counts are of this run but where they say otherwise."""
     words = [
         duration(glance.seconds),
-        f"{glance.run_tests} tests",
+        number_of(glance.run_tests, "test"),
         f"{glance.tests_per_second:.2f}/s",
-        f"{glance.lane_results} lane results",
-        f"{glance.new} new findings, {glance.all_findings} in all",
+        number_of(glance.run_lane_results, "lane result"),
+        f"{number_of(glance.new, 'new finding')}, {glance.all_findings} in all",
         f"supervisor {size(glance.resources.supervisor)}",
     ]
     bad = failing(glance.lanes)
@@ -74,6 +83,8 @@ def _facts(glance: Glance, monotonic: float) -> Iterator[tuple[str, Text]]:
             f"{glance.invalid} invalid, next {glance.next_test}"
         ),
     )
+    if glance.errors:
+        yield "", Text(could_not_be_done(glance.errors), "bold red")
     yield (
         "lane results",
         Text(

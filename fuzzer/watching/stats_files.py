@@ -51,6 +51,7 @@ def stats(glance: Glance) -> dict[str, object]:
         "seed": glance.seed,
         "next_test": glance.next_test,
         "invalid": glance.invalid,
+        "errors": glance.errors,
         "wall_seconds": int(glance.wall_seconds),
         "cpu_seconds": int(glance.cpu_seconds),
         "lane_results": glance.lane_results,

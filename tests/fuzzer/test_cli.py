@@ -488,6 +488,26 @@ def test_triage_of_books_that_are_torn(fuzz: Fuzz, tmp_path: Path, table: str) -
     refused(fuzz("triage", table, "--campaign", campaign), campaign / "campaign.json")
 
 
+# --- the end of a campaign
+
+
+def test_the_end_of_a_run_tells_it_from_the_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(tmp_path, 1) as store:
+        store.state.tally = Tally(tests=5, invalid=4, errors=2)
+        task = Campaign(Settings(tmp_path, 1, ()), store, None)  # type: ignore[arg-type]
+        store.state.tally.tests += 1
+        summarise(task, store, {}, "")
+        store.went_wrong(9, None, "why", 10)
+        summarise(task, store, {}, "")
+    first, all_of_it, _, *again = capsys.readouterr().out.splitlines()
+    assert first == "1 test in 0 s; 0 invalid; 0 new findings"
+    assert all_of_it == (
+        "the campaign has 6 tests, 4 invalid; 2 tests could not be done by difftvm itself; 0 findings, 0 of them TVM's"
+    )
+    assert again[0] == first
+    assert again[1] == f"1 test could not be done by difftvm itself: {os.path.relpath(tmp_path / 'errors')}"
+
+
 # --- devices
 
 

@@ -97,6 +97,12 @@ def test_features_of_a_campaign_too_short_for_a_curve(tmp_path: Path) -> None:
     assert "features ▁█ 2" in fuzz("status", "--campaign", tmp_path).splitlines()
 
 
+def test_tests_that_difftvm_could_not_do_are_told_of(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        folder = store.went_wrong(0, None, "why", 1).parent
+    assert f"!! 1 test could not be done by difftvm itself: {folder}" in fuzz("status", "--campaign", tmp_path)
+
+
 def test_status_repairs(tmp_path: Path) -> None:
     campaign(tmp_path)
     (tmp_path / "index.sqlite").write_bytes(b"garbage" * 999)

@@ -34,6 +34,7 @@ def test_what_is_told(served: Metrics) -> None:
     told = scraped(served.port)
     assert {
         ("difftvm_tests_total", ()): 12345,
+        ("difftvm_errors_total", ()): 0,
         ("difftvm_lane_results_total", ()): 67890,
         ("difftvm_findings", ("tvm", "wrong-value")): 7,
         ("difftvm_findings", ("exporter", "internal-error")): 1,

@@ -41,7 +41,8 @@ def test_eighty_columns() -> None:
 
 def test_a_campaign_that_has_just_begun() -> None:
     nothing: dict[str, Any] = {"findings": {}, "last": "", "last_found": None, "curve": [], "lanes": ()}
-    nothing |= {"new": 0, "today": 0, "flaky": 0, "known": 0, "limit": None, "doing": (), "stage_cpu": {}, "features": 0}
+    nothing |= {"new": 0, "today": 0, "flaky": 0, "known": 0, "limit": None, "doing": (), "stage_cpu": {}}
+    nothing["features"] = 0
     assert shown(80, **nothing) == [
         "difftvm  seed 99  process 4321  /campaigns/night",
         "time          1 h 02 min; 6 h 56 min in all; supervisor 3.1% CPU",
@@ -82,6 +83,15 @@ def test_names_are_no_markup() -> None:
 
 def test_a_line_for_logs() -> None:
     assert line(glance(lanes=(SOUND,))) == (
-        "1 h 02 min  1850 tests  0.50/s  67890 lane results  3 new findings, 10 in all  supervisor 122 MB"
+        "1 h 02 min  1850 tests  0.50/s  9250 lane results  3 new findings, 10 in all  supervisor 122 MB"
     )
     assert line(glance()).endswith("  LANES FAIL: relax-export-c")
+
+
+def test_a_line_counts_by_ones() -> None:
+    told = line(glance(lanes=(), run_tests=1, run_lane_results=1, new=1)).split("  ")
+    assert (told[1], told[3], told[4]) == ("1 test", "1 lane result", "1 new finding, 10 in all")
+
+
+def test_tests_that_difftvm_could_not_do_are_shown_where_there_are_any() -> None:
+    assert shown(80, errors=3)[3] == "              3 tests could not be done by difftvm itself"

@@ -22,6 +22,7 @@ last_crash           : 1799999800
 seed                 : 99
 next_test            : 12346
 invalid              : 2
+errors               : 0
 wall_seconds         : 25000
 cpu_seconds          : 30000
 lane_results         : 67890

@@ -66,6 +66,7 @@ def test_files_and_metrics_go_on_where_the_last_run_ended(tmp_path: Path, capsys
         assert told[("difftvm_tests_total", ())] == 3 * run
         assert told[("difftvm_stage_cpu_seconds_total", ("compile",))] == 1.5 * run
         assert (glance.tests, glance.run_tests, glance.doing) == (3 * run, 3, ())
+        assert glance.lane_results == run * glance.run_lane_results > 0
         assert {lane.lane: lane.results for lane in glance.lanes}[TVM_LANES[0].name] == 3 * (run - 1) + 3
         assert facts(tmp_path)["execs_done"] == str(3 * run)
         assert int(facts(tmp_path)["fuzzer_pid"]) == os.getpid()
