@@ -14,7 +14,7 @@ from fuzzer.availability import available
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.numbers import Share, parsed
 from fuzzer.campaign.room import GB, RESERVE
-from fuzzer.campaign.screen import found_line
+from fuzzer.campaign.screen import found_line, next_line
 from fuzzer.campaign.store import ERRORS, Store
 from fuzzer.cluster.command import on_cluster
 from fuzzer.cluster.driver import Order
@@ -31,7 +31,7 @@ from fuzzer.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames, lan
 from fuzzer.selftest import self_test
 from fuzzer.settings import DRAWN, Settings
 from fuzzer.signals import Pause, on_first_signal
-from fuzzer.terminal import print_json, program, say
+from fuzzer.terminal import print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.watching.panel import could_not_be_done, number_of
@@ -138,7 +138,7 @@ def run(
             with watched(task, metrics), filer(task.new, store.crashes, executor, say) as filed:
                 obey_signals(task, filed.drop)
                 task.run()
-        summarise(task, store, executor.quarantined, f" --preload {preload}" if preload else "")
+        summarise(task, store, executor.quarantined, preload)
 
 
 def _bytes(gigabytes: float | None) -> int | None:
@@ -165,7 +165,7 @@ def obey_signals(task: Campaign, *also: Callable[[], None]) -> None:
     task.when_at_rest = Pause(task.gate, say).rest
 
 
-def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preloaded: str) -> None:
+def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preload: Path | None) -> None:
     """As JSON, the campaign's books; for people, what this run did, and a line for the campaign."""
     findings = sorted(store.findings.values(), key=lambda doc: doc.slug)
     if task.settings.json:
@@ -191,6 +191,7 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
     for device, reason in quarantined.items():
         print(f"{device} was not used to the end: {reason}")
     example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)
-    crashes = os.path.relpath(store.crashes)
-    then = f"--replay {crashes}/{example.slug}" if example else "run --seconds 600"
-    print(f"next: {program()} {then}{preloaded}")
+    folder, crashes = os.path.relpath(store.folder), os.path.relpath(store.crashes)
+    again = ("run", *(("--campaign", folder) if folder != "." else ()), "--seconds", "600")
+    then = ("--replay", f"{crashes}/{example.slug}") if example else again
+    print(next_line(*then, *(("--preload", preload) if preload else ())))

@@ -13,6 +13,7 @@ import typer
 
 from fuzzer.campaign import merge as merging
 from fuzzer.campaign import store as stored
+from fuzzer.campaign.screen import next_line
 from fuzzer.options import JsonFlag
 from fuzzer.terminal import print_json
 from fuzzer.watching.glance import DAY, by_component, found_at, kinds_of
@@ -164,7 +165,7 @@ def _lines(found: Status) -> Iterator[str]:
         yield f"   and {len(found.lanes) - LANES_SHOWN} lanes more (--json)"
     if found.failing:
         yield "!! these lanes suddenly give far fewer results than before"
-    yield f"next: fuzz triage --campaign {found.campaign}"
+    yield next_line("triage", "--campaign", found.campaign)
 
 
 def _kept(errors: Path) -> str:
@@ -192,4 +193,4 @@ def merge(
         return
     for each in done:
         print(f"{each.source}: {each.tests} tests and {each.new} findings are new, {each.known} findings were there")
-    print(f"next: fuzz status --campaign {into}")
+    print(next_line("status", "--campaign", into))

@@ -23,6 +23,7 @@ from fuzzer.isolate.devices import Device
 from fuzzer.lane_table import LISTED
 from fuzzer.run_command import summarise
 from fuzzer.settings import Settings
+from fuzzer.terminal import program
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.known import entries
 from generators import case_file
@@ -496,9 +497,9 @@ def test_the_end_of_a_run_tells_it_from_the_campaign(tmp_path: Path, capsys: pyt
         store.state.tally = Tally(tests=5, invalid=4, errors=2)
         task = Campaign(Settings(tmp_path, 1, ()), store, None)  # type: ignore[arg-type]
         store.state.tally.tests += 1
-        summarise(task, store, {}, "")
+        summarise(task, store, {}, None)
         store.went_wrong(9, None, "why", 10)
-        summarise(task, store, {}, "")
+        summarise(task, store, {}, None)
     first, all_of_it, _, *again = capsys.readouterr().out.splitlines()
     assert first == "1 test in 0 s; 0 invalid; 0 new findings"
     assert all_of_it == (
@@ -506,6 +507,16 @@ def test_the_end_of_a_run_tells_it_from_the_campaign(tmp_path: Path, capsys: pyt
     )
     assert again[0] == first
     assert again[1] == f"1 test could not be done by difftvm itself: {os.path.relpath(tmp_path / 'errors')}"
+
+
+def test_what_to_call_next_is_what_a_shell_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder, words in ((".", "run --seconds 600"), ("a b", "run --campaign 'a b' --seconds 600")):
+        with Store(Path(folder), 1) as store:
+            summarise(Campaign(Settings(store.folder, 1, ()), store, None), store, {}, Path("p.py"))  # type: ignore[arg-type]
+        assert capsys.readouterr().out.splitlines()[-1] == f"next: {program()} {words} --preload p.py"
 
 
 # --- devices
@@ -518,7 +529,7 @@ def test_the_end_of_a_campaign_names_the_gpus_that_were_given_up(
     given_up = {Device("GPU-1", "H100"): "it has fallen off the bus"}
     with Store(tmp_path, 1) as store:
         task = Campaign(Settings(tmp_path, 1, (), json=json_wanted), store, None)  # type: ignore[arg-type]
-        summarise(task, store, given_up, "")
+        summarise(task, store, given_up, None)
     told = capsys.readouterr().out
     if json_wanted:
         assert json.loads(told)["quarantined"] == {"GPU-1 (H100)": "it has fallen off the bus"}

@@ -15,6 +15,7 @@ from fuzzer.campaign.rows import Learnt, row_of
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.lanes import ONNXRUNTIME, TORCH
+from fuzzer.terminal import program
 from generators.graph import Invalid
 from oracles.outcome import Raised, Ran, Stage
 
@@ -41,7 +42,7 @@ def test_status_of_a_campaign_with_a_finding(tmp_path: Path, saved: Path) -> Non
         "findings: 1 tvm; 0 flaky; 1 in 24 h",
         f"latest: {saved.name}, 1 h 00 min ago",
         "findings ▁█ 1",
-        f"next: fuzz triage --campaign {tmp_path}",
+        f"next: {program()} triage --campaign {tmp_path}",
     ]
 
 
@@ -75,7 +76,7 @@ def test_status_says_how_fast_it_is_what_it_costs_and_what_fails(tmp_path: Path)
         "!! onnxruntime                160 ran, 40 raised",
         "   torch                      200 ran",
         "!! these lanes suddenly give far fewer results than before",
-        f"next: fuzz triage --campaign {tmp_path}",
+        f"next: {program()} triage --campaign {tmp_path}",
     ]
 
 
@@ -83,7 +84,7 @@ def test_merge_and_status_of_the_result(tmp_path: Path) -> None:
     a, into = campaign(tmp_path / "a"), tmp_path / "c"
     assert fuzz("merge", a, "--into", into).splitlines() == [
         f"{a}: 1 tests and 0 findings are new, 0 findings were there",
-        f"next: fuzz status --campaign {into}",
+        f"next: {program()} status --campaign {into}",
     ]
     assert json.loads(fuzz("merge", a, "--into", into, "--json")) == [
         {"source": str(a), "tests": 0, "new": 0, "known": 0}
