@@ -12,7 +12,7 @@ import pytest
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import Merged, merge
 from fuzzer.campaign.rows import row_of
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store import Store, repair
 from fuzzer.lanes import TORCH
 from fuzzer.report import finding_file
 from fuzzer.triage.investigate import Confirmed, Sighting
@@ -116,3 +116,15 @@ def test_what_cannot_be_read_stops_it_before_anything_is_written(tmp_path: Path,
     with pytest.raises(Invalid, match="status --repair"):
         merge([a, b], tmp_path / "d")
     assert not (tmp_path / "d").exists()
+
+
+def test_books_that_were_lost_with_the_index_come_back_when_it_is_done_again(tmp_path: Path, make: Make) -> None:
+    a, into = campaign(tmp_path / "a", 1, 3, make()), campaign(tmp_path / "c", 2, 4)
+    merge([a], into)
+    (into / "index.sqlite").unlink()
+    repair(into)
+    with Index(into, writes=False) as read:
+        assert [tally.tests for *_, tally in read.origins()] == [4], "docs/watching.md says so"
+    assert merge([a], into) == [Merged(a, 3, 0, 1)]
+    with Index(into, writes=False) as read:
+        assert [tally.tests for *_, tally in read.origins()] == [4, 3]
