@@ -9,12 +9,12 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzzer.campaign.screen import found_line
+from fuzzer.campaign.screen import found_line, next_line
 from fuzzer.campaign.store import blocked, is_campaign, why_no_index
 from fuzzer.options import JsonFlag
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
-from fuzzer.terminal import print_json, program, say
+from fuzzer.terminal import print_json, say
 from fuzzer.triage import known as known_behaviour
 from fuzzer.triage import merge as merging
 from fuzzer.triage import tables
@@ -82,8 +82,8 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: 
         yield f"none of {unreadable} findings can be read; next: move them out of {campaign / 'crashes'}"
         return
     if not docs:
-        where = "" if campaign.resolve() == Path.cwd() else f" --campaign {campaign}"
-        yield f"no findings; next: {program()} run{where}"
+        where = () if campaign.resolve() == Path.cwd() else ("--campaign", campaign)
+        yield f"no findings; {next_line('run', *where)}"
         return
     old = [doc for doc in docs if known_behaviour.match(doc.identity)]
     new = [doc for doc in docs if doc not in old]
@@ -102,7 +102,7 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: 
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
     hint += f", and {len(old)} of known behaviour (`--known`)" if old else ""
     hint += f"; {unreadable} cannot be read" if unreadable else ""
-    yield f"{len(new)} findings{hint}; next: {program()} --replay {campaign / 'crashes' / (new or docs)[0].slug}"
+    yield f"{len(new)} findings{hint}; {next_line('--replay', campaign / 'crashes' / (new or docs)[0].slug)}"
 
 
 def _merge_lines(merged: Sequence[Merge], campaign: Path) -> Iterator[str]:
@@ -111,4 +111,4 @@ def _merge_lines(merged: Sequence[Merge], campaign: Path) -> Iterator[str]:
         yield from (f"  and {each.slug}: {each.why}" for each in merged if each.into == into)
     bugs = len({each.into for each in merged})
     told = f"{len(merged)} findings stand under {bugs} others" if merged else "no two findings are one"
-    yield f"{told}; next: {program()} triage --campaign {campaign}"
+    yield f"{told}; {next_line('triage', '--campaign', campaign)}"

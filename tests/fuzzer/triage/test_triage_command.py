@@ -56,14 +56,14 @@ def test_a_campaign_without_findings_says_so_and_how_it_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with Store(tmp_path / "c", 1):
-        (line,), _ = said(capsys, Path("c"))  # it warms up: nothing is written yet
+    with Store(tmp_path / "a c", 1):
+        (line,), _ = said(capsys, Path("a c"))  # it warms up: nothing is written yet
         assert line.startswith("no findings; next: ")
-        assert sorted(os.listdir("c")) == ["campaign.lock", "crashes"]
-    (line,), _ = said(capsys, Path("c"))
-    assert line.endswith(" run --campaign c")
-    monkeypatch.chdir("c")
-    for here in (Path("."), tmp_path / "c"):
+        assert sorted(os.listdir("a c")) == ["campaign.lock", "crashes"]
+    (line,), _ = said(capsys, Path("a c"))
+    assert line.endswith(" run --campaign 'a c'")
+    monkeypatch.chdir("a c")
+    for here in (Path("."), tmp_path / "a c"):
         (line,), _ = said(capsys, here)
         assert line.endswith(" run")
 
