@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -128,21 +130,50 @@ def run(
         settings = replace(settings, until_new=until_new, share=Share(part, of, first, end))
         settings = replace(settings, disk_limit=_bytes(disk_limit), disk_reserve=round(disk_reserve * GB))
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
+        asked = to_stop()
         say("warming up the compilers ...")
         keep_memory_tight()
         with Fleet(store.scratch, find_all, tell=say) as executor:
-            prove_that_failures_are_seen(executor)
-            for other in others:
-                executor.backend(Place(other.name))  # its zygote is started, and says its release
+            warm_up(executor, [other.name for other in others], asked)
             task = Campaign(settings, store, executor)
             with watched(task, metrics), filer(task.new, store.crashes, executor, say) as filed:
                 obey_signals(task, filed.drop)
+                if asked.is_set():
+                    task.stop()
                 task.run()
         summarise(task, store, executor.quarantined, preload)
 
 
 def _bytes(gigabytes: float | None) -> int | None:
     return None if gigabytes is None else round(gigabytes * GB)
+
+
+def to_stop() -> threading.Event:
+    """Set where somebody wants it to stop while the compilers warm up, which cannot be cut short."""
+    asked = threading.Event()
+
+    def stop() -> None:
+        asked.set()
+        say("stopping as soon as the compilers are warm (once more to stop at once)")
+
+    on_first_signal(stop)
+    return asked
+
+
+def warm_up(executor: Fleet, others: Sequence[str], asked: threading.Event) -> None:
+    """What comes before the first test; no more of it than is under way where somebody wants it to stop."""
+    steps: list[Callable[[], object]] = [
+        lambda: executor.backend(Place(HOST_NAME)),
+        lambda: prove_that_failures_are_seen(executor),
+        *(partial(executor.backend, Place(name)) for name in others),  # a zygote is started, and says its release
+    ]
+    try:
+        for step in steps:
+            if not asked.is_set():
+                step()
+    except EnvironmentMissing:
+        if not asked.is_set():  # else the same Ctrl-C has ended a compiler that was not warm yet
+            raise
 
 
 def prove_that_failures_are_seen(executor: Backend) -> None:

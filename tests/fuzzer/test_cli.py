@@ -6,9 +6,11 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -20,9 +22,13 @@ from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
 from fuzzer.cli import COMMANDS, main, routed
 from fuzzer.isolate.devices import Device
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.fleet import Place
+from fuzzer.isolate.toolchain import HOST_NAME
 from fuzzer.lane_table import LISTED
-from fuzzer.run_command import summarise
+from fuzzer.run_command import summarise, to_stop, warm_up
 from fuzzer.settings import Settings
+from fuzzer.signals import SIGNALS
 from fuzzer.terminal import program
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.known import entries
@@ -489,7 +495,54 @@ def test_triage_of_books_that_are_torn(fuzz: Fuzz, tmp_path: Path, table: str) -
     refused(fuzz("triage", table, "--campaign", campaign), campaign / "campaign.json")
 
 
-# --- the end of a campaign
+# --- the beginning and the end of a campaign
+
+
+class ColdFleet:
+    """Whose compilers warm up until `meanwhile` is through."""
+
+    def __init__(self, meanwhile: Callable[[], None]) -> None:
+        self.started: list[str] = []
+        self.meanwhile = meanwhile
+
+    def backend(self, place: Place) -> None:
+        self.started.append(place.toolchain)
+        self.meanwhile()
+
+
+@pytest.fixture
+def asked() -> Iterator[threading.Event]:
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield to_stop()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("gone", [False, True])
+def test_who_wants_it_to_stop_while_it_warms_up_is_answered_at_once(
+    number: signal.Signals, gone: bool, asked: threading.Event, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing more is started. Ctrl-C may end the compilers, too: that is no failure of theirs."""
+
+    def meanwhile() -> None:
+        signal.raise_signal(number)
+        assert capsys.readouterr().err == "stopping as soon as the compilers are warm (once more to stop at once)\n"
+        if gone:
+            raise EnvironmentMissing("it was interrupted")
+
+    fleet = ColdFleet(meanwhile)
+    warm_up(fleet, ["other"], asked)  # type: ignore[arg-type]
+    assert asked.is_set()
+    assert fleet.started == [HOST_NAME]
+
+
+def test_compilers_that_do_not_start_are_told_of(asked: threading.Event) -> None:
+    def meanwhile() -> None:
+        raise EnvironmentMissing("no torch here")
+
+    with pytest.raises(EnvironmentMissing, match="no torch here"):
+        warm_up(ColdFleet(meanwhile), [], asked)  # type: ignore[arg-type]
 
 
 def test_the_end_of_a_run_tells_it_from_the_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
