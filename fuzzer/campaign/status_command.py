@@ -153,7 +153,7 @@ def _lines(found: Status) -> Iterator[str]:
     if stages := msgspec.convert(books["stage_cpu_seconds"], dict[str, float]):
         yield f"time goes to {shares(stages, 5)}"
     if found.known:
-        yield f"known behaviour met in {sum(found.known.values())} tests"
+        yield f"known behaviour met in {number_of(sum(found.known.values()), 'test')}"
     for name, seed, count in found.origins[:ORIGINS_SHOWN]:
         yield f"merged: {number_of(count, 'test')} of seed {seed} ({name[:12]})"
     if len(found.origins) > ORIGINS_SHOWN:
