@@ -20,8 +20,9 @@ from fuzzer import bench, bisect_command, blame_command, corpus_command, lane_ta
 from fuzzer import replay as replaying
 from fuzzer import sweep as sweeping
 from fuzzer.campaign import status_command
+from fuzzer.campaign.lock import Busy
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.store import Busy, Store
+from fuzzer.campaign.store import Store
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
 from fuzzer.dashboard import command as dashboard_command

@@ -10,7 +10,8 @@ import msgspec
 
 from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.store import Store, findings_in, why_no_index
+from fuzzer.campaign.lock import why_no_index
+from fuzzer.campaign.store import Store, findings_in
 from fuzzer.files import write_folder
 from fuzzer.report import finding_file
 from generators import case_file

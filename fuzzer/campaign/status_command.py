@@ -11,6 +11,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from fuzzer.campaign import lock
 from fuzzer.campaign import merge as merging
 from fuzzer.campaign import store as stored
 from fuzzer.campaign.screen import next_line
@@ -87,7 +88,7 @@ def status_of(campaign: Path) -> Status:
     with opened(campaign) as read:
         books, lanes = books_of(read), lanes_health(read)
         features, curve, recent = read.features, read.progress(CURVE), read.progress()[-RATE_SECONDS // 30 :]
-    crashes, holder = campaign / "crashes", stored.holder(campaign)
+    crashes, holder = campaign / "crashes", lock.holder(campaign)
     findings, unreadable = findings_of(campaign)
     docs = [doc for _, doc in findings]
     found = {doc.slug: found_at(crashes, doc.slug) for doc in docs}

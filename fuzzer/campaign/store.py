@@ -14,21 +14,20 @@ Thread-safe.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TypeVar
+from typing import TypeVar
 
 from fuzzer import onnx_model
 from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.lock import locked, why_no_index
 from fuzzer.campaign.rows import NOTHING, Learnt, Row
 from fuzzer.campaign.state import State
 from fuzzer.files import write_atomically, write_folder
@@ -36,6 +35,7 @@ from fuzzer.lanes import EVERY_LANE
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.record import AFTER, BEFORE, ONNX, record_of
+from fuzzer.terminal import say
 from fuzzer.triage import known as known_behaviour
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import Signature, signature_of, twins
@@ -45,69 +45,12 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Result
 from oracles.siblings import covers
 
-
-class Busy(Exception):
-    """Another process runs this campaign."""
-
-
 ELSEWHERE, SCRATCH = "elsewhere", ".difftvm-scratch"
 """Folders of a campaign. The second is deleted at every start: nobody else calls a folder so."""
 
 ERRORS, MOST_ERRORS = "errors", 100
 
-_TRIES = 4
-
 T = TypeVar("T")
-
-
-def _locked(folder: Path) -> IO[str]:
-    """The lock of a campaign, held while the file is open. Raises `Busy`."""
-    file = (folder / "campaign.lock").open("a+")
-    for attempt in range(_TRIES):  # whoever only asks who holds it has it for an instant
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        except OSError:
-            if attempt == _TRIES - 1:
-                file.seek(0)
-                held_by = file.read().strip()
-                file.close()
-                raise Busy(f"{folder}: process {held_by or '?'} runs this campaign") from None
-            time.sleep(0.05)
-    file.truncate(0)
-    file.write(str(os.getpid()))
-    file.flush()
-    return file
-
-
-def holder(folder: Path) -> int | None:
-    """The process that runs the campaign; None where none does."""
-    path = folder / "campaign.lock"
-    if not path.exists():
-        return None
-    with path.open() as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return int(file.read().strip() or 0)
-    return None
-
-
-def is_campaign(folder: Path) -> bool:
-    """Whether one was begun there; one that warms up has nothing but its lock."""
-    return (folder / index.NAME).exists() or (folder / state.NAME).exists() or holder(folder) is not None
-
-
-def why_no_index(folder: Path) -> str:
-    """One sentence on a folder that lacks one, with what to do about it."""
-    held_by = holder(folder)
-    if held_by is not None:
-        return f"{folder}: process {held_by or '?'} is just starting this campaign; nothing of it is written yet"
-    if (folder / state.NAME).exists():
-        return f"{folder}: this campaign has no index; `fuzz status --repair --campaign {folder}` makes one"
-    if folder.exists() and not folder.is_dir():
-        return f"{folder}: no campaign, but a file"
-    return f"{folder}: no campaign; `fuzz run --campaign {folder}` starts one"
 
 
 class Store:
@@ -124,7 +67,7 @@ class Store:
         self._pending: set[str] = set()
         self._index: Index | None = None
         self._rows: list[Row] = []
-        self._lock_file = _locked(folder)
+        self._lock_file = locked(folder)
         try:
             self.state = self._load(seed)
             self._sweep()
@@ -177,12 +120,17 @@ class Store:
             leftover.unlink(missing_ok=True)
 
     def _look_elsewhere(self) -> None:
-        """Whoever tells of a finding makes its folder first: what is not whole yet is read the next time."""
+        """Whoever tells of a finding makes its folder first: what is not whole yet is read the next time. What cannot
+        be read is told of and left out: that costs finding it again, which a merge puts right."""
         where = self.folder / ELSEWHERE
         for name in sorted(set(os.listdir(where)) - self._learnt_of if where.is_dir() else ()):
             if (where / name / finding_file.NAME).exists():
                 self._learnt_of.add(name)
-                doc = _read(where / name)
+                try:
+                    doc = finding_file.read(where / name)
+                except Invalid as error:
+                    say(f"not learnt: {error}")
+                    continue
                 if doc.signature not in self._known_docs:
                     self._take(doc)
 
@@ -418,7 +366,7 @@ def repair(folder: Path) -> Path | None:
     old, kept = folder / index.NAME, None
     if not ((folder / state.NAME).exists() or old.exists()):
         raise Invalid(why_no_index(folder))
-    with _locked(folder):
+    with locked(folder):
         for _ in findings_in(folder / "crashes"):
             pass  # one that cannot be read is told of before anything is moved
         if old.exists() and not index.is_sound(folder):

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzzer.campaign import store
+from fuzzer.campaign import lock, store
 from fuzzer.cluster.deal import Deal
 from fuzzer.cluster.harvest import NOTHING, Granary, Harvest, Lesson, plant
 
@@ -29,7 +29,7 @@ class NodeProcess:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         deadline = time.monotonic() + HANDOVER_SECONDS
-        while store.holder(folder) is not None and time.monotonic() < deadline:
+        while lock.holder(folder) is not None and time.monotonic() < deadline:
             time.sleep(0.2)
         plant(given, folder)
         self._granary = Granary(folder)

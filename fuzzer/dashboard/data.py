@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.campaign import store as stored
+from fuzzer.campaign import lock
 from fuzzer.dashboard.drawing import Drawing, drawing
 from fuzzer.report import issue, page, words
 from fuzzer.report.finding_file import FindingDoc
@@ -127,7 +127,7 @@ def gather(folder: Path) -> Data:
         campaign=folder.resolve().name,
         folder=str(folder),
         crashes=shlex.quote(str(folder / "crashes")),
-        holder=stored.holder(folder),
+        holder=lock.holder(folder),
         seed=books.own.seed,
         tests=tally.tests,
         lane_results=tally.lane_results,

@@ -9,8 +9,9 @@ from typing import Annotated
 import msgspec
 import typer
 
+from fuzzer.campaign.lock import is_campaign, why_no_index
 from fuzzer.campaign.screen import found_line, next_line
-from fuzzer.campaign.store import blocked, is_campaign, why_no_index
+from fuzzer.campaign.store import blocked
 from fuzzer.options import JsonFlag
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.state import State
-from fuzzer.campaign.store import why_no_index
 from fuzzer.campaign.tally import Tally
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc

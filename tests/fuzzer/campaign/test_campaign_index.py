@@ -17,10 +17,11 @@ import pytest
 
 from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.lock import Busy
 from fuzzer.campaign.rows import Row, row_of
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
-from fuzzer.campaign.store import Busy, Store, repair
+from fuzzer.campaign.store import Store, repair
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from generators.graph import Invalid
 from oracles.outcome import Built, Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut, Unsupported

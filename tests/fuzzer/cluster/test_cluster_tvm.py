@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import simulated_node
 
-from fuzzer.campaign import store
+from fuzzer.campaign import lock
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.numbers import Share
@@ -163,7 +163,7 @@ def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone:
         third.send_signal(signal.SIGTERM)
         assert "stopping" in ended(third)["told"]
         for node in (tmp_path / "nodes").iterdir():
-            assert store.holder(node) is None
+            assert lock.holder(node) is None
         assert progress(tmp_path) < 100
         told_at_last = ended(driver(made.address, tmp_path, 100, 0.15))
     assert numbers_of(tmp_path) == list(range(100))

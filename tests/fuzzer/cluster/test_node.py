@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import simulated_node
 
-from fuzzer.campaign import corpus, index, store
+from fuzzer.campaign import corpus, index, lock, store
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.numbers import Share
@@ -220,8 +220,8 @@ def test_a_campaign_ends_with_its_supervisor(tmp_path: Path) -> None:
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as supervisor:
         assert supervisor.stdout is not None
         assert supervisor.stdout.readline() == "started\n"
-        wait_for(lambda: store.holder(tmp_path / "n") is not None)
+        wait_for(lambda: lock.holder(tmp_path / "n") is not None)
         os.kill(supervisor.pid, signal.SIGKILL)
-    wait_for(lambda: store.holder(tmp_path / "n") is None)
+    wait_for(lambda: lock.holder(tmp_path / "n") is None)
     with Store(tmp_path / "n", 1) as read:
         assert read.state.next_test == read.ask(lambda index: index.tests)

@@ -1,0 +1,67 @@
+"""Whose a campaign is: one process at a time, which its lock names; and whether there is one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from pathlib import Path
+from typing import IO
+
+from fuzzer.campaign import index, state
+
+_TRIES = 4
+
+
+class Busy(Exception):
+    """Another process runs this campaign."""
+
+
+def locked(folder: Path) -> IO[str]:
+    """The lock of a campaign, held while the file is open. Raises `Busy`."""
+    file = (folder / "campaign.lock").open("a+")
+    for attempt in range(_TRIES):  # whoever only asks who holds it has it for an instant
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except OSError:
+            if attempt == _TRIES - 1:
+                file.seek(0)
+                held_by = file.read().strip()
+                file.close()
+                raise Busy(f"{folder}: process {held_by or '?'} runs this campaign") from None
+            time.sleep(0.05)
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def holder(folder: Path) -> int | None:
+    """The process that runs the campaign; None where none does."""
+    path = folder / "campaign.lock"
+    if not path.exists():
+        return None
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return int(file.read().strip() or 0)
+    return None
+
+
+def is_campaign(folder: Path) -> bool:
+    """Whether one was begun there; one that warms up has nothing but its lock."""
+    return (folder / index.NAME).exists() or (folder / state.NAME).exists() or holder(folder) is not None
+
+
+def why_no_index(folder: Path) -> str:
+    """One sentence on a folder that lacks one, with what to do about it."""
+    held_by = holder(folder)
+    if held_by is not None:
+        return f"{folder}: process {held_by or '?'} is just starting this campaign; nothing of it is written yet"
+    if (folder / state.NAME).exists():
+        return f"{folder}: this campaign has no index; `fuzz status --repair --campaign {folder}` makes one"
+    if folder.exists() and not folder.is_dir():
+        return f"{folder}: no campaign, but a file"
+    return f"{folder}: no campaign; `fuzz run --campaign {folder}` starts one"
