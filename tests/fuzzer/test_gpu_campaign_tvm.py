@@ -96,8 +96,8 @@ def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
         (doc,) = machine.campaign(store, 2).new
     assert (doc.kind, doc.component, doc.lanes, doc.confirmed) == (kind, Component.TVM, [CUDA.name], "3 of 3")
     assert len(doc.ops) == 1
-    assert doc.versions["device@host gpu"] == "fake"
     saved, reduced = load(tmp_path / "crashes" / doc.slug)
+    assert saved.versions["device@host gpu"] == "fake"
     assert replay(machine.fleet, saved, reduced, (CUDA,), 2).exit is Exit.SAME
     machine.sins("honest")
     assert replay(machine.fleet, saved, reduced, (CUDA,), 2).exit is Exit.GONE

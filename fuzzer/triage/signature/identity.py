@@ -11,7 +11,7 @@ import msgspec
 
 from fuzzer.triage.blame import NOBODY, Blame, Place
 from fuzzer.triage.outline import outline
-from fuzzer.triage.signature.frames import less, meaningful
+from fuzzer.triage.signature.frames import less, meaningful, today
 from fuzzer.triage.signature.messages import frames_of, skeleton, without_operator
 from generators.graph import Case
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
@@ -94,7 +94,7 @@ class Signature:
 
     def same_failure(self, other: Signature) -> bool:
         """Whether a run that gave `other` shows the failure `self` again, which perhaps knew less of frames."""
-        mine, theirs = self.coarse, other.coarse
+        mine, theirs = replace(self.coarse, frame=today(self.frame)), other.coarse
         if twins(mine.kind, theirs.kind):
             theirs = replace(theirs, kind=mine.kind)
         return mine == theirs or mine == replace(theirs, frame=less(theirs.frame))

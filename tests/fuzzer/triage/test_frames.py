@@ -43,6 +43,12 @@ def test_a_finding_that_was_saved_before_classes_were_known_is_found_again() -> 
     assert not seen.same_failure(told("onnx_frontend.py:Softmax._impl_v13"))
     assert told("").same_failure(told("ConvertLayout"))
     assert not told("FoldConstant").same_failure(told("ConvertLayout"))
+    assert told("ConvertLayout-packed").same_failure(told("ConvertLayout"))
+    one, now = (
+        f"codegen_llvm.cc:tvm::codegen::CodeGenLLVM::Create{what} < build.py:f" for what in ("GT", "Comparison")
+    )
+    assert told(one).same_failure(told(now))
+    assert not told(one.replace("GT", "Add")).same_failure(told(now))
 
 
 @pytest.mark.parametrize(
