@@ -13,6 +13,7 @@ import typer
 from fuzzer import honesty as honest
 from fuzzer.isolate.executor import Executor
 from fuzzer.signals import on_first_signal
+from fuzzer.terminal import next_line
 
 app = typer.Typer(help="Figures about the fuzzer itself.")
 
@@ -44,7 +45,7 @@ def honesty(
     for key, value in summary.items():
         shown = ", ".join(f"{name} {number}" for name, number in value.items()) if isinstance(value, dict) else value
         print(f"{key:24} {shown}")
-    print(f"next: fuzz bench honesty --seed {seed} --first {report.next_test} --count {count}")
+    print(next_line("bench", "honesty", "--seed", seed, "--first", report.next_test, "--count", count))
 
 
 def _tell(alarm: honest.Alarm) -> None:

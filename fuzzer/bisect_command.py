@@ -17,7 +17,7 @@ from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.toolchain import HOST, Toolchain
 from fuzzer.options import JsonFlag, PreloadFile
 from fuzzer.report.repro import headline
-from fuzzer.terminal import print_json, program, say
+from fuzzer.terminal import next_line, print_json, say
 from fuzzer.toolchains import install, registry
 from fuzzer.toolchains.lanes import named, runs_in
 from fuzzer.toolchains.registry import finder
@@ -52,7 +52,7 @@ def bisect(
         print_json(_document(doc.slug, seen, summary))
         return
     Console(markup=False, emoji=False).print(_table(seen))
-    print(f"{doc.slug}: {_in_words(summary)}; next: {_next(finding, seen)}")
+    print(f"{doc.slug}: {_in_words(summary)}; {_next(finding, seen)}")
 
 
 def _toolchains(lane: LaneSpec, names: str | None) -> list[Toolchain]:
@@ -98,8 +98,8 @@ def _in_words(releases: Releases) -> str:
 
 def _next(finding: Path, seen: Sequence[Fate]) -> str:
     if len(seen) < 2:
-        return f"{program()} bisect {finding} --install"
-    return f"{program()} blame {finding}"
+        return next_line("bisect", finding, "--install")
+    return next_line("blame", finding)
 
 
 def _document(slug: str, seen: Sequence[Fate], releases: Releases) -> dict[str, object]:

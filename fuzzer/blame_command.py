@@ -12,7 +12,7 @@ import typer
 from fuzzer import replay as replaying
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.options import JsonFlag, PreloadFile
-from fuzzer.terminal import print_json, program
+from fuzzer.terminal import next_line, print_json
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.blame import Blame
 from fuzzer.triage.blame.search import blame as find
@@ -38,7 +38,7 @@ def blame(
     for title, text in (("before", told.before), ("after", told.after)) if programs else ():
         if text:
             print(f"--- {title}\n{text.rstrip()}")
-    print(f"next: {program()} bisect {finding}")
+    print(next_line("bisect", finding))
 
 
 def _in_words(told: Blame) -> str:

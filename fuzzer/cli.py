@@ -46,7 +46,7 @@ from fuzzer.run_command import obey_signals, prove_that_failures_are_seen
 from fuzzer.seeds import command as seeds_command
 from fuzzer.selftest import Check, self_test
 from fuzzer.settings import Settings
-from fuzzer.terminal import print_json, program, say
+from fuzzer.terminal import next_line, print_json, program, say
 from fuzzer.toolchains import command as toolchains
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
@@ -170,7 +170,7 @@ def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
             print(f"  {'ok ' if each.passed else 'BAD'} {each.device}: {told} ({each.seconds:.1f} s)")
         print("lanes: " + ", ".join(lane.name for lane in LANES))
         print("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
-        print(f"next: {program()} run --seconds 120" if good else _what_is_wrong(checks))
+        print(next_line("run", "--seconds", 120) if good else _what_is_wrong(checks))
     raise typer.Exit(Exit.GONE if good else Exit.ENVIRONMENT)
 
 
@@ -251,7 +251,7 @@ def gen(
     if not json:
         for key, value in summary.items() if stats else ():
             print(f"{key:22} {value}")
-        print(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; next: {program()} run --seconds 120")
+        print(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; {next_line('run', '--seconds', 120)}")
     if json or stats:  # the last line is for machines either way
         print(msgspec.json.encode(summary).decode())
 

@@ -11,7 +11,7 @@ from fuzzer import corpus as shipped
 from fuzzer.corpus import Check, Entry
 from fuzzer.options import JsonFlag
 from fuzzer.replay import Exit
-from fuzzer.terminal import print_json
+from fuzzer.terminal import next_line, print_json
 
 
 def corpus(
@@ -35,7 +35,7 @@ def corpus(
         print_json(checks)
     else:
         good = sum(check.ok for check in checks)
-        print(f"{good} of {len(checks)} runs give what they must; next: fuzz toolchain list")
+        print(f"{good} of {len(checks)} runs give what they must; {next_line('toolchain', 'list')}")
     raise typer.Exit(Exit.GONE if all(check.ok for check in checks) else Exit.DIFFERENT)
 
 
@@ -47,7 +47,7 @@ def _list(entries: list[Entry], *, json: bool) -> None:
         print(f"{entry.name}: {', '.join(entry.case.graph.ops)}; {entry.case.origin}")
         for each in entry.expected:
             print(f"  {each.lane.name} in {each.lane.toolchain}: {shipped.in_words(each.gives)}")
-    print(f"{len(entries)} cases; next: fuzz corpus --founding --run")
+    print(f"{len(entries)} cases; {next_line('corpus', '--founding', '--run')}")
 
 
 def _document(entry: Entry) -> dict[str, object]:

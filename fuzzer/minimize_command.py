@@ -19,7 +19,7 @@ from fuzzer.lanes import select
 from fuzzer.options import JsonFlag, PreloadFile
 from fuzzer.replay import Exit
 from fuzzer.report import finding_file
-from fuzzer.terminal import print_json
+from fuzzer.terminal import next_line, print_json
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.blame.search import blamed
@@ -71,11 +71,11 @@ def minimize(
     if json:
         print_json([_document(each) for each in done])
     elif not done:
-        print("none of the lanes that were asked fails on it; next: fuzz lanes")
+        print(f"none of the lanes that were asked fails on it; {next_line('lanes')}")
     else:
         print(*(line for each in done for line in lines(each)), sep="\n")
         saved = next((each.folder for each in done if each.folder), None)
-        print(f"next: fuzz --replay {os.path.relpath(saved or source)}")
+        print(next_line("--replay", os.path.relpath(saved or source)))
     raise typer.Exit(Exit.GONE if done and all(each.folder for each in done) else Exit.DIFFERENT)
 
 

@@ -16,7 +16,7 @@ from fuzzer.availability import available
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.numbers import Share, parsed
 from fuzzer.campaign.room import GB, RESERVE
-from fuzzer.campaign.screen import found_line, next_line
+from fuzzer.campaign.screen import found_line
 from fuzzer.campaign.store import ERRORS, Store
 from fuzzer.cluster.command import on_cluster
 from fuzzer.cluster.driver import Order
@@ -33,11 +33,11 @@ from fuzzer.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames, lan
 from fuzzer.selftest import self_test
 from fuzzer.settings import DRAWN, Settings
 from fuzzer.signals import Pause, on_first_signal
-from fuzzer.terminal import print_json, say
+from fuzzer.terminal import next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
-from fuzzer.watching.panel import could_not_be_done, number_of
 from fuzzer.watching.watching import watched
+from fuzzer.watching.words import could_not_be_done, number_of
 from generators.graph import Invalid
 from oracles.finding import Component
 

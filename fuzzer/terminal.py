@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import sys
 
@@ -16,6 +17,11 @@ def program() -> str:
     if called.endswith(".py"):
         return "python -m fuzzer.cli"
     return "fuzz" if shutil.which("fuzz") == os.path.abspath(called) else os.path.relpath(called)
+
+
+def next_line(*words: object) -> str:
+    """What to call next, as a shell takes it."""
+    return f"next: {program()} {shlex.join(map(str, words))}"
 
 
 def print_json(value: object) -> None:

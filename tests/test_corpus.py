@@ -227,7 +227,7 @@ def test_the_list() -> None:
     code, out = _fuzz("--founding")
     assert code == 0
     assert "  relay-torch-library in relay: bloat of tvm in compile: bytes of library\n" in out
-    assert out.endswith("8 cases; next: fuzz corpus --founding --run\n")
+    assert out.endswith("8 cases; next: python -m fuzzer.cli corpus --founding --run\n")
     listed = json.loads(_fuzz("--json")[1])
     assert [each["name"] for each in listed] == [folder.name for folder in CORPUS]
     assert [len(each["expected"]) for each in listed] == [len(entry.expected) for entry in corpus.read()]
@@ -268,7 +268,7 @@ def test_a_case_that_gives_something_else_is_seen(tmp_path: Path) -> None:
     assert code == 78
     assert out == (
         "BAD loop, relax-export-llvm in host\n      expected: unsupported\n      seen: result\n"
-        "0 of 1 runs give what they must; next: fuzz toolchain list\n"
+        "0 of 1 runs give what they must; next: python -m fuzzer.cli toolchain list\n"
     )
 
 

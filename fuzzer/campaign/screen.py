@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import threading
 import time
@@ -12,7 +11,6 @@ from rich.console import Console
 from rich.live import Live
 
 from fuzzer.report.finding_file import FindingDoc
-from fuzzer.terminal import program
 from fuzzer.watching.glance import Observer
 from fuzzer.watching.panel import Panel, line
 
@@ -49,11 +47,6 @@ class Screen:
 
     def _panel(self) -> Panel:
         return Panel(self._observer.glance(), time.monotonic())
-
-
-def next_line(*words: object) -> str:
-    """What to call next, as a shell takes it."""
-    return f"next: {program()} {shlex.join(map(str, words))}"
 
 
 def found_line(doc: FindingDoc) -> str:

@@ -14,15 +14,13 @@ import typer
 from fuzzer.campaign import lock
 from fuzzer.campaign import merge as merging
 from fuzzer.campaign import store as stored
-from fuzzer.campaign.screen import next_line
 from fuzzer.options import JsonFlag
-from fuzzer.terminal import print_json
+from fuzzer.terminal import next_line, print_json
 from fuzzer.watching.glance import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import failing, lanes_health
 from fuzzer.watching.on_disk import books_of, findings_of, opened
-from fuzzer.watching.panel import could_not_be_done, number_of
 from fuzzer.watching.resources import resources
-from fuzzer.watching.words import counted, duration, shares, size, sparkline
+from fuzzer.watching.words import could_not_be_done, counted, duration, number_of, shares, size, sparkline
 
 RATE_SECONDS = 600
 """Rates are those of the last ten minutes of its clock."""

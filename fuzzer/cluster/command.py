@@ -16,7 +16,7 @@ from fuzzer.cluster.driver import Driver, Order
 from fuzzer.cluster.remote import connected
 from fuzzer.replay import Exit
 from fuzzer.signals import on_first_signal
-from fuzzer.terminal import print_json, program, say
+from fuzzer.terminal import next_line, print_json, say
 
 
 def on_cluster(order: Order, campaign: Path, seed: int | None, json: bool) -> None:
@@ -61,4 +61,4 @@ def _summarise(driver: Driver, store: Store, json: bool) -> None:
         print(f"  {found_line(doc)}")
     for part in given_up:
         print(f"node {part} was given up")
-    print(f"next: {program()} triage --campaign {os.path.relpath(store.folder)}")
+    print(next_line("triage", "--campaign", os.path.relpath(store.folder)))

@@ -24,7 +24,7 @@ from fuzzer.filing.sync import Seen, counts, sync
 from fuzzer.filing.tracker import PUBLIC, Tracker, place_of
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.options import JsonFlag
-from fuzzer.terminal import print_json
+from fuzzer.terminal import next_line, print_json
 from fuzzer.toolchains.registry import find
 from generators.graph import Invalid
 
@@ -180,7 +180,7 @@ def _line(asked: Asked) -> str:
 def _in_words(draft: Draft, fate: Fate) -> str:
     match fate:
         case Drafted():
-            return f"nothing was sent; next: fuzz file {draft.folder} --submit --repo OWNER/NAME"
+            return f"nothing was sent; {next_line('file', draft.folder, '--submit', '--repo', 'OWNER/NAME')}"
         case Held(asked=asked):
             hint = "; --force files it all the same" if asked[-1].answer.forcible else ""
             return f"not filed{hint}"
@@ -220,7 +220,8 @@ def _look_after(desk: Desk, tracker: Tracker, *, json: bool) -> None:
         print(f"  {entry.url}  {state}, {each.standing}" + (f"; {said}" if said else ""))
     print(f"{len(found.seen)} issues: {', '.join(counts(found.seen)) or 'none was filed'}")
     if found.paused:
-        print(f"filing there is paused: {found.paused}; next: fuzz file --resume-filing --repo {tracker.repository}")
+        resume = next_line("file", "--resume-filing", "--repo", tracker.repository)
+        print(f"filing there is paused: {found.paused}; {resume}")
 
 
 def _seen_document(seen: Seen) -> dict[str, object]:

@@ -15,6 +15,7 @@ from fuzzer.files import write_atomically
 from fuzzer.report import issue, page, repro
 from fuzzer.report.finding_file import encode, with_words
 from fuzzer.report.record import Record, read
+from fuzzer.terminal import next_line
 from generators import case_file
 from generators.graph import Array, Invalid, holds_floats
 
@@ -49,7 +50,7 @@ def report(
             write_atomically(path, each.encode())
     except OSError as error:
         raise Invalid(f"{error.filename or out}: {error.strerror}") from None
-    print(f"wrote {len(paths)} to {out}; next: fuzz file {findings[0]}", file=sys.stderr)
+    print(f"wrote {len(paths)} to {out}; {next_line('file', findings[0])}", file=sys.stderr)
 
 
 def text(record: Record, format: Format) -> str:

@@ -15,8 +15,7 @@ import typer
 from fuzzer.campaign import corpus
 from fuzzer.options import JsonFlag
 from fuzzer.seeds.harvest import READERS, Harvest, harvest, read
-from fuzzer.terminal import print_json, say
-from fuzzer.terminal import program as called
+from fuzzer.terminal import next_line, print_json, say
 from fuzzer.validity import Validity
 from generators import case_file
 from generators.graph import Invalid
@@ -82,7 +81,7 @@ def import_models(
         lacking = sum((each.harvest.resolved.lacking for each in done), Counter[tuple[str, str]]())
         told = f"; without a row: {len({title for title, _ in lacking})} functions" if lacking else ""
         if done:
-            print(f"{written} cases written to {into / corpus.FOLDER}{told}; next: {called()} run --campaign {into}")
+            print(f"{written} cases written to {into / corpus.FOLDER}{told}; {next_line('run', '--campaign', into)}")
     if refused:
         raise typer.Exit(64)
 

@@ -13,7 +13,7 @@ import typer
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.toolchain import HOST_NAME, Kind, own_environment
 from fuzzer.options import JsonFlag
-from fuzzer.terminal import print_json
+from fuzzer.terminal import next_line, print_json
 from fuzzer.toolchains import check as checking
 from fuzzer.toolchains import install, registry, relay
 from fuzzer.toolchains.registry import Record
@@ -45,7 +45,7 @@ def add(
         record = install.add_relay(_tell)
     else:
         record = install.add_release(name, _tell)
-    print(f"{_described(record)}, in {time.monotonic() - began:.0f} s; next: fuzz toolchain check {name}")
+    print(f"{_described(record)}, in {time.monotonic() - began:.0f} s; {next_line('toolchain', 'check', name)}")
 
 
 @app.command("list")
@@ -58,14 +58,16 @@ def list_all(json: JsonFlag = False) -> None:
         print(f"{HOST_NAME}: TVM {registry.host_release() or '(a build of your own)'}, {sys.executable}")
         for each in records:
             print(f"{_described(each)}, {each.python}" if isinstance(each, Record) else f"BROKEN {each}")
-        print("next: fuzz toolchain add 0.26.0" if not records else f"next: fuzz run --toolchain {registry.names()[0]}")
+        print(
+            next_line("run", "--toolchain", registry.names()[0]) if records else next_line("toolchain", "add", "0.26.0")
+        )
 
 
 @app.command()
 def remove(name: Name) -> None:
     """Remove a toolchain, and what was installed for it."""
     registry.remove(name)
-    print(f"removed {name}; next: fuzz toolchain list")
+    print(f"removed {name}; {next_line('toolchain', 'list')}")
 
 
 @app.command("python", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -95,7 +97,7 @@ def check(name: Name, json: JsonFlag = False) -> None:
         if not report.lanes:
             print(f"  no lane speaks {Kind(found.kind)} yet; a program of its own was built and run at the start")
         good = sum(lane.passed for lane in report.lanes)
-        hint = f"; next: fuzz run --toolchain {name} --seconds 60" if report.passed and report.lanes else ""
+        hint = f"; {next_line('run', '--toolchain', name, '--seconds', 60)}" if report.passed and report.lanes else ""
         print(f"{good} of {len(report.lanes)} lanes work{hint}")
     if not report.passed:
         raise EnvironmentMissing(f"toolchain {name!r} fails on a case that every TVM should compile")

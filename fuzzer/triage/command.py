@@ -10,12 +10,12 @@ import msgspec
 import typer
 
 from fuzzer.campaign.lock import is_campaign, why_no_index
-from fuzzer.campaign.screen import found_line, next_line
+from fuzzer.campaign.screen import found_line
 from fuzzer.campaign.store import blocked
 from fuzzer.options import JsonFlag
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
-from fuzzer.terminal import print_json, say
+from fuzzer.terminal import next_line, print_json, say
 from fuzzer.triage import known as known_behaviour
 from fuzzer.triage import merge as merging
 from fuzzer.triage import tables

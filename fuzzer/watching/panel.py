@@ -10,22 +10,13 @@ from rich.text import Text
 
 from fuzzer.watching.glance import Glance
 from fuzzer.watching.health import LaneHealth, failing
-from fuzzer.watching.words import counted, duration, shares, size, sparkline
+from fuzzer.watching.words import could_not_be_done, counted, duration, number_of, shares, size, sparkline
 
 WIDE = 150
 """Columns from which the lanes stand beside the rest."""
 
 CURVE = 40
 LEAST_LANES = 4
-
-
-def number_of(count: int, what: str) -> str:
-    """1 test, 2 tests."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def could_not_be_done(errors: int) -> str:
-    return f"{number_of(errors, 'test')} could not be done by difftvm itself"
 
 
 def line(glance: Glance) -> str:

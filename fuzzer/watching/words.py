@@ -46,3 +46,12 @@ def shares(parts: Mapping[str, float], most: int) -> str:
 def counted(counts: Mapping[str, int]) -> str:
     """The most first: 52 tvm, 7 exporter."""
     return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def number_of(count: int, what: str) -> str:
+    """1 test, 2 tests."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def could_not_be_done(errors: int) -> str:
+    return f"{number_of(errors, 'test')} could not be done by difftvm itself"

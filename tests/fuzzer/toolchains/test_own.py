@@ -18,6 +18,7 @@ from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.toolchain import HOST, Kind, Toolchain
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM_LANES
 from fuzzer.replay import Exit, Run
+from fuzzer.terminal import next_line
 from fuzzer.toolchains import check, install, registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
 from generators.graph import Invalid
@@ -79,7 +80,7 @@ def test_a_run_in_a_toolchain_that_is_not_there(fuzz: Fuzz, tmp_path: Path) -> N
 
 def test_an_empty_list_says_what_to_do(fuzz: Fuzz) -> None:
     code, out, _ = fuzz("toolchain", "list")
-    assert (code, out.splitlines()[1:]) == (DONE, ["next: fuzz toolchain add 0.26.0"])
+    assert (code, out.splitlines()[1:]) == (DONE, [next_line("toolchain", "add", "0.26.0")])
     assert out.startswith(f"host: TVM {registry.host_release()}, ")
     assert fuzz("toolchain", "list", "--json")[:2] == (DONE, "[]\n")
 
@@ -91,7 +92,7 @@ def test_a_broken_record_is_listed_as_such(fuzz: Fuzz, cache: Path) -> None:
     assert code == DONE
     assert out.splitlines()[1].startswith(f"BROKEN {cache / 'bad' / registry.NAME}: ")
     assert fuzz("toolchain", "check", "bad")[0] == BAD_INPUT
-    assert fuzz("toolchain", "remove", "bad") == (DONE, "removed bad; next: fuzz toolchain list\n", "")
+    assert fuzz("toolchain", "remove", "bad") == (DONE, f"removed bad; {next_line('toolchain', 'list')}\n", "")
 
 
 @pytest.mark.tvm
