@@ -338,14 +338,10 @@ def findings_in(crashes: Path) -> Iterator[FindingDoc]:
     """For whoever needs all of them. Raises `Invalid` at one that cannot be read: it is not skipped, as its bug would
     be found anew and its folder be in the way, nor deleted, as another version may read it."""
     for path in sorted(crashes.glob(f"*/{finding_file.NAME}")):
-        yield _read(path.parent)
-
-
-def _read(folder: Path) -> FindingDoc:
-    try:
-        return finding_file.read(folder)
-    except Invalid as error:
-        raise blocked(folder, error) from None
+        try:
+            yield finding_file.read(path.parent)
+        except Invalid as error:
+            raise blocked(path.parent, error) from None
 
 
 def blocked(folder: Path, error: Invalid) -> Invalid:
