@@ -9,7 +9,7 @@ from graphs_by_hand import Call, case_of, numbered
 from fuzzer.lanes import SAMPLED_LANES, TORCH
 from fuzzer.lanes.base import Bench, from_torch
 from fuzzer.triage import investigate
-from fuzzer.triage.passes import Subject
+from fuzzer.triage.passes import Pass, Subject
 from generators.check import check
 from generators.graph import Array, Attrs, Case, Domain, Form, Layout, Node
 from generators.ops import TABLE
@@ -77,3 +77,40 @@ def evaluated(case: Case) -> tuple[Array, ...]:
 def tap(case: Case) -> Mapping[str, Array]:
     """Every computed value."""
     return investigate.tap(lambda whole, lanes: Result({TORCH: Ran(evaluated(whole))}), case)
+
+
+CHAIN = subject_of(
+    {"x0": "float32[2,3]"},
+    [("v0", "relu", "x0"), ("v1", "neg", "v0"), ("v2", "add", "v1 x0")],
+    "v2",
+)
+SISTERS = subject_of(
+    {"x0": "float32[4]", "w0": "float32[2]"},
+    [("v0 v1", "split", "x0", {"sizes": (2, 2), "dim": 0}), ("v2", "add", "v0 w0"), ("v3", "relu", "v1")],
+    "v2 v3",
+)
+FORK = subject_of(
+    {"x0": "float32[2]"},
+    [("v0", "relu", "x0"), ("v1", "neg", "v0"), ("v2", "abs", "v0"), ("v3", "sign", "x0")],
+    "v1 v2 v3",
+)
+MIXED = subject_of(
+    {"x0": "float16[2]", "x1": "int8[2]", "w0": "float16[2]", "x2": "bool[2]", "x3": "bfloat16[2]"},
+    [("v0", "add", "x0 w0"), ("v1", "add", "v0 x1"), ("v2", "where", "x2 v1 x0"), ("v3", "mul", "v2 x3")],
+    "v3",
+)
+WRITTEN = subject_of(
+    {"x0": "float32[2,3] transposed", "x1": "float32[2,3] expanded", "b0": "float32[3]"},
+    [
+        ("v0", "add:method", "x0 x1", {"alpha": 2}),
+        ("v1", "mul:inplace", "v0 b0"),
+        ("v2", "softmax:module", "v1", {"dim": 1}),
+        ("v3", "sum", "v2", {"dim": (0,), "keepdim": True}),
+    ],
+    "v3",
+)
+"""With one of everything: what the passes are tried on."""
+
+
+def texts(propose: Pass, subject: Subject) -> list[str]:
+    return [text(candidate) for candidate in propose(subject)]
