@@ -1,0 +1,113 @@
+"""`fuzz run`: how a run begins, and what it says at its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.store import Store
+from fuzzer.campaign.tally import Tally
+from fuzzer.isolate.devices import Device
+from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.isolate.fleet import Place
+from fuzzer.isolate.toolchain import HOST_NAME
+from fuzzer.run_command import summarise, to_stop, warm_up
+from fuzzer.settings import Settings
+from fuzzer.signals import SIGNALS
+from fuzzer.terminal import program
+
+
+class ColdFleet:
+    """Whose compilers warm up until `meanwhile` is through."""
+
+    def __init__(self, meanwhile: Callable[[], None]) -> None:
+        self.started: list[str] = []
+        self.meanwhile = meanwhile
+
+    def backend(self, place: Place) -> None:
+        self.started.append(place.toolchain)
+        self.meanwhile()
+
+
+@pytest.fixture
+def asked() -> Iterator[threading.Event]:
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    yield to_stop()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("gone", [False, True])
+def test_who_wants_it_to_stop_while_it_warms_up_is_answered_at_once(
+    number: signal.Signals, gone: bool, asked: threading.Event, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing more is started. Ctrl-C may end the compilers, too: that is no failure of theirs."""
+
+    def meanwhile() -> None:
+        signal.raise_signal(number)
+        assert capsys.readouterr().err == "stopping as soon as the compilers are warm (once more to stop at once)\n"
+        if gone:
+            raise EnvironmentMissing("it was interrupted")
+
+    fleet = ColdFleet(meanwhile)
+    warm_up(fleet, ["other"], asked)  # type: ignore[arg-type]
+    assert asked.is_set()
+    assert fleet.started == [HOST_NAME]
+
+
+def test_compilers_that_do_not_start_are_told_of(asked: threading.Event) -> None:
+    def meanwhile() -> None:
+        raise EnvironmentMissing("no torch here")
+
+    with pytest.raises(EnvironmentMissing, match="no torch here"):
+        warm_up(ColdFleet(meanwhile), [], asked)  # type: ignore[arg-type]
+
+
+def test_the_end_of_a_run_tells_it_from_the_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(tmp_path, 1) as store:
+        store.state.tally = Tally(tests=5, invalid=4, errors=2)
+        task = Campaign(Settings(tmp_path, 1, ()), store, None)  # type: ignore[arg-type]
+        store.state.tally.tests += 1
+        summarise(task, store, {}, None)
+        store.went_wrong(9, None, "why", 10)
+        summarise(task, store, {}, None)
+    first, all_of_it, _, *again = capsys.readouterr().out.splitlines()
+    assert first == "1 test in 0 s; 0 invalid; 0 new findings"
+    assert all_of_it == (
+        "the campaign has 6 tests, 4 invalid; 2 tests could not be done by difftvm itself; 0 findings, 0 of them TVM's"
+    )
+    assert again[0] == first
+    assert again[1] == f"1 test could not be done by difftvm itself: {os.path.relpath(tmp_path / 'errors')}"
+
+
+def test_what_to_call_next_is_what_a_shell_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder, words in ((".", "run --seconds 600"), ("a b", "run --campaign 'a b' --seconds 600")):
+        with Store(Path(folder), 1) as store:
+            summarise(Campaign(Settings(store.folder, 1, ()), store, None), store, {}, Path("p.py"))  # type: ignore[arg-type]
+        assert capsys.readouterr().out.splitlines()[-1] == f"next: {program()} {words} --preload p.py"
+
+
+@pytest.mark.parametrize("json_wanted", [False, True])
+def test_the_end_of_a_campaign_names_the_gpus_that_were_given_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], json_wanted: bool
+) -> None:
+    given_up = {Device("GPU-1", "H100"): "it has fallen off the bus"}
+    with Store(tmp_path, 1) as store:
+        task = Campaign(Settings(tmp_path, 1, (), json=json_wanted), store, None)  # type: ignore[arg-type]
+        summarise(task, store, given_up, None)
+    told = capsys.readouterr().out
+    if json_wanted:
+        assert json.loads(told)["quarantined"] == {"GPU-1 (H100)": "it has fallen off the bus"}
+    else:
+        assert "\nGPU-1 (H100) was not used to the end: it has fallen off the bus\n" in told
