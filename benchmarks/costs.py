@@ -34,10 +34,14 @@ def main() -> None:
     parser.add_argument("--tests", type=int, default=400)
     parser.add_argument("--seed", type=int, default=11)
     asked = parser.parse_args()
-    scratch = Path(tempfile.mkdtemp(prefix="difftvm-"))
-    settings = Settings(scratch, asked.seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as folder:
+        measure(Path(folder), asked)
+
+
+def measure(folder: Path, asked: argparse.Namespace) -> None:
+    settings = Settings(folder, asked.seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
     draw, rows, spent, roads = random_cases(settings, asked.seed), [], [], Counter[str]()
-    with Executor(scratch / "scratch") as executor:
+    with Executor(folder / "scratch") as executor:
         for index in range(WARM + asked.tests):
             case, before = draw(index), executor.cpu_seconds
             assert case is not None

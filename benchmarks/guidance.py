@@ -97,12 +97,16 @@ WHAT = ("tests", "distinct failures", "features")
 
 def curve_of(name: str, seed: int, cpu: float) -> list[Point]:
     """At each fifth of the CPU time."""
-    scratch = Path(tempfile.mkdtemp(prefix="difftvm-"))
-    settings = Settings(scratch, seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as folder:
+        return curve_in(Path(folder), name, seed, cpu)
+
+
+def curve_in(folder: Path, name: str, seed: int, cpu: float) -> list[Point]:
+    settings = Settings(folder, seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
     guidance = ARMS[name](settings, seed)
     draw: Callable[[int], Case | None] = guidance.case if guidance else random_cases(settings, seed)
     seen, curve = Seen(), list[Point]()
-    with Executor(scratch / "scratch") as executor:
+    with Executor(folder / "scratch") as executor:
         warm, began, index = executor.cpu_seconds, time.process_time(), 0
         while len(curve) < STEPS:
             case = draw(index)

@@ -8,6 +8,9 @@ SLOTS = 1 << 20
 MOST = 255
 """Nobody asks whether it was more."""
 
+# Which names share a slot differs from run to run, as Python's hash of a string does. So may what guidance draws; only
+# `--random` promises the same cases.
+
 
 class Counts:
     def __init__(self) -> None:
