@@ -200,6 +200,13 @@ class Index:
 
     # --- everybody's
 
+    def check(self) -> None:
+        """Read all of the file. Raises `Invalid` where that cannot be done."""
+        with self._guard:
+            (told,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
+            if told != "ok":
+                raise sqlite3.DatabaseError(f"damaged ({told.splitlines()[-1]})")
+
     def learnt(self) -> Learnt:
         """What to go on with: all features that were seen, the hazards that the campaign itself met."""
         seen = self.rows("SELECT name, tests FROM features")

@@ -30,15 +30,16 @@ class Merged(msgspec.Struct, frozen=True):
 def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
     """Bring the sources into a campaign, which may be there already. Doing it twice changes nothing.
 
-    Sources may be running. Raises `Invalid` where one is no campaign, or holds a finding that cannot be read, before
-    anything is written.
+    Sources may be running. Raises `Invalid` where one is no campaign, or holds an index or a finding that cannot be
+    read, before anything is written.
     """
     for source in sources:
         if not (source / index.NAME).exists():
             raise Invalid(why_no_index(source))
         if source.resolve() == into.resolve():
             raise Invalid(f"{source}: a campaign cannot be merged into itself")
-        Index(source, writes=False).close()
+        with Index(source, writes=False) as theirs:
+            theirs.check()
         for _ in findings_in(source / "crashes"):
             pass
     with Store(into, None) as store:

@@ -118,6 +118,19 @@ def test_what_cannot_be_read_stops_it_before_anything_is_written(tmp_path: Path,
     assert not (tmp_path / "d").exists()
 
 
+def test_an_index_that_is_damaged_somewhere_stops_it_too(tmp_path: Path) -> None:
+    a, b = campaign(tmp_path / "a", 1, 3), campaign(tmp_path / "b", 2, 2000)
+    path = b / "index.sqlite"
+    whole = bytearray(path.read_bytes())
+    last = len(whole) - 4096
+    whole[last : last + 2048] = bytes(2048)
+    path.write_bytes(whole)
+    Index(b, writes=False).close()  # its beginning is sound
+    with pytest.raises(Invalid, match=r"b/index\.sqlite: .*status --repair --campaign .*b`"):
+        merge([a, b], tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
 def test_books_that_were_lost_with_the_index_come_back_when_it_is_done_again(tmp_path: Path, make: Make) -> None:
     a, into = campaign(tmp_path / "a", 1, 3, make()), campaign(tmp_path / "c", 2, 4)
     merge([a], into)
