@@ -1,7 +1,8 @@
 """`fuzz_stats` and `plot_data`: files for scripts, in the form that AFL writes them, in the campaign's folder.
 
 `fuzz_stats` has a line `key : value` for each fact and is replaced as a whole; what AFL has a name for has that name.
-`plot_data` is a CSV with a header, to which a line is added every half minute, over all runs.
+`plot_data` is a CSV with a header, to which a line is added every half minute and at the end of a run, over all
+runs.
 """
 
 from __future__ import annotations
@@ -89,9 +90,9 @@ class PlotData:
             if whole < len(data):
                 os.truncate(self._path, whole)
 
-    def add(self, glance: Glance) -> None:
-        """A line, where the last one is half a minute old."""
-        if self._last is not None and glance.now - self._last < PLOT_SECONDS:
+    def add(self, glance: Glance, last: bool = False) -> None:
+        """A line, where the one before is half a minute old, or this is the `last` of a run."""
+        if not last and self._last is not None and glance.now - self._last < PLOT_SECONDS:
             return
         self._last = glance.now
         text = ",".join(str(number(glance)) for number in COLUMNS.values()) + "\n"

@@ -21,7 +21,7 @@ def watched(campaign: Campaign, metrics_port: int | None = None) -> Iterator[Obs
     def write() -> None:
         glance = observer.glance()
         write_stats(folder, glance)
-        plot.add(glance)
+        plot.add(glance, last=campaign.over)
 
     campaign.after_saving = write
     with ExitStack() as stack:

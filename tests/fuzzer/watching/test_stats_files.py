@@ -68,6 +68,14 @@ def test_plot_data_goes_on_over_runs_every_half_minute(tmp_path: Path) -> None:
         assert [int(row["unix_time"]) - NOW for row in csv.DictReader(file)] == [0, 30, 61, 100, 130, 161]
 
 
+def test_a_run_ends_with_a_line(tmp_path: Path) -> None:
+    plot = PlotData(tmp_path)
+    for seconds, last in ((0, False), (5, False), (7, True)):
+        plot.add(glance(now=NOW + seconds), last=last)
+    with (tmp_path / PLOT).open() as file:
+        assert [int(row["unix_time"]) - NOW for row in csv.DictReader(file)] == [0, 7]
+
+
 def test_a_line_that_was_torn_is_cut_off(tmp_path: Path) -> None:
     for torn in ("1800000000,250", HEADER[:20]):
         whole = "" if torn.startswith("unix") else f"{HEADER}\n{LINE}\n"
