@@ -42,7 +42,7 @@ from fuzzer.options import JsonFlag, LanesGlob, PreloadFile, lanes_named, ops_na
 from fuzzer.replay import Exit
 from fuzzer.report import command as report_command
 from fuzzer.report.finding_file import FindingDoc
-from fuzzer.run_command import obey_signals, prove_that_failures_are_seen
+from fuzzer.run_command import obey_signals, to_stop, warm_up
 from fuzzer.seeds import command as seeds_command
 from fuzzer.selftest import Check, self_test
 from fuzzer.settings import Settings
@@ -282,11 +282,12 @@ def sweep(
     find_all = finder(preload)
     say("taking PyTorch's samples (a minute for all operators) ...")
     task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
+    asked = to_stop()
     with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
         settings = Settings(out, store.state.seed, chosen, (), seconds, None, workers, json=json)
-        prove_that_failures_are_seen(executor)
+        warm_up(executor, (), asked)
         campaign = Campaign(settings, store, executor, task.case, task.watch)
-        obey_signals(campaign)
+        obey_signals(campaign, asked)
         with watched(campaign):
             campaign.run()
         table = task.write_table()
@@ -295,8 +296,8 @@ def sweep(
         return
     for lane, counts in table.totals.items():
         print(f"{lane:20} " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
-    again = f"{program()} sweep --out {out}" if table.done < table.samples else f"{program()} triage --campaign {out}"
-    print(f"{table.done} of {table.samples} samples; table: {out / 'sweep.html'}; next: {again}")
+    again = ("sweep", "--out", out) if table.done < table.samples else ("triage", "--campaign", out)
+    print(f"{table.done} of {table.samples} samples; table: {out / 'sweep.html'}; {next_line(*again)}")
 
 
 def routed(arguments: list[str]) -> list[str]:

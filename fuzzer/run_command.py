@@ -137,9 +137,7 @@ def run(
             warm_up(executor, [other.name for other in others], asked)
             task = Campaign(settings, store, executor)
             with watched(task, metrics), filer(task.new, store.crashes, executor, say) as filed:
-                obey_signals(task, filed.drop)
-                if asked.is_set():
-                    task.stop()
+                obey_signals(task, asked, filed.drop)
                 task.run()
         summarise(task, store, executor.quarantined, preload)
 
@@ -184,8 +182,8 @@ def prove_that_failures_are_seen(executor: Backend) -> None:
         raise EnvironmentMissing(f"the self-test failed ({listed}); `fuzz doctor` shows more")
 
 
-def obey_signals(task: Campaign, *also: Callable[[], None]) -> None:
-    """Of whoever wants it to stop, or to pause."""
+def obey_signals(task: Campaign, asked: threading.Event, *also: Callable[[], None]) -> None:
+    """Of whoever wants it to stop, or to pause; also what was `asked` while the compilers warmed up."""
 
     def stop() -> None:
         for each in (task.stop, *also):
@@ -194,6 +192,8 @@ def obey_signals(task: Campaign, *also: Callable[[], None]) -> None:
 
     on_first_signal(stop)
     task.when_at_rest = Pause(task.gate, say).rest
+    if asked.is_set():
+        task.stop()
 
 
 def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preload: Path | None) -> None:

@@ -8,9 +8,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
@@ -18,7 +20,7 @@ from fuzzer.isolate.devices import Device
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Place
 from fuzzer.isolate.toolchain import HOST_NAME
-from fuzzer.run_command import summarise, to_stop, warm_up
+from fuzzer.run_command import obey_signals, summarise, to_stop, warm_up
 from fuzzer.settings import Settings
 from fuzzer.signals import SIGNALS
 from fuzzer.terminal import program
@@ -38,7 +40,7 @@ class ColdFleet:
 
 @pytest.fixture
 def asked() -> Iterator[threading.Event]:
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: signal.getsignal(number) for number in (*SIGNALS, signal.SIGTSTP, signal.SIGCONT)}
     yield to_stop()
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -61,6 +63,18 @@ def test_who_wants_it_to_stop_while_it_warms_up_is_answered_at_once(
     warm_up(fleet, ["other"], asked)  # type: ignore[arg-type]
     assert asked.is_set()
     assert fleet.started == [HOST_NAME]
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_what_was_asked_meanwhile_is_obeyed(wanted: bool, asked: threading.Event) -> None:
+    if wanted:
+        asked.set()
+    stops: list[bool] = []
+    task = SimpleNamespace(stop=lambda: stops.append(True), gate=Gate())
+    obey_signals(task, asked)  # type: ignore[arg-type]
+    assert stops == [True] * wanted
+    signal.raise_signal(signal.SIGINT)
+    assert stops == [True] * (1 + wanted), "those that come later still count"
 
 
 def test_compilers_that_do_not_start_are_told_of(asked: threading.Event) -> None:
