@@ -142,7 +142,7 @@ def _lines(found: Status) -> Iterator[str]:
     if errors := int(str(books["errors"])):
         yield f"!! {could_not_be_done(errors)}{_kept(Path(found.campaign) / stored.ERRORS)}"
     if found.unreadable:
-        yield f"!! {len(found.unreadable)} findings cannot be read: {found.unreadable[0]}"
+        yield f"!! {number_of(len(found.unreadable), 'finding')} that cannot be read: {found.unreadable[0]}"
     for name, column, now in (("findings", 4, sum(found.findings.values())), ("features", 3, found.features)):
         values = [*(point[column] for point in found.curve), now]
         if any(values):
@@ -191,5 +191,6 @@ def merge(
         print_json(rows)
         return
     for each in done:
-        print(f"{each.source}: {each.tests} tests and {each.new} findings are new, {each.known} findings were there")
+        tests, new = number_of(each.tests, "test"), number_of(each.new, "finding")
+        print(f"{each.source}: new are {tests} and {new}; {number_of(each.known, 'finding')} known here")
     print(next_line("status", "--campaign", into))

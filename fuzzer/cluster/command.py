@@ -17,6 +17,7 @@ from fuzzer.cluster.remote import connected
 from fuzzer.replay import Exit
 from fuzzer.signals import on_first_signal
 from fuzzer.terminal import next_line, print_json, say
+from fuzzer.watching.words import number_of
 
 
 def on_cluster(order: Order, campaign: Path, seed: int | None, json: bool) -> None:
@@ -56,7 +57,8 @@ def _summarise(driver: Driver, store: Store, json: bool) -> None:
         slugs = sorted(doc.slug for doc in store.findings.values())
         print_json({"tests": tests, "findings": slugs, "new": len(driver.new), "given_up": given_up})
         return
-    print(f"{tests} tests of all nodes; {len(driver.new)} new findings:")
+    new = number_of(len(driver.new), "new finding") + (":" if driver.new else "")
+    print(f"{number_of(tests, 'test')} of all nodes; {new}")
     for doc in sorted(driver.new, key=lambda doc: (doc.component, doc.slug)):
         print(f"  {found_line(doc)}")
     for part in given_up:

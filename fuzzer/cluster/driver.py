@@ -25,6 +25,7 @@ from fuzzer.cluster.progress import Progress
 from fuzzer.cluster.remote import Remote
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
+from fuzzer.watching.words import number_of
 from generators.graph import Invalid
 
 BEAT_SECONDS = 10.0
@@ -184,7 +185,8 @@ class Driver:
                 continue
             node.waits = True
             self.tell(
-                f"node {part + 1} waits for a machine with {shape[0]} CPUs and {shape[1]} GPUs, or is slow to start"
+                f"node {part + 1} waits for a machine with {number_of(shape[0], 'CPU')} and "
+                f"{number_of(shape[1], 'GPU')}, or is slow to start"
             )
             self._shapes[part] = fitting(shape, self._there())
             if self._shapes[part] != shape:
@@ -324,7 +326,8 @@ class Driver:
                     self.tell(f"node {part + 1}: lost at the end ({_in_a_line(error)}); its directory has the rest")
                     self._dismiss(part)
             if not ready:
-                self.tell(f"{len(self._asked)} nodes do not answer; their directories have what they did last")
+                silent = ", ".join(f"node {part + 1}" for part in sorted(self._asked.values()))
+                self.tell(f"no answer from {silent}; what was done last is in the directory there")
                 for part in self._asked.values():
                     self._dismiss(part)
                 self._asked.clear()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from fuzzer.campaign.store import Store
 from fuzzer.watching.glance import Rates
-from fuzzer.watching.words import duration
+from fuzzer.watching.words import duration, number_of
 
 LINE_SECONDS = 10.0
 
@@ -33,10 +33,10 @@ class Progress:
         tests, lane_results = self._counters()
         words = [
             duration(now - self.began),
-            f"{tests} tests",
+            number_of(tests, "test"),
             f"{self._rates.of(now, tests)[0]:.2f}/s",
-            f"{lane_results} lane results",
-            f"{new} new findings, {len(self.store.findings)} in all",
+            number_of(lane_results, "lane result"),
+            f"{number_of(new, 'new finding')}, {len(self.store.findings)} in all",
             f"{heard} of {nodes} nodes heard of",
         ]
         return "  ".join(words)

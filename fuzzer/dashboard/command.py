@@ -12,7 +12,8 @@ from fuzzer.dashboard.data import Data, gather
 from fuzzer.dashboard.page import html
 from fuzzer.dashboard.serve import LOOPBACK, server
 from fuzzer.files import write_atomically
-from fuzzer.terminal import print_json, program, say
+from fuzzer.terminal import next_line, print_json, say
+from fuzzer.watching.words import number_of
 from generators.graph import Invalid
 
 
@@ -37,12 +38,13 @@ def dashboard(
         write_atomically(path, page.encode())
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
-    print(f"{path}: {len(data.findings)} findings, {len(page.encode()) / 1e6:.1f} MB{_told(data)}")
-    print(f"next: open {path} in a browser, or {program()} dashboard --serve --campaign {campaign}")
+    print(f"{path}: {number_of(len(data.findings), 'finding')}, {len(page.encode()) / 1e6:.1f} MB{_told(data)}")
+    print(next_line("dashboard", "--serve", "--campaign", campaign) + f", or open {path} in a browser")
 
 
 def _told(data: Data) -> str:
-    return f"; {len(data.unreadable)} folders cannot be read: {data.unreadable[0]}" if data.unreadable else ""
+    unreadable = number_of(len(data.unreadable), "folder")
+    return f"; {unreadable} that cannot be read: {data.unreadable[0]}" if data.unreadable else ""
 
 
 def _serve(campaign: Path, port: int) -> None:

@@ -22,6 +22,7 @@ from fuzzer.triage import tables
 from fuzzer.triage.merge import Merge
 from fuzzer.triage.related import causes
 from fuzzer.watching.on_disk import counted_in, findings_of
+from fuzzer.watching.words import number_of
 from generators.graph import Invalid
 from oracles.finding import Component
 
@@ -80,7 +81,8 @@ def _merged(campaign: Path, folders: Sequence[Path]) -> list[Merge]:
 
 def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: Path, unreadable: int) -> Iterator[str]:
     if unreadable and not docs:
-        yield f"none of {unreadable} findings can be read; next: move them out of {campaign / 'crashes'}"
+        none = f"{number_of(unreadable, 'finding')} that cannot be read, no other"
+        yield f"{none}; next: move them out of {campaign / 'crashes'}"
         return
     if not docs:
         where = () if campaign.resolve() == Path.cwd() else ("--campaign", campaign)
@@ -103,7 +105,8 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: 
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
     hint += f", and {len(old)} of known behaviour (`--known`)" if old else ""
     hint += f"; {unreadable} cannot be read" if unreadable else ""
-    yield f"{len(new)} findings{hint}; {next_line('--replay', campaign / 'crashes' / (new or docs)[0].slug)}"
+    first = campaign / "crashes" / (new or docs)[0].slug
+    yield f"{number_of(len(new), 'finding')}{hint}; {next_line('--replay', first)}"
 
 
 def _merge_lines(merged: Sequence[Merge], campaign: Path) -> Iterator[str]:
@@ -111,5 +114,5 @@ def _merge_lines(merged: Sequence[Merge], campaign: Path) -> Iterator[str]:
         yield into
         yield from (f"  and {each.slug}: {each.why}" for each in merged if each.into == into)
     bugs = len({each.into for each in merged})
-    told = f"{len(merged)} findings stand under {bugs} others" if merged else "no two findings are one"
+    told = f"duplicates: {len(merged)}, of {number_of(bugs, 'finding')}" if merged else "no two findings are one"
     yield f"{told}; {next_line('triage', '--campaign', campaign)}"

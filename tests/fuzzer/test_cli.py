@@ -418,7 +418,7 @@ def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
     assert (listed["slug"], listed["kind"], listed["component"]) == (saved.name, "internal-error", "tvm")
     plain = fuzz("triage", "--campaign", saved.parents[1])
     assert saved.name in plain.stdout
-    assert plain.stdout.splitlines()[-1] == f"1 findings; next: python -m fuzzer.cli --replay {saved}"
+    assert plain.stdout.splitlines()[-1] == f"1 finding; next: python -m fuzzer.cli --replay {saved}"
 
 
 def test_triage_of_what_is_no_campaign(fuzz: Fuzz, tmp_path: Path) -> None:

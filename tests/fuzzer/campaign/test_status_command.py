@@ -83,7 +83,7 @@ def test_status_says_how_fast_it_is_what_it_costs_and_what_fails(tmp_path: Path)
 def test_merge_and_status_of_the_result(tmp_path: Path) -> None:
     a, into = campaign(tmp_path / "a"), tmp_path / "c"
     assert fuzz("merge", a, "--into", into).splitlines() == [
-        f"{a}: 1 tests and 0 findings are new, 0 findings were there",
+        f"{a}: new are 1 test and 0 findings; 0 findings known here",
         f"next: {program()} status --campaign {into}",
     ]
     assert json.loads(fuzz("merge", a, "--into", into, "--json")) == [
@@ -125,7 +125,7 @@ def test_a_finding_that_is_damaged_is_told_of(tmp_path: Path, saved: Path) -> No
     damaged.write_text("[" * 9999)
     lines = fuzz("status", "--campaign", tmp_path).splitlines()
     assert lines[2] == "findings: 1 tvm; 0 flaky; 1 in 24 h"
-    assert lines[4].startswith(f"!! 1 findings cannot be read: {damaged}: ")
+    assert lines[4].startswith(f"!! 1 finding that cannot be read: {damaged}: ")
 
 
 @pytest.mark.parametrize("command", ["status", "dashboard"])

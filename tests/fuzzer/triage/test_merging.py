@@ -68,7 +68,7 @@ def test_findings_whose_signatures_agree_today_are_put_together(
     one = sorted(slug for slug, doc in slugs.items() if "no layout" in str(doc.evidence))
     why = "the same message, from layout.cc:tvm::relax::LayoutOf"
     assert said[:2] == [one[0], f"  and {one[1]}: {why}"]
-    assert said[2].startswith("1 findings stand under 1 others; next: ")
+    assert said[2].startswith("duplicates: 1, of 1 finding; next: ")
     assert contents(campaign) == before
     docs = {doc["slug"]: doc["duplicates"] for doc in listed(campaign, capsys)}
     assert len(docs) == 2

@@ -78,9 +78,9 @@ def test_a_finding_that_cannot_be_read_is_left_out_and_told_of(
     out, err = said(capsys, tmp_path, **options)
     assert [line.startswith(f"left out: {damaged}: ") for line in err] == [True]
     if not options:
-        assert out[-1].startswith("1 findings; 1 cannot be read; next: ")
+        assert out[-1].startswith("1 finding; 1 cannot be read; next: ")
         (saved / "finding.json").unlink()
-        assert said(capsys, tmp_path)[0][0].startswith("none of 1 findings can be read; next: ")
+        assert said(capsys, tmp_path)[0][0].startswith("1 finding that cannot be read, no other; next: ")
     if "json" in options:
         assert [doc["slug"] for doc in json.loads("".join(out))] == [saved.name]
 
