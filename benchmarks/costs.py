@@ -1,9 +1,12 @@
-"""What guidance takes for granted: what a test costs by its nodes and lanes, and which roads the lanes take.
+"""What guidance takes for granted: what a test costs by its nodes and lanes, which roads the lanes take, and what shows
+new failures.
 
     python benchmarks/costs.py [--tests 400] [--seed 11]
 
 Runs random tests of the default mix, without triage, and fits `CPU seconds = test + node * nodes + lane * lanes that
-came to their end` by least squares: TEST, NODE and LANES (of all lanes of a test) of `fuzzer.campaign.guidance`.
+came to their end` by least squares: TEST, NODE and LANES (of all lanes of a test) of `fuzzer.campaign.guidance`. For
+YIELD, a test's time and the failures of TVM's that no test before it had shown are shared out among the dtypes that its
+operators read; what comes first finds more, so that tables of runs of different lengths do not compare.
 """
 
 from __future__ import annotations
@@ -11,22 +14,55 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.hazards import typed_operators
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.settings import DRAWN, Settings
 from fuzzer.support import SAME_ROAD
+from fuzzer.triage import known
 from fuzzer.triage.reproduce import judged_run
+from fuzzer.triage.signature import signature_of
+from generators.graph import Case
+from oracles import judge_all
+from oracles.finding import Component, Finding
 from oracles.lane import Engine
 from oracles.outcome import Built, Ran
 
 WARM = 5
 """Tests that are not counted: the first children of a zygote are dearer."""
+
+
+@dataclass
+class Yields:
+    """By dtype: new failures, CPU seconds, nodes."""
+
+    shown: Counter[str] = field(default_factory=Counter)
+    took: Counter[str] = field(default_factory=Counter)
+    nodes: Counter[str] = field(default_factory=Counter)
+    _seen: set[str] = field(default_factory=set)
+
+    def add(self, case: Case, found: Iterable[Finding], seconds: float) -> None:
+        signatures = [signature_of(finding) for finding in found if finding.component is Component.TVM]
+        new = {signature.id for signature in signatures if not known.match(signature)} - self._seen
+        self._seen |= new
+        dtypes = [typed.dtype for typed in typed_operators(case.graph)]
+        for dtype in dtypes:
+            self.shown[dtype] += len(new) / len(dtypes)
+            self.took[dtype] += seconds / len(dtypes)
+            self.nodes[dtype] += 1
+
+    def print(self) -> None:
+        print(f"{len(self._seen)} failures; new by CPU second:")
+        for dtype, nodes in self.nodes.most_common():
+            print(f"  {dtype:10} {self.shown[dtype] / self.took[dtype]:.2f}  ({nodes} nodes)")
 
 
 def main() -> None:
@@ -41,6 +77,7 @@ def main() -> None:
 def measure(folder: Path, asked: argparse.Namespace) -> None:
     settings = Settings(folder, asked.seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
     draw, rows, spent, roads = random_cases(settings, asked.seed), [], [], Counter[str]()
+    yields = Yields()
     with Executor(folder / "scratch") as executor:
         for index in range(WARM + asked.tests):
             case, before = draw(index), executor.cpu_seconds
@@ -51,6 +88,7 @@ def measure(folder: Path, asked: argparse.Namespace) -> None:
             if index >= WARM:
                 rows.append((1.0, len(case.graph.nodes), ended, len(of_tvm)))
                 spent.append(executor.cpu_seconds - before)
+                yields.add(case, judge_all(case, outcomes), spent[-1])
                 roads.update(SAME_ROAD.get(lane.importer, lane.importer).value for lane in of_tvm)
     table = np.array(rows)
     fitted, (residual,), *_ = np.linalg.lstsq(table[:, :3], np.array(spent), rcond=None)
@@ -65,6 +103,7 @@ def measure(folder: Path, asked: argparse.Namespace) -> None:
         f"TEST {test:.2f} +- {error[0]:.2f}  NODE {node:.3f} +- {error[1]:.3f}  "
         f"LANES {lane * each:.2f} +- {error[2] * each:.2f} ({lane:.3f} each)"
     )
+    yields.print()
     print("roads: " + ", ".join(f"{road} {count / roads.total():.2f}" for road, count in roads.most_common()))
 
 

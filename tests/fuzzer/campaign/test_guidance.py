@@ -10,8 +10,8 @@ from fuzzer.campaign import corpus
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.counts import Counts
 from fuzzer.campaign.features import of_case
-from fuzzer.campaign.guidance import ROADS, Guidance
-from fuzzer.campaign.hazards import Typed, typed_operators
+from fuzzer.campaign.guidance import ROADS, YIELD, Guidance
+from fuzzer.campaign.hazards import NO_OPERAND, Typed, typed_operators
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.rows import Learnt
 from fuzzer.campaign.state import State
@@ -20,7 +20,7 @@ from fuzzer.settings import Settings
 from generators import case_file
 from generators.check import check
 from generators.choice import NumpySource
-from generators.graph import Case
+from generators.graph import Case, DType, Form
 from generators.ops import TABLE
 from generators.random_graph import generate
 from oracles.outcome import Outcome, Raised, Stage
@@ -122,3 +122,17 @@ def test_what_somebody_put_into_the_corpus_comes_first_as_it_is(tmp_path: Path) 
 
 def test_the_roads_shares_are_a_whole() -> None:
     assert sum(ROADS.values()) == pytest.approx(1)
+
+
+def test_dtypes_that_show_more_are_worth_more(tmp_path: Path) -> None:
+    assert YIELD.keys() == {*DType, NO_OPERAND}
+    guide, worth = guidance(tmp_path), {}
+    for index in range(300):
+        case = of("relu", index)
+        read = case.graph.types[case.graph.nodes[0].args[0]]
+        if len(case.graph.nodes) == 1 and case.graph.nodes[0].form is Form.PLAIN:
+            worth[read.dtype] = guide.worth(case)
+    assert {dtype: worth[dtype] / worth[DType.FLOAT32] for dtype in worth} == pytest.approx(
+        {dtype: YIELD[dtype] / YIELD[DType.FLOAT32] for dtype in worth}
+    )
+    assert len(worth) > 3
