@@ -42,7 +42,7 @@ _SUBSTITUTIONS = tuple(
         (r"\b(gamma|beta|moving_mean|moving_var)\b", "PARAMETER"),  # which of them TVM looks at first is chance
         (r"\b(pre|post)-pad\b", "PAD"),
         (r"\.MatchesCode\(DLDataTypeCode::kDLFloat\)", ".is_float()"),  # what TVM 0.25 calls it
-        (r"(?<=Invalid layout )[A-Z?@]+(?=$|\s)", "LAYOUT"),  # letters that ran over the end of the alphabet
+        (r"(?<=Invalid layout )\S+", "LAYOUT"),  # letters that ran over either end of the alphabet
         (r"(?<=can't find )\w(?= in source)", "AXIS"),
         # exporters: one mistake, made for many operators alike
         (r"(input parameter NODE of operator) \(\w+\)", r"\1 (OP)"),  # of a dtype that ONNX does not have it for

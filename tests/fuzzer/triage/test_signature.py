@@ -51,6 +51,7 @@ def test_no_skeleton_holds_a_number_an_address_or_a_path() -> None:
             "Type 'tensor(bool)' of input parameter (/Cast_1) of operator (Tan) in node (/Tan_3) is invalid.",
         ),
         ("Invalid layout B@A", "Invalid layout ?"),
+        ("Invalid layout =?@B", "Invalid layout <>EDB"),
         ("Invalid SLayout:can't find u in source", "Invalid SLayout:can't find N in source"),
         ("We don't have an op for aten::bitwise_or but", "We don't have an op for aten::eq but"),
         ("R.add(lv7) (Type of R.Tensor((9, 1), dtype='i'))", "R.add(gv3) (Type of R.Tensor((1,), dtype='f'))"),
