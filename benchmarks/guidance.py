@@ -4,7 +4,8 @@
 
 All arms run the default mix over the same lanes, without triage: a failure counts by its coarse signature, and a wrong
 result, which has no message, by the operators of the case that showed it, unless those of another are among them.
-`novelty` is guidance that takes no notice of what stops roads, `hazards` guidance that takes none of what was seen.
+`novelty` is guidance that takes no notice of what stops roads, `hazards` guidance that takes none of what was seen,
+`even` guidance to which all dtypes are alike.
 Prints a line for each seed and arm, at each fifth of the time; then medians with the extremes, and ratios by seed.
 """
 
@@ -14,16 +15,16 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.counts import Counts
 from fuzzer.campaign.features import features_of, of_case
-from fuzzer.campaign.guidance import Guidance
+from fuzzer.campaign.guidance import YIELD, Guidance
 from fuzzer.campaign.hazards import Hazards, Typed
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.isolate.executor import Executor
@@ -31,7 +32,7 @@ from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.settings import DRAWN, Settings
 from fuzzer.triage import known
 from fuzzer.triage.reproduce import judged_run
-from fuzzer.triage.signature import signature_of
+from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Component, Finding
@@ -53,19 +54,22 @@ class Seen:
     def distinct(self) -> int:
         return len(self.failures) + sum(map(len, self.silent.values()))
 
-    def add(self, case: Case, found: Sequence[Finding], features: frozenset[str]) -> None:
+    def add(self, case: Case, failures: Iterable[Signature], features: frozenset[str]) -> None:
         self.tests += 1
         self.features |= features
-        for finding in found:
-            signature = signature_of(finding)
-            if finding.component is not Component.TVM or known.match(signature):
-                continue
+        for signature in failures:
             if not signature.needs_ops:
                 self.failures.add(signature.id)
                 continue
             ops, others = frozenset(case.graph.ops), self.silent.setdefault(signature.id, set())
             if not any(other <= ops for other in others):
                 self.silent[signature.id] = {other for other in others if not ops <= other} | {ops}
+
+
+def failures_of(found: Iterable[Finding]) -> tuple[Signature, ...]:
+    """TVM's, that are not known behaviour."""
+    signatures = [signature_of(finding) for finding in found if finding.component is Component.TVM]
+    return tuple(signature for signature in signatures if not known.match(signature))
 
 
 class Careless(Hazards):
@@ -75,7 +79,7 @@ class Careless(Hazards):
         return 1.0
 
 
-class Forgetful(Counter[str]):
+class Forgetful(Counts):
     """Nothing was ever seen."""
 
     def __getitem__(self, name: str) -> int:
@@ -87,6 +91,7 @@ ARMS: dict[str, Callable[[Settings, int], Guidance | None]] = {
     "guided": Guidance,
     "novelty": lambda settings, seed: Guidance(settings, seed, hazards=Careless()),
     "hazards": lambda settings, seed: Guidance(settings, seed, counts=Forgetful()),
+    "even": lambda settings, seed: Guidance(settings, seed, yields=dict.fromkeys(YIELD, 1.0)),
 }
 
 Point = tuple[int, int, int]
@@ -113,7 +118,7 @@ def curve_in(folder: Path, name: str, seed: int, cpu: float) -> list[Point]:
             assert case is not None, "neither ends"
             result = judged_run(executor.run, case, lanes_of(settings, seed, index, case))
             found = tuple(judge_all(case, result.outcomes))
-            seen.add(case, found, features_of(result.outcomes, found) | frozenset(of_case(case)))
+            seen.add(case, failures_of(found), features_of(result.outcomes, found) | frozenset(of_case(case)))
             if guidance:
                 guidance.learn(index, case, result.outcomes, found)
             index += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fuzzer.campaign.cases import Drawing, drawing
@@ -67,6 +67,7 @@ class Guidance:
     seed: int
     counts: Counts = field(default_factory=Counts)
     hazards: Hazards = field(default_factory=Hazards)
+    yields: Mapping[str, float] = field(default_factory=lambda: YIELD)
     _first: dict[str, int] = field(default_factory=dict)
     _seen: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -93,7 +94,7 @@ class Guidance:
         novelty = sum(_weight(name) / (1 + self.counts[name]) ** 2 for name in frozenset(of_case(case)))
         typed, ops = typed_operators(case.graph), frozenset(case.graph.ops)
         passed = sum(share * self.hazards.passable(road, typed) for road, share in ROADS.items() if takes(road, ops))
-        shows = sum(YIELD[each.dtype] for each in typed) / max(1, len(typed))
+        shows = sum(self.yields[each.dtype] for each in typed) / max(1, len(typed))
         return shows * novelty * passed / (TEST + NODE * len(case.graph.nodes) + LANES * passed)
 
     def learn(self, index: int, case: Case, outcomes: Outcomes, found: Sequence[Finding]) -> None:

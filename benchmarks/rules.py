@@ -1,0 +1,139 @@
+"""Guidance's rules over recorded tests: which one orders them best? Seconds for each, where an ablation takes an hour.
+
+    python benchmarks/rules.py record FILE [--tests 1000] [--seed 101]
+    python benchmarks/rules.py replay FILE ... [--share 0.2] [--orders 6] [--arms guided,even,novelty,hazards]
+
+`record` runs random tests of the default mix, without triage, and writes what a rule learns from. `replay` lets each
+arm of `benchmarks/guidance.py` choose one of 64 of the tests that are left, again and again, until so large a share of
+all CPU seconds is spent; and prints the distinct failures, beside those of random order. Tests are what was recorded:
+the rule cannot have others drawn, so that a ratio is less than a campaign's. FILE is a pickle: open none but your own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import random
+import statistics
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from guidance import ARMS, Seen, failures_of
+
+from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.features import features_of, of_case
+from fuzzer.campaign.guidance import CANDIDATES, Guidance
+from fuzzer.campaign.hazards import ended_well, typed_operators
+from fuzzer.campaign.mix import lanes_of
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
+from fuzzer.settings import DRAWN, Settings
+from fuzzer.triage.reproduce import judged_run
+from fuzzer.triage.signature import Signature
+from generators.graph import Case
+from oracles import judge_all
+from oracles.lane import Importer
+
+DRAWING = 0.0006
+"""CPU seconds that a candidate takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """`case` is the random one of a seed and a number: it is drawn again."""
+
+    seed: int
+    number: int
+    seconds: float
+    ends: dict[Importer, float]
+    failures: tuple[Signature, ...]
+    features: frozenset[str]
+
+
+def record(path: Path, tests: int, seed: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as folder, path.open("wb") as file:
+        settings = mix_of(Path(folder), seed)
+        draw = random_cases(settings, seed)
+        with Executor(Path(folder) / "scratch") as executor:
+            for index in range(tests):
+                case, before = draw(index), executor.cpu_seconds
+                assert case is not None, "random cases do not end"
+                outcomes = judged_run(executor.run, case, lanes_of(settings, seed, index, case)).outcomes
+                found = tuple(judge_all(case, outcomes))
+                features = features_of(outcomes, found) | frozenset(of_case(case))
+                seconds, ends = executor.cpu_seconds - before, ended_well(outcomes, found)
+                pickle.dump(Test(seed, index, seconds, ends, failures_of(found), features), file)
+
+
+def recorded(path: Path, folder: Path) -> Iterator[tuple[Case, Test]]:
+    with path.open("rb") as file:
+        while True:
+            try:
+                test = pickle.load(file)
+            except EOFError:
+                return
+            case = random_cases(mix_of(folder, test.seed), test.seed)(test.number)
+            assert case is not None
+            yield case, test
+
+
+def mix_of(folder: Path, seed: int) -> Settings:
+    return Settings(folder, seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+
+
+def replay(rule: Guidance | None, tests: Sequence[tuple[Case, Test]], order: random.Random, seconds: float) -> Seen:
+    left, seen = list(tests), Seen()
+    while seconds > 0:
+        places = order.sample(range(len(left)), min(CANDIDATES if rule else 1, len(left)))
+        place = max(places, key=lambda place: rule.worth(left[place][0])) if rule else places[0]
+        left[place], left[-1] = left[-1], left[place]
+        case, test = left.pop()
+        seconds -= test.seconds + DRAWING * len(places)
+        seen.add(case, test.failures, test.features)
+        if rule:
+            for name in frozenset(of_case(case)):
+                rule.counts.add(name)
+            rule.hazards.learn(typed_operators(case.graph), test.ends)
+    return seen
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    recording = verbs.add_parser("record")
+    recording.add_argument("file", type=Path)
+    recording.add_argument("--tests", type=int, default=1000)
+    recording.add_argument("--seed", type=int, default=101)
+    replaying = verbs.add_parser("replay")
+    replaying.add_argument("files", type=Path, nargs="+")
+    replaying.add_argument("--share", type=float, default=0.2)
+    replaying.add_argument("--orders", type=int, default=6)
+    replaying.add_argument("--arms", default="guided,even,novelty,hazards")
+    asked = parser.parse_args()
+    if asked.verb == "record":
+        record(asked.file, asked.tests, asked.seed)
+        return
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as folder:
+        tests = [test for path in asked.files for test in recorded(path, Path(folder))]
+        seconds = asked.share * sum(test.seconds for _, test in tests)
+        print(f"{len(tests)} tests; {seconds:.0f} CPU s of them")
+        compare(tests, seconds, ("random", *asked.arms.split(",")), asked.orders, mix_of(Path(folder), 1))
+
+
+def compare(
+    tests: Sequence[tuple[Case, Test]], seconds: float, arms: Sequence[str], orders: int, settings: Settings
+) -> None:
+    by_chance = 0.0
+    for arm in arms:
+        runs = [replay(ARMS[arm](settings, 1), tests, random.Random(order), seconds) for order in range(orders)]
+        found = [seen.distinct for seen in runs]
+        mean, error = statistics.mean(found), statistics.stdev(found) / orders**0.5
+        by_chance = by_chance or mean
+        told = f"{mean:6.1f} +- {error:.1f} distinct failures, {mean / by_chance:.2f} times random"
+        print(f"{arm:8} {told}; {statistics.mean(seen.tests for seen in runs):.0f} tests", flush=True)
+
+
+if __name__ == "__main__":
+    main()
