@@ -7,6 +7,7 @@ else there, and most of what stops one is a bug that is known by then.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -90,12 +91,12 @@ class Guidance:
 
     def worth(self, case: Case) -> float:
         """What is expected to be new, over the roads that it may pass, by CPU second; and more where such dtypes show
-        more."""
+        more. Of that the root: by all of it, next to no test would be of float32 alone for the first hours."""
         novelty = sum(_weight(name) / (1 + self.counts[name]) ** 2 for name in frozenset(of_case(case)))
         typed, ops = typed_operators(case.graph), frozenset(case.graph.ops)
         passed = sum(share * self.hazards.passable(road, typed) for road, share in ROADS.items() if takes(road, ops))
         shows = sum(self.yields[each.dtype] for each in typed) / max(1, len(typed))
-        return shows * novelty * passed / (TEST + NODE * len(case.graph.nodes) + LANES * passed)
+        return math.sqrt(shows) * novelty * passed / (TEST + NODE * len(case.graph.nodes) + LANES * passed)
 
     def learn(self, index: int, case: Case, outcomes: Outcomes, found: Sequence[Finding]) -> None:
         """From a test that is through."""

@@ -132,7 +132,7 @@ def test_dtypes_that_show_more_are_worth_more(tmp_path: Path) -> None:
         read = case.graph.types[case.graph.nodes[0].args[0]]
         if len(case.graph.nodes) == 1 and case.graph.nodes[0].form is Form.PLAIN:
             worth[read.dtype] = guide.worth(case)
-    assert {dtype: worth[dtype] / worth[DType.FLOAT32] for dtype in worth} == pytest.approx(
+    assert {dtype: (worth[dtype] / worth[DType.FLOAT32]) ** 2 for dtype in worth} == pytest.approx(
         {dtype: YIELD[dtype] / YIELD[DType.FLOAT32] for dtype in worth}
     )
     assert len(worth) > 3
