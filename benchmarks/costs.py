@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from guidance import failures_of
 
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.hazards import typed_operators
@@ -27,12 +28,10 @@ from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.settings import DRAWN, Settings
 from fuzzer.support import SAME_ROAD
-from fuzzer.triage import known
 from fuzzer.triage.reproduce import judged_run
-from fuzzer.triage.signature import signature_of
 from generators.graph import Case
 from oracles import judge_all
-from oracles.finding import Component, Finding
+from oracles.finding import Finding
 from oracles.lane import Engine
 from oracles.outcome import Built, Ran
 
@@ -50,8 +49,7 @@ class Yields:
     _seen: set[str] = field(default_factory=set)
 
     def add(self, case: Case, found: Iterable[Finding], seconds: float) -> None:
-        signatures = [signature_of(finding) for finding in found if finding.component is Component.TVM]
-        new = {signature.id for signature in signatures if not known.match(signature)} - self._seen
+        new = {signature.id for signature in failures_of(found)} - self._seen
         self._seen |= new
         dtypes = [typed.dtype for typed in typed_operators(case.graph)]
         for dtype in dtypes:

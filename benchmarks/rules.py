@@ -6,13 +6,12 @@
 `record` runs random tests of the default mix, without triage, and writes what a rule learns from. `replay` lets each
 arm of `benchmarks/guidance.py` choose one of 64 of the tests that are left, again and again, until so large a share of
 all CPU seconds is spent; and prints the distinct failures, beside those of random order. Tests are what was recorded:
-the rule cannot have others drawn, so that a ratio is less than a campaign's. FILE is a pickle: open none but your own.
+the rule cannot have others drawn, so that a ratio is less than a campaign's. FILE has a line of JSON for each test.
 """
 
 from __future__ import annotations
 
 import argparse
-import pickle
 import random
 import statistics
 import tempfile
@@ -20,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from guidance import ARMS, Seen, failures_of
 
 from fuzzer.campaign.cases import random_cases
@@ -64,16 +64,14 @@ def record(path: Path, tests: int, seed: int) -> None:
                 found = tuple(judge_all(case, outcomes))
                 features = features_of(outcomes, found) | frozenset(of_case(case))
                 seconds, ends = executor.cpu_seconds - before, ended_well(outcomes, found)
-                pickle.dump(Test(seed, index, seconds, ends, failures_of(found), features), file)
+                test = Test(seed, index, seconds, ends, failures_of(found), features)
+                file.write(msgspec.json.encode(test) + b"\n")
 
 
 def recorded(path: Path, folder: Path) -> Iterator[tuple[Case, Test]]:
     with path.open("rb") as file:
-        while True:
-            try:
-                test = pickle.load(file)
-            except EOFError:
-                return
+        for line in file:
+            test = msgspec.json.decode(line, type=Test)
             case = random_cases(mix_of(folder, test.seed), test.seed)(test.number)
             assert case is not None
             yield case, test
