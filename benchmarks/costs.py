@@ -26,7 +26,7 @@ from fuzzer.campaign.hazards import typed_operators
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.settings import DRAWN, Settings
+from fuzzer.settings import DRAWN, LaneMix, Settings
 from fuzzer.support import SAME_ROAD
 from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def measure(folder: Path, asked: argparse.Namespace) -> None:
-    settings = Settings(folder, asked.seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+    settings = Settings(folder, asked.seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
     draw, rows, spent, roads = random_cases(settings, asked.seed), [], [], Counter[str]()
     yields = Yields()
     with Executor(folder / "scratch") as executor:

@@ -29,7 +29,7 @@ from fuzzer.campaign.hazards import Hazards, Typed
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.settings import DRAWN, Settings
+from fuzzer.settings import DRAWN, LaneMix, Settings
 from fuzzer.triage import known
 from fuzzer.triage.reproduce import judged_run
 from fuzzer.triage.signature import Signature, signature_of
@@ -107,7 +107,7 @@ def curve_of(name: str, seed: int, cpu: float) -> list[Point]:
 
 
 def curve_in(folder: Path, name: str, seed: int, cpu: float) -> list[Point]:
-    settings = Settings(folder, seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+    settings = Settings(folder, seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
     guidance = ARMS[name](settings, seed)
     draw: Callable[[int], Case | None] = guidance.case if guidance else random_cases(settings, seed)
     seen, curve = Seen(), list[Point]()

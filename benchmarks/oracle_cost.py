@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=60)
     parser.add_argument("--seed", type=int, default=300)
     arguments = parser.parse_args()
-    draw = random_cases(Settings(Path(), arguments.seed, ()), arguments.seed)
+    draw = random_cases(Settings(Path(), arguments.seed), arguments.seed)
     lanes = references = judging = 0.0
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
         for number in range(arguments.cases):

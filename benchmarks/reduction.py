@@ -25,7 +25,7 @@ from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.preload import read
 from fuzzer.isolate.toolchain import HOST
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.settings import DRAWN, Settings
+from fuzzer.settings import DRAWN, LaneMix, Settings
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
 from fuzzer.triage.reproduce import judged_by, judged_run
 from generators.builder import Limits
@@ -85,7 +85,7 @@ def planted(executor: Executor, seed: int, count: int, nodes: int) -> Iterator[F
 def real(executor: Executor, seed: int, tests: int) -> Iterator[Found]:
     """What a campaign of this seed would look into, one finding for each signature."""
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder), seed) as store:
-        settings = Settings(Path(), seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+        settings = Settings(Path(), seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
         draw = random_cases(settings, seed)
         for index in range(tests):
             case = draw(index)

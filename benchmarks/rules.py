@@ -29,7 +29,7 @@ from fuzzer.campaign.hazards import ended_well, typed_operators
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.settings import DRAWN, Settings
+from fuzzer.settings import DRAWN, LaneMix, Settings
 from fuzzer.triage.reproduce import judged_run
 from fuzzer.triage.signature import Signature
 from generators.graph import Case
@@ -78,7 +78,7 @@ def recorded(path: Path, folder: Path) -> Iterator[tuple[Case, Test]]:
 
 
 def mix_of(folder: Path, seed: int) -> Settings:
-    return Settings(folder, seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True, drawn=DRAWN)
+    return Settings(folder, seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
 
 
 def replay(rule: Guidance | None, tests: Sequence[tuple[Case, Test]], order: random.Random, seconds: float) -> Seen:

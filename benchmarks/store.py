@@ -23,7 +23,7 @@ from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.processes import resident_bytes
 from fuzzer.lanes import LANES
-from fuzzer.settings import Settings
+from fuzzer.settings import LaneMix, Settings
 from generators.graph import Array
 from oracles.lane import LaneSpec
 from oracles.outcome import Facts, Outcome, Raised, Ran, Result, Stage, Unsupported
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--tests", type=int, default=100_000)
     tests = parser.parse_args().tests
     folder = Path(tempfile.mkdtemp(prefix="difftvm-"))
-    settings = Settings(folder, SEED, LANES)
+    settings = Settings(folder, SEED, LaneMix(LANES))
     draw, guidance = random_cases(settings, SEED), Guidance(settings, SEED)
     with Store(folder, SEED) as store:
         for step in range(STEPS):

@@ -12,7 +12,6 @@ import argparse
 import tempfile
 import time
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
@@ -20,7 +19,7 @@ from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.tally import Tally
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.settings import DRAWN, Settings
+from fuzzer.settings import DRAWN, LaneMix, Settings
 from fuzzer.triage.reproduce import judged_run
 from oracles import judge_all
 
@@ -31,8 +30,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=400)
     parser.add_argument("--drawn", type=int, default=DRAWN)
     arguments = parser.parse_args()
-    settings = Settings(Path(), arguments.seed, SCREENING, SAMPLED_LANES, often=OFTEN, steered=True)
-    settings = replace(settings, drawn=arguments.drawn)
+    mix = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, arguments.drawn, steered=True)
+    settings = Settings(Path(), arguments.seed, mix)
     draw, tally, ended = random_cases(settings, arguments.seed), Tally(), Counter[tuple[str, str]]()
     began = time.process_time()
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:

@@ -45,7 +45,7 @@ from fuzzer.report.finding_file import FindingDoc
 from fuzzer.run_command import obey_signals, to_stop, warm_up
 from fuzzer.seeds import command as seeds_command
 from fuzzer.selftest import Check, self_test
-from fuzzer.settings import Settings
+from fuzzer.settings import LaneMix, RunLimits, Settings
 from fuzzer.terminal import next_line, print_json, program, say
 from fuzzer.toolchains import command as toolchains
 from fuzzer.toolchains.lanes import in_toolchains, named
@@ -284,7 +284,7 @@ def sweep(
     task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
     asked = to_stop()
     with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
-        settings = Settings(out, store.state.seed, chosen, (), seconds, None, workers, json=json)
+        settings = Settings(out, store.state.seed, LaneMix(chosen), RunLimits(seconds), workers=workers, json=json)
         warm_up(executor, (), asked)
         campaign = Campaign(settings, store, executor, task.case, task.watch)
         obey_signals(campaign, asked)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from fuzzer.isolate.fleet import Backend, Fleet
+from fuzzer.isolate.fleet import Fleet, Runner
 from fuzzer.open_sizes import at_each_size
 from fuzzer.report.repro import headline
 from fuzzer.toolchains import registry
@@ -141,7 +141,7 @@ def run(entries: Sequence[Entry]) -> Iterator[Check]:
                 yield from _checked(fleet, entry, case)
 
 
-def _checked(fleet: Backend, entry: Entry, case: Case) -> Iterator[Check]:
+def _checked(fleet: Runner, entry: Entry, case: Case) -> Iterator[Check]:
     lanes = dict.fromkeys(lane for each in entry.expected for lane in judged_by(each.lane))
     outcomes = judged_run(fleet.run, case, tuple(lanes)).outcomes
     found = list(judge_all(case, outcomes))

@@ -165,7 +165,7 @@ Seen = Callable[[int, Case, Result], None]
 
 def each_result(executor: Executor, order: Order, seen: Seen, stop: threading.Event) -> int:
     """Runs the order's cases, `seen` one at a time; gives the number of the first test that was not run."""
-    draw = random_cases(Settings(Path(), order.seed, ()), order.seed)
+    draw = random_cases(Settings(Path(), order.seed), order.seed)
     numbers, lock = itertools.count(order.first), threading.Lock()
     end = order.first + order.count
     left = end

@@ -13,7 +13,7 @@ import msgspec
 import typer
 
 from fuzzer.campaign.store import Store
-from fuzzer.isolate.fleet import Backend, Fleet
+from fuzzer.isolate.fleet import Fleet, Lab
 from fuzzer.isolate.toolchain import HOST_NAME
 from fuzzer.lanes import select
 from fuzzer.options import JsonFlag, PreloadFile
@@ -108,19 +108,19 @@ def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> Wanted
     return Wanted(case, None, in_toolchains(chosen, named(toolchain or HOST_NAME)))
 
 
-def run(executor: Backend, store: Store, wanted: Wanted, workers: int) -> list[Minimized]:
+def run(executor: Lab, store: Store, wanted: Wanted, workers: int) -> list[Minimized]:
     """The finding, or all that the lanes show, reduced and saved."""
     seen = [wanted.saved] if wanted.saved else _seen(executor, wanted.case, wanted.lanes)
     return [_minimized(executor, store, wanted.case, sighting, workers) for sighting in seen]
 
 
-def _seen(executor: Backend, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
+def _seen(executor: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
     everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
     found = judge_all(case, judged_run(executor.run_fresh, case, everything).outcomes)
     return sightings(finding for finding in found if finding.lane in lanes)
 
 
-def _minimized(executor: Backend, store: Store, case: Case, sighting: Sighting, workers: int) -> Minimized:
+def _minimized(executor: Lab, store: Store, case: Case, sighting: Sighting, workers: int) -> Minimized:
     found = blamed(executor.run_fresh, investigate(executor.run_fresh, case, sighting, width=workers))
     folder = None
     if not found.flaky:

@@ -8,7 +8,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from fuzzer.availability import CompileOnly, Missing, Runnable, availability, in_words
-from fuzzer.isolate.fleet import Backend
+from fuzzer.isolate.fleet import FreshRunner
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.repro import headline
@@ -75,7 +75,7 @@ def load(folder: Path) -> tuple[FindingDoc, Case]:
     return finding_file.read_with_case(folder)
 
 
-def replay(executor: Backend, doc: FindingDoc, case: Case, lanes: Sequence[LaneSpec], times: int) -> Replay:
+def replay(executor: FreshRunner, doc: FindingDoc, case: Case, lanes: Sequence[LaneSpec], times: int) -> Replay:
     runs = []
     for lane in lanes:
         for _ in range(times):

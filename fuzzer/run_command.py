@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -31,7 +30,7 @@ from fuzzer.isolate.toolchain import HOST, HOST_NAME
 from fuzzer.lanes import OFTEN, RELAY_OFTEN, RELAY_ROADS, RELAY_SAMPLED, SAMPLED_LANES, SCREENING
 from fuzzer.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames, lanes_named, ops_named
 from fuzzer.selftest import self_test
-from fuzzer.settings import DRAWN, Settings
+from fuzzer.settings import DRAWN, Disk, LaneMix, RunLimits, Settings
 from fuzzer.signals import Pause, on_first_signal
 from fuzzer.terminal import next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
@@ -123,12 +122,18 @@ def run(
         return
     with Store(campaign, seed) as store:
         settings = Settings(
-            campaign, store.state.seed, every_test, sampled, seconds, tests, workers, chosen_ops, json=json
+            campaign,
+            store.state.seed,
+            LaneMix(every_test, sampled, often, drawn, steered=the_mix),
+            RunLimits(seconds, tests, until_new),
+            Disk(_bytes(disk_limit), round(disk_reserve * GB)),
+            workers,
+            chosen_ops,
+            share=Share(part, of, first, end),
+            guided=guided,
+            releases=tuple(other.name for other in others),
+            json=json,
         )
-        settings = replace(settings, often=often, drawn=drawn, steered=the_mix)
-        settings = replace(settings, guided=guided, releases=tuple(other.name for other in others))
-        settings = replace(settings, until_new=until_new, share=Share(part, of, first, end))
-        settings = replace(settings, disk_limit=_bytes(disk_limit), disk_reserve=round(disk_reserve * GB))
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
         asked = to_stop()
         say("warming up the compilers ...")

@@ -1,4 +1,4 @@
-"""What a campaign is asked to do: one frozen value, made by the command line."""
+"""What a campaign shall do, as frozen values. The command line makes them once."""
 
 from __future__ import annotations
 
@@ -12,36 +12,61 @@ from generators.ops import OPS, Op
 from oracles.lane import LaneSpec
 
 DRAWN = 3
-"""Lanes that are drawn for each test: of the default mix, see benchmarks/throughput.py."""
+"""How many lanes the default mix draws for each test. benchmarks/throughput.py measures what they cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneMix:
+    """Which lanes a test takes (`fuzzer.campaign.mix`).
+
+    always   every test takes these
+    in_turn  every test takes one of these
+    often    some tests take these
+    drawn    so many lanes are drawn for each test alone
+    steered  whether an importer seldom gets an operator that it is known not to support. Lanes that the user named are
+             not steered
+    """
+
+    always: tuple[LaneSpec, ...] = ()
+    in_turn: tuple[LaneSpec, ...] = ()
+    often: tuple[LaneSpec, ...] = ()
+    drawn: int = 0
+    steered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """When this run of the campaign ends: after so many seconds, tests or new findings. None means no limit."""
+
+    seconds: float | None = None
+    tests: int | None = None
+    new_findings: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Bytes: `limit` is the most that the campaign's directory may take, `reserve` must stay free on its file system
+    (`fuzzer.campaign.room`)."""
+
+    limit: int | None = None
+    reserve: int = RESERVE
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds`, `tests` and `until_new`, that many new findings, bound this run, not the campaign; None is no bound.
-    `disk_limit` and `disk_reserve` are in bytes (`fuzzer.campaign.room`).
-
-    Every test takes `lanes`, one of the `sampled` ones in turn, and so many that are `drawn` for it alone; some tests
-    take `often` (`fuzzer.campaign.mix`). Where lanes are `steered`, what an importer is known not to take is seldom
-    tried on it; lanes that somebody asked for are not. Where it is `guided`, what tests showed decides what comes next.
-    New findings are held against the toolchains of `releases` as well, where no test's lanes run.
-    """
+    """`ops` and `limits` say what is drawn, `share` which tests of the seed are run. In a `guided` campaign, the
+    results of earlier tests decide what comes next. `releases` are toolchains in which no test runs: new findings are
+    run in them too."""
 
     campaign: Path
     seed: int
-    lanes: tuple[LaneSpec, ...]
-    sampled: tuple[LaneSpec, ...] = ()
-    seconds: float | None = None
-    tests: int | None = None
+    lanes: LaneMix = LaneMix()
+    run: RunLimits = RunLimits()
+    disk: Disk = Disk()
     workers: int = 1
     ops: tuple[Op, ...] = OPS
     limits: Limits = field(default_factory=Limits)
-    json: bool = False
-    steered: bool = False
-    often: tuple[LaneSpec, ...] = ()
-    drawn: int = 0
+    share: Share = ALL
     guided: bool = False
     releases: tuple[str, ...] = ()
-    until_new: int | None = None
-    share: Share = ALL
-    disk_limit: int | None = None
-    disk_reserve: int = RESERVE
+    json: bool = False

@@ -24,7 +24,7 @@ from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
 from fuzzer.isolate.device_station import ON_THE_DEVICE
 from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.fleet import Backend
+from fuzzer.isolate.fleet import Lab
 from fuzzer.isolate.processes import give_back_memory
 from fuzzer.report import exported
 from fuzzer.report.finding_file import FindingDoc
@@ -85,7 +85,7 @@ class Campaign:
     """One run of a campaign, over a pool of threads that each wait for children."""
 
     def __init__(
-        self, settings: Settings, store: Store, executor: Backend, cases: Cases | None = None, watch: Watch = _nobody
+        self, settings: Settings, store: Store, executor: Lab, cases: Cases | None = None, watch: Watch = _nobody
     ) -> None:
         self.settings, self.store, self.executor = settings, store, executor
         self.guidance = self._guidance()
@@ -107,7 +107,7 @@ class Campaign:
         self._numbers = Numbers(settings.share, begin, store.done_from(begin))
         self.gate = Gate()
         self.room = Room(
-            store.folder, self.gate, say, settings.disk_limit, settings.disk_reserve, forget=store.forget_oldest
+            store.folder, self.gate, say, settings.disk.limit, settings.disk.reserve, forget=store.forget_oldest
         )
         self.when_at_rest: Callable[[], None] = lambda: None
 
@@ -185,17 +185,17 @@ class Campaign:
 
     def _take(self) -> int | None:
         """The next test's number; None where this run is over."""
-        until = self.settings
+        until = self.settings.run
         with self._lock:
             all_done = until.tests is not None and self._numbers.taken >= until.tests
-            enough = until.until_new is not None and len(self.new) >= until.until_new
+            enough = until.new_findings is not None and len(self.new) >= until.new_findings
             if self._stop.is_set() or self._out_of_time or all_done or enough:
                 return None
             return self._numbers.take()
 
     @property
     def _out_of_time(self) -> bool:
-        return self.settings.seconds is not None and self.seconds >= self.settings.seconds
+        return self.settings.run.seconds is not None and self.seconds >= self.settings.run.seconds
 
     def _through(self, index: int) -> bool:
         """The test; False where there are no more cases. Once more where the disk was full in the middle of it, as soon
@@ -281,7 +281,9 @@ class Campaign:
         """With how it fares in the campaign's other toolchains, where there are any: their zygotes are warm. Those that
         it does not know are left to `fuzz bisect`."""
         relay = speaks_relay(found.finding.lane)
-        lanes = [lane for lane in self.settings.lanes if lane.engine is Engine.TVM and speaks_relay(lane) is relay]
+        lanes = [
+            lane for lane in self.settings.lanes.always if lane.engine is Engine.TVM and speaks_relay(lane) is relay
+        ]
         others = () if relay else self.settings.releases
         toolchains = tuple(dict.fromkeys((*(lane.toolchain for lane in lanes), *others)))
         return released(self._run_for_triage, found, toolchains, self.executor.versions)

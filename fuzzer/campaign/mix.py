@@ -13,7 +13,7 @@ from oracles.finding import runs_program
 from oracles.lane import LaneSpec, speaks_relay
 
 EVERY = 4
-"""`Settings.often` is taken by each so-manieth test."""
+"""Every 4th test takes the lanes of `LaneMix.often`."""
 
 _DOUBT = 10
 """In so many percent of the tests, what an importer is not known to take is tried on it all the same."""
@@ -25,15 +25,16 @@ _LANES = 1
 def lanes_of(settings: Settings, seed: int, index: int, case: Case) -> tuple[LaneSpec, ...]:
     """In the order in which they run, each after what it is judged by. Of the sampled lanes, those for symbolic sizes
     have their turn whenever a case has such."""
+    mix = settings.lanes
     source, ops = NumpySource(seed, index, _LANES), frozenset(case.graph.ops)
-    doubting = source.rarely(_DOUBT) or not settings.steered
-    turns = [lane for lane in settings.sampled if lane.symbolic == bool(case.graph.symbols)]
-    usual = [*settings.lanes, *(settings.often if index % EVERY == 0 else ())]
+    doubting = source.rarely(_DOUBT) or not mix.steered
+    turns = [lane for lane in mix.in_turn if lane.symbolic == bool(case.graph.symbols)]
+    usual = [*mix.always, *(mix.often if index % EVERY == 0 else ())]
     usual += [turns[index % len(turns)]] if turns else []
     lanes = [lane for lane in usual if doubting or speaks_relay(lane) or takes(lane.importer, ops)]
     importers = [importer for importer in IMPORTERS if takes(importer, ops)]
     if importers and not case.graph.symbols:
-        lanes += [drawn(source, case, importers) for _ in range(settings.drawn)]
+        lanes += [drawn(source, case, importers) for _ in range(mix.drawn)]
     # PyTorch on what torch.export gave is asked only where somebody disagrees with it (`judged_run`)
     company = [each for lane in lanes for each in judged_by(lane) if not runs_program(each)]
     return tuple(dict.fromkeys((*REFERENCES, *company)))

@@ -17,7 +17,7 @@ from fuzzer.filing.gates import Desk
 from fuzzer.filing.newest import newest
 from fuzzer.filing.secret import Secret
 from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.fleet import Backend
+from fuzzer.isolate.fleet import FreshRunner
 from fuzzer.report.finding_file import FindingDoc
 from generators.graph import Invalid
 from oracles.finding import Component
@@ -40,7 +40,7 @@ class AutoFiler:
         token: Secret,
         crashes: Path,
         new: Sequence[FindingDoc],
-        backend: Backend,
+        backend: FreshRunner,
         tell: Callable[[str], None],
     ) -> None:
         """Entering it raises `Unreachable` where nobody answers: before the campaign begins, not a night later."""
@@ -113,7 +113,7 @@ class NobodyFiles:
         return None
 
 
-Start = Callable[[Sequence[FindingDoc], Path, Backend, Callable[[str], None]], AutoFiler | NobodyFiles]
+Start = Callable[[Sequence[FindingDoc], Path, FreshRunner, Callable[[str], None]], AutoFiler | NobodyFiles]
 """From a campaign's new findings, their folder, what runs lanes, and who is told."""
 
 

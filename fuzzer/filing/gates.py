@@ -16,7 +16,7 @@ from fuzzer.filing.draft import Draft
 from fuzzer.filing.ledger import Ledger, Step, state_folder
 from fuzzer.filing.newest import Newest
 from fuzzer.filing.tracker import BODY, TITLE, Issue, Tracker
-from fuzzer.isolate.fleet import Backend
+from fuzzer.isolate.fleet import FreshRunner
 from fuzzer.isolate.toolchain import HOST_NAME, Kind, language_of
 from fuzzer.replay import Exit, replay
 from fuzzer.report.issue import marker
@@ -57,7 +57,7 @@ class Desk:
     ledger: Ledger
     place: str = ""
     tracker: Tracker | None = None
-    backend: Callable[[], Backend] | None = None
+    backend: Callable[[], FreshRunner] | None = None
     newest: Newest = NOT_ASKED
 
 

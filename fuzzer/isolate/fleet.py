@@ -26,20 +26,37 @@ Find = Callable[[str], Toolchain]
 """From a toolchain's name to it; raises `EnvironmentMissing` where there is none."""
 
 
+class FreshRunner(Protocol):
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        """Run the lanes in processes in which no lane ran before. Triage and replay use it."""
+
+
+class Runner(FreshRunner, Protocol):
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        """Run the lanes in processes that may have run others."""
+
+
+class Lab(Runner, Protocol):
+    """Runs lanes, and can investigate what fails."""
+
+    @property
+    def versions(self) -> dict[str, str]: ...
+    @property
+    def cpu_seconds(self) -> float: ...
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        """What compute-sanitizer reports for one run of the lane; empty where it does not apply."""
+
+
 class Backend(Protocol):
-    """Something that runs lanes: an `Executor`, or a `DevicePool` for devices that no process may fork with."""
+    """What a fleet starts: an `Executor`, or a `DevicePool` for devices that no process may fork with."""
 
     @property
     def versions(self) -> dict[str, str]: ...
     @property
     def cpu_seconds(self) -> float: ...
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result: ...
-    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
-        """Like `run`, where nothing that an earlier lane did can show: what confirms, reduces and replays."""
-
-    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
-        """What compute-sanitizer says of one run of the lane; nothing where it has no say."""
-
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result: ...
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
     ) -> None: ...

@@ -186,7 +186,7 @@ class Observer:
             pid=os.getpid(),
             now=now,
             seconds=seconds,
-            limit=campaign.settings.seconds,
+            limit=campaign.settings.run.seconds,
             run_tests=run.tests,
             run_lane_results=run.lane_results,
             new=len(campaign.new),

@@ -17,7 +17,7 @@ from fuzzer.isolate.fleet import Fleet, Place
 from fuzzer.lanes import TVM_LANES
 from fuzzer.lanes.target_lanes import TARGET_LANES
 from fuzzer.replay import Exit, load, replay
-from fuzzer.settings import Settings
+from fuzzer.settings import LaneMix, Settings
 from fuzzer.toolchains.registry import find
 from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
 from oracles.finding import Component, Kind
@@ -59,7 +59,7 @@ class Gpu:
         return pool
 
     def campaign(self, store: Store, tests: int) -> Campaign:
-        settings = Settings(store.folder, 1, (LLVM, CUDA))
+        settings = Settings(store.folder, 1, LaneMix((LLVM, CUDA)))
         campaign = Campaign(settings, store, self.fleet, lambda index: case(index) if index < tests else None)
         campaign.run()
         return campaign

@@ -44,4 +44,4 @@ def aliased(ran: Outcome) -> Outcome:
 )
 def test_the_failure_that_was_saved_is_looked_for(sin: Outcome, verdict: Exit) -> None:
     doc = record(fakes.CASE, Kind.ALIASED_OUTPUT, fakes.TVM, SideEffect(aliases=((0, "x0"),))).doc
-    assert replay(Lane(sin), doc, fakes.CASE, (fakes.TVM,), 1).exit is verdict  # type: ignore[arg-type]
+    assert replay(Lane(sin), doc, fakes.CASE, (fakes.TVM,), 1).exit is verdict

@@ -36,7 +36,7 @@ def words_of(cases: Iterable[Case | None], folder: Path) -> list[str]:
 
 def run(folder: Path, tests: Sequence[int], share: Share = ALL) -> list[str]:
     """What a run of a campaign gives those tests."""
-    draw = random_cases(Settings(folder, 1, (), share=share), 1)
+    draw = random_cases(Settings(folder, 1, share=share), 1)
     return words_of(map(draw, tests), folder)
 
 
@@ -56,7 +56,7 @@ def test_a_test_that_is_repeated_gets_its_case_again(tmp_path: Path) -> None:
 
 
 def test_guided_campaigns_run_them_too(tmp_path: Path) -> None:
-    settings = Settings(tmp_path, 1, (), guided=True)
+    settings = Settings(tmp_path, 1, guided=True)
     for test, word in ((40, "abs"), (80, "neg")):
         brought(tmp_path, word)
         guide = Guidance(settings, 1)
@@ -75,7 +75,7 @@ def test_shares_run_each_of_them_once_together(tmp_path: Path) -> None:
 
 def test_two_workers_get_no_case_twice(tmp_path: Path) -> None:
     brought(tmp_path, "abs", "exp", "neg", "relu", "sigmoid", "tanh")
-    draw = random_cases(Settings(tmp_path, 1, ()), 1)
+    draw = random_cases(Settings(tmp_path, 1), 1)
     with ThreadPoolExecutor(4) as pool:
         assert sorted(words_of(pool.map(draw, range(6)), tmp_path)) == ["abs", "exp", "neg", "relu", "sigmoid", "tanh"]
     assert len((tmp_path / corpus.FOLDER / RUN).read_text().splitlines()) == 6
@@ -90,7 +90,7 @@ def test_what_was_torn_costs_a_case_nothing(torn: str, tmp_path: Path) -> None:
 
 def test_who_names_operators_gets_none_of_them(tmp_path: Path) -> None:
     brought(tmp_path, "abs")
-    named = random_cases(Settings(tmp_path, 1, (), ops=(TABLE["relu"],)), 1)
+    named = random_cases(Settings(tmp_path, 1, ops=(TABLE["relu"],)), 1)
     assert words_of((named(0), named(1)), tmp_path) == ["", ""]
     assert run(tmp_path, (0, 1)) == ["abs", ""]
 
@@ -98,7 +98,7 @@ def test_who_names_operators_gets_none_of_them(tmp_path: Path) -> None:
 def test_without_a_corpus_nothing_is_written_and_the_seed_decides(tmp_path: Path) -> None:
     digests = []
     for _ in range(2):
-        draw = random_cases(Settings(tmp_path, 1, ()), 1)
+        draw = random_cases(Settings(tmp_path, 1), 1)
         digests.append([case_file.digest(case) for case in map(draw, range(8)) if case])
     assert digests[0] == digests[1]
     assert not list(tmp_path.iterdir())
@@ -108,7 +108,7 @@ def test_without_a_corpus_nothing_is_written_and_the_seed_decides(tmp_path: Path
 
 
 def test_a_random_case_depends_on_seed_and_number_alone(tmp_path: Path) -> None:
-    one, other = (random_cases(Settings(tmp_path, 1, ()), seed) for seed in (4, 5))
+    one, other = (random_cases(Settings(tmp_path, 1), seed) for seed in (4, 5))
     digests = [case_file.digest(one(index)) for index in range(6)]  # type: ignore[arg-type]
     assert digests == [case_file.digest(one(index)) for index in reversed(range(6))][::-1]  # type: ignore[arg-type]
     assert len({*digests, *(case_file.digest(other(index)) for index in range(6))}) == 12  # type: ignore[arg-type]
@@ -122,7 +122,7 @@ def test_random_cases_keep_their_sizes_open(tmp_path: Path) -> None:
     drawn = [generate(NumpySource(2, index), Limits(), OPS) for index in range(60)]
     symbolic = [index for index, case in enumerate(drawn) if case.graph.symbols]
     assert symbolic
-    case_of = random_cases(Settings(tmp_path, 1, ()), 2)
+    case_of = random_cases(Settings(tmp_path, 1), 2)
     cases = [case for index in range(60) if (case := case_of(index))]
     assert any(case.graph.symbols for case in cases)
     for case in cases:
@@ -134,6 +134,6 @@ def test_random_cases_keep_their_sizes_open(tmp_path: Path) -> None:
 
 def test_random_cases_of_some_operators(tmp_path: Path) -> None:
     chosen = (TABLE["relu"], TABLE["neg"])
-    case_of = random_cases(Settings(tmp_path, 1, (), ops=chosen, limits=Limits(max_nodes=3)), 0)
+    case_of = random_cases(Settings(tmp_path, 1, ops=chosen, limits=Limits(max_nodes=3)), 0)
     names = {name for index in range(20) if (case := case_of(index)) for name in case.graph.ops}
     assert names == {"relu", "neg"}

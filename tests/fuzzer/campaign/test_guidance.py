@@ -29,7 +29,7 @@ BAD: dict[object, Outcome] = {SCREENING[0]: Raised(Stage.IMPORT, "E", "no")}
 
 
 def guidance(folder: Path, seed: int = 1) -> Guidance:
-    return Guidance(Settings(folder, seed, (), guided=True), seed)
+    return Guidance(Settings(folder, seed, guided=True), seed)
 
 
 def of(op: str, index: int = 0) -> Case:
@@ -67,7 +67,7 @@ def test_what_was_often_seen_and_what_stops_a_road_is_worth_less(tmp_path: Path)
 
 @pytest.mark.slow
 def test_the_case_that_is_run_promises_most_of_those_that_were_drawn(tmp_path: Path) -> None:
-    guide, drawn = guidance(tmp_path), random_cases(Settings(tmp_path, 1, ()), 1)
+    guide, drawn = guidance(tmp_path), random_cases(Settings(tmp_path, 1), 1)
     guided = [guide.case(index) for index in range(30)]
     for case in guided:
         check(case)
@@ -77,7 +77,7 @@ def test_the_case_that_is_run_promises_most_of_those_that_were_drawn(tmp_path: P
 
 @pytest.mark.slow
 def test_more_operators_are_met_in_as_many_tests(tmp_path: Path) -> None:
-    guide, drawn = guidance(tmp_path), random_cases(Settings(tmp_path, 1, ()), 1)
+    guide, drawn = guidance(tmp_path), random_cases(Settings(tmp_path, 1), 1)
     met: set[Typed] = set()
     by_chance: set[Typed] = set()
     for index in range(80):

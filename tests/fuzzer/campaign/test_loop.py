@@ -15,12 +15,12 @@ from graphs_by_hand import case_of
 
 from fuzzer.campaign.loop import TROUBLE, Campaign
 from fuzzer.campaign.mix import lanes_of
-from fuzzer.campaign.numbers import Share
+from fuzzer.campaign.numbers import ALL, Share
 from fuzzer.campaign.store import ERRORS, Store
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
 from fuzzer.report.finding_file import FindingDoc
-from fuzzer.settings import Settings
+from fuzzer.settings import LaneMix, RunLimits, Settings
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.reproduce import judged_by
 from generators import case_file
@@ -68,8 +68,15 @@ def cases(count: int) -> Callable[[int], Case | None]:
     return case
 
 
-def settings(folder: Path, **more: object) -> Settings:
-    return Settings(folder, 1, TVM_LANES, **more)  # type: ignore[arg-type]
+def settings(
+    folder: Path,
+    run: RunLimits = RunLimits(),
+    *,
+    in_turn: tuple[LaneSpec, ...] = (),
+    workers: int = 1,
+    share: Share = ALL,
+) -> Settings:
+    return Settings(folder, 1, LaneMix(TVM_LANES, in_turn), run, workers=workers, share=share)
 
 
 Told = list[tuple[int, str, list[Kind]]]
@@ -84,7 +91,7 @@ def test_all_cases_are_run_once_and_told(tmp_path: Path, workers: int) -> None:
     told: Told = []
     executor = FakeExecutor()
     with Store(tmp_path, 1) as store:
-        Campaign(settings(tmp_path, workers=workers), store, executor, cases(7), watch(told)).run()  # type: ignore[arg-type]
+        Campaign(settings(tmp_path, workers=workers), store, executor, cases(7), watch(told)).run()
         assert (store.state.next_test, store.state.tally.tests, store.state.tally.invalid) == (7, 7, 0)
     assert sorted(told) == [(index, f"number {index}", []) for index in range(7)]
     assert sorted(executor.ran) == [(f"number {index}", (*REFERENCES, *TVM_LANES)) for index in range(7)]
@@ -93,7 +100,7 @@ def test_all_cases_are_run_once_and_told(tmp_path: Path, workers: int) -> None:
 def test_sampled_lanes_take_turns_and_bring_what_they_are_judged_by(tmp_path: Path) -> None:
     executor = FakeExecutor()
     with Store(tmp_path, 1) as store:
-        Campaign(settings(tmp_path, sampled=SAMPLED), store, executor, cases(20), watch([])).run()  # type: ignore[arg-type]
+        Campaign(settings(tmp_path, in_turn=SAMPLED), store, executor, cases(20), watch([])).run()
     turns = [lane for lane in SAMPLED if not lane.symbolic]
     for origin, lanes in executor.ran:
         sampled = turns[int(origin.removeprefix("number ")) % len(turns)]
@@ -104,7 +111,7 @@ def test_sampled_lanes_take_turns_and_bring_what_they_are_judged_by(tmp_path: Pa
 
 def test_cases_with_symbols_take_the_symbolic_lanes(tmp_path: Path) -> None:
     graph = replace(fakes.CASE.graph, symbols=(Symbol("n", 1, 4),))
-    lanes = lanes_of(settings(tmp_path, sampled=SAMPLED_LANES), 1, 0, Case(graph, fakes.CASE.tensors))
+    lanes = lanes_of(settings(tmp_path, in_turn=SAMPLED_LANES), 1, 0, Case(graph, fakes.CASE.tensors))
     assert [lane.name for lane in lanes if lane.symbolic] == ["relax-export-symbolic"]
 
 
@@ -112,7 +119,7 @@ def test_the_next_run_goes_on_behind_the_last_test(tmp_path: Path) -> None:
     told: Told = []
     for tests in (2, 3, None, None):
         with Store(tmp_path, 1) as store:
-            Campaign(settings(tmp_path, tests=tests), store, FakeExecutor(), cases(7), watch(told)).run()  # type: ignore[arg-type]
+            Campaign(settings(tmp_path, RunLimits(tests=tests)), store, FakeExecutor(), cases(7), watch(told)).run()
     assert [index for index, _, _ in told] == list(range(7))
     with Store(tmp_path, 1) as store:
         assert (store.state.next_test, store.state.tally.tests) == (7, 7)
@@ -121,7 +128,7 @@ def test_the_next_run_goes_on_behind_the_last_test(tmp_path: Path) -> None:
 def test_no_time_no_tests(tmp_path: Path) -> None:
     told: Told = []
     with Store(tmp_path, 1) as store:
-        Campaign(settings(tmp_path, seconds=0.0), store, FakeExecutor(), cases(7), watch(told)).run()  # type: ignore[arg-type]
+        Campaign(settings(tmp_path, RunLimits(seconds=0.0)), store, FakeExecutor(), cases(7), watch(told)).run()
         assert store.state.next_test == 0
     assert told == []
 
@@ -135,7 +142,7 @@ def test_what_compute_sanitizer_saw_stands_in_the_report_of_what_ran(tmp_path: P
     )
     executor.reports = (SanitizerReport(Tool.MEMCHECK, 3, "Invalid write", "add_kernel", ("Invalid write", "at 0x60")),)
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path), store, executor, cases(2))  # type: ignore[arg-type]
+        campaign = Campaign(settings(tmp_path), store, executor, cases(2))
         campaign.run()
     told = "memcheck: 3 errors, the first 'Invalid write', in the kernel add_kernel"
     for doc in campaign.new:
@@ -152,7 +159,7 @@ def test_findings_are_told_and_saved(tmp_path: Path) -> None:
         "number 2": fakes.wrong_value(RIGHT),
     }
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path), store, FakeExecutor(sins), cases(4), watch(told))  # type: ignore[arg-type]
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor(sins), cases(4), watch(told))
         campaign.run()
         assert {doc.kind for doc in campaign.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
         assert {doc.kind for doc in store.findings.values()} == {Kind.REJECTED, Kind.WRONG_VALUE}
@@ -179,9 +186,9 @@ def test_what_a_reduction_came_across_is_a_finding_of_its_own(tmp_path: Path) ->
         sin = fakes.raised(Stage.IMPORT, "ValueError", why, fakes.REFUSAL) if why else HONEST
         return Result({**honest(case, lanes).outcomes, TVM_LANES[0]: sin})
 
-    executor.run = executor.run_fresh = run  # type: ignore[method-assign]
+    executor.run = executor.run_fresh = run
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path), store, executor, one)  # type: ignore[arg-type]
+        campaign = Campaign(settings(tmp_path), store, executor, one)
         campaign.run()
     assert [(doc.identity.skeleton, doc.ops, doc.found_in) for doc in campaign.new] == [
         ("no layout for both", ["relu", "neg"], ["relu", "neg"]),
@@ -196,9 +203,9 @@ def test_what_pytorch_refuses_is_counted_as_invalid(tmp_path: Path) -> None:
     def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
         return Result({**honest(case, lanes).outcomes, TORCH: fakes.raised(Stage.RUN)})
 
-    executor.run = run  # type: ignore[method-assign]
+    executor.run = run
     with Store(tmp_path, 1) as store:
-        Campaign(settings(tmp_path), store, executor, cases(3)).run()  # type: ignore[arg-type]
+        Campaign(settings(tmp_path), store, executor, cases(3)).run()
         assert (store.state.tally.tests, store.state.tally.invalid) == (3, 3)
 
 
@@ -208,14 +215,14 @@ def test_a_test_whose_watch_fails_is_repeated(tmp_path: Path) -> None:
 
     with Store(tmp_path, 1) as store:
         with pytest.raises(OSError, match="no space left"):
-            Campaign(settings(tmp_path), store, FakeExecutor(), cases(3), fail).run()  # type: ignore[arg-type]
+            Campaign(settings(tmp_path), store, FakeExecutor(), cases(3), fail).run()
         assert store.state.next_test == 0
 
 
 def test_a_stopped_campaign_takes_no_more_tests(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         told: Told = []
-        campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(9), lambda *_: campaign.stop())  # type: ignore[arg-type]
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(9), lambda *_: campaign.stop())
         campaign.run()
         assert (store.state.next_test, told) == (1, [])
 
@@ -229,7 +236,7 @@ def test_it_ends_with_so_many_new_findings(tmp_path: Path) -> None:
     sins = {f"number {number}": refused(number) for number in (1, 2, 4, 5)}
     for next_test in (3, 6):
         with Store(tmp_path, 1) as store:
-            campaign = Campaign(settings(tmp_path, until_new=2), store, FakeExecutor(sins), cases(8))  # type: ignore[arg-type]
+            campaign = Campaign(settings(tmp_path, RunLimits(new_findings=2)), store, FakeExecutor(sins), cases(8))
             campaign.run()
             assert len(campaign.new) == 2
             assert store.state.next_test == next_test
@@ -243,7 +250,7 @@ def test_shares_find_together_what_one_campaign_finds(tmp_path: Path) -> None:
         told: Told = []
         with Store(tmp_path / f"{part}-{of}", 1) as store:
             asked = settings(tmp_path, share=Share(part, of, 0, 8))
-            Campaign(asked, store, FakeExecutor(sins), cases(9), watch(told)).run()  # type: ignore[arg-type]
+            Campaign(asked, store, FakeExecutor(sins), cases(9), watch(told)).run()
             found.append(set(store.findings))
         tests += [index for index, _, _ in told]
     assert sorted(tests) == sorted([*range(8), *range(8)])
@@ -255,7 +262,7 @@ def test_a_full_disk_costs_no_finding(tmp_path: Path, monkeypatch: pytest.Monkey
     """The disk is full when the finding is saved, and has room a second later."""
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.1)
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path), store, FakeExecutor({"number 1": refused(1)}), cases(3))  # type: ignore[arg-type]
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor({"number 1": refused(1)}), cases(3))
         written, full = store._write, iter([True, True])
 
         def write(found: Confirmed, doc: FindingDoc) -> None:
@@ -263,7 +270,7 @@ def test_a_full_disk_costs_no_finding(tmp_path: Path, monkeypatch: pytest.Monkey
                 raise OSError(errno.ENOSPC, "No space left on device")
             written(found, doc)
 
-        store._write = write  # type: ignore[method-assign]
+        store._write = write
         campaign.run()
         assert [doc.kind for doc in campaign.new] == [Kind.REJECTED]
         assert list(store.state.seen.values()) == [1]
@@ -277,7 +284,7 @@ def test_nothing_runs_and_nothing_is_written_while_it_is_paused(
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
     executor, free = FakeExecutor(), [0]
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path), store, executor, cases(3))  # type: ignore[arg-type]
+        campaign = Campaign(settings(tmp_path), store, executor, cases(3))
         campaign.room.free = lambda folder: free[0]
         rested: list[int] = []
 
@@ -295,7 +302,7 @@ def test_nothing_runs_and_nothing_is_written_while_it_is_paused(
 def test_a_paused_campaign_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path, seconds=0.2), store, FakeExecutor(), cases(3))  # type: ignore[arg-type]
+        campaign = Campaign(settings(tmp_path, RunLimits(seconds=0.2)), store, FakeExecutor(), cases(3))
         campaign.gate.shut("asked")
         campaign.run()
         assert store.state.next_test == 0
@@ -314,7 +321,7 @@ def test_a_test_that_is_cut_short_counts_when_it_is_through(tmp_path: Path) -> N
             campaign.stop()
         return honest(case, lanes)
 
-    executor.run_fresh = run_fresh  # type: ignore[method-assign]
+    executor.run_fresh = run_fresh
     told: Told = []
 
     def count(index: int, case: Case, result: Result, found: Sequence[Finding]) -> None:
@@ -323,11 +330,11 @@ def test_a_test_that_is_cut_short_counts_when_it_is_through(tmp_path: Path) -> N
             others.set()
 
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path, workers=2), store, executor, cases(9), count)  # type: ignore[arg-type]
+        campaign = Campaign(settings(tmp_path, workers=2), store, executor, cases(9), count)
         campaign.run()
         assert (store.state.next_test, store.state.tally.tests, len(campaign.new)) == (0, 8, 0)
     with Store(tmp_path, 1) as store:
-        again = Campaign(settings(tmp_path), store, executor, cases(9), count)  # type: ignore[arg-type]
+        again = Campaign(settings(tmp_path), store, executor, cases(9), count)
         again.run()
         assert (store.state.next_test, store.state.tally.tests, len(again.new)) == (9, 9, 1)
     assert sorted(index for index, _, _ in told) == list(range(9)), "what was through is not repeated"
@@ -350,9 +357,9 @@ def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(
         assert case.origin != "number 3", "an oracle is wrong"
         return run(case, lanes)
 
-    executor.run = failing  # type: ignore[method-assign]
+    executor.run = failing
     with Store(tmp_path, 1) as store:
-        Campaign(settings(tmp_path), store, executor, drawn).run()  # type: ignore[arg-type]
+        Campaign(settings(tmp_path), store, executor, drawn).run()
         assert (store.state.next_test, store.state.tally.tests, store.state.tally.errors) == (5, 3, 2)
     without_case, with_case = (tmp_path / ERRORS / f"test-{number}" for number in (1, 3))
     assert "no such operator" in (without_case / "error.txt").read_text()
@@ -376,7 +383,7 @@ def test_a_full_disk_keeps_no_campaign_from_going_on_behind_our_own_mistakes(
 
     monkeypatch.setattr("fuzzer.campaign.store.write_folder", full)
     with Store(tmp_path, 1) as store:
-        Campaign(settings(tmp_path), store, FakeExecutor(), drawn).run()  # type: ignore[arg-type]
+        Campaign(settings(tmp_path), store, FakeExecutor(), drawn).run()
         assert (store.state.next_test, store.state.tally.tests, store.state.tally.errors) == (3, 2, 1)
 
 
@@ -386,14 +393,14 @@ def test_where_every_test_goes_wrong_the_campaign_ends(tmp_path: Path) -> None:
 
     with Store(tmp_path, 1) as store:
         with pytest.raises(KeyError, match="no such operator"):
-            Campaign(settings(tmp_path), store, FakeExecutor(), drawn).run()  # type: ignore[arg-type]
+            Campaign(settings(tmp_path), store, FakeExecutor(), drawn).run()
         assert store.state.tally.errors == TROUBLE - 1
 
 
 def test_books_that_find_no_room_pause_the_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(300))  # type: ignore[arg-type]
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(300))
         full, shut = iter([True, True]), []
 
         def after_saving() -> None:

@@ -11,13 +11,13 @@ from graphs_by_hand import case_of
 from fuzzer.campaign import mix
 from fuzzer.campaign.mix import EVERY, lanes_of
 from fuzzer.lanes import EVERY_LANE, OFTEN, REFERENCES, SAMPLED_LANES, SCREENING
-from fuzzer.settings import Settings
+from fuzzer.settings import LaneMix, Settings
 from fuzzer.support import UNSUPPORTED
 from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.siblings import sibling
 
-SETTINGS = Settings(Path(), 1, SCREENING, SAMPLED_LANES, often=OFTEN, drawn=2, steered=True)
+SETTINGS = Settings(Path(), 1, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, drawn=2, steered=True))
 PLAIN = case_of({"x0": "float32[2,3]", "w0": "float32[4,3]"}, [("v0", "linear", "x0 w0")], "v0")
 
 

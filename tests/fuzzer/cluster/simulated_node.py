@@ -25,7 +25,7 @@ from fuzzer.campaign.numbers import Share, parsed
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.processes import die_with_parent
 from fuzzer.lanes import TVM_LANES
-from fuzzer.settings import Settings
+from fuzzer.settings import Disk, LaneMix, Settings
 from fuzzer.signals import on_first_signal
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -72,8 +72,8 @@ def case(index: int) -> Case:
 def run(folder: Path, share: Share, seed: int = 1, pace: float = 0.0) -> None:
     loop.SAVE_SECONDS = 0.2
     with Store(folder, seed) as store:
-        settings = Settings(folder, seed, TVM_LANES, share=share, disk_reserve=0)
-        campaign = Campaign(settings, store, Lanes(pace), case)  # type: ignore[arg-type]
+        settings = Settings(folder, seed, LaneMix(TVM_LANES), disk=Disk(reserve=0), share=share)
+        campaign = Campaign(settings, store, Lanes(pace), case)
         on_first_signal(campaign.stop)
         campaign.run()
 

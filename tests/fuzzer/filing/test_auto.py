@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,9 @@ from fuzzer.filing.gates import STOP, state_folder
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Unreachable
 from fuzzer.report.finding_file import FindingDoc
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Result
 
 pytestmark = pytest.mark.slow
 
@@ -29,8 +33,8 @@ class AllShow:
     def __init__(self, drafts: list[Draft]) -> None:
         self.by_ops = {draft.case.graph.ops: Shows(draft) for draft in drafts}
 
-    def run_fresh(self, case: object, lanes: object, bounds: object = None) -> object:
-        return self.by_ops[case.graph.ops].run_fresh(case, lanes)  # type: ignore[attr-defined,arg-type]
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return self.by_ops[case.graph.ops].run_fresh(case, lanes)
 
 
 class Auto:
@@ -41,7 +45,7 @@ class Auto:
         self.told: list[str] = []
         office = Office(REPO, server.url, tmp_path / "filed.sqlite")
         crashes = drafts[0].folder.parent
-        self.filer = AutoFiler(office, Secret(TOKEN), crashes, self.new, AllShow(drafts), self.told.append)  # type: ignore[arg-type]
+        self.filer = AutoFiler(office, Secret(TOKEN), crashes, self.new, AllShow(drafts), self.told.append)
 
 
 @pytest.fixture

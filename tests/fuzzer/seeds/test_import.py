@@ -16,7 +16,7 @@ from fuzzer.lanes import TVM_LANES
 from fuzzer.seeds import harvest as harvesting
 from fuzzer.seeds import pt2
 from fuzzer.seeds.command import run
-from fuzzer.settings import Settings
+from fuzzer.settings import LaneMix, Settings
 from fuzzer.validity import Answer, Validity, Verdict
 from generators import case_file
 from generators.check import check
@@ -127,7 +127,7 @@ def test_what_cannot_be_written_leaves_nothing_half_written(tmp_path: Path) -> N
 def test_a_campaign_runs_its_corpus_first_and_mutates_it_later(tmp_path: Path) -> None:
     run([write(tmp_path / "net.pt2", MODEL)], tmp_path, 20)
     (seed,) = corpus.cases(tmp_path).values()
-    settings = Settings(tmp_path, 1, TVM_LANES[:1])
+    settings = Settings(tmp_path, 1, LaneMix(TVM_LANES[:1]))
     case_of = random_cases(settings, 1)
     made = [case for index in range(60) if (case := case_of(index))]
     assert case_file.digest(made[0]) == case_file.digest(seed)
@@ -136,6 +136,6 @@ def test_a_campaign_runs_its_corpus_first_and_mutates_it_later(tmp_path: Path) -
     for case in mutants:
         check(case)
     assert len({case_file.digest(case) for case in mutants}) > 4
-    alone = random_cases(Settings(tmp_path, 1, TVM_LANES[:1], ops=(TABLE["relu"],)), 1)
+    alone = random_cases(Settings(tmp_path, 1, LaneMix(TVM_LANES[:1]), ops=(TABLE["relu"],)), 1)
     origins = [case.origin for index in range(3) if (case := alone(index))]
     assert origins == ["seed 1 test 0", "seed 1 test 1", "seed 1 test 2"]

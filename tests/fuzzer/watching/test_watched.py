@@ -20,7 +20,7 @@ from fuzzer.campaign.store import Store
 from fuzzer.isolate.processes import resident_bytes
 from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.lanes import TVM_LANES
-from fuzzer.settings import Settings
+from fuzzer.settings import LaneMix, RunLimits, Settings
 from fuzzer.watching.glance import Observer, Rates
 from fuzzer.watching.resources import Resources, descendants, resources
 from fuzzer.watching.stats_files import PLOT, STATS
@@ -46,8 +46,8 @@ class Honest:
 
 
 def campaign(store: Store, tests: int) -> Campaign:
-    settings = Settings(store.folder, 1, TVM_LANES, tests=tests)
-    return Campaign(settings, store, Honest(), lambda index: fakes.CASE)  # type: ignore[arg-type]
+    settings = Settings(store.folder, 1, LaneMix(TVM_LANES), RunLimits(tests=tests))
+    return Campaign(settings, store, Honest(), lambda index: fakes.CASE)
 
 
 def facts(folder: Path) -> dict[str, str]:
