@@ -31,7 +31,7 @@ from fuzzer.campaign import corpus
 from fuzzer.lanes.base import build_model, from_torch, to_torch
 from fuzzer.lanes.coverage import Subject
 from fuzzer.seeds import pt2
-from fuzzer.seeds.command import files_of, run
+from fuzzer.seeds.imported import files_of, run
 from fuzzer.seeds.resolve import resolve
 from fuzzer.validity import Validity
 from generators.builder import Builder

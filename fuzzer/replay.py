@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from pathlib import Path
 
 from fuzzer.availability import CompileOnly, Missing, Runnable, availability, in_words
+from fuzzer.exit_codes import Exit
 from fuzzer.isolate.fleet import FreshRunner
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
@@ -18,18 +18,6 @@ from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Outcome, Skipped, Stage, Unsupported
-
-
-class Exit(IntEnum):
-    """What `--replay` exits with."""
-
-    GONE = 0
-    BAD_INPUT = 64
-    ENVIRONMENT = 69
-    TIMED_OUT = 70
-    OUT_OF_MEMORY = 71
-    SAME = 77
-    DIFFERENT = 78
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from fuzzer.exit_codes import Exit
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.replay import Exit, replay
+from fuzzer.replay import replay
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.record import Record, read
 from fuzzer.toolchains.registry import find

@@ -11,10 +11,11 @@ from types import TracebackType
 
 from fuzzer.filing import draft as drafts
 from fuzzer.filing import secret
-from fuzzer.filing.command import Office, lines
 from fuzzer.filing.filing import Filed, settle_all, submit
 from fuzzer.filing.gates import Desk
+from fuzzer.filing.lines import lines
 from fuzzer.filing.newest import newest
+from fuzzer.filing.office import Office
 from fuzzer.filing.secret import Secret
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import FreshRunner

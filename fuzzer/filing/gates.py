@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from fuzzer.exit_codes import Exit
 from fuzzer.filing import misuse, titles
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.ledger import Ledger, Step, state_folder
@@ -18,7 +19,7 @@ from fuzzer.filing.newest import Newest
 from fuzzer.filing.tracker import BODY, TITLE, Issue, Tracker
 from fuzzer.isolate.fleet import FreshRunner
 from fuzzer.isolate.toolchain import HOST_NAME, Kind, language_of
-from fuzzer.replay import Exit, replay
+from fuzzer.replay import replay
 from fuzzer.report.issue import marker
 from fuzzer.toolchains.lanes import in_toolchain
 from fuzzer.triage import known

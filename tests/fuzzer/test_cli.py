@@ -17,7 +17,7 @@ import pytest
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
-from fuzzer.cli import COMMANDS, main, routed
+from fuzzer.cli import VERBS, main, routed
 from fuzzer.lane_table import LISTED
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.known import entries
@@ -367,14 +367,14 @@ def test_coverage_without_torch(process: Fuzz) -> None:
 def test_help(fuzz: Fuzz) -> None:
     done = fuzz("--help")
     assert (done.returncode, done.stderr) == (DONE, "")
-    assert all(f" {command} " in done.stdout for command in COMMANDS)
+    assert all(f" {command} " in done.stdout for command in VERBS)
 
 
 def test_short_help(process: Fuzz) -> None:
     assert process("-h").returncode == DONE
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
+@pytest.mark.parametrize("command", sorted(VERBS))
 def test_help_of_each_command(fuzz: Fuzz, command: str) -> None:
     done = fuzz(command, "--help")
     assert (done.returncode, done.stderr) == (DONE, "")

@@ -11,12 +11,13 @@ import pytest
 from fuzzer.availability import Machine
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.store import Store
+from fuzzer.exit_codes import Exit
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.devices import Device, DeviceKind
 from fuzzer.isolate.fleet import Fleet, Place
 from fuzzer.lanes import TVM_LANES
 from fuzzer.lanes.target_lanes import TARGET_LANES
-from fuzzer.replay import Exit, load, replay
+from fuzzer.replay import load, replay
 from fuzzer.settings import LaneMix, Settings
 from fuzzer.toolchains.registry import find
 from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value

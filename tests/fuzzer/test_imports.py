@@ -43,7 +43,13 @@ def imported(source: str) -> Iterator[str]:
             assert node.module is not None
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("importlib.import_module", "__import__"):
-            yield ast.literal_eval(node.args[0]) if isinstance(node.args[0], ast.Constant) else "?"
+            yield computed(node.args[0])
+
+
+def computed(name: ast.expr) -> str:
+    """What `import_module` is called with. "?" stands for what is known only when it runs."""
+    parts = name.values if isinstance(name, ast.JoinedStr) else [name]
+    return "".join(part.value if isinstance(part, ast.Constant) else "?" for part in parts)
 
 
 def tops(source: str) -> set[str]:

@@ -12,10 +12,11 @@ import pytest
 from graphs_by_hand import Call, case_of
 
 from fuzzer.campaign.store import Store
+from fuzzer.commands.minimize import lines
 from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.toolchain import HOST_NAME
 from fuzzer.lanes import TVM_LANES
-from fuzzer.minimize_command import Minimized, lines, read, run
+from fuzzer.minimize import Minimized, read, run
 from fuzzer.report import finding_file
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.investigate import Confirmed, Sighting

@@ -9,7 +9,8 @@ import fakes
 import pytest
 from records import record
 
-from fuzzer.replay import Exit, replay
+from fuzzer.exit_codes import Exit
+from fuzzer.replay import replay
 from generators.graph import Case
 from oracles.finding import Kind, SideEffect
 from oracles.lane import LaneSpec

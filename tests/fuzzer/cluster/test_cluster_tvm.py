@@ -35,13 +35,13 @@ pytestmark = pytest.mark.tvm
 DRIVER = """
 import sys
 from pathlib import Path
-from fuzzer.cluster.command import on_cluster
+from fuzzer.commands.run import run_on_cluster
 from fuzzer.cluster.driver import Order
 address, folder, tests, pace, *program = sys.argv[1:]
 folder = Path(folder)
 arguments = ("--pace", pace)
 order = Order(address, folder / "nodes", None, int(tests), None, 2, arguments, tuple(program), beat_seconds=0.3)
-on_cluster(order, folder, 1, True)
+run_on_cluster(order, folder, 1, True)
 """
 
 QUICK = {"gcs_rpc_server_reconnect_timeout_s": 2, "health_check_period_ms": 500, "health_check_failure_threshold": 3}

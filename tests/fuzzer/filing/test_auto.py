@@ -14,9 +14,9 @@ from desk import REPO, Shows
 from github_server import TOKEN, GitHubServer
 
 from fuzzer.filing.auto import AutoFiler
-from fuzzer.filing.command import Office
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import STOP, state_folder
+from fuzzer.filing.office import Office
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Unreachable
 from fuzzer.report.finding_file import FindingDoc

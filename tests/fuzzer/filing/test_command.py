@@ -15,10 +15,10 @@ from desk import REPO, Shows
 from github_server import TOKEN, Fault, GitHubServer
 
 from fuzzer.cli import main
-from fuzzer.filing.command import WhenNeeded
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import STOP
 from fuzzer.filing.ledger import Ledger, state_folder
+from fuzzer.filing.office import WhenNeeded
 
 pytestmark = pytest.mark.slow
 

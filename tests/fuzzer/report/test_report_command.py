@@ -13,8 +13,9 @@ from fakes import TVM
 from graphs_by_hand import case_of
 from records import record
 
-from fuzzer.report import command, issue, page, repro
-from fuzzer.report.command import Format, document, text
+from fuzzer.commands.report import report
+from fuzzer.report import issue, page, repro
+from fuzzer.report.document import Format, document, text
 from fuzzer.report.finding_file import NAME, encode
 from fuzzer.report.record import AFTER, BEFORE, Record, read
 from fuzzer.triage.blame import Blame, Place, Releases, Verdict
@@ -111,22 +112,22 @@ def test_the_difference_of_the_ir() -> None:
 
 def test_files_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folders = [saved(FOUND, tmp_path / "x")]
-    command.report(folders, Format.MD)
+    report(folders, Format.MD)
     assert capsys.readouterr().out == issue.text(FOUND)
-    command.report(folders, Format.HTML, tmp_path / "new" / "page.html")
+    report(folders, Format.HTML, tmp_path / "new" / "page.html")
     assert (tmp_path / "new" / "page.html").read_text() == page.html(FOUND)
     with pytest.raises(Invalid, match="no-such"):
-        command.report([tmp_path / "no-such"], Format.MD)
+        report([tmp_path / "no-such"], Format.MD)
 
 
 def test_several_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = record(CASE, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"))
     folders = [saved(FOUND, tmp_path / "x"), saved(other, tmp_path / "y")]
-    command.report(folders, Format.JSON)
+    report(folders, Format.JSON)
     assert [each["title"] for each in json.loads(capsys.readouterr().out)] == [issue.title(FOUND), issue.title(other)]
     with pytest.raises(Invalid, match="--out DIR"):
-        command.report(folders, Format.HTML)
-    command.report(folders, Format.HTML, tmp_path / "pages")
+        report(folders, Format.HTML)
+    report(folders, Format.HTML, tmp_path / "pages")
     assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == sorted(
         f"{each.doc.slug}.html" for each in (FOUND, other)
     )
@@ -137,4 +138,4 @@ def test_a_changed_case_is_refused(tmp_path: Path) -> None:
     path = folder / case_file.JSON_NAME
     path.write_text(re.sub("neg", "abs", path.read_text()))
     with pytest.raises(Invalid, match="not the case of this finding"):
-        command.report([folder], Format.MD)
+        report([folder], Format.MD)

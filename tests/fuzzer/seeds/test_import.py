@@ -15,7 +15,7 @@ from fuzzer.cli import main
 from fuzzer.lanes import TVM_LANES
 from fuzzer.seeds import harvest as harvesting
 from fuzzer.seeds import pt2
-from fuzzer.seeds.command import run
+from fuzzer.seeds.imported import run
 from fuzzer.settings import LaneMix, Settings
 from fuzzer.validity import Answer, Validity, Verdict
 from generators import case_file

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from fuzzer.cli import main
+from fuzzer.exit_codes import Exit
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.toolchain import HOST, Kind, Toolchain
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM_LANES
-from fuzzer.replay import Exit, Run
+from fuzzer.replay import Run
 from fuzzer.terminal import next_line
 from fuzzer.toolchains import check, install, registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from fuzzer.campaign.store import Store
+from fuzzer.commands.triage import triage
 from fuzzer.report import finding_file
-from fuzzer.triage.command import triage
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.merge import NAME, Merge, Named, merges
 from fuzzer.triage.signature import Signature

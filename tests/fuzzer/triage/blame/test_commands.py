@@ -11,9 +11,9 @@ import pytest
 from compiler import PASSES, Compiler, chain, runs
 from typer.testing import CliRunner
 
-from fuzzer import bisect_command, blame_command
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
+from fuzzer.commands import bisect, blame
 from fuzzer.isolate.toolchain import Kind, Toolchain
 from fuzzer.toolchains import registry
 from fuzzer.triage.investigate import Confirmed, Sighting
@@ -74,8 +74,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return {"v3"} & set(names) if lane.toolchain != "0.25.0.post1" and runs(lane, 0) else set()
 
     compiler = Compiler(sins, PASSES)
-    monkeypatch.setattr(blame_command, "Fleet", lambda *_: Fleet(compiler))
-    monkeypatch.setattr(bisect_command, "Fleet", lambda *_: Fleet(compiler))
+    monkeypatch.setattr(blame, "Fleet", lambda *_: Fleet(compiler))
+    monkeypatch.setattr(bisect, "Fleet", lambda *_: Fleet(compiler))
     return saved(tmp_path, compiler)
 
 
@@ -129,14 +129,14 @@ def test_install_installs_what_the_index_has_and_this_machine_has_not(
     record = registry.Record(1, "0.25.0.post1", Kind.RELAX, "python", {}, {"tvm": "0.25.0.post1"}, 0)
     monkeypatch.setattr(registry, "read", lambda name: record)
     monkeypatch.setattr(registry, "host_release", lambda: "0.27.0.post1")
-    monkeypatch.setattr(bisect_command.install, "on_the_index", lambda: ["0.25.0.post1", "0.26.0", "0.27.0.post1"])
-    monkeypatch.setattr(bisect_command.install, "add_release", lambda name, tell: installed.append(name))
+    monkeypatch.setattr(bisect.install, "on_the_index", lambda: ["0.25.0.post1", "0.26.0", "0.27.0.post1"])
+    monkeypatch.setattr(bisect.install, "add_release", lambda name, tell: installed.append(name))
     fuzz("bisect", folder, "--install")
     assert installed == ["0.26.0"]
 
 
 def test_a_lane_that_no_toolchain_speaks_is_bad_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     relay = Toolchain("relay", "python", kind=Kind.RELAY)
-    monkeypatch.setattr(bisect_command, "named", lambda names: (relay,))
+    monkeypatch.setattr(bisect, "named", lambda names: (relay,))
     with pytest.raises(Invalid, match="runs in none of them"):
         fuzz("bisect", folder, "--toolchain", "relay")

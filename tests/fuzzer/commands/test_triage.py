@@ -12,7 +12,7 @@ from fuzzer.campaign import index, state
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
-from fuzzer.triage.command import triage
+from fuzzer.commands.triage import triage
 from fuzzer.triage.known import entries
 from generators.graph import Invalid
 

@@ -15,15 +15,15 @@ from fuzzer.isolate.executor import Executor
 from fuzzer.signals import on_first_signal
 from fuzzer.terminal import next_line
 
-app = typer.Typer(help="Figures about the fuzzer itself.")
+bench = typer.Typer(help="Figures about the fuzzer itself.", add_completion=False, rich_markup_mode=None)
 
 
-@app.callback()
-def bench() -> None:
+@bench.callback()
+def group() -> None:
     """Figures about the fuzzer itself."""
 
 
-@app.command()
+@bench.command()
 def honesty(
     count: Annotated[int, typer.Option(min=1, help="How many cases.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Where the cases come from.")] = 0,

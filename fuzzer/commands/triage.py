@@ -12,7 +12,7 @@ import typer
 from fuzzer.campaign.lock import is_campaign, why_no_index
 from fuzzer.campaign.screen import found_line
 from fuzzer.campaign.store import blocked
-from fuzzer.options import JsonFlag
+from fuzzer.commands.options import JsonFlag
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.terminal import next_line, print_json, say

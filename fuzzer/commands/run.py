@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+import sys
+from collections.abc import Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -16,22 +16,22 @@ from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.numbers import Share, parsed
 from fuzzer.campaign.room import GB, RESERVE
 from fuzzer.campaign.screen import found_line
+from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import ERRORS, Store
-from fuzzer.cluster.command import on_cluster
-from fuzzer.cluster.driver import Order
-from fuzzer.filing import command as filing
+from fuzzer.cluster.campaign import run_campaign
+from fuzzer.cluster.driver import Driver, Order
+from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
+from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames, lanes_named, ops_named
+from fuzzer.exit_codes import Exit
 from fuzzer.filing.auto import asked_for
+from fuzzer.filing.office import Office
 from fuzzer.filing.tracker import PUBLIC
 from fuzzer.isolate.devices import Device
-from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.fleet import Backend, Fleet, Place
+from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.processes import keep_memory_tight
 from fuzzer.isolate.toolchain import HOST, HOST_NAME
 from fuzzer.lanes import OFTEN, RELAY_OFTEN, RELAY_ROADS, RELAY_SAMPLED, SAMPLED_LANES, SCREENING
-from fuzzer.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames, lanes_named, ops_named
-from fuzzer.selftest import self_test
 from fuzzer.settings import DRAWN, Disk, LaneMix, RunLimits, Settings
-from fuzzer.signals import Pause, on_first_signal
 from fuzzer.terminal import next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
@@ -82,10 +82,10 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="With --cluster: where nodes keep theirs; DIR/nodes by default.")
     ] = None,
     auto_file: Annotated[bool, typer.Option("--auto-file", help="File what is found: see `fuzz file`.")] = False,
-    repo: filing.Repository = None,
-    token_file: filing.TokenFile = None,
-    base_url: filing.BaseUrl = PUBLIC,
-    ledger: filing.LedgerFile = None,
+    repo: Repository = None,
+    token_file: TokenFile = None,
+    base_url: BaseUrl = PUBLIC,
+    ledger: LedgerFile = None,
     metrics: Annotated[
         int | None, typer.Option(min=0, max=65535, metavar="PORT", help="Serve Prometheus' metrics on the loopback.")
     ] = None,
@@ -100,7 +100,7 @@ def run(
     drawn = DRAWN if the_mix and HOST in where else 0
     chosen_ops = ops_named(ops)
     find_all = finder(preload)
-    filer = asked_for(auto_file, filing.Office(repo, base_url, ledger), token_file, preload)
+    filer = asked_for(auto_file, Office(repo, base_url, ledger), token_file, preload)
     part, of = parsed(share)
     if cluster:
         if of > 1 or auto_file or metrics is not None:
@@ -118,7 +118,7 @@ def run(
         there = (node_dir or campaign / "nodes").resolve()
         reserve = round(disk_reserve * GB)
         order = Order(cluster, there, seconds, tests, until_new, nodes, tuple(words), reserve=reserve)
-        on_cluster(order, campaign, seed, json)
+        run_on_cluster(order, campaign, seed, json)
         return
     with Store(campaign, seed) as store:
         settings = Settings(
@@ -151,56 +151,6 @@ def _bytes(gigabytes: float | None) -> int | None:
     return None if gigabytes is None else round(gigabytes * GB)
 
 
-def to_stop() -> threading.Event:
-    """Set where somebody wants it to stop while the compilers warm up, which cannot be cut short."""
-    asked = threading.Event()
-
-    def stop() -> None:
-        asked.set()
-        say("stopping as soon as the compilers are warm (once more to stop at once)")
-
-    on_first_signal(stop)
-    return asked
-
-
-def warm_up(executor: Fleet, others: Sequence[str], asked: threading.Event) -> None:
-    """What comes before the first test; no more of it than is under way where somebody wants it to stop."""
-    steps: list[Callable[[], object]] = [
-        lambda: executor.backend(Place(HOST_NAME)),
-        lambda: prove_that_failures_are_seen(executor),
-        *(partial(executor.backend, Place(name)) for name in others),  # a zygote is started, and says its release
-    ]
-    try:
-        for step in steps:
-            if not asked.is_set():
-                step()
-    except EnvironmentMissing:
-        if not asked.is_set():  # else the same Ctrl-C has ended a compiler that was not warm yet
-            raise
-
-
-def prove_that_failures_are_seen(executor: Backend) -> None:
-    """Raises `EnvironmentMissing` where the self-test fails: campaigns would miss bugs."""
-    failed = [check for check in self_test(executor) if not check.passed]
-    if failed:
-        listed = ", ".join(f"{c.sin}: {c.seen or 'not seen'} instead of {c.expected or 'nothing'}" for c in failed)
-        raise EnvironmentMissing(f"the self-test failed ({listed}); `fuzz doctor` shows more")
-
-
-def obey_signals(task: Campaign, asked: threading.Event, *also: Callable[[], None]) -> None:
-    """Of whoever wants it to stop, or to pause; also what was `asked` while the compilers warmed up."""
-
-    def stop() -> None:
-        for each in (task.stop, *also):
-            each()
-        say("stopping; what is under way is repeated by the next run (once more to stop at once)")
-
-    on_first_signal(stop)
-    task.when_at_rest = Pause(task.gate, say).rest
-    if asked.is_set():
-        task.stop()
-
-
 def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preload: Path | None) -> None:
     """As JSON, the campaign's books; for people, what this run did, and a line for the campaign."""
     findings = sorted(store.findings.values(), key=lambda doc: doc.slug)
@@ -231,3 +181,29 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
     again = ("run", *(("--campaign", folder) if folder != "." else ()), "--seconds", "600")
     then = ("--replay", f"{crashes}/{example.slug}") if example else again
     print(next_line(*then, *(("--preload", preload) if preload else ())))
+
+
+def run_on_cluster(order: Order, campaign: Path, seed: int | None, json: bool) -> None:
+    """Raises `EnvironmentMissing` where there is no Ray; exits with 69 where nodes were given up."""
+    with Store(campaign, seed) as store:
+        with redirect_stdout(sys.stderr):  # where Ray tells of what goes wrong
+            driver = run_campaign(order, store)
+        _summarise_cluster(driver, store, json)
+    if driver.given_up:
+        raise typer.Exit(Exit.ENVIRONMENT)
+
+
+def _summarise_cluster(driver: Driver, store: Store, json: bool) -> None:
+    given_up = sorted(part + 1 for part in driver.given_up)
+    tests = store.ask(lambda index: index.totals()).tests
+    if json:
+        slugs = sorted(doc.slug for doc in store.findings.values())
+        print_json({"tests": tests, "findings": slugs, "new": len(driver.new), "given_up": given_up})
+        return
+    new = number_of(len(driver.new), "new finding") + (":" if driver.new else "")
+    print(f"{number_of(tests, 'test')} of all nodes; {new}")
+    for doc in sorted(driver.new, key=lambda doc: (doc.component, doc.slug)):
+        print(f"  {found_line(doc)}")
+    for part in given_up:
+        print(f"node {part} was given up")
+    print(next_line("triage", "--campaign", os.path.relpath(store.folder)))

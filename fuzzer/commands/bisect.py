@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.table import Table
 
 from fuzzer import replay as replaying
+from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.isolate import fleet
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.toolchain import HOST, Toolchain
-from fuzzer.options import JsonFlag, PreloadFile
 from fuzzer.report.repro import headline
 from fuzzer.terminal import next_line, print_json, say
 from fuzzer.toolchains import install, registry

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from fuzzer import corpus as shipped
+from fuzzer.commands.options import JsonFlag
 from fuzzer.corpus import Check, Entry
-from fuzzer.options import JsonFlag
-from fuzzer.replay import Exit
+from fuzzer.exit_codes import Exit
 from fuzzer.terminal import next_line, print_json
 
 

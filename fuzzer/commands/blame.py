@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from fuzzer import replay as replaying
+from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.options import JsonFlag, PreloadFile
 from fuzzer.terminal import next_line, print_json
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.blame import Blame

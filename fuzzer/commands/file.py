@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import ExitStack
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, assert_never
 
 import typer
 
+from fuzzer.commands.options import JsonFlag
 from fuzzer.filing import draft as drafts
 from fuzzer.filing import secret
 from fuzzer.filing.draft import Draft
-from fuzzer.filing.filing import Asked, Denied, Drafted, Fate, Filed, Held, look, submit
+from fuzzer.filing.filing import Denied, Drafted, Fate, Filed, Held, look, submit
 from fuzzer.filing.gates import Desk
-from fuzzer.filing.ledger import Ledger, default_path
+from fuzzer.filing.lines import lines
 from fuzzer.filing.newest import newest
+from fuzzer.filing.office import Office, WhenNeeded
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.sync import Seen, counts, sync
-from fuzzer.filing.tracker import PUBLIC, Tracker, place_of
-from fuzzer.isolate.fleet import Fleet
-from fuzzer.options import JsonFlag
+from fuzzer.filing.tracker import PUBLIC, Tracker
 from fuzzer.terminal import next_line, print_json
-from fuzzer.toolchains.registry import find
 from generators.graph import Invalid
 
 
@@ -45,49 +40,6 @@ BaseUrl = Annotated[str, typer.Option("--base-url", metavar="URL", help="Of the 
 LedgerFile = Annotated[
     Path | None, typer.Option("--ledger", metavar="FILE", help="What was filed; one for all campaigns by default.")
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Office:
-    """Where issues go, as the command line says it."""
-
-    repository: str | None
-    base_url: str = PUBLIC
-    ledger: Path | None = None
-
-    @property
-    def place(self) -> str:
-        return place_of(self.repository, self.base_url) if self.repository else ""
-
-    def tracker(self, token: Secret | None) -> Tracker:
-        """Raise `Invalid` where no repository was named."""
-        if self.repository is None:
-            raise Invalid("--repo OWNER/NAME is missing: where to?")
-        from fuzzer.filing.github import GitHub  # which takes longer to load than all of difftvm
-
-        return GitHub(self.repository, self.base_url, token)
-
-    def open_ledger(self) -> Ledger:
-        return Ledger(self.ledger or default_path())
-
-
-class WhenNeeded:
-    """A fleet that starts at the first call: most findings are held back by a look at them."""
-
-    def __init__(self) -> None:
-        self._stack = ExitStack()
-        self._fleet: Fleet | None = None
-
-    def __call__(self) -> Fleet:
-        if self._fleet is None:
-            self._fleet = self._stack.enter_context(Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find))
-        return self._fleet
-
-    def __enter__(self) -> WhenNeeded:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self._stack.close()
 
 
 def file(
@@ -165,31 +117,6 @@ def _show(draft: Draft, fate: Fate) -> None:
     if isinstance(fate, Drafted):
         print(draft.text)
     print(*lines(draft, fate), sep="\n", flush=True)
-
-
-def lines(draft: Draft, fate: Fate) -> list[str]:
-    """What became of a finding, for people."""
-    return [*(_line(each) for each in fate.asked), f"{draft.doc.slug}: {_in_words(draft, fate)}"]
-
-
-def _line(asked: Asked) -> str:
-    verdict = "forced" if asked.forced else asked.answer.verdict
-    return f"  {verdict:9}  {asked.gate.name}" + (f": {asked.answer.told}" if asked.answer.told else "")
-
-
-def _in_words(draft: Draft, fate: Fate) -> str:
-    match fate:
-        case Drafted():
-            return f"nothing was sent; {next_line('file', draft.folder, '--submit', '--repo', 'OWNER/NAME')}"
-        case Held(asked=asked):
-            hint = "; --force files it all the same" if asked[-1].answer.forcible else ""
-            return f"not filed{hint}"
-        case Filed(url=url, again=again):
-            return f"filed{' by an earlier attempt' if again else ''}: {url}"
-        case Denied(told=told):
-            return f"not taken: {told}"
-        case _:
-            assert_never(fate)
 
 
 def _document(draft: Draft, fate: Fate) -> dict[str, object]:

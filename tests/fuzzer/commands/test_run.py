@@ -14,13 +14,14 @@ import pytest
 
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
+from fuzzer.commands.run import summarise
 from fuzzer.isolate.devices import Device
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Place
 from fuzzer.isolate.toolchain import HOST_NAME
-from fuzzer.run_command import obey_signals, summarise, to_stop, warm_up
 from fuzzer.settings import Settings
 from fuzzer.signals import SIGNALS
 from fuzzer.terminal import program

@@ -10,26 +10,28 @@ from typing import Annotated
 
 import typer
 
+from fuzzer.commands.options import JsonFlag
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.toolchain import HOST_NAME, Kind, own_environment
-from fuzzer.options import JsonFlag
 from fuzzer.terminal import next_line, print_json
 from fuzzer.toolchains import check as checking
 from fuzzer.toolchains import install, registry, relay
 from fuzzer.toolchains.registry import Record
 from generators.graph import Invalid
 
-app = typer.Typer(help="Other releases of TVM, in which the same lanes run.")
+toolchain = typer.Typer(
+    help="Other releases of TVM, in which the same lanes run.", add_completion=False, rich_markup_mode=None
+)
 
 Name = Annotated[str, typer.Argument(help="Its name.")]
 
 
-@app.callback()
-def toolchain() -> None:
+@toolchain.callback()
+def group() -> None:
     """Other releases of TVM, in which the same lanes run."""
 
 
-@app.command()
+@toolchain.command()
 def add(
     name: Annotated[str, typer.Argument(help="A release of apache-tvm (0.26.0), relay, or a name with --python.")],
     python: Annotated[Path | None, typer.Option(help="The interpreter of a build of your own.")] = None,
@@ -48,7 +50,7 @@ def add(
     print(f"{_described(record)}, in {time.monotonic() - began:.0f} s; {next_line('toolchain', 'check', name)}")
 
 
-@app.command("list")
+@toolchain.command("list")
 def list_all(json: JsonFlag = False) -> None:
     """List the toolchains."""
     records: list[Record | str] = [_record(name) for name in registry.names()]
@@ -63,14 +65,14 @@ def list_all(json: JsonFlag = False) -> None:
         )
 
 
-@app.command()
+@toolchain.command()
 def remove(name: Name) -> None:
     """Remove a toolchain, and what was installed for it."""
     registry.remove(name)
     print(f"removed {name}; {next_line('toolchain', 'list')}")
 
 
-@app.command("python", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@toolchain.command("python", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def run_python(name: Name, context: typer.Context) -> None:
     """Run a toolchain's Python with what follows, in its environment: `fuzz toolchain python relay repro.py`. The exit
     code is the program's."""
@@ -82,7 +84,7 @@ def run_python(name: Name, context: typer.Context) -> None:
     raise typer.Exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
 
 
-@app.command()
+@toolchain.command()
 def check(name: Name, json: JsonFlag = False) -> None:
     """Run a small case through all lanes of a toolchain. Exit code 69 where one of them fails."""
     found = registry.find(name) if registry.is_host(name) else registry.read(name).toolchain

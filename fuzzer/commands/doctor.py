@@ -1,0 +1,57 @@
+"""`fuzz doctor`: proves that every kind of failure is detected; prints versions and lanes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.exit_codes import Exit
+from fuzzer.isolate import sanitizer
+from fuzzer.isolate.device_check import devices_here
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.toolchain import HOST_NAME
+from fuzzer.lanes import LANES, TVM_LANES
+from fuzzer.selftest import Check, self_test
+from fuzzer.terminal import next_line, print_json
+from fuzzer.toolchains.registry import finder
+
+
+def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
+    """Prove that every kind of failure is seen; print versions and lanes."""
+    find_all = finder(preload)
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as executor:
+        checks = self_test(executor)
+        versions = executor.versions
+    devices, why_no_device = devices_here(find_all(HOST_NAME))
+    good = all(check.passed for check in checks) and all(device.passed for device in devices)
+    if json:
+        gpus = {"devices": devices, "why_no_device": why_no_device, "compute_sanitizer": sanitizer.is_installed()}
+        print_json({"versions": versions, "checks": checks, **gpus, "lanes": LANES})
+    else:
+        print("versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()))
+        for check in checks:
+            seen = check.seen or "no finding"
+            print(f"  {'ok ' if check.passed else 'BAD'} {check.sin}: {seen} ({check.seconds:.1f} s)")
+        print(f"GPUs: {why_no_device or f'{len(devices)} in use'}; {_second_look()}")
+        for each in devices:
+            told = each.why_not or "gives the known answer"
+            print(f"  {'ok ' if each.passed else 'BAD'} {each.device}: {told} ({each.seconds:.1f} s)")
+        print("lanes: " + ", ".join(lane.name for lane in LANES))
+        print("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
+        print(next_line("run", "--seconds", 120) if good else _what_is_wrong(checks))
+    raise typer.Exit(Exit.GONE if good else Exit.ENVIRONMENT)
+
+
+def _second_look() -> str:
+    installed = "is" if sanitizer.is_installed() else "is not"
+    return f"{sanitizer.PROGRAM} {installed} installed"
+
+
+def _what_is_wrong(checks: Sequence[Check]) -> str:
+    if all(check.passed for check in checks):
+        return "campaigns do without the GPUs that are BAD"
+    return "failures would be missed: do not fuzz"

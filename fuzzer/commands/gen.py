@@ -1,0 +1,43 @@
+"""`fuzz gen`: generates cases, and says what they cover."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from fuzzer.commands.options import JsonFlag, ops_named
+from fuzzer.gen import Order
+from fuzzer.gen import run as generate_cases
+from fuzzer.terminal import next_line, say
+from generators.builder import Limits
+from generators.graph import Profile
+
+
+def gen(
+    count: Annotated[int, typer.Option(min=1, help="How many cases.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Where the cases come from.")] = 0,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write each case to a folder in DIR.")] = None,
+    ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
+    nodes: Annotated[int, typer.Option(min=1, help="The most operators of a graph.")] = Limits().max_nodes,
+    profile: Annotated[Profile | None, typer.Option(help="Values of this profile only.")] = None,
+    stats: Annotated[
+        bool, typer.Option("--stats", help="Ask PyTorch whether they are valid; say what they cover.")
+    ] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Generate cases without any compiler."""
+    order = Order(count, seed, out, ops_named(ops), Limits(nodes), profile)
+    report = generate_cases(order, ask_pytorch=stats)
+    for line in report.invalid:
+        say(line)
+    summary = report.summary()
+    where = f" in {out}" if out else ""
+    if not json:
+        for key, value in summary.items() if stats else ():
+            print(f"{key:22} {value}")
+        print(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; {next_line('run', '--seconds', 120)}")
+    if json or stats:  # the last line is for machines either way
+        print(msgspec.json.encode(summary).decode())

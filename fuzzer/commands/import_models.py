@@ -1,0 +1,41 @@
+"""`fuzz import`: seed cases from real models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzer.campaign import corpus
+from fuzzer.commands.options import JsonFlag
+from fuzzer.seeds.imported import SIZE, files_of, run
+from fuzzer.terminal import next_line, print_json, say
+
+
+def import_models(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .onnx or .pt2 file, or a folder of such.")],
+    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="The campaign: cases go to DIR/corpus.")] = Path(
+        "."
+    ),
+    size: Annotated[int, typer.Option(min=1, max=64, help="The most operators of a case.")] = SIZE,
+    json: JsonFlag = False,
+) -> None:
+    """Make seed cases of real models: pieces of their graphs, with small sizes and numbers of our own. Nothing in a
+    file is executed. Exit code 64 where a file cannot be read."""
+    done, refused = run(files_of(model), into, size)
+    for why in refused:
+        say(f"fuzz: {why}")
+    if json:
+        print_json({"files": [each.document for each in done], "refused": refused})
+    else:
+        for each in done:
+            print(*each.lines(), sep="\n")
+        written = sum(len(each.written) for each in done)
+        lacking = sum((each.harvest.resolved.lacking for each in done), Counter[tuple[str, str]]())
+        told = f"; without a row: {len({title for title, _ in lacking})} functions" if lacking else ""
+        if done:
+            print(f"{written} cases written to {into / corpus.FOLDER}{told}; {next_line('run', '--campaign', into)}")
+    if refused:
+        raise typer.Exit(64)

@@ -1,0 +1,15 @@
+"""`fuzz lanes`: lists the lanes."""
+
+from __future__ import annotations
+
+from fuzzer import lane_table
+from fuzzer.commands.options import JsonFlag
+from fuzzer.terminal import print_json
+
+
+def lanes(json: JsonFlag = False) -> None:
+    """List the lanes, and what this machine can do with each."""
+    if json:
+        print_json(lane_table.document())
+    else:
+        print(*lane_table.text(), sep="\n")

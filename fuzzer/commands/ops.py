@@ -1,0 +1,57 @@
+"""`fuzz ops`: lists the operators, or what they reach of TVM's importers."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from fuzzer.commands.options import JsonFlag, ops_named
+from fuzzer.coverage import measure as coverage_of
+from fuzzer.coverage import report as coverage_report
+from fuzzer.terminal import print_json
+from generators.ops import OPS
+from generators.ops.base import no_attrs
+
+
+def ops(
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Say which of TVM's converters they reach, and why not the rest.")
+    ] = False,
+    only: Annotated[str, typer.Option("--ops", metavar="GLOB", help="With --coverage: only these.")] = "*",
+    count: Annotated[int, typer.Option(min=1, help="With --coverage: programs of each.")] = 12,
+    seed: Annotated[int, typer.Option(min=0, help="With --coverage: where they come from.")] = 0,
+    dynamo: Annotated[bool, typer.Option(help="With --coverage: the slow exporter to ONNX too.")] = True,
+    workers: Annotated[int, typer.Option(min=1, help="With --coverage: at a time.")] = max(1, os.cpu_count() or 1),
+    json: JsonFlag = False,
+) -> None:
+    """List the operators."""
+    if coverage:
+        measured = _measured(coverage_of.Order(ops_named(only), count, seed, dynamo, workers))
+        if json:
+            print_json(coverage_report.document(measured))
+        else:
+            print(*coverage_report.text(measured), sep="\n")
+        return
+    if json:
+        print_json([{"name": op.name, "arity": op.arity, "attrs": sorted(op.schema)} for op in OPS])
+        return
+    table = Table(box=None)
+    table.add_column("operator", no_wrap=True)
+    table.add_column("operands")
+    table.add_column("attributes", overflow="fold")
+    for op in OPS:
+        low, high = op.arity
+        attrs = ", ".join(f"{key}: {kind.says}" for key, kind in op.schema.items()) if op.attrs is not no_attrs else ""
+        table.add_row(op.name, str(low) if low == high else f"{low} to {high}", attrs)
+    Console(markup=False, emoji=False).print(table)
+
+
+def _measured(order: coverage_of.Order) -> coverage_of.Coverage:
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task("looking at programs", total=coverage_of.number_of_trials(order))
+        return coverage_of.measure(order, lambda seen: progress.update(task, completed=seen.trials))

@@ -1,0 +1,90 @@
+"""`fuzz replay`, and `fuzz --replay`: runs a finding again."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fuzzer import replay as replaying
+from fuzzer.commands.options import JsonFlag, PreloadFile, lanes_named
+from fuzzer.exit_codes import Exit
+from fuzzer.isolate.fleet import Fleet, Place
+from fuzzer.isolate.toolchain import HOST_NAME
+from fuzzer.report.finding_file import FindingDoc
+from fuzzer.terminal import print_json, program, say
+from fuzzer.toolchains.lanes import in_toolchains, named
+from fuzzer.toolchains.registry import finder
+from oracles.lane import LaneSpec
+
+
+def replay(
+    finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
+    lanes: Annotated[str | None, typer.Option(metavar="GLOB", help="Other lanes than the finding's own.")] = None,
+    times: Annotated[int, typer.Option(min=1, help="Runs of each lane.")] = 1,
+    toolchain: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Other toolchains than the finding's own, comma-separated.")
+    ] = None,
+    preload: PreloadFile = None,
+    json: JsonFlag = False,
+) -> None:
+    """Run a finding again: `fuzz --replay crashes/x`. Exit code 77: still there, 0: gone, 78: another failure."""
+    doc, case = replaying.load(finding)
+    chosen = (doc.lane,) if lanes is None else lanes_named(lanes)
+    where = named(doc.lane.toolchain if toolchain is None else toolchain)
+    find_all = finder(preload)
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as executor:
+        _tell_of_another_preload(doc, executor.versions)
+        result = replaying.replay(executor, doc, case, in_toolchains(chosen, where), times)
+        releases = {each.name: executor.backend(Place(each.name)).versions["tvm"] for each in where}
+    if json:
+        runs = [
+            {
+                "lane": run.lane.name,
+                "toolchain": run.lane.toolchain,
+                "verdict": run.verdict.name.lower(),
+                "told": run.told,
+            }
+            for run in result.runs
+        ]
+        print_json({"slug": doc.slug, "exit": int(result.exit), "runs": runs})
+    else:
+        if toolchain is not None:
+            Console(markup=False, emoji=False).print(_by_toolchain(result, releases))
+        for run in result.runs if toolchain is None else ():
+            print(f"{run.verdict.name.lower().replace('_', ' ')}: {run.told}")
+        same = sum(run.verdict is Exit.SAME for run in result.runs)
+        python = _python_for(doc.lane)
+        script = f"{finding / 'repro.py'}{f' {preload}' if preload else ''}"
+        print(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: {python} {script}")
+    raise typer.Exit(result.exit)
+
+
+def _tell_of_another_preload(doc: FindingDoc, versions: Mapping[str, str]) -> None:
+    then, now = doc.versions.get("preload"), versions.get("preload")
+    if then != now:
+        say(f"preloaded when it was found: {then or 'nothing'}; now: {now or 'nothing'}")
+
+
+def _python_for(lane: LaneSpec) -> str:
+    """What runs a finding's script, where its lane ran."""
+    if lane.toolchain == HOST_NAME:
+        return os.path.relpath(sys.executable)
+    return f"{program()} toolchain python {lane.toolchain}"
+
+
+def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Table:
+    """Where it fails, and where not."""
+    table = Table(box=None)
+    for column in ("toolchain", "TVM", "verdict", ""):
+        table.add_column(column, no_wrap=bool(column), overflow="fold")
+    for run in result.runs:
+        table.add_row(run.lane.toolchain, releases[run.lane.toolchain], run.word, run.told)
+    return table

@@ -1,0 +1,42 @@
+"""`fuzz report`: findings told again, by today's code, from what is stored. Nothing of them is run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzer.files import write_atomically
+from fuzzer.report.document import Format, joined, text
+from fuzzer.report.record import read
+from fuzzer.terminal import next_line
+from generators.graph import Invalid
+
+
+def report(
+    findings: Annotated[list[Path], typer.Argument(help="Folders of crashes/.")],
+    format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.MD,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to; of several findings, a folder. Printed if not given.")
+    ] = None,
+) -> None:
+    """Tell findings again, as today's code does: `fuzz report crashes/x --format md`."""
+    records = [read(folder) for folder in findings]
+    texts = {record.doc.slug: text(record, format) for record in records}
+    if out is None:
+        if format is Format.HTML and len(texts) > 1:
+            raise Invalid("several pages need a folder: --out DIR")
+        print(joined([*texts.values()], format), end="")
+        return
+    paths = {out: next(iter(texts.values()))}
+    if len(texts) > 1:
+        paths = {out / f"{slug}.{format}": each for slug, each in texts.items()}
+    try:
+        for path, each in paths.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, each.encode())
+    except OSError as error:
+        raise Invalid(f"{error.filename or out}: {error.strerror}") from None
+    print(f"wrote {len(paths)} to {out}; {next_line('file', findings[0])}", file=sys.stderr)

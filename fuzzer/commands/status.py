@@ -1,0 +1,91 @@
+"""`fuzz status`: a campaign as it is on disk, whether it runs or not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from fuzzer.campaign import store as stored
+from fuzzer.commands.options import JsonFlag
+from fuzzer.terminal import next_line, print_json
+from fuzzer.watching.status import CURVE, Status, status_of
+from fuzzer.watching.words import could_not_be_done, counted, duration, number_of, shares, size, sparkline
+
+LANES_SHOWN = 16
+ORIGINS_SHOWN = 10
+
+CampaignFolder = Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")]
+
+
+def status(
+    campaign: CampaignFolder = Path("."),
+    repair: Annotated[bool, typer.Option("--repair", help="Make the index agree with the files.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Say how a campaign is doing, from any shell. With --repair, rebuild its index; nothing is deleted."""
+    if repair:
+        kept = stored.repair(campaign)
+        typer.echo(f"the index agrees with the files{f'; the damaged one is {kept}' if kept else ''}", err=True)
+    found = status_of(campaign)
+    if json:
+        print_json(found)
+    else:
+        print(*_lines(found), sep="\n")
+
+
+def _lines(found: Status) -> Iterator[str]:
+    who = f"process {found.holder} runs it" if found.holder else "nobody runs it"
+    own = f"{number_of(found.own_tests, 'test')} done{' here' if found.origins else ''}"
+    yield f"{found.campaign}: seed {found.seed}, {own}, {who}"
+    books = found.books
+    clock = duration(float(str(books["wall_seconds"])))
+    together = f" of {found.campaigns} campaigns together" if found.campaigns > 1 else ""
+    tests = number_of(int(str(books["tests"])), "test")
+    results = number_of(int(str(books["lane_results"])), "lane result")
+    yield f"{clock}: {tests}, {results}{together}{_lately(found)}"
+    yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
+    if found.latest:
+        yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
+    if errors := int(str(books["errors"])):
+        yield f"!! {could_not_be_done(errors)}{_kept(Path(found.campaign) / stored.ERRORS)}"
+    if found.unreadable:
+        yield f"!! {number_of(len(found.unreadable), 'finding')} that cannot be read: {found.unreadable[0]}"
+    for name, column, now in (("findings", 4, sum(found.findings.values())), ("features", 3, found.features)):
+        values = [*(point[column] for point in found.curve), now]
+        if any(values):
+            yield f"{name} {sparkline(values, CURVE)} {now}"
+    if found.memory:
+        yield "memory: " + ", ".join(f"{name} {size(amount)}" for name, amount in found.memory.items())
+    if stages := msgspec.convert(books["stage_cpu_seconds"], dict[str, float]):
+        yield f"time goes to {shares(stages, 5)}"
+    if found.known:
+        yield f"known behaviour met in {number_of(sum(found.known.values()), 'test')}"
+    for name, seed, count in found.origins[:ORIGINS_SHOWN]:
+        yield f"merged: {number_of(count, 'test')} of seed {seed} ({name[:12]})"
+    if len(found.origins) > ORIGINS_SHOWN:
+        yield f"merged: and {len(found.origins) - ORIGINS_SHOWN} more (--json)"
+    for lane, counts in list(found.lanes.items())[:LANES_SHOWN]:
+        mark = "!!" if lane in found.failing else "  "
+        yield f"{mark} {lane:26} {counted(counts)}"
+    if len(found.lanes) > LANES_SHOWN:
+        yield f"   and {len(found.lanes) - LANES_SHOWN} lanes more (--json)"
+    if found.failing:
+        yield "!! these lanes suddenly give far fewer results than before"
+    yield next_line("triage", "--campaign", found.campaign)
+
+
+def _kept(errors: Path) -> str:
+    """Merged campaigns keep theirs themselves."""
+    return f": {errors}" if errors.exists() else ""
+
+
+def _lately(found: Status) -> str:
+    if not found.tests_per_second:
+        return "" if found.origins else "; rates are not known yet"
+    lately = "; lately here" if found.origins else "; lately"
+    return f"{lately} {found.tests_per_second:.2f} tests and {found.lane_results_per_second:.1f} lane results a second"

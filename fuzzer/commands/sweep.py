@@ -1,0 +1,59 @@
+"""`fuzz sweep`: PyTorch's own samples of every operator, through the lanes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzer import sweep as sweeping
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.start import obey_signals, to_stop, warm_up
+from fuzzer.campaign.store import Store
+from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, lanes_named
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.toolchain import HOST
+from fuzzer.settings import LaneMix, RunLimits, Settings
+from fuzzer.terminal import next_line, print_json, say
+from fuzzer.toolchains.lanes import in_toolchains
+from fuzzer.toolchains.registry import finder
+from fuzzer.watching.watching import watched
+
+
+def sweep(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The sweep's folder: started there, or continued.")],
+    ops: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="PyTorch's operators (OpInfo names), globs; all by default.")
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Samples of each operator and dtype; 2 by default.")
+    ] = None,
+    lanes: LanesGlob = "*",
+    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),
+    preload: PreloadFile = None,
+    json: JsonFlag = False,
+) -> None:
+    """Take PyTorch's own samples of every operator through the lanes; DIR/sweep.html is the table."""
+    chosen = in_toolchains(lanes_named(lanes), (HOST,))
+    find_all = finder(preload)
+    say("taking PyTorch's samples (a minute for all operators) ...")
+    task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
+    asked = to_stop()
+    with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
+        settings = Settings(out, store.state.seed, LaneMix(chosen), RunLimits(seconds), workers=workers, json=json)
+        warm_up(executor, (), asked)
+        campaign = Campaign(settings, store, executor, task.case, task.watch)
+        obey_signals(campaign, asked)
+        with watched(campaign):
+            campaign.run()
+        table = task.write_table()
+    if json:
+        print_json({"samples": table.samples, "done": table.done, "totals": table.totals})
+        return
+    for lane, counts in table.totals.items():
+        print(f"{lane:20} " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
+    again = ("sweep", "--out", out) if table.done < table.samples else ("triage", "--campaign", out)
+    print(f"{table.done} of {table.samples} samples; table: {out / 'sweep.html'}; {next_line(*again)}")

@@ -1,0 +1,59 @@
+"""Where issues are filed, and the fleet that reproduces findings before that."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from fuzzer.filing.ledger import Ledger, default_path
+from fuzzer.filing.secret import Secret
+from fuzzer.filing.tracker import PUBLIC, Tracker, place_of
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.toolchains.registry import find
+from generators.graph import Invalid
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """Where issues go, as the command line says it."""
+
+    repository: str | None
+    base_url: str = PUBLIC
+    ledger: Path | None = None
+
+    @property
+    def place(self) -> str:
+        return place_of(self.repository, self.base_url) if self.repository else ""
+
+    def tracker(self, token: Secret | None) -> Tracker:
+        """Raise `Invalid` where no repository was named."""
+        if self.repository is None:
+            raise Invalid("--repo OWNER/NAME is missing: where to?")
+        from fuzzer.filing.github import GitHub  # which takes longer to load than all of difftvm
+
+        return GitHub(self.repository, self.base_url, token)
+
+    def open_ledger(self) -> Ledger:
+        return Ledger(self.ledger or default_path())
+
+
+class WhenNeeded:
+    """A fleet that starts at the first call: most findings are held back by a look at them."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._fleet: Fleet | None = None
+
+    def __call__(self) -> Fleet:
+        if self._fleet is None:
+            self._fleet = self._stack.enter_context(Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find))
+        return self._fleet
+
+    def __enter__(self) -> WhenNeeded:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._stack.close()

@@ -1,0 +1,99 @@
+"""A campaign at a glance, as `fuzz status` prints it: read from the disk, whether it runs or not."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.campaign import lock
+from fuzzer.watching.glance import DAY, by_component, found_at, kinds_of
+from fuzzer.watching.health import failing, lanes_health
+from fuzzer.watching.on_disk import books_of, findings_of, opened
+from fuzzer.watching.resources import resources
+
+RATE_SECONDS = 600
+"""Rates are those of the last ten minutes of its clock."""
+
+CURVE = 40
+
+
+class Status(msgspec.Struct):
+    """A campaign at a glance. `holder` is the process that runs it; `origins` are the campaigns that were merged into
+    it, with their seeds and numbers of tests, the largest first; `books`, `seen` and `known` are of all `campaigns`
+    together, `next_test`, `own_tests`, rates, curve and lanes of the campaign's own tests. `lanes` counts how each came
+    out in the newest tests, and those that suddenly give far fewer results are `failing`. `today` are the findings of
+    the last 24 hours; `unreadable` says why folders are none; `latest_at` is in Unix's seconds; `memory` is in bytes;
+    `curve` has rows of (seconds, tests, lane results, features, findings, CPU seconds)."""
+
+    campaign: str
+    holder: int | None
+    seed: int
+    next_test: int
+    own_tests: int
+    campaigns: int
+    books: dict[str, object]
+    findings: dict[str, int]
+    flaky: int
+    today: int
+    latest: str
+    latest_at: float
+    unreadable: list[str]
+    seen: dict[str, int]
+    known: dict[str, int]
+    lanes: dict[str, dict[str, int]]
+    failing: list[str]
+    features: int
+    tests_per_second: float
+    lane_results_per_second: float
+    memory: dict[str, int]
+    curve: list[tuple[int, ...]]
+    origins: list[tuple[str, int, int]]
+
+
+def status_of(campaign: Path) -> Status:
+    """Raises `Invalid` where there is no campaign."""
+    with opened(campaign) as read:
+        books, lanes = books_of(read), lanes_health(read)
+        features, curve, recent = read.features, read.progress(CURVE), read.progress()[-RATE_SECONDS // 30 :]
+    crashes, holder = campaign / "crashes", lock.holder(campaign)
+    findings, unreadable = findings_of(campaign)
+    docs = [doc for _, doc in findings]
+    found = {doc.slug: found_at(crashes, doc.slug) for doc in docs}
+    latest = max(found, key=found.__getitem__, default="")
+    used = resources(campaign, holder) if holder else None
+    return Status(
+        str(campaign),
+        holder,
+        books.own.seed,
+        books.own.next_test,
+        books.own.tally.tests,
+        books.campaigns,
+        dict(books.total.summary()),
+        by_component(kinds_of(docs)),
+        sum(doc.flaky for doc in docs),
+        sum(at > time.time() - DAY for at in found.values()),
+        latest,
+        found.get(latest, 0.0),
+        unreadable,
+        books.seen,
+        books.known,
+        {lane.lane: dict(Counter(lane.recent) + Counter(lane.earlier)) for lane in lanes},
+        failing(lanes),
+        features,
+        *_rates(recent),
+        {"supervisor": used.supervisor, "children": used.children, "free": used.free} if used else {},
+        curve,
+        list(books.merged),
+    )
+
+
+def _rates(curve: Sequence[tuple[int, ...]]) -> tuple[float, float]:
+    """Tests and lane results per second of wall clock."""
+    if len(curve) < 2:
+        return 0.0, 0.0
+    (then, tests_then, results_then, *_), (now, tests, results, *_) = curve[0], curve[-1]
+    return (tests - tests_then) / (now - then), (results - results_then) / (now - then)
