@@ -143,8 +143,13 @@ def mistyped(trace: Trace, told: str) -> tuple[str, str] | None:
 def converter_of(trace: Trace, operator: str) -> str:
     """What translated an operator: the only one that was called, or the one called for its name."""
     names = {converter_name(*each) for each in trace.converters}
-    named = {converter_name(*each) for each in trace.converters if _base(each[0]) == operator}
+    named = {converter_name(*each) for each in trace.converters if _base(each[0]) == _function(operator)}
     return next(iter(names)) if len(names) == 1 else next(iter(named)) if len(named) == 1 else ""
+
+
+def _function(operator: str) -> str:
+    """A sweep calls functions by their whole name: torch.nn.functional.softmax is softmax."""
+    return operator.rpartition(".")[2].lower()
 
 
 def converter_name(what: str, function: str) -> str:

@@ -17,10 +17,11 @@ _TAPPED = (Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE)
 
 
 def first_wrong(asked: Inquiry) -> str:
-    """Its name; "" where that cannot be told. Its operands are right: nodes come in an order in which they can run."""
+    """What people call it; "" where that cannot be told. Its operands are right: nodes come in an order in which they
+    can run."""
     nodes = asked.case.graph.nodes
     if len(nodes) == 1:
-        return nodes[0].op
+        return nodes[0].title
     return _tapped(asked) if asked.finding.kind in _TAPPED else _first_that_fails(asked)
 
 
@@ -40,13 +41,13 @@ def _tapped(asked: Inquiry) -> str:
         if extra:
             wrong = _wrong_among(asked.observe(asked.lane, _with_outputs(asked.case, (*graph.outputs, *extra))))
             if wrong & set(extra) and wrong & set(graph.outputs):
-                return node.op
+                return node.title
     alone = asked.observe(asked.lane, _with_outputs(asked.case, graph.outputs))
     return _maker(graph, _wrong_among(alone)) if _wrong_among(alone) else ""
 
 
 def _maker(graph: Graph, wrong: set[str]) -> str:
-    return next(node.op for node in graph.nodes if any(value.name in wrong for value in node.results))
+    return next(node.title for node in graph.nodes if any(value.name in wrong for value in node.results))
 
 
 def _wrong_among(seen: Seen) -> set[str]:
@@ -84,7 +85,7 @@ def _first_that_fails(asked: Inquiry) -> str:
             high = middle
         else:
             low = middle + 1
-    return nodes[low].op
+    return nodes[low].title
 
 
 def _beginning(case: Case, count: int) -> Case:

@@ -4,6 +4,7 @@ the blame add."""
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -32,7 +33,7 @@ class Signature:
     ops       of the reduced case, sorted
     where     the importers and targets that show it
     by        what the reduced lane does that the other does not
-    graph     the reduced graph (`outline`), where it has several calls
+    graph     the reduced graph (`outline`) where it has several calls; of a single call, `ops` says all
     blamed    the place, and what is to blame there: ("frontend", "_flip"), ("pass", "FuseOps"), ("codegen", "relu")
     """
 
@@ -62,15 +63,18 @@ class Signature:
     @property
     def _essence(self) -> Signature:
         """What counts. Who is blamed stands for what shows it: which operators are left beside, which importers lead
-        there, is chance. A pass has many bugs: there the graph counts too. Code of another target is other code."""
+        there, is chance. A pass has many bugs: there the reduced graph counts too. Code of another target is other
+        code. Where no converter is known, an operator is blamed, and each frontend has its own converter for it."""
         same = replace(self, stage=self._step)
         match self.blamed:
             case ():
                 return same
             case (Place.PASS, _):
-                return replace(same, ops=(), where="")
+                return replace(same, ops=() if self.graph else self.ops, where="")
             case (Place.CODEGEN, _):
                 return replace(same, ops=(), graph="", where=self.where.partition(" ")[2])
+            case (Place.FRONTEND, operator) if operator in self.ops:
+                return replace(same, ops=(), graph="", where=_ONNX if _ONNX in self.where else "")
             case _:
                 return replace(same, ops=(), graph="", where="")
 
@@ -106,6 +110,9 @@ class Signature:
             one, two = replace(one, blamed=()), replace(two, blamed=())
         return one.id == two.id
 
+
+_ONNX = "onnx"
+"""In the names of the importers that read ONNX, whose frontend is not PyTorch's."""
 
 _CONVERTER = "_translator.py:"
 """In the frame of what TVM's frontends of PyTorch raise."""
@@ -167,20 +174,38 @@ def named(signature: Signature, case: Case, blame: Blame = NOBODY) -> Signature:
     """
     if not signature.needs_ops:
         return signature
-    calls = case.graph.ops
-    graph = outline(case.graph) if len(calls) > 1 else ""  # the operator says it, and said it before `graph` was there
-    return replace(signature, ops=tuple(sorted(set(calls))), graph=graph, blamed=_blamed(blame))
+    ops = tuple(sorted(set(case.graph.ops)))
+    graph = outline(case.graph) if len(case.graph.nodes) > 1 else ""
+    return replace(signature, ops=ops, graph=graph, blamed=_blamed(blame, ops))
 
 
-def _blamed(blame: Blame) -> tuple[str, ...]:
-    """Converters and legalizations are called by their own name; passes by theirs; what is left, by the operator."""
+def _blamed(blame: Blame, ops: Sequence[str]) -> tuple[str, ...]:
+    """The place and the name of what is to blame there; () where nothing is named, so that the reduced case decides.
+
+    Converters and passes have names. So have legalizations, by the operator of Relax; where LegalizeOps as a whole is
+    blamed, and in generated code and at run time, the operator of the case says more.
+    """
+    operator = _title(blame.operator, ops)
     match blame.place:
         case None:
             return ()
-        case Place.FRONTEND | Place.LEGALIZATION | Place.PASS:
-            what = blame.culprit or blame.operator
+        case Place.FRONTEND | Place.PASS:
+            what = blame.culprit or operator
+        case Place.LEGALIZATION:
+            what = blame.culprit if blame.culprit.startswith("relax.") else operator
         case Place.CODEGEN | Place.RUNTIME:
-            what = blame.operator or blame.culprit
+            what = operator
         case _:
             assert_never(blame.place)
     return (blame.place.value, what) if what else ()
+
+
+_CALL = "torch_call"
+"""The row of the operator table that calls any function by its name: what earlier versions of difftvm blamed."""
+
+
+def _title(operator: str, ops: Sequence[str]) -> str:
+    """What people call the blamed operator, one of `ops`; "" where an earlier version did not say which one it is."""
+    if operator != _CALL:
+        return operator
+    return ops[0] if len(ops) == 1 else ""

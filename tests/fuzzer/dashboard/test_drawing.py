@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -28,6 +29,16 @@ def test_a_chain() -> None:
         ),
         lines=(((50.5, 42.0), (50.5, 72.0)), ((50.5, 114.0), (50.5, 144.0))),
     )
+
+
+def test_the_blamed_function_of_a_sweep_is_marked_and_no_other() -> None:
+    case = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "neg", "v0")], "v1")
+    nodes = tuple(
+        replace(node, op="torch_call", attrs={"call": f"torch.{name}(a0)", "types": ("float32[2]",)})
+        for node, name in zip(case.graph.nodes, ("erf", "sinc"), strict=True)
+    )
+    drawn = drawing(replace(case, graph=replace(case.graph, nodes=nodes)), "torch.sinc")
+    assert [box.label for box in drawn.boxes if box.sort is Sort.BLAMED] == ["torch.sinc"]
 
 
 def test_a_line_that_passes_a_layer_runs_beside_its_boxes() -> None:

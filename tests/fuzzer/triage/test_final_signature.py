@@ -69,14 +69,68 @@ def test_who_is_blamed(blame: Blame, other: Blame, same: bool) -> None:
         (FLIP, True),
         (Blame(Place.LEGALIZATION, "exp", "relax.exp"), True),
         (Blame(Place.CODEGEN, "exp"), True),
-        (Blame(Place.RUNTIME, "", "the memory planner"), True),
+        (Blame(Place.RUNTIME, "exp", "export_library"), True),
         (Blame(Place.PASS, "exp", "FuseOps"), False),  # one pass has many bugs
         (NOBODY, False),
         (Blame(Place.PASS), False),  # nothing is named
+        (Blame(Place.CODEGEN, "", "target.build.c"), False),  # the whole code generator says as little
+        (Blame(Place.LEGALIZATION, "", "LegalizeOps"), False),  # so does the pass that calls every legalization
     ],
 )
 def test_an_operator_that_was_left_beside_does_not_matter_where_somebody_is_blamed(blame: Blame, same: bool) -> None:
     assert agree(named(WRONG, EXP, blame), named(WRONG, NEG_EXP, blame)) is same
+
+
+def test_one_pass_that_is_wrong_on_two_operators_has_two_bugs_though_each_case_is_one_call() -> None:
+    """Two findings of one call each, blamed on ConvertLayout, had one name: the second was lost."""
+    relu, exp = (case(("v1", op, "x0")) for op in ("relu", "exp"))
+    one, other = (named(WRONG, each, Blame(Place.PASS, "", "ConvertLayout")) for each in (relu, exp))
+    assert not agree(one, other)
+    assert not one.same_bug(other)
+    assert agree(one, named(replace(WRONG, where="export+onnx"), relu, Blame(Place.PASS, "relu", "ConvertLayout")))
+    assert (one.graph, one.ops) == ("", ("relu",)), "as it is saved"
+
+
+def test_legalize_ops_blamed_as_a_whole_is_told_apart_by_the_operator() -> None:
+    blames = [Blame(Place.LEGALIZATION, op, "LegalizeOps") for op in ("exp", "neg")]
+    assert not agree(named(WRONG, EXP, blames[0]), named(WRONG, NEG_EXP, blames[1]))
+
+
+def test_an_operator_blamed_on_the_frontend_of_onnx_is_not_the_one_blamed_on_that_of_pytorch() -> None:
+    """No converter is known by name: each frontend has its own."""
+    blame = Blame(Place.FRONTEND, "exp")
+    torch, fx, onnx = (named(replace(WRONG, where=where), EXP, blame) for where in ("export", "export-raw+fx", "onnx"))
+    assert agree(torch, fx)
+    assert not torch.same_bug(onnx)
+    assert agree(torch, named(replace(WRONG, where="export"), NEG_EXP, blame)), "a call that was left beside is chance"
+
+
+# --- functions that are called by their names, as in a sweep
+
+
+def called(*functions: str) -> Case:
+    """A chain of such calls, as a sweep makes them."""
+    plain = case(*((f"v{i}", "neg", "x0" if i == 0 else f"v{i - 1}") for i in range(len(functions))), outputs="v0")
+    nodes = tuple(
+        replace(node, op="torch_call", attrs={"call": f"torch.{function}(a0)", "types": ("float32[2,3]",)})
+        for node, function in zip(plain.graph.nodes, functions, strict=True)
+    )
+    return replace(plain, graph=replace(plain.graph, nodes=nodes, outputs=(f"v{len(functions) - 1}",)))
+
+
+@pytest.mark.parametrize("place", [Place.CODEGEN, Place.RUNTIME, Place.LEGALIZATION, Place.FRONTEND])
+def test_a_finding_that_blames_the_row_of_all_calls_is_known_by_the_function(place: Place) -> None:
+    """So did earlier versions of difftvm; two of their findings are two bugs all the same."""
+    erf, sinc = (named(WRONG, called(name), Blame(place, "torch_call")) for name in ("erf", "sinc"))
+    assert erf.blamed == (place.value, "torch.erf")
+    assert not agree(erf, sinc)
+    assert agree(erf, named(WRONG, called("erf"), Blame(place, "torch.erf")))
+
+
+def test_of_several_calls_the_case_decides_where_it_is_not_known_which_one_is_blamed() -> None:
+    both = named(WRONG, called("erf", "sinc"), Blame(Place.CODEGEN, "torch_call"))
+    assert both.blamed == ()
+    assert both.same_bug(named(WRONG, called("erf", "sinc"), Blame(Place.CODEGEN, "torch.erf")))
 
 
 def test_importers_do_not_matter_where_somebody_is_blamed_but_the_target_of_code_does() -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import fakes
 import pytest
 from compiler import CHAIN, Compiler, chain
 from graphs_by_hand import case_of
 
 from fuzzer.triage.blame.inquiry import Inquiry, Spent
+from fuzzer.triage.blame.modules import converter_of
 from fuzzer.triage.blame.operator import first_wrong
 from fuzzer.triage.signature import signature_of
 from generators.graph import Case, Form
 from oracles import judge_all
 from oracles.outcome import Raised, Result, Stage
+from oracles.trace import Trace
 
 VALUES = tuple(call[0] for call in CHAIN)
 
@@ -71,3 +75,48 @@ def test_it_ends_when_its_runs_are_spent() -> None:
     with pytest.raises(Spent):
         first_wrong(asked)
     assert asked.runs == 2
+
+
+# --- functions that are called by their names, as in a sweep
+
+
+def called(*functions: str) -> Case:
+    case = chain(len(functions))
+    nodes = tuple(
+        replace(node, op="torch_call", attrs={"call": f"torch.{function}(a0)", "types": ("float32[2]",)})
+        for node, function in zip(case.graph.nodes, functions, strict=True)
+    )
+    return replace(case, graph=replace(case.graph, nodes=nodes))
+
+
+def test_a_function_of_a_sweep_is_blamed_by_its_own_name_where_it_is_the_only_one() -> None:
+    compiler = Compiler(lambda lane, names: set(names))
+    assert [first_wrong(compiler.asked(called(name))) for name in ("erf", "sinc")] == ["torch.erf", "torch.sinc"]
+
+
+def test_so_it_is_where_all_values_are_tapped() -> None:
+    compiler = Compiler(lambda lane, names: set(VALUES[1:]) & set(names))
+    assert first_wrong(compiler.asked(called("erf", "sinc", "erf"))) == "torch.sinc"
+
+
+def test_so_it_is_where_values_are_tapped_one_by_one() -> None:
+    compiler = Compiler(lambda lane, names: set(VALUES[1:]) & set(names) if len(names) < 3 else set())
+    assert first_wrong(compiler.asked(called("erf", "sinc", "erf"))) == "torch.sinc"
+
+
+def test_so_it_is_of_what_gives_no_result() -> None:
+    case, error = called("erf", "sinc", "cos"), Raised(Stage.COMPILE, "ValueError", "no")
+
+    def run(shorter: Case, lanes: object) -> Result:
+        right = tuple(fakes.expect([1.0, -2.0]) for _ in shorter.graph.outputs)
+        outcome = error if len(shorter.graph.nodes) >= 2 else fakes.honest(right)
+        return Result({**fakes.references(*right), fakes.TVM: outcome})
+
+    finding = next(iter(judge_all(case, run(case, ()).outcomes)))
+    assert first_wrong(Inquiry(run, case, finding, signature_of(finding))) == "torch.sinc"
+
+
+def test_the_converter_of_a_function_of_a_sweep_is_found_by_the_last_part_of_its_name() -> None:
+    trace = Trace(converters=(("erf.default", "BaseFXGraphImporter._erf"), ("cos.default", "BaseFXGraphImporter._cos")))
+    assert converter_of(trace, "torch.special.erf") == converter_of(trace, "erf") == "_erf"
+    assert converter_of(trace, "torch.sinc") == ""
