@@ -17,6 +17,7 @@ from oracles.gradient_equals_autograd import gradient_equals_autograd
 from oracles.lane import LaneSpec
 from oracles.lifted_equals_unlifted import lifted_equals_unlifted
 from oracles.modified_inputs import modified_inputs
+from oracles.onnx_files import is_founded, unread
 from oracles.outcome import Outcomes
 from oracles.passes_change_nothing import passes_change_nothing
 from oracles.round_trips import round_trips
@@ -58,15 +59,26 @@ ORACLES: tuple[Oracle, ...] = (
 
 def judge_all(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     """At most one finding per lane: the first oracle that objects to it has the word. Gaps in the checker are each a
-    finding of their own, for each is about another program."""
+    finding of their own, for each is about another program. TVM is not blamed for a file that nobody has confirmed."""
     judged: set[LaneSpec] = set()
+    for finding in _objections(case, outcomes):
+        if not is_founded(finding, outcomes):
+            continue
+        if finding.kind is Kind.CHECKER_GAP:
+            yield finding
+        elif finding.lane not in judged:
+            judged.add(finding.lane)
+            yield finding
+
+
+def files_in_doubt(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
+    """One lane for each ONNX file that TVM would be blamed for, and that other readers must look at first."""
+    return unread(_objections(case, outcomes), outcomes)
+
+
+def _objections(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     for oracle in ORACLES:
-        for finding in oracle(case, outcomes):
-            if finding.kind is Kind.CHECKER_GAP:
-                yield finding
-            elif finding.lane not in judged:
-                judged.add(finding.lane)
-                yield finding
+        yield from oracle(case, outcomes)
 
 
-__all__ = ["ORACLES", "judge_all"]
+__all__ = ["ORACLES", "files_in_doubt", "judge_all"]

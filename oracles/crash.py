@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from generators.graph import Case
-from oracles.finding import Component, Finding, Kind, component_of, file_of, through_onnx
-from oracles.lane import Engine, LaneSpec
+from oracles.finding import Component, Finding, Kind, component_of
+from oracles.lane import Engine
 from oracles.outcome import (
     Built,
     Cause,
     Died,
     Fate,
-    Outcome,
     Outcomes,
     Raised,
     Ran,
@@ -38,10 +37,6 @@ def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
             component = Component.EXPORTER  # a file that does not load is its writer's fault
         if isinstance(outcome, Raised) and (component is Component.PYTORCH or not judge):
             continue  # PyTorch itself refuses: an invalid case, which the campaign counts
-        if component is Component.TVM and through_onnx(lane) and isinstance(outcome, Raised):
-            file = _onnxruntime(outcomes, lane)
-            if isinstance(file, Raised) or (kind is Kind.REJECTED and not isinstance(file, Ran)):
-                continue  # onnxruntime does not take the file either: perhaps it deserves to be refused
         yield Finding(kind, component, lane, outcome.stage, outcome)
 
 
@@ -75,9 +70,3 @@ def refuses(raised: Raised, component: Component) -> bool:
             return deliberate
         case _:
             assert_never(component)
-
-
-def _onnxruntime(outcomes: Outcomes, lane: LaneSpec) -> Outcome | None:
-    """What it made of the file that the lane reads."""
-    readers = (spec for spec in outcomes if spec.engine is Engine.ONNXRUNTIME and file_of(spec) == file_of(lane))
-    return next((outcomes[spec] for spec in readers), None)

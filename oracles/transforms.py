@@ -142,7 +142,12 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("InlinePrivateFunctions"),
     _relax("ConvertToDataflow"),
     _relax("ToNonDataflow", on=On.LOWERED, lowers=True),
-    _relax("RemovePurityChecking", on=On.LOWERED, lowers=True),
+    Transform(  # one row: TVM documents it for modules without dataflow blocks only, and passes are left out one by one
+        "RemovePurityChecking",
+        "relax.transform.RemovePurityChecking()(relax.transform.ToNonDataflow()(mod))",
+        on=On.LOWERED,
+        lowers=True,
+    ),
     _relax("RemoveUnusedParameters"),
     _relax("RemoveUnusedOutputs"),
     _relax("ExpandTupleArguments"),

@@ -20,7 +20,10 @@ TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
 TORCH_ENVELOPE = LaneSpec("torch-envelope", Engine.TORCH, variant="envelope")
 ONNXRUNTIME = LaneSpec("onnxruntime", Engine.ONNXRUNTIME, Importer.ONNX)
 
-REFERENCES = (TORCH, TORCH_F64, TORCH_ENVELOPE, ONNXRUNTIME)
+TORCH_LANES = (TORCH, TORCH_F64, TORCH_ENVELOPE)
+"""What PyTorch says of a case: these together judge results."""
+
+REFERENCES = (*TORCH_LANES, ONNXRUNTIME)
 
 GRADIENT_REFERENCES = (
     LaneSpec("torch-grad", Engine.TORCH, variant="gradient"),
@@ -115,7 +118,7 @@ def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
     """The references without which a lane's outcome cannot be judged: all of them, or those for a failure to run."""
     if gives_gradients(lane) and lane.engine is Engine.TVM:
         return (TORCH, *GRADIENT_REFERENCES) if values else (TORCH,)
-    torch = (TORCH, TORCH_F64, TORCH_ENVELOPE) if values else (TORCH,)
+    torch = TORCH_LANES if values else (TORCH,)
     if values and lane.importer.is_exported and lane.engine is Engine.TVM:
         return (*torch, *readers_of(lane))
     return (*torch, _onnxruntime(lane)) if lane.importer.is_onnx and not reads_onnx_only(lane) else torch
@@ -127,8 +130,8 @@ def _onnxruntime(lane: LaneSpec) -> LaneSpec:
 
 
 def readers_of(lane: LaneSpec) -> tuple[LaneSpec, ...]:
-    """Asked where onnxruntime, or a lane that reads an exported program, disagrees with PyTorch: is what was exported
-    wrong, or its reader?"""
+    """Asked where onnxruntime, or a lane that reads an exported program, disagrees with PyTorch, and where TVM would be
+    blamed for a file that nobody has confirmed: is what was exported wrong, or its reader?"""
     program = program_of(lane)
     if program is not None:
         return (LaneSpec(f"torch-{program}", Engine.TORCH, program, "exported"),)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
+import onnx
 import onnxruntime as ort
 
 from fuzzer.lanes.base import Bench, Step
-from generators.graph import Case, DType
+from generators.graph import Array, Case, DType
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
@@ -14,11 +17,13 @@ WRONG = ("MatMulScaleFusion", "MatmulTransposeFusion", "ExpandElimination")
 """Optimisers that are left out, as of onnxruntime 1.31. The first two make a FusedMatMul, which keeps a factor of
 float64 in float32, and does not transpose what it multiplies by a vector. The last removes an Expand to no elements."""
 
+NO_OPTIMISERS = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+
 
 class OnnxRuntimeLane:
     """At one of onnxruntime's optimisation levels; as the reference, at none."""
 
-    def __init__(self, level: ort.GraphOptimizationLevel = ort.GraphOptimizationLevel.ORT_DISABLE_ALL) -> None:
+    def __init__(self, level: ort.GraphOptimizationLevel = NO_OPTIMISERS) -> None:
         self._level = level
 
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
@@ -29,17 +34,22 @@ class OnnxRuntimeLane:
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
         model = bench.onnx_file(spec.importer, spec.opset)
         step(Stage.LOAD)
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        options.graph_optimization_level = self._level
-        session = ort.InferenceSession(
-            model.SerializeToString(),
-            options,
-            providers=["CPUExecutionProvider"],
-            disabled_optimizers=WRONG,
-        )
+        session = load(model, self._level)
         step(Stage.RUN)
-        wanted = {item.name for item in session.get_inputs()}
-        # copies: BatchNormalization in training mode writes the new running mean into the array that it was given
-        return Ran(tuple(session.run(None, {k: np.array(v) for k, v in bench.inputs.items() if k in wanted})))
+        return Ran(run(session, bench.inputs))
+
+
+def load(model: onnx.ModelProto, level: ort.GraphOptimizationLevel = NO_OPTIMISERS) -> ort.InferenceSession:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    options.graph_optimization_level = level
+    return ort.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"], disabled_optimizers=WRONG
+    )
+
+
+def run(session: ort.InferenceSession, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
+    """On copies: BatchNormalization in training mode writes the new running mean into the array that it was given."""
+    wanted = {item.name for item in session.get_inputs()}
+    return tuple(session.run(None, {name: np.array(array) for name, array in inputs.items() if name in wanted}))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.lanes import EVERY_ROAD, needed, plain_roads_beside, readers_of
+from fuzzer.lanes import EVERY_ROAD, TORCH_LANES, needed, plain_roads_beside, readers_of
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Case
-from oracles import judge_all
+from oracles import files_in_doubt, judge_all
 from oracles.against_export import programs_in_doubt
 from oracles.against_onnxruntime import in_doubt
 from oracles.agreement import THE_OTHERS
@@ -73,13 +73,17 @@ def there(lanes: Sequence[LaneSpec], lane: LaneSpec) -> tuple[LaneSpec, ...]:
 
 
 def judged_run(run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-    """One run and, where somebody disagrees with PyTorch on a file or program that was exported, a second one that asks
-    the other readers of it."""
+    """One run and, where somebody disagrees with PyTorch on a file or program that was exported, or TVM would be blamed
+    for a file, a second one that asks the other readers of it, and what these are judged by."""
     result = run(case, lanes)
-    doubts = (*in_doubt(result.outcomes), *programs_in_doubt(result.outcomes))
+    outcomes = result.outcomes
+    files = (*in_doubt(outcomes), *files_in_doubt(case, outcomes))
+    doubts = (*files, *programs_in_doubt(outcomes))
     if not doubts:
         return result
-    more = run(case, [reader for doubt in doubts for reader in readers_of(doubt)])
+    judges = [lane for lane in TORCH_LANES if files and lane not in outcomes]
+    readers = dict.fromkeys(reader for doubt in doubts for reader in readers_of(doubt))
+    more = run(case, [*judges, *readers])
     spent = {stage: result.stage_cpu.get(stage, 0.0) + seconds for stage, seconds in more.stage_cpu.items()}
     return Result(
         {**result.outcomes, **more.outcomes}, {**result.stage_cpu, **spent}, result.cpu_seconds + more.cpu_seconds

@@ -161,35 +161,3 @@ def test_a_case_that_eager_refuses_is_invalid_whatever_float64_says() -> None:
 
 def test_without_pytorchs_word_nothing_is_rejected() -> None:
     assert list(crash(CASE, {TVM: fakes.raised(Stage.IMPORT)})) == []
-
-
-# --- through an ONNX file
-
-
-@pytest.mark.parametrize("failure", RAISES)
-def test_a_good_file_must_be_taken(failure: str) -> None:
-    make, kind = fakes.FAILURES[failure]
-    assert verdicts({ONNXRUNTIME: RAN, TVM_ONNX: make(Stage.IMPORT)}) == [(kind, Component.TVM, TVM_ONNX)]
-
-
-@pytest.mark.parametrize("failure", RAISES)
-def test_a_file_that_onnxruntime_refuses_may_be_refused(failure: str) -> None:
-    make, _ = fakes.FAILURES[failure]
-    assert verdicts({ONNXRUNTIME: fakes.raised(Stage.LOAD), TVM_ONNX: make(Stage.IMPORT)}) == [
-        (Kind.REJECTED, Component.EXPORTER, ONNXRUNTIME)
-    ]
-
-
-@pytest.mark.parametrize("onnxruntime", [{}, *({ONNXRUNTIME: outcome} for outcome in fakes.NO_VERDICT.values())])
-def test_without_onnxruntimes_word_a_refusal_is_no_finding_but_an_internal_error_is(onnxruntime: Outcomes) -> None:
-    assert verdicts({**onnxruntime, TVM_ONNX: fakes.rejected(Stage.IMPORT)}) == []
-    assert verdicts({**onnxruntime, TVM_ONNX: fakes.internal_error(Stage.IMPORT)}) == [
-        (Kind.INTERNAL_ERROR, Component.TVM, TVM_ONNX)
-    ]
-
-
-@pytest.mark.parametrize("failure", PROCESS_FAILURES)
-def test_a_bad_file_must_not_kill_tvm(failure: str) -> None:
-    make, kind = fakes.FAILURES[failure]
-    found = verdicts({ONNXRUNTIME: fakes.raised(Stage.LOAD), TVM_ONNX: make(Stage.IMPORT)})
-    assert (kind, Component.TVM, TVM_ONNX) in found

@@ -1,0 +1,232 @@
+"""Whose fault is a failure on an exported ONNX file? Only a file that another reader has confirmed blames TVM."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import fakes
+import numpy as np
+import pytest
+from fakes import CASE, ONNX_REFERENCE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_ONNX, with_lanes
+
+from fuzzer.lanes import ONNX_READERS
+from fuzzer.triage.reproduce import judged_run
+from generators.graph import Case
+from oracles import files_in_doubt, judge_all
+from oracles.finding import Component, Kind
+from oracles.lane import Importer, LaneSpec
+from oracles.onnx_files import confirmed
+from oracles.outcome import Facts, IllFormed, Outcome, Outcomes, Ran, Result, Stage
+
+RIGHT = fakes.TWO_OUTPUTS
+HONEST = fakes.honest(RIGHT)
+WRONG = fakes.wrong_value(RIGHT)
+OPTIMISED = replace(ONNX_REFERENCE, name="onnxruntime-optimised", variant="optimised")
+OTHER_OPSET = replace(ONNX_REFERENCE, name="onnx-reference-opset13", opset=13)
+OTHER_EXPORTER = replace(ONNX_REFERENCE, name="onnx-reference-dynamo", importer=Importer.ONNX_DYNAMO)
+FAILURES = pytest.mark.parametrize("failure", fakes.FAILURES)
+LIARS = {name: liar for name, liar in fakes.LIARS.items() if name != "unstable"}
+HALF = (fakes.expect([1.0, -2.0], envelope=0.001, dtype="float16"),)
+
+
+def tvms(lanes: Outcomes) -> list[tuple[Kind, LaneSpec]]:
+    found = judge_all(CASE, with_lanes(RIGHT, lanes))
+    return [(finding.kind, finding.lane) for finding in found if finding.component is Component.TVM]
+
+
+# --- who confirms a file
+
+UNCONFIRMED: dict[str, Outcomes] = {
+    "nobody": {},
+    "onnxruntime takes no bfloat16": {ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]},
+    "onnxruntime was not run": {ONNXRUNTIME: fakes.NO_VERDICT["skipped"]},
+    "onnxruntime refuses it": {ONNXRUNTIME: fakes.raised(Stage.LOAD)},
+    "onnxruntime fails on it": {ONNXRUNTIME: fakes.raised(Stage.RUN)},
+    "onnxruntime dies of it": {ONNXRUNTIME: fakes.segfault(Stage.RUN)},
+    "onnxruntime hangs": {ONNXRUNTIME: fakes.hung(Stage.RUN)},
+    "the checker refuses it": {ONNX_REFERENCE: fakes.raised(Stage.LOAD)},
+    "the interpreter fails on it": {ONNX_REFERENCE: fakes.raised(Stage.RUN)},
+    "the interpreter dies of it": {ONNX_REFERENCE: fakes.segfault(Stage.RUN)},
+    "onnxruntime reads it only when it optimises": {OPTIMISED: HONEST, ONNX_REFERENCE: fakes.raised(Stage.RUN)},
+    "another file is right": {OTHER_OPSET: HONEST, OTHER_EXPORTER: HONEST},
+    **{f"the interpreter gives a {name}": {ONNX_REFERENCE: lie(RIGHT)} for name, (lie, _) in LIARS.items()},
+}
+CONFIRMED: dict[str, Outcomes] = {
+    "onnxruntime runs it": {ONNXRUNTIME: HONEST},
+    "onnxruntime runs it and gives something else": {ONNXRUNTIME: WRONG},
+    "the interpreter reads it as the model": {ONNX_REFERENCE: HONEST},
+    "the interpreter reads it, onnxruntime does not": {ONNX_REFERENCE: HONEST, ONNXRUNTIME: fakes.raised(Stage.LOAD)},
+}
+
+
+@pytest.mark.parametrize("readers", UNCONFIRMED)
+def test_a_file_that_no_reader_confirms_is_not_confirmed(readers: str) -> None:
+    assert (Importer.ONNX, None) not in confirmed(with_lanes(RIGHT, UNCONFIRMED[readers]))
+
+
+@pytest.mark.parametrize("readers", CONFIRMED)
+def test_a_file_that_a_reader_confirms_is_confirmed(readers: str) -> None:
+    assert confirmed(with_lanes(RIGHT, CONFIRMED[readers])) == {(Importer.ONNX, None)}
+
+
+@pytest.mark.parametrize("missing", [TORCH, TORCH_F64, TORCH_ENVELOPE])
+def test_where_pytorch_cannot_judge_the_interpreter_confirms_nothing(missing: LaneSpec) -> None:
+    outcomes = {**fakes.references(*RIGHT), ONNX_REFERENCE: HONEST}
+    del outcomes[missing]
+    assert confirmed(outcomes) == frozenset()
+
+
+# --- whom it blames
+
+
+@FAILURES
+@pytest.mark.parametrize("stage", [Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD, Stage.RUN])
+@pytest.mark.parametrize("readers", UNCONFIRMED)
+def test_no_failure_on_an_unconfirmed_file_is_tvms(readers: str, stage: Stage, failure: str) -> None:
+    assert tvms({**UNCONFIRMED[readers], TVM_ONNX: fakes.FAILURES[failure][0](stage)}) == []
+
+
+@FAILURES
+@pytest.mark.parametrize("readers", CONFIRMED)
+def test_every_failure_on_a_confirmed_file_is_tvms(readers: str, failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    assert tvms({**CONFIRMED[readers], TVM_ONNX: make(Stage.IMPORT)}) == [(kind, TVM_ONNX)]
+
+
+SIDE_EFFECTS: dict[str, tuple[Outcome, Kind]] = {
+    "ill-formed": (replace(HONEST, facts=Facts(ill_formed=IllFormed("import", "E", "no"))), Kind.ILL_FORMED),
+    "a changed input": (replace(HONEST, facts=Facts(modified=("x0",))), Kind.MODIFIED_INPUT),
+    "an output in an input's memory": (replace(HONEST, facts=Facts(aliases=((0, "x0"),))), Kind.ALIASED_OUTPUT),
+    "unstable": (fakes.unstable(RIGHT), Kind.UNSTABLE),
+    "too large": (replace(HONEST, facts=Facts(constant_bytes=1 << 20)), Kind.BLOAT),
+}
+
+
+@pytest.mark.parametrize("effect", SIDE_EFFECTS)
+def test_what_every_other_oracle_sees_needs_a_confirmed_file_too(effect: str) -> None:
+    outcome, kind = SIDE_EFFECTS[effect]
+    assert tvms({ONNXRUNTIME: fakes.NO_VERDICT["unsupported"], TVM_ONNX: outcome}) == []
+    assert tvms({ONNX_REFERENCE: HONEST, TVM_ONNX: outcome}) == [(kind, TVM_ONNX)]
+
+
+@FAILURES
+def test_lanes_that_read_no_file_need_no_reader(failure: str) -> None:
+    make, kind = fakes.FAILURES[failure]
+    assert tvms({TVM: make(Stage.IMPORT), ONNXRUNTIME: fakes.raised(Stage.LOAD)}) == [(kind, TVM)]
+
+
+def test_the_exporter_and_onnxruntime_are_blamed_as_before() -> None:
+    found = judge_all(
+        CASE, with_lanes(RIGHT, {ONNXRUNTIME: fakes.raised(Stage.LOAD), TVM_ONNX: fakes.rejected(Stage.IMPORT)})
+    )
+    assert [(f.kind, f.component, f.lane) for f in found] == [(Kind.REJECTED, Component.EXPORTER, ONNXRUNTIME)]
+
+
+# --- results that another reader gives as well
+
+
+@pytest.mark.parametrize("liar", LIARS)
+def test_a_result_that_another_reader_gives_too_is_not_tvms_fault(liar: str) -> None:
+    """Such as a file that computes in float16, which onnxruntime reads in float32."""
+    lie, _ = LIARS[liar]
+    assert tvms({ONNXRUNTIME: HONEST, ONNX_REFERENCE: lie(RIGHT), TVM_ONNX: lie(RIGHT)}) == []
+
+
+@pytest.mark.parametrize("liar", LIARS)
+def test_a_result_that_no_other_reader_gives_is_tvms_fault(liar: str) -> None:
+    lie, kind = LIARS[liar]
+    other = fakes.wrong_shape if kind is not Kind.WRONG_SHAPE else fakes.wrong_dtype
+    for reference in (HONEST, other(RIGHT), fakes.raised(Stage.RUN)):
+        assert tvms({ONNXRUNTIME: HONEST, ONNX_REFERENCE: reference, TVM_ONNX: lie(RIGHT)}) == [(kind, TVM_ONNX)]
+
+
+@pytest.mark.parametrize(
+    ("reference", "shared"),
+    [
+        (1.5, True),  # the same
+        (1.3, True),  # more than half of the way
+        (1.7, True),
+        (1.2, False),  # off to the same side, and nearer to PyTorch than to TVM
+        (0.5, False),  # off to the other side
+        (np.nan, False),
+    ],
+)
+def test_a_reader_excuses_a_number_where_it_is_at_least_half_as_far_off(reference: float, shared: bool) -> None:
+    outcomes = with_lanes(
+        HALF,
+        {
+            ONNXRUNTIME: fakes.honest(HALF),
+            ONNX_REFERENCE: Ran((np.array([reference, -2.0], np.float16),)),
+            TVM_ONNX: Ran((np.array([1.5, -2.0], np.float16),)),
+        },
+    )
+    assert [f.lane for f in judge_all(CASE, outcomes)] == ([] if shared else [TVM_ONNX])
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_excused_by_the_same_alone(number: float) -> None:
+    for given in (np.nan, np.inf, -np.inf, 7.0):
+        outcomes = with_lanes(
+            HALF,
+            {
+                ONNXRUNTIME: fakes.honest(HALF),
+                ONNX_REFERENCE: Ran((np.array([given, -2.0], np.float16),)),
+                TVM_ONNX: Ran((np.array([number, -2.0], np.float16),)),
+            },
+        )
+        same = np.array_equal(given, number, equal_nan=True)
+        assert [f.lane for f in judge_all(CASE, outcomes)] == ([] if same else [TVM_ONNX])
+
+
+def test_an_unstable_result_is_tvms_whatever_readers_give() -> None:
+    lanes = {ONNXRUNTIME: HONEST, ONNX_REFERENCE: fakes.unstable(RIGHT), TVM_ONNX: fakes.unstable(RIGHT)}
+    assert tvms(lanes) == [(Kind.UNSTABLE, TVM_ONNX)]
+
+
+# --- when the other readers are asked
+
+
+@pytest.mark.parametrize(
+    ("lanes", "doubt"),
+    [
+        ({TVM_ONNX: HONEST, ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]}, False),  # TVM does not object
+        ({TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]}, True),
+        ({TVM_ONNX: fakes.segfault(Stage.RUN), ONNXRUNTIME: fakes.raised(Stage.LOAD)}, True),
+        ({TVM_ONNX: fakes.rejected(Stage.IMPORT)}, True),
+        ({TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNXRUNTIME: HONEST}, False),  # onnxruntime has run it
+        ({TVM_ONNX: WRONG, ONNXRUNTIME: HONEST}, True),  # does another reader give the same?
+        ({TVM_ONNX: fakes.raised(Stage.EXPORT), ONNXRUNTIME: fakes.raised(Stage.EXPORT)}, False),  # there is no file
+        ({TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNX_REFERENCE: fakes.raised(Stage.LOAD)}, False),  # asked already
+        ({TVM: fakes.rejected(Stage.IMPORT)}, False),
+    ],
+)
+def test_readers_are_asked_where_tvm_would_be_blamed_and_nobody_has_confirmed(lanes: Outcomes, doubt: bool) -> None:
+    assert files_in_doubt(CASE, with_lanes(RIGHT, lanes)) == ((TVM_ONNX,) if doubt else ())
+
+
+def test_readers_and_what_they_are_judged_by_come_in_a_second_run() -> None:
+    first: dict[LaneSpec, Outcome] = {
+        TORCH: fakes.references(*RIGHT)[TORCH],
+        ONNXRUNTIME: fakes.NO_VERDICT["unsupported"],
+        TVM_ONNX: fakes.rejected(Stage.IMPORT),
+    }
+    runs: list[tuple[LaneSpec, ...]] = []
+
+    def run(case: Case, lanes: object) -> Result:
+        runs.append(tuple(lanes))  # type: ignore[arg-type]
+        both = {**fakes.references(*RIGHT), **dict.fromkeys(ONNX_READERS, HONEST)}
+        return Result(dict(first) if len(runs) == 1 else {lane: both[lane] for lane in runs[1]})
+
+    result = judged_run(run, CASE, tuple(first))
+    assert runs == [tuple(first), (TORCH_F64, TORCH_ENVELOPE, *ONNX_READERS)]
+    assert [(f.kind, f.component) for f in judge_all(CASE, result.outcomes)] == [(Kind.REJECTED, Component.TVM)]
+
+
+def test_the_verdict_does_not_hang_on_what_onnxruntime_takes() -> None:
+    """Reduction takes away an output of bfloat16: onnxruntime then reads the file, and the finding stays."""
+    before = {ONNXRUNTIME: fakes.NO_VERDICT["unsupported"], ONNX_REFERENCE: HONEST}
+    failure = {TVM_ONNX: fakes.internal_error(Stage.COMPILE)}
+    found = [(Kind.INTERNAL_ERROR, TVM_ONNX)]
+    assert tvms({**before, **failure}) == found
+    for after in (HONEST, fakes.raised(Stage.LOAD), fakes.raised(Stage.RUN), fakes.segfault(Stage.RUN)):
+        assert tvms({**before, ONNXRUNTIME: after, **failure}) == found
