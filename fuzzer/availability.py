@@ -78,16 +78,21 @@ class Machine:
 
 THIS = Machine()
 
+LINKERS = ("gcc", "cc")
+"""What makes a shared library of objects. TVM's own choice is g++, which is not asked for elsewhere."""
+
 
 def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
     if lane.engine is not Engine.TVM:
         return Runnable()
-    if speaks_relay(lane):
-        there = lane.toolchain in machine.toolchains()
-        return Runnable() if there else Missing(f"fuzz toolchain add {lane.toolchain}")
+    if speaks_relay(lane) and lane.toolchain not in machine.toolchains():
+        return Missing(f"fuzz toolchain add {lane.toolchain}")
     row = TARGETS[lane.target]
-    if row.compilers and compiler_of(row, machine) is None:
-        return Missing(f"none of {', '.join(row.compilers)} is on PATH")
+    compilers = row.compilers or (LINKERS if lane.as_library else ())
+    if compilers and _first(compilers, machine) is None:
+        return Missing(f"none of {', '.join(compilers)} is on PATH")
+    if speaks_relay(lane):
+        return Runnable()
     if lacking := [flag for flag in row.cpu if flag not in machine.cpu_flags()]:
         return Missing(f"this processor has no {', '.join(lacking)}")
     if row.runs is not Runs.HERE and (lane.variant != "relax" or lane.params is not Params.BOUND):
@@ -104,7 +109,9 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
             # the compiler that looks at it elsewhere is the one that TVM calls when it loads it
             return Runnable() if checker else CompileOnly(f"no {_programs(row)} on PATH for the GPU's code", None)
         case Runs.NOWHERE:
-            return CompileOnly("nothing here runs its code", checker_of(row, machine))
+            checker = checker_of(row, machine)
+            unchecked = "" if checker else f", and no {_programs(row)} on PATH looks at it"
+            return CompileOnly(f"nothing here runs its code{unchecked}", checker)
 
 
 def is_for_a_device(lane: LaneSpec) -> bool:
@@ -123,7 +130,16 @@ def available(lanes: Sequence[LaneSpec], machine: Machine = THIS) -> tuple[LaneS
 
 def compiler_of(row: Target, machine: Machine = THIS) -> str | None:
     """The path of the compiler for the C that TVM writes."""
-    return next((path for name in row.compilers if (path := machine.which(name))), None)
+    return _first(row.compilers, machine)
+
+
+def linker() -> str | None:
+    """The path of the compiler that links the objects that TVM writes to a shared library."""
+    return _first(LINKERS, THIS)
+
+
+def _first(programs: Sequence[str], machine: Machine) -> str | None:
+    return next((path for name in programs if (path := machine.which(name))), None)
 
 
 def checker_of(row: Target, machine: Machine = THIS) -> Checker | None:
@@ -132,7 +148,8 @@ def checker_of(row: Target, machine: Machine = THIS) -> Checker | None:
 
 
 def _programs(row: Target) -> str:
-    return " or ".join(each.program for each in row.written.checkers) if row.written else ""
+    checkers = row.written.checkers if row.written else ()
+    return " or ".join(f"{each.program} with {each.package}" if each.package else each.program for each in checkers)
 
 
 def in_words(found: Availability) -> str:

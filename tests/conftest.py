@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # before the folders tests/generators and tests/oracles, which `import generators` would find otherwise
@@ -21,3 +23,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 settings.load_profile("exact")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test where a program that its `programs` markers name is missing, and say which."""
+    names = [str(name) for marker in item.iter_markers("programs") for name in marker.args]
+    if lacking := [name for name in names if shutil.which(name) is None]:
+        pytest.skip(f"not on PATH: {', '.join(lacking)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,7 +21,7 @@ while :; do sleep 0.05; done
 """
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+@pytest.mark.programs("systemd-analyze")
 def test_systemd_takes_the_service(tmp_path: Path) -> None:
     text = (EXAMPLES / "difftvm.service").read_text()
     assert text.count("/opt/difftvm/.venv/bin/fuzz") == 1
@@ -41,6 +40,7 @@ def job(tmp_path: Path) -> tuple[list[str], dict[str, str]]:
     return ["bash", str(EXAMPLES / "difftvm.slurm")], {**os.environ, **of_slurm, "FUZZ": str(fuzz)}
 
 
+@pytest.mark.programs("bash")
 def test_a_slurm_job_passes_its_share_and_the_end_on(tmp_path: Path, job: tuple[list[str], dict[str, str]]) -> None:
     """As `--signal=B:TERM` does, the shell alone is signalled."""
     command, environment = job

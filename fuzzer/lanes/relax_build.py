@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import sys
 import tempfile
 import time
@@ -18,7 +17,7 @@ import numpy as np
 import tvm
 from tvm import relax
 
-from fuzzer.availability import compiler_of
+from fuzzer.availability import compiler_of, linker
 from fuzzer.lanes import memory, releases, written
 from fuzzer.lanes.base import Step
 from fuzzer.lanes.relax_behaviour import Onlooker
@@ -169,7 +168,7 @@ def _library(executable: Any, row: Target, step: Step) -> Path:
     if row.compilers:
         executable.export_library(str(path), cc=compiler_of(row), options=list(row.flags))
     else:
-        executable.export_library(str(path), cc=shutil.which("gcc") or shutil.which("cc"))
+        executable.export_library(str(path), cc=linker())
     step.note(built_bytes=path.stat().st_size)
     return path
 

@@ -16,7 +16,7 @@ from fuzzer.availability import (
     node_package,
 )
 from fuzzer.isolate.devices import Device
-from fuzzer.lanes import SAMPLED_LANES
+from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.lanes.target_lanes import TARGET_LANES
 from oracles.lane import Params
 from oracles.targets import NAMED as TARGETS
@@ -38,7 +38,8 @@ def machine(*programs: str, cpu: str = "", gpus: int = 0, package: Path | None =
 def test_the_first_checker_that_is_installed() -> None:
     (clang,) = TARGETS["opencl"].written.checkers  # type: ignore[union-attr]
     assert availability(LANES["opencl"], machine("clang")) == CompileOnly("nothing here runs its code", clang)
-    assert availability(LANES["opencl"], machine()) == CompileOnly("nothing here runs its code", None)
+    unchecked = "nothing here runs its code, and no clang on PATH looks at it"
+    assert availability(LANES["opencl"], machine()) == CompileOnly(unchecked, None)
     both = checker_of(TARGETS["wasm32"], machine("node", "wasm-validate"))
     assert both is not None
     assert both.program == "wasm-validate"
@@ -78,6 +79,12 @@ def test_only_the_model_itself_goes_where_nothing_but_inputs_is_taken() -> None:
 def test_campaigns_leave_out_what_is_missing() -> None:
     left = {lane.target for lane in SAMPLED_LANES} - {lane.target for lane in available(SAMPLED_LANES, machine())}
     assert left == {row.name for row in ROWS if row.cpu or row.compilers} - {"c"}
+
+
+def test_a_lane_that_links_a_library_needs_a_compiler() -> None:
+    library = replace(TVM_LANES[0], as_library=True)
+    assert availability(library, machine()) == Missing("none of gcc, cc is on PATH")
+    assert availability(library, machine("cc")) == Runnable()
 
 
 def test_a_row_runs_here_or_says_what_looks_at_it() -> None:

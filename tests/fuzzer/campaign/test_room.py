@@ -180,6 +180,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", where], check=True)
 
 
+@pytest.mark.programs("mount", "umount")
 def test_a_real_file_system(small_disk: Path) -> None:
     gate = Gate()
     room = Room(small_disk, gate, lambda text: None, reserve=1 << 20)

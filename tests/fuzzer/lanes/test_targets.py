@@ -28,11 +28,7 @@ LANES = {lane.target: lane for lane in TARGET_LANES}
 ASAN = LANES["c-asan"]
 
 
-def needs(*programs: str) -> None:
-    if lacking := [name for name in programs if shutil.which(name) is None]:
-        pytest.skip(f"no {', '.join(lacking)} here")
-
-
+@pytest.mark.programs
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("lane", TARGET_LANES, ids=str)
 def test_a_small_model(executor: Executor, lane: LaneSpec, case: str) -> None:
@@ -54,8 +50,8 @@ def test_a_small_model(executor: Executor, lane: LaneSpec, case: str) -> None:
     assert [finding for finding in judge_all(CASES[case], outcomes) if finding.lane == lane] == []
 
 
+@pytest.mark.programs("gcc")
 def test_all_dtypes_go_to_the_sanitized_process_and_back(executor: Executor) -> None:
-    needs("gcc")
     names = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
     inputs = {f"x{number}": f"{name}[2,0]" if number == 4 else f"{name}[2,3]" for number, name in enumerate(names)}
     case = case_of(inputs, [("v0", "neg", "x8")], " ".join(["v0", *inputs]), small)
@@ -126,8 +122,8 @@ def test_every_kernel_is_read_by_itself(in_front: Path, monkeypatch: pytest.Monk
     assert [kernel.count("@compute") for kernel in kernels] == [1] * len(kernels)
 
 
+@pytest.mark.programs("gcc", "sed")
 def test_a_write_out_of_bounds_is_a_finding(in_front: Path) -> None:
-    needs("gcc", "sed")
     off_by_one = r"s/\(compute[A-Za-z_0-9]*\)\[\(.*\)\] = /\1[(\2) + 1] = /"
     program(
         in_front,

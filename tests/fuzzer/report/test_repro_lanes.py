@@ -13,7 +13,7 @@ from graphs_by_hand import Call, case_of, numbered
 from records import record
 from warm_python import WarmPython
 
-from fuzzer.availability import Missing, availability
+from fuzzer.availability import CompileOnly, Missing, availability
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.report import repro
 from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
@@ -105,10 +105,12 @@ TOLD_APART = [lane for lane in SAMPLED_LANES if lane.variant != "mutants" and la
 
 
 @pytest.mark.tvm
+@pytest.mark.programs
 @pytest.mark.parametrize("lane", TOLD_APART, ids=str)
 def test_of_an_honest_lane_the_bug_is_gone(warm: WarmPython, lane: LaneSpec, tmp_path: Path) -> None:
-    if isinstance(here := availability(lane), Missing):
-        pytest.skip(here.why)
+    match availability(lane):
+        case Missing(why) | CompileOnly(why, None):
+            pytest.skip(why)
     if TARGETS[lane.target].written:
         done = warm.run(script(lane, Kind.INTERNAL_ERROR, REFUSED), tmp_path)
     else:
@@ -132,7 +134,7 @@ def test_what_a_checker_refuses_exits_1(warm: WarmPython, tmp_path: Path) -> Non
 
 
 @pytest.mark.tvm
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc here")
+@pytest.mark.programs("gcc", "sed")
 def test_a_sanitizers_report_exits_1(warm: WarmPython, tmp_path: Path) -> None:
     off_by_one = r"s/\(compute[A-Za-z_0-9]*\)\[\(.*\)\] = /\1[(\2) + 1] = /"
     edit = f"for each in \"$@\"; do case $each in *.c) sed -i '{off_by_one}' $each;; esac; done"

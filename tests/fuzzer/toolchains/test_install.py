@@ -127,7 +127,7 @@ def test_a_failed_installation_leaves_nothing(cache: Path, monkeypatch: pytest.M
 # --- the stub of the driver
 
 
-@pytest.mark.skipif(os.system("command -v cc nm > /dev/null"), reason="no C compiler")
+@pytest.mark.programs("cc", "nm")
 def test_the_stub_has_what_the_library_lacks_of_the_driver(tmp_path: Path) -> None:
     source, library = tmp_path / "tvm.c", tmp_path / "libtvm.so"
     calls = ("cuInit", "cudaMalloc", "cublasCreate")
