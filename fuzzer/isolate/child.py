@@ -73,10 +73,15 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> No
         raise protocol.ProtocolError(f"expected a job, not {type(message).__name__}")
     tempfile.tempdir = os.environ["TMPDIR"] = message.scratch  # a C compiler that is killed leaves its files behind
     steps = _Steps(connection)
-    bench = Bench(protocol.case_of(message, payload), steps)
-    for index, spec in enumerate(message.lanes):
-        steps.begin(index)
-        _run_lane(connection, bench, index, spec, runner_of(spec), steps)
+    try:
+        bench = Bench(protocol.case_of(message, payload), steps)
+        for index, spec in enumerate(message.lanes):
+            steps.begin(index)
+            _run_lane(connection, bench, index, spec, runner_of(spec), steps)
+    except Exception as error:  # a lane's exceptions do not get here: this is a mistake of difftvm's
+        steps(Stage.START)
+        protocol.send(connection, protocol.Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
+        return
     steps(Stage.START)
     protocol.send(connection, protocol.Finished(dict(steps.cpu)))
 

@@ -55,6 +55,10 @@ class Bounds:
     memory_bytes: int = 6 << 30
 
 
+class OwnFailure(Exception):
+    """difftvm's own code raised an exception in the process. No lane is to blame, so no lane has an outcome for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How a process ended: its status as wait(2) gives it, and the CPU seconds of it and of those it waited for."""
@@ -132,7 +136,7 @@ class ChildProcess:
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, result: Result) -> bool:
         """Read frames until the job is done, or the process dead or over a bound; store what became of each lane.
-        Whether the job is done: else the process is of no more use."""
+        Whether the job is done: else the process is of no more use. Raise `OwnFailure` where difftvm itself failed."""
         self.cases += 1
         lane, stage = lanes[0], Stage.START
         before = set(result.outcomes)
@@ -169,6 +173,8 @@ class ChildProcess:
                         return True
                     case protocol.DidRun() | protocol.DidBuild() | protocol.DidRaise() | protocol.DidSkip():
                         result.outcomes[_numbered(lanes, message.lane)] = _outcome(message, payload)
+                    case protocol.Failed(text=text):
+                        raise OwnFailure(text)
                     case protocol.Job() | protocol.Started():
                         raise protocol.ProtocolError(f"a child sent {type(message).__name__} in the middle of a job")
                     case _:

@@ -23,7 +23,7 @@ from typing import IO, assert_never
 from multiprocess.connection import Connection
 
 from fuzzer.isolate import processes, protocol
-from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnChild, together, with_deadline
+from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnChild, OwnFailure, together, with_deadline
 from fuzzer.isolate.devices import Device
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.isolate.toolchain import HOST, Toolchain, surroundings
@@ -214,7 +214,10 @@ class Station:
             return Raised(Stage.START, "EnvironmentMissing", " | ".join(tail))
         if isinstance(message, protocol.Started):
             self.stated = message.stated
-        worker.run(known.case, [known.lane], START_BOUNDS, result)
+        try:
+            worker.run(known.case, [known.lane], START_BOUNDS, result)
+        except OwnFailure as error:
+            return Raised(Stage.START, OwnFailure.__name__, str(error))
         return result.outcomes[known.lane]
 
     def _spawn(self) -> ChildProcess:

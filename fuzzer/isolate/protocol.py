@@ -96,7 +96,14 @@ class Finished(msgspec.Struct, tag="finished", tag_field="message"):
     stage_cpu: dict[Stage, float]
 
 
-Message = Job | Started | At | Noted | DidRun | DidBuild | DidRaise | DidSkip | Finished
+class Failed(msgspec.Struct, tag="failed", tag_field="message"):
+    """Child to supervisor, in place of the rest of a job: difftvm's own code raised an exception. The text begins with
+    it in one line; its traceback follows."""
+
+    text: str
+
+
+Message = Job | Started | At | Noted | DidRun | DidBuild | DidRaise | DidSkip | Finished | Failed
 
 _decoder = msgspec.json.Decoder(Message)
 

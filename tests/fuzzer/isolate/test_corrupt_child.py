@@ -6,6 +6,7 @@ No process is started: the test itself sends the frames, on the child's sockets.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import tempfile
@@ -19,8 +20,9 @@ import pytest
 from multiprocess.connection import Connection
 
 from fuzzer.isolate import protocol
-from fuzzer.isolate.child_process import Bounds, ChildProcess, Zygote
-from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Finished, Job
+from fuzzer.isolate.child import run_job
+from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnFailure, Zygote
+from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job
 from fuzzer.lanes import TORCH, TORCH_F64
 from fuzzer.selftest import _case
 from oracles.lane import LaneSpec
@@ -162,3 +164,46 @@ def test_a_child_that_never_stops_talking_is_over_its_bounds(tmp_path: Path) -> 
 
     outcomes = outcomes_of(tmp_path, At(0, Stage.START), afterwards=talk, bounds=Bounds(wall_seconds=0.2))
     assert isinstance(outcomes[TORCH], TimedOut)
+
+
+def test_a_failure_of_difftvms_own_is_no_outcome(tmp_path: Path) -> None:
+    with pytest.raises(OwnFailure, match=r"^KeyError: 'x'\nTraceback"):
+        outcomes_of(tmp_path, At(0, Stage.START), Failed("KeyError: 'x'\nTraceback ..."), status=0)
+
+
+def fails_where(place: str) -> type:
+    class Lane:
+        """A lane whose own code, not the compiler, fails in one place."""
+
+        def __init__(self, spec: LaneSpec) -> None:
+            if place == "runner_of":
+                raise ZeroDivisionError(place)
+
+        def supports(self, case: object, spec: LaneSpec) -> None:
+            if place == "supports":
+                raise ZeroDivisionError(place)
+
+        def run(self, bench: object, spec: LaneSpec, step: object) -> object:
+            return type("NotArrays", (), {"outputs": property(lambda self: 1 / 0)})()
+
+    return Lane
+
+
+@pytest.mark.parametrize("place", ["runner_of", "supports", "pack"])
+def test_what_fails_around_a_lane_is_told_as_difftvms_own_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """A child that ended for it would look as if TVM had crashed."""
+    monkeypatch.setenv("TMPDIR", os.environ.get("TMPDIR", ""))  # run_job sets both
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    supervisor, child = (Connection(end.detach()) for end in socket.socketpair())
+    protocol.send_job(supervisor, _case(), LANES, str(tmp_path))
+    run_job(child, fails_where(place))
+    frames = []
+    while supervisor.poll():
+        frames.append(protocol.receive(supervisor)[0])
+    last = frames[-1]
+    assert isinstance(last, Failed)
+    assert last.text.startswith("ZeroDivisionError: ")
+    assert "Traceback (most recent call last):" in last.text
+    assert not any(isinstance(frame, DidRun | DidRaise | DidSkip | Finished) for frame in frames)

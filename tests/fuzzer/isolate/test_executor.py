@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from graphs_by_hand import case_of
 
+from fuzzer.isolate.child_process import OwnFailure
 from fuzzer.isolate.executor import CASES, Bounds, EnvironmentMissing, Executor
 from fuzzer.isolate.toolchain import Toolchain
 from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
@@ -387,7 +388,8 @@ def test_a_child_that_holds_much_memory_is_not_taken_again(executor: Executor) -
 SUPERVISOR = """
     import json, sys, threading, time
     from pathlib import Path
-    from fuzzer.isolate.executor import CASES, Bounds, Executor
+    from fuzzer.isolate.child_process import OwnFailure
+from fuzzer.isolate.executor import CASES, Bounds, Executor
     from fuzzer.selftest import _case
     from oracles.lane import Engine, LaneSpec
 
@@ -410,6 +412,13 @@ SUPERVISOR = """
     seen["loaded"] = sorted({"torch", "tvm", "onnx", "onnxruntime"} & set(sys.modules))
     print(json.dumps(seen))
 """
+
+
+def test_a_mistake_of_difftvms_own_is_no_death_of_a_lane(executor: Executor) -> None:
+    nowhere = replace(TVM_LANES[0], target="nowhere")
+    with pytest.raises(OwnFailure, match=r"^KeyError: 'nowhere'\n"):
+        one(executor, nowhere)
+    assert isinstance(one(executor, TORCH), Ran)
 
 
 def test_at_the_end_no_process_and_no_file_is_left(tmp_path: Path) -> None:
