@@ -36,6 +36,7 @@ from generators.graph import (
     TensorType,
     Value,
 )
+from generators.plain_file import read_plain
 
 FORMAT = 2
 JSON_NAME = "case.json"
@@ -136,9 +137,9 @@ def read(folder: Path) -> Case:
     contents = []
     for name in (JSON_NAME, TENSORS_NAME):
         try:
-            contents.append((folder / name).read_bytes())
+            contents.append(read_plain(folder / name))
         except OSError as error:
-            raise Invalid(f"{folder / name}: {error.strerror}") from None
+            raise Invalid(f"{error.filename}: {error.strerror}") from None
     return decode(contents[0], contents[1], str(folder))
 
 

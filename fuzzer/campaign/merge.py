@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,10 +11,11 @@ from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.store import Store, findings_in
-from fuzzer.files import write_folder
+from fuzzer.files import copy_folder
 from fuzzer.report import finding_file
 from generators import case_file
 from generators.graph import Invalid
+from generators.plain_file import LINK
 
 
 class Merged(msgspec.Struct, frozen=True):
@@ -42,6 +42,9 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
             theirs.check()
         for _ in findings_in(source / "crashes"):
             pass
+        for path in (*(source / "crashes").glob("*/*"), *(source / "corpus").glob("*/*")):
+            if path.is_symlink() or path.parent.is_symlink():
+                raise Invalid(f"{path if path.is_symlink() else path.parent}: {LINK}")
     with Store(into, None) as store:
         return [bring(source, store) for source in sources]
 
@@ -51,23 +54,13 @@ def bring(source: Path, store: Store) -> Merged:
     new = known = 0
     for path in sorted((source / "crashes").glob(f"*/{finding_file.NAME}")):
         doc = finding_file.read(path.parent)
-        if doc.signature in store.findings:
+        if store.take_over(path.parent, doc):
+            new += 1
+        else:
             known += 1
-            continue
-        _copy(path.parent, store.crashes / doc.slug)
-        store.findings[doc.signature] = finding_file.light(doc)
-        new += 1
     for path in sorted((source / "corpus").glob(f"*/{case_file.JSON_NAME}")):
         store.corpus.mkdir(exist_ok=True)
         if not (store.corpus / path.parent.name).exists():
-            _copy(path.parent, store.corpus / path.parent.name)
+            copy_folder(path.parent, store.corpus / path.parent.name)
     with Index(source, writes=False) as theirs:
         return Merged(source, store.adopt(theirs), new, known)
-
-
-def _copy(folder: Path, to: Path) -> None:
-    """The folder is there whole or not at all. Its files keep their times, which say when a finding was made."""
-    files = [path for path in folder.iterdir() if path.is_file()]
-    write_folder(to, {path.name: path.read_bytes() for path in files})
-    for path in files:
-        os.utime(to / path.name, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))

@@ -30,7 +30,7 @@ from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import locked, why_no_index
 from fuzzer.campaign.rows import NOTHING, Learnt, Row
 from fuzzer.campaign.state import State
-from fuzzer.files import write_atomically, write_folder
+from fuzzer.files import copy_folder, write_atomically, write_folder
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.finding_file import FindingDoc
@@ -290,6 +290,15 @@ class Store:
                 doc = self.findings[key] = self._take(doc)
             self.state.seen[key] = self.state.seen.get(key, 0) + 1  # counted once, though the disk was full meanwhile
             return doc
+
+    def take_over(self, folder: Path, doc: FindingDoc) -> bool:
+        """Copy a finding of another campaign, whose document is `doc`; False where the same one is here already."""
+        with self._lock:
+            if doc.signature in self.findings:
+                return False
+            copy_folder(folder, self.crashes / doc.slug)
+            self.findings[doc.signature] = self._take(doc)
+            return True
 
     def _twin(self, found: Confirmed) -> str | None:
         """The saved finding that is this one seen otherwise: an earlier version of difftvm named it, or one of the two

@@ -27,6 +27,7 @@ from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.watching.words import number_of
 from generators.graph import Invalid
+from generators.plain_file import read_plain
 
 BEAT_SECONDS = 10.0
 """How often a node is asked what is new; seldomer where the driver has too much to do."""
@@ -213,7 +214,7 @@ class Driver:
         for doc in self.store.findings.values():
             if doc.signature not in node.taught:
                 with suppress(OSError):  # somebody moved it away: then nobody learns of it
-                    yield Lesson(doc.slug, (self.store.crashes / doc.slug / finding_file.NAME).read_bytes())
+                    yield Lesson(doc.slug, read_plain(self.store.crashes / doc.slug / finding_file.NAME))
         node.taught |= set(self.store.findings)
 
     def _listen(self) -> None:

@@ -6,6 +6,7 @@ compressed; nothing in it is executed or unpickled.
 
 from __future__ import annotations
 
+import errno
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -18,7 +19,9 @@ from fuzzer.campaign import corpus, index, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.state import State
 from fuzzer.report import finding_file
+from fuzzer.terminal import say
 from generators.graph import Invalid
+from generators.plain_file import plain_files
 
 SUMS_EVERY = 30
 """What grows with all that a campaign met costs many times what is new (benchmarks/cluster.py)."""
@@ -71,7 +74,7 @@ NOTHING = Harvest({}, 0)
 def corpus_of(campaign: Path) -> Harvest:
     """The cases of a campaign's corpus, for nodes to begin with."""
     folders = [campaign / corpus.FOLDER / name for name in corpus.names(campaign)]
-    return Harvest({name: data for folder in folders for name, data in _files(campaign, folder)}, 0)
+    return Harvest({name: data for folder in folders for name, data in _files(campaign, folder).items()}, 0)
 
 
 def plant(given: Harvest, campaign: Path) -> None:
@@ -82,10 +85,15 @@ def plant(given: Harvest, campaign: Path) -> None:
             corpus.add(campaign, name, case)
 
 
-def _files(campaign: Path, folder: Path) -> Iterator[tuple[str, bytes]]:
-    for path in folder.iterdir():
-        if path.is_file():
-            yield str(path.relative_to(campaign)), path.read_bytes()
+def _files(campaign: Path, folder: Path) -> dict[str, bytes]:
+    """The folder's files, by their paths in the campaign; none where one is a link, which is then told."""
+    try:
+        return {str((folder / name).relative_to(campaign)): data for name, data in plain_files(folder).items()}
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        say(f"{folder} stays here: {error.filename}: {error.strerror}")
+        return {}
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ from fuzzer.watching.glance import found_at
 from fuzzer.watching.health import LaneHealth, lanes_health
 from fuzzer.watching.on_disk import Origin, books_of, findings_of, opened
 from generators.graph import Invalid
+from generators.plain_file import read_plain
 
 DETAILED = 400
 """Findings with graph, difference and script, the newest; of more, only what stands in the table."""
@@ -230,6 +231,8 @@ def _detail(path: Path) -> Detail:
 def _text(path: Path) -> str:
     """As it was written when the finding was saved; "" where somebody took it away."""
     try:
-        return path.read_text(errors="replace")
-    except OSError:
+        return read_plain(path).decode(errors="replace")
+    except FileNotFoundError:
         return ""
+    except OSError as error:
+        raise Invalid(f"{error.filename}: {error.strerror}") from None

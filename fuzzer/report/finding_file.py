@@ -16,6 +16,7 @@ from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import Signature
 from generators import case_file
 from generators.graph import Case, Invalid
+from generators.plain_file import read_plain
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.lane import LaneSpec
 from oracles.lane_check import why_not
@@ -175,9 +176,9 @@ def read(folder: Path) -> FindingDoc:
     """Raise `Invalid` with one line that says what is wrong and where."""
     path = folder / NAME
     try:
-        doc = msgspec.convert(_with_numbers(msgspec.json.decode(path.read_bytes())), FindingDoc)
+        doc = msgspec.convert(_with_numbers(msgspec.json.decode(read_plain(path))), FindingDoc)
     except OSError as error:
-        raise Invalid(f"{path}: {error.strerror}") from None
+        raise Invalid(f"{error.filename}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{path}: {error}") from None
     if doc.format != FORMAT:

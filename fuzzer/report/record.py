@@ -11,6 +11,7 @@ from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.triage.investigate import Confirmed
 from generators.graph import Case, Invalid
+from generators.plain_file import read_plain
 from oracles.finding import Finding
 
 BEFORE, AFTER = "ir-before.txt", "ir-after.txt"
@@ -47,9 +48,14 @@ def read(folder: Path) -> Record:
 
 
 def _text(path: Path) -> str:
+    """Empty where there is no such file."""
     try:
-        return path.read_text() if path.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
+        return read_plain(path).decode()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise Invalid(f"{error.filename}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
         raise Invalid(f"{path}: {error}") from None
 
 
