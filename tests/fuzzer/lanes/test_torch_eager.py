@@ -256,7 +256,7 @@ def uneven(item: Input) -> Array:
 
 @pytest.mark.parametrize("name", half_sums())
 def test_a_sum_that_some_processors_accumulate_in_half_precision_has_room_for_it(name: str) -> None:
-    """The envelope is the same on every processor, and PyTorch's own result lies in it, whichever kernel computed it."""
+    """The envelope is the same on every processor, and PyTorch's result lies in it, whichever kernel computed it."""
     case = half_sums()[name]
     node = case.graph.nodes[0]
     assert measuring._Step(node, case.graph.arg_types(node)).operand_size == DType.FLOAT16.eps
