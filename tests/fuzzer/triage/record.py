@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
-from recording import FOLDER, Bug, Call, Seen, read, write
+from recording import FOLDER, Bug, Call, Seen, paths, read, write
 
 from fuzzer.isolate.fleet import Fleet, Place
 from fuzzer.lanes import LANES, select
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    bugs = {path: read(path) for path in sorted(options.out.glob("*.json"))}
+    bugs = {path: read(path) for path in paths(options.out)}
     for seen in map(saved, options.finding) if options.finding else fresh(options):
         keep(seen, bugs, options.out)
 
@@ -67,7 +67,7 @@ def main() -> None:
 def keep(seen: Seen, bugs: dict[Path, Bug], out: Path) -> None:
     signature = seen.signature
     path = next((path for path, bug in bugs.items() if bug.identity.id == signature.id), None)
-    path = path or out / f"{signature.kind}-{_words(signature.skeleton) or seen.calls[-1].op}-{signature.id}.json"
+    path = path or out / f"{signature.kind}-{_words(signature.skeleton) or seen.calls[-1].op}-{signature.id}.txt"
     bug = bugs.setdefault(path, Bug(signature, []))
     if len(bug.seen) < MOST and all(_circumstances(seen) != _circumstances(other) for other in bug.seen):
         bug.seen.append(seen)

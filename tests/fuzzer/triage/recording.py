@@ -1,16 +1,19 @@
 """Recorded failures: what a lane really did, and the identity that it must be given.
 
-`records/<bug>.json` is one bug: its identity, and what was seen of it, at several shapes and dtypes, with several
-seeds, in several lanes, toolchains and installations. Another file is another bug. `record.py` writes them.
+`records/<bug>.txt` is one bug. Its first lines are the identity. A section for each failure follows: the case and the
+lane that showed it, and the evidence (failure_text.py), at several shapes and dtypes, with several seeds, in several
+lanes, toolchains and installations. Another file is another bug. `record.py` writes them; a person may as well.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from failure_text import evidence_key, evidence_of, evidence_text, header, json_of, split, with_body
 
 from fuzzer.lanes import TVM_LANES
 from fuzzer.report.finding_file import Told
@@ -21,6 +24,8 @@ from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Stage
 
 FOLDER = Path(__file__).parent / "records"
+SECTION = "\n=== "
+"""Begins a failure; the rest of the line is its origin."""
 
 
 class Call(msgspec.Struct, forbid_unknown_fields=True):
@@ -77,21 +82,82 @@ class Bug(msgspec.Struct, forbid_unknown_fields=True):
     seen: list[Seen]
 
 
+def paths(folder: Path = FOLDER) -> list[Path]:
+    return sorted(folder.glob("*.txt"))
+
+
 def read(path: Path) -> Bug:
-    return msgspec.json.decode(path.read_bytes(), type=Bug)
+    return bug_of(path.read_bytes().decode())
 
 
 def write(path: Path, bug: Bug) -> None:
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(_bare(msgspec.to_builtins(bug))), indent=1) + b"\n")
+    text = text_of(bug)
+    if bug_of(text) != bug:
+        raise ValueError(f"{path.name}: this text is not read back as what it was written from:\n{text}")
+    path.write_bytes(text.encode())
 
 
-def _bare(value: Any) -> Any:
-    """Without fields that are as they are by default."""
-    match value:
-        case dict():
-            bare = {key: _bare(item) for key, item in value.items()}
-            return {key: item for key, item in bare.items() if item is not False and item not in (None, "", [], {})}
-        case list() | tuple():
-            return [_bare(item) for item in value]
-        case _:
-            return value
+def text_of(bug: Bug) -> str:
+    identity = msgspec.to_builtins(bug.identity)
+    head = header([(key, value if isinstance(value, str) else ", ".join(value)) for key, value in identity.items()])
+    return head + "".join(f"{SECTION}{_section(seen)}" for seen in bug.seen)
+
+
+def _section(seen: Seen) -> str:
+    evidence, body = evidence_text(seen.evidence.evidence)
+    lines = [
+        ("lane", seen.lane),
+        ("tvm", seen.tvm),
+        *(("call", _call_text(call)) for call in seen.calls),
+        ("outputs", ", ".join(seen.outputs)),
+        ("where", seen.where),
+        ("by", seen.by),
+        ("blame", "" if seen.blame == NOBODY else json_of(seen.blame)),
+        evidence,
+    ]
+    return with_body(f"{seen.origin}\n{header(lines)}", body)
+
+
+def _call_text(call: Call) -> str:
+    args = ", ".join(f"{name}: {type}" for name, type in zip(call.args, call.types, strict=True))
+    return f"{', '.join(call.results)} = {call.op}({args})"
+
+
+def bug_of(text: str) -> Bug:
+    head, *sections = text.split(SECTION)
+    values: dict[str, Any] = dict(split(head)[0])
+    identity = msgspec.convert(values | {key: _names(values.get(key, "")) for key in ("ops", "blamed")}, Signature)
+    return Bug(identity, [_seen(identity, section) for section in sections])
+
+
+def _seen(identity: Signature, section: str) -> Seen:
+    origin, _, rest = section.partition("\n")
+    lines, body = split(rest)
+    values = dict(lines)
+    name = evidence_key(origin, values)
+    if unknown := values.keys() - {"lane", "tvm", "call", "outputs", "where", "by", "blame", name}:
+        raise ValueError(f"{origin}: no such key: {', '.join(sorted(unknown))}")
+    return Seen(
+        origin,
+        values.get("tvm", ""),
+        values.get("lane", ""),
+        identity.kind,
+        identity.component,
+        identity.stage,
+        evidence_of(name, values[name], identity.stage, body),
+        [_call(value) for key, value in lines if key == "call"],
+        _names(values.get("outputs", "")),
+        values.get("where", ""),
+        values.get("by", ""),
+        msgspec.json.decode(values["blame"], type=Blame) if "blame" in values else NOBODY,
+    )
+
+
+def _call(text: str) -> Call:
+    results, op, args = re.fullmatch(r"(.*?) = (\w+)\((.*)\)", text).groups()
+    pairs = [arg.split(": ") for arg in _names(args)]
+    return Call(op, _names(results), [name for name, _ in pairs], [type for _, type in pairs])
+
+
+def _names(text: str) -> list[str]:
+    return text.split(", ") if text else []

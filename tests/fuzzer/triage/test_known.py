@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
+from recorded_logs import logs
 
 from fuzzer.campaign.store import State
 from fuzzer.campaign.tally import MAX_REASONS, OTHER_REASONS, Tally
@@ -16,9 +15,8 @@ from fuzzer.triage.known import Entry, match, parse, perhaps
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Invalid
 from oracles.finding import Component, Finding, Kind
-from oracles.outcome import Raised, Result, Skipped, Stage, Unsupported
+from oracles.outcome import Result, Skipped, Stage, Unsupported
 
-LOGS = Path(__file__).parent / "logs"
 POWER = Signature(
     Kind.INTERNAL_ERROR, Component.TVM, Stage.COMPILE, "tvm.error.InternalError", "power only applies to float", "op.cc"
 )
@@ -104,12 +102,13 @@ def test_what_ships_can_be_read_and_is_worth_reading() -> None:
 def recorded() -> dict[str, str]:
     """The entry that each recorded failure of TVM matches, by the name of the log."""
     found = {}
-    for path in LOGS.glob("internal-error-*.json"):
-        log = msgspec.json.decode(path.read_bytes())
-        raised = msgspec.convert(log["raised"], Raised)
-        kind, component = Kind(log["class"]), Component(log["component"])
-        if entry := match(signature_of(Finding(kind, component, TVM_LANES[0], raised.stage, raised))):
-            found[path.stem] = entry.name
+    for name, log in logs().items():
+        if log.expected == Kind.INTERNAL_ERROR:
+            finding = Finding(
+                Kind(log.expected), Component(log.component), TVM_LANES[0], log.failure.stage, log.failure
+            )
+            if entry := match(signature_of(finding)):
+                found[name] = entry.name
     return found
 
 

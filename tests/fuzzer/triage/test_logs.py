@@ -3,68 +3,60 @@ campaigns and on machines made poor (a full disk, no compiler, no processes, no 
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import dataclasses
 
 import fakes
-import msgspec
-import pytest
+from msgspec.structs import replace
+from recorded_logs import Log, logs
 
 from fuzzer.lanes import LANES, ONNXRUNTIME, SAMPLED_LANES, TORCH
 from fuzzer.triage.signature import lacking, recognise
 from oracles.crash import crash
-from oracles.outcome import Died, Outcome, Raised, Ran, Skipped, Unsupported
+from oracles.outcome import Outcome, Raised, Ran, Skipped, Unsupported
 
-LOGS = {path.stem: msgspec.json.decode(path.read_bytes()) for path in (Path(__file__).parent / "logs").glob("*.json")}
+LOGS = logs()
 NAMED = {lane.name: lane for lane in (*LANES, *SAMPLED_LANES)}
-EACH = pytest.mark.parametrize("name", sorted(LOGS))
 
 
-def failure(log: dict[str, Any]) -> Raised | Died:
-    return msgspec.convert(log["raised"], Raised) if "raised" in log else msgspec.convert(log["died"], Died)
-
-
-def told(name: str) -> tuple[str, str]:
+def class_of(log: Log) -> tuple[str, str]:
     """The class and the component of a failure on a model that PyTorch runs, in a file that onnxruntime takes."""
-    log = LOGS[name]
-    outcome: Outcome = recognise(failure(log))
+    outcome: Outcome = recognise(log.failure)
     match outcome:
         case Unsupported():
             return "unsupported", ""
         case Skipped(environment=True):
             return "environment", "environment"
         case _:
-            found = list(crash(fakes.CASE, {TORCH: Ran(()), ONNXRUNTIME: Ran(()), NAMED[log["lane"]]: outcome}))
+            found = list(crash(fakes.CASE, {TORCH: Ran(()), ONNXRUNTIME: Ran(()), NAMED[log.lane]: outcome}))
             return (str(found[0].kind), str(found[0].component)) if found else ("nothing", "")
 
 
 def test_there_are_enough_logs_of_every_class() -> None:
     assert len(LOGS) >= 80
-    classes = {log["class"] for log in LOGS.values()}
+    classes = {log.expected for log in LOGS.values()}
     assert classes == {"unsupported", "environment", "rejected", "internal-error", "died"}
 
 
-@EACH
-def test_a_recorded_failure_has_its_class_and_component(name: str) -> None:
-    assert told(name) == (LOGS[name]["class"], LOGS[name]["component"])
+def test_a_recorded_failure_has_its_class_and_component() -> None:
+    assert {name: class_of(log) for name, log in LOGS.items()} == {
+        name: (log.expected, log.component) for name, log in LOGS.items()
+    }
 
 
-@EACH
-def test_the_class_of_the_exception_says_nothing(name: str) -> None:
-    """Called otherwise, the same failure is what it was; but for those whose class is made to say «unsupported»."""
-    log = LOGS[name]
-    if "raised" not in log or log["class"] == "unsupported":
-        return
-    before, log["raised"]["type"] = log["raised"]["type"], "SomeError"
-    try:
-        assert told(name) == (log["class"], log["component"])
-    finally:
-        log["raised"]["type"] = before
+def test_the_class_of_the_exception_says_nothing() -> None:
+    """A failure of another exception type has the same class, unless the type itself means "unsupported"."""
+    others = {
+        name: replace(log, failure=dataclasses.replace(log.failure, type="SomeError"))
+        for name, log in LOGS.items()
+        if isinstance(log.failure, Raised) and log.expected != "unsupported"
+    }
+    assert {name: class_of(log) for name, log in others.items()} == {
+        name: (log.expected, log.component) for name, log in others.items()
+    }
 
 
 def test_what_an_importer_lacks_is_named_without_what_changes() -> None:
-    names = sorted(name for name in LOGS if LOGS[name]["class"] == "unsupported")
-    outcomes = [recognise(failure(LOGS[name])) for name in names]
+    outcomes = [recognise(log.failure) for log in LOGS.values() if log.expected == "unsupported"]
     lacks = [name for outcome in outcomes if isinstance(outcome, Unsupported) for name in lacking(outcome)]
     assert {"adaptive_max_pool2d.default", "bitwise_right_shift.Tensor", "RandomNormalLike", "aten::asinh"} <= set(
         lacks
