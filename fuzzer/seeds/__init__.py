@@ -1,10 +1,10 @@
-"""`fuzz import`: subgraphs of real models as seed cases. docs/import.md follows a file through these modules:
+"""Pieces of real models as seed cases (`fuzz import`). docs/import.md follows a file through these modules:
 
-pt2, onnx_file        what a file says, as a `Program` of calls in PyTorch's words; nothing in it is executed
-pt2_file, limited     the child that reads a file, and its limits
-words, onnx_words     calls that the operator table writes otherwise
-rows                  the row of the operator table that makes a call
-cut, shrink           pieces of the graph, small enough to run in milliseconds
-domains               the numbers that go into them
-harvest, command      all of it in turn, and the verb
+pt2, onnx_file               read a file as a `Program` of PyTorch calls; nothing of the file is executed
+pt2_file, bounded_child      the child that reads a file, and its limits
+aten_names, onnx_to_torch    translate functions that the operator table has in another form
+row_of_call, resolve         find the row of the operator table for each call
+cut, shrink                  cut the graph into pieces that run in milliseconds
+domains                      choose values for the inputs
+harvest, imported            all of this in order
 """

@@ -1,4 +1,4 @@
-"""An .onnx file as a `Program`. The file is parsed in a child (`fuzzer.lanes.onnx_reader`), under limits."""
+"""Read an .onnx file as a `Program`. A child with limits parses the file (`fuzzer.lanes.onnx_reader`)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fuzzer.onnx_model import ELEMENTS, Node
-from fuzzer.seeds.limited import answer_of
+from fuzzer.seeds.bounded_child import answer_of
 from fuzzer.seeds.onnx_graph import MAX_BYTES, OPAQUE, OnnxGraph, decode
-from fuzzer.seeds.onnx_words import NoWord, Translation
-from fuzzer.seeds.program import Order, Program, Step, require_sizes
+from fuzzer.seeds.onnx_to_torch import RULES, Translation, Untranslatable
+from fuzzer.seeds.program import Program, Step, TopologicalOrder, require_sizes
 from generators.graph import Array, DType, Role, TensorType
 
 SECONDS = 240.0
@@ -19,11 +19,11 @@ SIZES = frozenset(("Shape", "Size"))
 OF_SIZES = frozenset(
     ("Add", "Cast", "Concat", "Div", "Gather", "Identity", "Mul", "Slice", "Squeeze", "Sub", "Unsqueeze")
 )
-"""What exporters compute shapes with."""
+"""Operators that exporters use to compute shapes."""
 
 
 def read(path: Path) -> Program:
-    """Raise `Invalid` with one line that says what is wrong and where."""
+    """Raise `Invalid` with one line: what is wrong, and where."""
     return program(decode(_described(path), str(path)), path)
 
 
@@ -34,7 +34,7 @@ def _described(path: Path) -> bytes:
 def program(graph: OnnxGraph, path: Path) -> Program:
     types = {name: type for name, each in graph.types.items() if (type := _type(name, *each, path))}
     constants = {name: tensor.array for name, tensor in graph.constants.items()}
-    translation = Translation(graph.opset, types, constants)
+    translation = Translation(graph.opset, types, constants, RULES)
     steps = tuple(_steps(graph, translation, path))
     roles = {name: _role(types.get(name)) for name in graph.owned} | translation.roles
     kept = {name: array for name, array in constants.items() if array.dtype.kind in "biu"}
@@ -44,10 +44,10 @@ def program(graph: OnnxGraph, path: Path) -> Program:
 def _type(name: str, element: str, shape: tuple[int | None, ...], path: Path) -> TensorType | None:
     require_sizes(name, shape, str(path))
     dtype = ELEMENTS.get(element)
-    ours = [each for each in DType if each.numpy == dtype]
-    if not ours or None in shape:
+    supported = [each for each in DType if each.numpy == dtype]
+    if not supported or None in shape:
         return None
-    return TensorType(ours[0], tuple(size for size in shape if size is not None))
+    return TensorType(supported[0], tuple(size for size in shape if size is not None))
 
 
 def _role(type: TensorType | None) -> Role:
@@ -55,8 +55,8 @@ def _role(type: TensorType | None) -> Role:
 
 
 def _steps(graph: OnnxGraph, translation: Translation, path: Path) -> Iterator[Step]:
-    """Nodes that only compute shapes are left out: those are known."""
-    order, sizes = Order((*graph.inputs, *graph.owned), len(graph.nodes), str(path)), set[str]()
+    """Yield the steps, without nodes that only compute shapes: shapes are known."""
+    order, sizes = TopologicalOrder((*graph.inputs, *graph.owned), len(graph.nodes), str(path)), set[str]()
     for node in graph.nodes:
         reads = tuple(dict.fromkeys(name for name in node.inputs if name))
         results = tuple(name for name in node.outputs if name)
@@ -76,12 +76,12 @@ def _step(node: Node, results: tuple[str, ...], translation: Translation) -> Ste
     title = node.op if node.domain in ("", "ai.onnx", OPAQUE) else f"{node.domain}.{node.op}"
     if node.domain not in ("", "ai.onnx"):
         why = (
-            "holds a graph, numbers that are not finite, or a tensor of another file"
+            "contains a graph, numbers that are not finite, or a tensor of another file"
             if node.domain == OPAQUE
-            else "is none of ONNX's own"
+            else "is not an operator of ONNX"
         )
         return Step(title, results, why_not=why)
     try:
         return Step(title, results, tuple(translation.calls(node)))
-    except NoWord as why:
+    except Untranslatable as why:
         return Step(title, results, why_not=str(why))

@@ -1,4 +1,4 @@
-"""A model from a file as plain data: calls in PyTorch's words, the types of all values, and numbers worth keeping."""
+"""A model from a file as plain data: calls of PyTorch, the types of all values, and numbers worth keeping."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from generators.graph import Array, Invalid, Role, Scalar, TensorType
 
 MAX_SIZE = 1 << 40
-"""Of a dimension: larger ones are nonsense."""
+"""The largest size of a dimension. Larger ones are not plausible."""
 MAX_RANK = 8
 MAX_NODES = 50_000
 MAX_NAME = 1_000
-"""Characters of a value's name: others are made from it, one for each node that reads it changed."""
+"""The most characters of a value's name. Longer names are made from it for nodes that are cut in parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,15 @@ Arg = Ref | tuple[Ref | Scalar, ...] | Scalar
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`word` is the function, as PyTorch calls it without its overload; `args` in the order of its signature."""
+    """`function` is the name in PyTorch, without the overload; `args` are in the order of its signature."""
 
-    word: str
+    function: str
     args: Mapping[str, Arg]
     results: tuple[str, ...]
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """Tensors in order; those left out do not count."""
+        """The tensor operands in order, without those that are None."""
         found: list[str] = []
         for arg in self.args.values():
             each = arg if isinstance(arg, tuple) else (arg,)
@@ -46,9 +46,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A node of the file, and the calls that do the same; the last one gives the node's results.
+    """A node of the file and the calls that compute the same. The last call has the node's results.
 
-    why_not  why there are none
+    why_not  why there are no calls
     """
 
     title: str
@@ -59,12 +59,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Nodes in order, each after those that it reads.
+    """A graph in topological order.
 
-    types      of the values whose type is known and one of ours; symbolic sizes as the numbers of the example inputs
-    roles      of what no node makes; of all else that none makes, `Role.INPUT`
-    constants  integers and booleans that the model owns: positions, masks. Its other numbers are left in the file: what
-               a model was trained to says little about a compiler, and may not be anyone's to publish
+    types      by value, where the type is known and supported; symbolic sizes have the numbers of the example inputs
+    roles      of the values that no node makes; without an entry the role is `Role.INPUT`
+    constants  integers and booleans of the model: positions, masks. Trained weights are not read: they say little
+               about a compiler, and may not be published
     """
 
     name: str
@@ -75,15 +75,15 @@ class Program:
 
 
 def require_sizes(name: str, sizes: Sequence[int | None], where: str) -> None:
-    """Raise `Invalid` where no tensor that a model has can be of these; None for a size that is not known."""
+    """Raise `Invalid` where a model cannot have a tensor of these sizes. None is an unknown size."""
     if len(sizes) > MAX_RANK:
         raise Invalid(f"{where}: {name} has rank {len(sizes)}, more than {MAX_RANK}")
     if any(size is not None and not 0 <= size <= MAX_SIZE for size in sizes):
         raise Invalid(f"{where}: {name} has the sizes {list(sizes)}")
 
 
-class Order:
-    """Holds a file's nodes to their order: each is told of once, in turn. Raises `Invalid`."""
+class TopologicalOrder:
+    """Checks that the nodes of a file are in topological order. Call `next` with each node. Raises `Invalid`."""
 
     def __init__(self, given: Iterable[str], nodes: int, where: str) -> None:
         self._defined, self._where = set(given), where

@@ -17,9 +17,9 @@ import msgspec
 import numpy as np
 
 from fuzzer.seeds.archive import Archive
-from fuzzer.seeds.program import MAX_RANK, Arg, Call, Order, Program, Ref, Step, require_sizes
-from fuzzer.seeds.rows import rows
-from fuzzer.seeds.words import in_our_words
+from fuzzer.seeds.aten_names import in_table_form
+from fuzzer.seeds.program import MAX_RANK, Arg, Call, Program, Ref, Step, TopologicalOrder, require_sizes
+from fuzzer.seeds.row_of_call import rows_by_function
 from generators.graph import Array, DType, Invalid, Role, TensorType
 
 T = TypeVar("T")
@@ -235,7 +235,7 @@ class _Reader:
     def steps(self) -> Iterator[Step]:
         """Nodes that only compute sizes are left out: the sizes are known."""
         given = (each.as_tensor.name for each in self._graph.inputs if each.as_tensor)
-        order = Order(given, len(self._graph.nodes), self._where)
+        order = TopologicalOrder(given, len(self._graph.nodes), self._where)
         for node in self._graph.nodes:
             reads = tuple(dict.fromkeys(name for item in node.inputs for name in _tensors(item.arg)))
             results = tuple(name for item in node.outputs for name in _tensors(item))
@@ -245,25 +245,30 @@ class _Reader:
 
     def _step(self, node: _Node, results: tuple[str, ...]) -> Step:
         library, _, rest = node.target.removeprefix("torch.ops.").partition(".")
-        word = rest.partition(".")[0]
+        function = rest.partition(".")[0]
         title = rest.removesuffix(".default") if library == "aten" else node.target
         if library != "aten":
             return Step(title, results, why_not="is no function of PyTorch's own")
-        in_place = word.endswith("_") and not word.endswith("__")
-        word = word.removesuffix("_") if in_place else word
+        in_place = function.endswith("_") and not function.endswith("__")
+        function = function.removesuffix("_") if in_place else function
         try:
             args = {item.name: self._arg(item.arg) for item in node.inputs}
         except _Opaque as why:
             return Step(title, results, why_not=str(why))
-        step = Step(title, results, (Call(word, args, results),))
+        step = Step(title, results, (Call(function, args, results),))
         operand = node.inputs[0].arg.as_tensor if node.inputs else None
         if operand and in_place:
             self._change(operand.name, results[0])
-        elif operand and any(row.view for row in rows().get(in_our_words(step.calls[0], self.types).word, ())):
+        elif operand and any(
+            row.view for row in rows_by_function().get(in_table_form(step.calls[0], self.types).function, ())
+        ):
             whole = self._part_of.get(operand.name, operand.name)
             self._part_of |= dict.fromkeys(results, whole)
             self._since |= dict.fromkeys(results, self._changes.get(whole))
         return step
+
+    def _is_view(self, call: Call) -> bool:
+        return any(row.view for row in rows_by_function().get(in_table_form(call, self.types).function, ()))
 
     def _change(self, name: str, result: str) -> None:
         """From here on a value is another. What shares its memory is changed as well, into what no node makes."""

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from fuzzer.seeds import pt2
-from fuzzer.seeds.limited import answer_of, answers_of_a_child
+from fuzzer.seeds.bounded_child import answer_of, answers_of_a_child
 from fuzzer.seeds.program import Program
 from generators.graph import DType, Invalid
 

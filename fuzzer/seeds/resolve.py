@@ -1,4 +1,4 @@
-"""A program's steps as nodes of the operator table; what has no row is a cut, and counted by name."""
+"""Resolve the steps of a program to nodes of the operator table. Steps without a row cut the graph and are counted."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fuzzer.seeds.aten_names import in_table_form
 from fuzzer.seeds.program import Program, Step
-from fuzzer.seeds.rows import NoRow, node_of
-from fuzzer.seeds.words import in_our_words
+from fuzzer.seeds.row_of_call import NoRow, node_of
 from generators.graph import Node, TensorType
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """nodes   in order, of all steps that have rows; what they read is named as in the file
-    types   of all values, those between the calls of one step too
-    steps   how many the program has, and `mapped` how many of these are nodes
-    lacking why a step has no row, by its title; how often
+    """nodes   of all steps that have rows, in order, with the names of the file
+    types   of all values, also between the calls of one step
+    steps   the number of steps of the program; `mapped` is how many of them have rows
+    lacking how often a step has no row, by its title and the reason
     """
 
     nodes: tuple[Node, ...]
@@ -48,7 +48,7 @@ def _nodes(step: Step, types: Mapping[str, TensorType], declared: Mapping[str, T
         raise NoRow(step.why_not)
     known, nodes = dict(types), []
     for call in step.calls:
-        node = node_of(in_our_words(call, known), known, declared)
+        node = node_of(in_table_form(call, known), known, declared)
         known |= {value.name: value.type for value in node.results}
         nodes.append(node)
     return nodes

@@ -152,7 +152,7 @@ def test_children_import_nothing_from_the_users_folder() -> None:
         "fuzzer/coverage/worker.py",
         "fuzzer/isolate/device_station.py",
         "fuzzer/isolate/executor.py",
-        "fuzzer/seeds/limited.py",
+        "fuzzer/seeds/bounded_child.py",
         "fuzzer/sweep.py",
         "fuzzer/toolchains/install.py",
         "fuzzer/validity.py",

@@ -84,7 +84,7 @@ def test_what_is_changed_in_place_is_read_as_changed(tmp_path: Path) -> None:
         node("add.Tensor", "e", self="$a", other="$b"),
     )
     program = pt2.read(write(tmp_path / "m.pt2", model))
-    assert program.steps[2].calls[0].word == "relu"
+    assert program.steps[2].calls[0].function == "relu"
     assert program.steps[3].calls[0].operands == ("d", "b:d")
     assert resolve(program).mapped == 4
 
@@ -119,8 +119,8 @@ def test_changes_in_place_take_no_more_than_what_is_read(tmp_path: Path) -> None
         (node("brandnew.default", "v", self="$x"), "no row of the operator table has its name"),
         (node("torch.ops.mine.op.default", "v", self="$x"), "is no function of PyTorch's own"),
         (node("relu.default", "v", self="$x", extra={"as_graph": {"name": "g"}}), "has an argument that is no tensor"),
-        (node("mul.Tensor", "v", self="$x", other={"as_float": "Infinity"}), "mul does not know other=inf"),
-        (node("sum.default", "v", self="$x"), "gives float32[2,3], the row float32[]"),
+        (node("mul.Tensor", "v", self="$x", other={"as_float": "Infinity"}), "mul has no attribute other=inf"),
+        (node("sum.default", "v", self="$x"), "returns float32[2,3], the row float32[]"),
         (node("to.dtype", "v", self="$x", dtype={"as_scalar_type": 10}), "has a dtype that is none of ours"),
     ],
 )
@@ -136,7 +136,7 @@ def test_what_has_no_row_is_a_cut(made: dict[str, Any], why: str, tmp_path: Path
 
 def test_a_type_that_the_file_does_not_declare_has_no_more_dimensions_either(tmp_path: Path) -> None:
     model = document({"x": "float32[2]"}, node("view.default", "v", self="$x", size=[1] * 8 + [2]))
-    assert list(resolve(pt2.read(write(tmp_path / "m.pt2", model))).lacking) == [("view", "gives a tensor of rank 9")]
+    assert list(resolve(pt2.read(write(tmp_path / "m.pt2", model))).lacking) == [("view", "returns a tensor of rank 9")]
 
 
 def config(name: str, text: str, *, use_pickle: bool = False) -> bytes:

@@ -1,5 +1,5 @@
 """A row's program, through torch.export and back, computes the same: that is what holds the reading of the table, and
-the lines of `fuzzer.seeds.words`, against the real exporter."""
+the lines of `fuzzer.seeds.aten_names`, against the real exporter."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Functions of aten that the operator table calls otherwise: by another name, with arguments in another order or form.
+"""Functions of aten that the operator table has under another name, or with arguments in another order or form.
 
-Everything else needs no line here (`rows`). What stands here is held against the real exporter: every row's programs go
-through torch.export and back (tests/fuzzer/seeds/test_round_trip.py).
+All other functions need no entry here (`fuzzer.seeds.row_of_call`). A test checks the entries with the real exporter.
+It exports programs of every row and reads them back (tests/fuzzer/seeds/test_round_trip.py).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ Types = Mapping[str, TensorType]
 Rewrite = Callable[[Call, Types], Call]
 
 
-def in_our_words(call: Call, types: Types) -> Call:
-    """The call as the table would make it; as it is, where that is the same."""
-    if renaming := RENAMED.get(call.word):
-        word, keys = renaming
-        return Call(word, {keys.get(name, name): arg for name, arg in call.args.items()}, call.results)
-    rewrite = REWRITTEN.get(call.word)
+def in_table_form(call: Call, types: Types) -> Call:
+    """Return the call in the form of the operator table."""
+    if renaming := RENAMED.get(call.function):
+        function, keys = renaming
+        return Call(function, {keys.get(name, name): arg for name, arg in call.args.items()}, call.results)
+    rewrite = REWRITTEN.get(call.function)
     return rewrite(call, types) if rewrite else call
 
 
@@ -56,11 +56,11 @@ RENAMED: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "vsplit": ("vsplit", _PARTS),
     **{f"adaptive_max_pool{nd}d": (f"adaptive_max_pool{nd}d_with_indices", {}) for nd in (1, 2, 3)},
 }
-"""Another word, and other names of its arguments."""
+"""By the aten name: the name in the table, and the argument names that differ."""
 
 
 def _given(call: Call, *names: str) -> dict[str, Arg]:
-    """Those arguments, in this order, as far as the call has them and they are not None."""
+    """Return those of the named arguments that are not None, in this order."""
     return {name: arg for name in names if (arg := call.args.get(name)) is not None}
 
 
@@ -68,32 +68,32 @@ def _rest(call: Call, *names: str) -> dict[str, Arg]:
     return {name: arg for name, arg in call.args.items() if name not in names}
 
 
-def _with(call: Call, word: str, args: Mapping[str, Arg]) -> Call:
-    return replace(call, word=word, args=args)
+def _with(call: Call, function: str, args: Mapping[str, Arg]) -> Call:
+    return replace(call, function=function, args=args)
 
 
 def _first_result(call: Call) -> Call:
-    """For functions whose further results are for the backward pass."""
+    """Drop the results that only the backward pass reads."""
     return replace(call, results=call.results[:1])
 
 
-# --- normalisation: the table has PyTorch's own order, not aten's
+# --- normalisation: the table has the argument order of PyTorch's Python functions, not that of aten
 
 
-def _affine(word: str, call: Call, *front: str) -> Call:
-    """A layer with its parameters behind everything else; the rows for a bias alone have names of their own."""
+def _affine(function: str, call: Call, *front: str) -> Call:
+    """Move weight and bias behind the other arguments. Rows with a bias and no weight are named `*_bias`."""
     args = {**_given(call, *front), **_given(call, "weight", "bias")}
     if "bias" in args and "weight" not in args:
-        word = f"{word}_bias"
-    return _with(call, word, {**args, **_rest(call, *front, "weight", "bias")})
+        function = f"{function}_bias"
+    return _with(call, function, {**args, **_rest(call, *front, "weight", "bias")})
 
 
 def _batch_norm(call: Call, types: Types) -> Call:
     training = bool(call.args.get("training"))
     owned = _given(call, "running_mean", "running_var")
-    word = "batch_norm_training" if training and owned else "batch_norm_batch_stats" if training else "batch_norm"
+    function = "batch_norm_training" if training and owned else "batch_norm_batch_stats" if training else "batch_norm"
     args = _rest(call, *(() if owned else ("running_mean", "running_var")), "training")
-    return _affine(word, _with(call, word, args), "input", "running_mean", "running_var")
+    return _affine(function, _with(call, function, args), "input", "running_mean", "running_var")
 
 
 def _native_batch_norm(call: Call, types: Types) -> Call:
@@ -102,10 +102,10 @@ def _native_batch_norm(call: Call, types: Types) -> Call:
 
 def _instance_norm(call: Call, types: Types) -> Call:
     from_input = call.args.get("use_input_stats", True)
-    word = "instance_norm" if from_input else "instance_norm_running_stats"
+    function = "instance_norm" if from_input else "instance_norm_running_stats"
     statistics = () if from_input else ("running_mean", "running_var")
     args = _rest(call, "use_input_stats", *({"running_mean", "running_var"} - set(statistics)))
-    return _affine(word, _with(call, word, args), "input", *statistics)
+    return _affine(function, _with(call, function, args), "input", *statistics)
 
 
 def _layer_norm(call: Call, types: Types) -> Call:
@@ -142,8 +142,8 @@ def _padding(mode: str) -> Rewrite:
     return lambda call, types: _with(call, f"pad_{mode}", {"self": call.args["self"], "pad": call.args.get("padding")})
 
 
-def _upsampled(word: str, **more: Arg) -> Rewrite:
-    """Sizes, or scales; in the overloads without `vec` the scales are only for the backward pass."""
+def _upsampled(function: str, **more: Arg) -> Rewrite:
+    """Pass the output size or the scales. Overloads without `vec` need their scales in the backward pass only."""
 
     def rewrite(call: Call, types: Types) -> Call:
         operand = call.args.get("input", call.args.get("self"))
@@ -154,7 +154,7 @@ def _upsampled(word: str, **more: Arg) -> Rewrite:
             args["scale_factor"] = call.args["scale_factors"]
         if "align_corners" in call.args:
             args["align_corners"] = call.args["align_corners"]
-        return _with(call, word, args)
+        return _with(call, function, args)
 
     return rewrite
 
@@ -178,7 +178,7 @@ def _grid_sampler(call: Call, types: Types) -> Call:
 
 
 def _index(call: Call, types: Types) -> Call:
-    """`x[:, i]`: what is left out is a whole dimension."""
+    """Write `x[:, i]`: a None in the list of indices selects a whole dimension."""
     places, tensors = _places(call, first=1)
     return _with(call, "getitem", {"self": call.args["self"], "index": places, "tensors": tensors})
 
@@ -192,7 +192,7 @@ def _places(call: Call, first: int) -> tuple[tuple[str, ...], tuple[Ref, ...]]:
 
 
 def _index_put(call: Call, types: Types) -> Call:
-    """The row takes tensors for the leading dimensions alone."""
+    """The row `index_put` has index tensors for the leading dimensions only."""
     places, tensors = _places(call, first=2)
     args: dict[str, Arg] = {**_given(call, "self", "values"), "tensors": tensors}
     if ":" in places:
@@ -201,12 +201,12 @@ def _index_put(call: Call, types: Types) -> Call:
 
 
 def _slice(call: Call, types: Types) -> Call:
-    return _with(call, call.word, {"dim": 0, "start": None, "end": None, "step": 1, **call.args})
+    return _with(call, call.function, {"dim": 0, "start": None, "end": None, "step": 1, **call.args})
 
 
 def _embedding(call: Call, types: Types) -> Call:
     args = {**_given(call, "indices", "weight"), **_rest(call, "indices", "weight")}
-    if args.get("padding_idx") == -1:  # aten's way to say: none
+    if args.get("padding_idx") == -1:  # no padding index, in aten
         del args["padding_idx"]
     return _with(call, "embedding", args)
 
@@ -239,35 +239,35 @@ def _pow(call: Call, types: Types) -> Call:
 
 
 def _where(call: Call, types: Types) -> Call:
-    """A number that is chosen where the condition holds is `input` to the row."""
+    """A number chosen where the condition holds is named `input` in the row."""
     if isinstance(call.args.get("self"), Ref):
         return call
     return _with(call, "where", {"input" if name == "self" else name: arg for name, arg in call.args.items()})
 
 
 def _spread(call: Call, types: Types) -> Call:
-    """`unbiased` is an older way to say by how much the count is less."""
+    """`unbiased` is the older form of `correction`."""
     if "unbiased" not in call.args:
         return call
-    return _with(call, call.word, {**_rest(call, "unbiased"), "correction": int(bool(call.args["unbiased"]))})
+    return _with(call, call.function, {**_rest(call, "unbiased"), "correction": int(bool(call.args["unbiased"]))})
 
 
 def _tensordot(call: Call, types: Types) -> Call:
-    """The axes of each operand; an int where these are the last of one and the first of the other, in order."""
+    """The row `tensordot_dims` has an int or the axes of each operand."""
     return _with(call, "tensordot_dims", call.args)
 
 
-def _reduce(word: str) -> Rewrite:
-    """Products have a row of their own."""
+def _reduce(function: str) -> Rewrite:
+    """The reduction `prod` has a row of its own."""
 
     def rewrite(call: Call, types: Types) -> Call:
-        return _with(call, f"{word}_prod", _rest(call, "reduce")) if call.args.get("reduce") == "prod" else call
+        return _with(call, f"{function}_prod", _rest(call, "reduce")) if call.args.get("reduce") == "prod" else call
 
     return rewrite
 
 
 def _norm(call: Call, types: Types) -> Call:
-    """Of a matrix where the axes are two, or are not given for a tensor of rank 2; of all numbers otherwise."""
+    """A matrix norm for two axes, or for a tensor of rank 2 without axes; else a vector norm."""
     dims, operand = call.args.get("dim"), call.args.get("self")
     axes = len(dims) if isinstance(dims, tuple) else 0
     if dims is None and isinstance(operand, Ref) and operand.name in types:
@@ -279,9 +279,9 @@ def _norm(call: Call, types: Types) -> Call:
 
 
 def _with_logits(call: Call, types: Types) -> Call:
-    """A weight of the classes has a row of its own."""
-    word = "" if call.args.get("pos_weight") is None or call.args.get("weight") is not None else "_pos_weight"
-    return _with(call, f"{call.word}{word}", call.args)
+    """The row `*_pos_weight` has weights of the classes."""
+    function = "" if call.args.get("pos_weight") is None or call.args.get("weight") is not None else "_pos_weight"
+    return _with(call, f"{call.function}{function}", call.args)
 
 
 def _cross_entropy(call: Call, types: Types) -> Call:

@@ -1,9 +1,9 @@
-"""The row of the operator table that makes a call.
+"""Find the row of the operator table for a call of PyTorch.
 
-The table itself says which: each row shows how PyTorch is called (`torch.softmax({0}, dim={dim}{more})`), so its
-function and the names of its attributes can be read off. Of the rows that a word may mean, that one is meant which
-takes the call's attributes and infers just the types that the file declares: a slip in the reading costs a node, and at
-worst makes a valid case of another function. benchmarks/import_models.py --rows looks for both.
+Each row has the source of its call (`torch.softmax({0}, dim={dim}{more})`), which gives the function and the names of
+its attributes. Several rows may have the same function. The right one accepts the attributes of the call and infers the
+types that the file declares. A mistake here loses a node; at worst it makes a valid case of another function.
+benchmarks/import_models.py --rows looks for both.
 """
 
 from __future__ import annotations
@@ -73,24 +73,24 @@ WITHOUT_EFFECT: Mapping[str, tuple[Attr, ...]] = {
     "sparse": (False,),
     "non_deterministic": (False,),
 }
-"""Arguments that change nothing at these values, where a row does not know them. None changes nothing anywhere."""
+"""Arguments that have no effect at these values. A row need not have them. None has no effect for any argument."""
 
 REDUCTIONS = ("none", "mean", "sum")
-"""What aten's numbers for `reduction` mean."""
+"""The names of the numbers that aten uses for `reduction`."""
 
 
 class NoRow(Exception):
-    """No row makes this call; the message says why."""
+    """No row has this call. The message gives the reason."""
 
 
 def node_of(call: Call, types: Mapping[str, TensorType], declared: Mapping[str, TensorType]) -> Node:
-    """The call as a node of the table, whose results have the types that are declared for them, where any are. Raise
-    `NoRow`. The node's names are the file's."""
-    candidates = rows().get(call.word, ())
+    """Return the call as a node, with the names of the file. Its results have the types that the file
+    declares. Raise `NoRow`."""
+    candidates = rows_by_function().get(call.function, ())
     if not candidates:
         raise NoRow("no row of the operator table has its name")
     if unknown := [name for name in call.operands if name not in types]:
-        raise NoRow(f"the type of {unknown[0]} is not known, or none of ours")
+        raise NoRow(f"the type of {unknown[0]} is unknown or not supported")
     operands = tuple(types[name] for name in call.operands)
     why = ""
     for op in candidates:
@@ -111,37 +111,37 @@ def _require_declared(call: Call, inferred: Types, declared: Mapping[str, Tensor
         raise NoRow(f"has {len(call.results)} results, the row {len(inferred)}")
     for name, type in zip(call.results, inferred, strict=True):
         if type.rank > MAX_RANK:
-            raise NoRow(f"gives a tensor of rank {type.rank}")
+            raise NoRow(f"returns a tensor of rank {type.rank}")
         if declared.get(name, type) != type:
-            raise NoRow(f"gives {declared[name]}, the row {type}")
+            raise NoRow(f"returns {declared[name]}, the row {type}")
 
 
 def _attrs(op: Op, call: Call) -> Attrs:
-    """Each attribute of the row from the argument of its name, or at its default. Raise `NoRow` where an argument says
-    more than the row can."""
-    given = {name: arg for name, arg in call.args.items() if not _is_tensors(arg)}
+    """Return each attribute of the row, from the argument of the same name or at its default. Raise `NoRow` where an
+    argument has no attribute and changes the result."""
+    rest = {name: arg for name, arg in call.args.items() if not _is_tensors(arg)}
     attrs: dict[str, Attr] = {}
     for key, kind in op.schema.items():
-        if key in given:
-            value = given.pop(key)
-            fitting = [each for each in _readings(key, value) if kind.accepts(each)]
+        if key in rest:
+            value = rest.pop(key)
+            fitting = [each for each in _meanings(key, value) if kind.accepts(each)]
             if not fitting:
-                raise NoRow(f"{key} is {value!r}, which {op.name} does not take")
-            attrs[key] = op.defaults[key] if _spelt_out(fitting[0], op.defaults.get(key)) else fitting[0]
+                raise NoRow(f"{key} is {value!r}, which {op.name} does not accept")
+            attrs[key] = op.defaults[key] if _repeats_default(fitting[0], op.defaults.get(key)) else fitting[0]
         elif key in op.defaults:
             attrs[key] = op.defaults[key]
         elif kind.accepts(None):
             attrs[key] = None
         else:
-            raise NoRow(f"{op.name} wants {key}")
-    for key, value in given.items():
+            raise NoRow(f"{op.name} needs {key}")
+    for key, value in rest.items():
         if value is not None and value not in WITHOUT_EFFECT.get(key, ()):
-            raise NoRow(f"{op.name} does not know {key}={value!r}")
+            raise NoRow(f"{op.name} has no attribute {key}={value!r}")
     return attrs
 
 
-def _spelt_out(value: Attr, default: Attr) -> bool:
-    """Whether a list says for each dimension what the default says for all."""
+def _repeats_default(value: Attr, default: Attr) -> bool:
+    """Whether a list repeats the default for each dimension."""
     alike = isinstance(value, tuple) and len(value) > 0 and all(item == default for item in value)
     return alike and isinstance(default, int) and not isinstance(default, bool)
 
@@ -150,9 +150,9 @@ def _is_tensors(arg: Arg) -> bool:
     return isinstance(arg, Ref) or (isinstance(arg, tuple) and any(isinstance(each, Ref) for each in arg))
 
 
-def _readings(key: str, value: Arg) -> Iterator[Attr]:
-    """What an argument may stand for: itself; the one element of a list, or nothing; a number without a literal; one of
-    the three reductions."""
+def _meanings(key: str, value: Arg) -> Iterator[Attr]:
+    """Yield the attribute values that an argument may mean: itself; the only element of a list, or None; an infinity as
+    text; the name of a reduction."""
     assert not isinstance(value, Ref)
     if isinstance(value, tuple):
         each = tuple(item for item in value if not isinstance(item, Ref))
@@ -166,32 +166,32 @@ def _readings(key: str, value: Arg) -> Iterator[Attr]:
     yield value
 
 
-# --- what the table says
+# --- the functions of the rows
 
 
 @functools.cache
-def rows() -> Mapping[str, tuple[Op, ...]]:
-    """The rows that a word may mean, in the table's order, those that it names first."""
+def rows_by_function() -> Mapping[str, tuple[Op, ...]]:
+    """Return the rows of each function in table order, a row with that name first."""
     found: dict[str, list[Op]] = {op.name: [op] for op in OPS}
     for op in OPS:
-        for word in _words(op):
-            if op not in found.setdefault(word, []):
-                found[word].append(op)
-    return {word: tuple(ops) for word, ops in found.items()}
+        for function in _functions(op):
+            if op not in found.setdefault(function, []):
+                found[function].append(op)
+    return {function: tuple(ops) for function, ops in found.items()}
 
 
-def _words(op: Op) -> Iterator[str]:
+def _functions(op: Op) -> Iterator[str]:
     for form in (Form.PLAIN, *op.forms):
         template = op.source if form is Form.PLAIN else op.forms[form]
         if form is Form.INPLACE or isinstance(template, Layer):
             continue
         text = template.source if isinstance(template, Spelling) else template
         if isinstance(text, str):
-            yield from _words_of(text)
+            yield from _functions_in(text)
 
 
-def _words_of(text: str) -> Iterator[str]:
-    """The function that the text calls, with its operands and attributes and nothing else."""
+def _functions_in(text: str) -> Iterator[str]:
+    """Yield the function that the text calls, if its arguments are operands and attributes only."""
     if match := _OPERATOR.fullmatch(text):
         yield from (OPERATORS[sign] for sign in (match[1],) if sign in OPERATORS)
     elif match := _REVERSED.fullmatch(text):
