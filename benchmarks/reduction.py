@@ -26,7 +26,7 @@ from fuzzer.isolate.preload import read
 from fuzzer.isolate.toolchain import HOST
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.settings import DRAWN, LaneMix, Settings
-from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
+from fuzzer.triage.investigate import Confirmed, Sighting, confirm_and_reduce, sightings
 from fuzzer.triage.reproduce import judged_by, judged_run
 from generators.builder import Limits
 from generators.choice import NumpySource
@@ -106,7 +106,7 @@ def measured(executor: Executor, found: Found) -> Row:
         spent += result.cpu_seconds
         return result
 
-    confirmed = investigate(run, case, sighting)
+    confirmed = confirm_and_reduce(run, case, sighting)
     calls = confirmed.reduction.calls if confirmed.reduction else 0
     finished = confirmed.reduction.finished if confirmed.reduction else True
     before, after = len(case.graph.nodes), len(confirmed.case.graph.nodes)

@@ -1,4 +1,4 @@
-"""Reduces a saved finding, or a case that fails, by today's passes. The folder that it reads stays as it is."""
+"""Investigates a saved finding, or a case that fails, with today's passes. The folder that it reads does not change."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pathlib import Path
 
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.fleet import Lab
-from fuzzer.isolate.toolchain import HOST_NAME
+from fuzzer.isolate.toolchain import HOST, HOST_NAME
 from fuzzer.lanes import select
 from fuzzer.report import finding_file
-from fuzzer.toolchains.lanes import in_toolchains, named
-from fuzzer.triage.blame.search import blamed
+from fuzzer.toolchains import registry
+from fuzzer.toolchains.lanes import in_toolchains, named, runs_in
+from fuzzer.triage.blame import Releases
+from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
 from fuzzer.triage.reproduce import judged_by, judged_run
 from fuzzer.triage.size import Size, size_of
@@ -25,7 +27,7 @@ from oracles.lane import LaneSpec
 
 @dataclass(frozen=True, slots=True)
 class Minimized:
-    """`folder` is where it is now; None where it does not show any more, or not each time."""
+    """`folder` is where the finding is saved; None where the failure does not show each time."""
 
     kind: str
     lane: str
@@ -42,20 +44,26 @@ class Minimized:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A case, and the failure that was saved with it; of a bare case, the lanes that may fail."""
+    """What to minimize.
+
+    saved     the failure that was saved with the case; None for a bare case
+    lanes     the lanes that may fail
+    releases  of toolchains other than the host, in which the saved finding was run
+    """
 
     case: Case
     saved: Sighting | None
     lanes: tuple[LaneSpec, ...]
+    releases: tuple[Release, ...] = ()
 
 
 def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> Wanted:
-    """Raise `Invalid` where the folder holds neither a finding nor a case."""
+    """Raise `Invalid` where the folder contains neither a finding nor a case."""
     if (source / finding_file.NAME).exists():
         doc, case = finding_file.read_with_case(source)
         (lane,) = in_toolchains((doc.lane,), named(toolchain or doc.lane.toolchain)[:1])
         finding = Finding(doc.kind, doc.component, lane, doc.identity.stage, doc.evidence.evidence)
-        return Wanted(case, Sighting(doc.identity.coarse, finding, (lane,)), (lane,))
+        return Wanted(case, Sighting(doc.identity.coarse, finding, (lane,)), (lane,), _releases(lane, doc.releases))
     case = case_file.read(source)
     chosen = select(lanes)
     if not chosen:
@@ -63,28 +71,40 @@ def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> Wanted
     return Wanted(case, None, in_toolchains(chosen, named(toolchain or HOST_NAME)))
 
 
-def run(executor: Lab, store: Store, wanted: Wanted, workers: int) -> list[Minimized]:
-    """The finding, or all that the lanes show, reduced and saved."""
-    seen = [wanted.saved] if wanted.saved else _seen(executor, wanted.case, wanted.lanes)
-    return [_minimized(executor, store, wanted.case, sighting, workers) for sighting in seen]
+def _releases(lane: LaneSpec, before: Releases) -> tuple[Release, ...]:
+    """The toolchains that are installed here and have a release in which the finding was run before."""
+    versions = {version for version, _ in before.verdicts}
+    records = [registry.read(name) for name in registry.names()] if versions else []
+    mine = [record for record in records if record.versions["tvm"] in versions and runs_in(lane, record.toolchain)]
+    return tuple(Release(record.versions["tvm"], record.name) for record in mine)
 
 
-def _seen(executor: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
+def run(lab: Lab, store: Store, wanted: Wanted, workers: int) -> list[Minimized]:
+    """Investigate and save the finding, or every failure that the lanes show."""
+    failures = [wanted.saved] if wanted.saved else _failures(lab, wanted.case, wanted.lanes)
+    return [_minimized(lab, store, wanted, sighting, workers) for sighting in failures]
+
+
+def _failures(lab: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
     everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
-    found = judge_all(case, judged_run(executor.run_fresh, case, everything).outcomes)
+    found = judge_all(case, judged_run(lab.run_fresh, case, everything).outcomes)
     return sightings(finding for finding in found if finding.lane in lanes)
 
 
-def _minimized(executor: Lab, store: Store, case: Case, sighting: Sighting, workers: int) -> Minimized:
-    found = blamed(executor.run_fresh, investigate(executor.run_fresh, case, sighting, width=workers))
+def _minimized(lab: Lab, store: Store, wanted: Wanted, sighting: Sighting, workers: int) -> Minimized:
+    def releases(lane: LaneSpec) -> Sequence[Release]:
+        host = [Release(lab.versions["tvm"], HOST_NAME)] if runs_in(lane, HOST) else []
+        return [*host, *wanted.releases]
+
+    found = investigate(lab.run_fresh, wanted.case, sighting, releases, lab.examine, workers)
     folder = None
     if not found.flaky:
-        doc = store.save(found, sighting, executor.versions) or store.findings.get(found.key)
+        doc = store.save(found, sighting, lab.versions) or store.findings.get(found.key)
         folder = store.crashes / doc.slug if doc else None
-    return _told(found, case, sighting.finding.lane, folder)
+    return _summary(found, wanted.case, sighting.finding.lane, folder)
 
 
-def _told(found: Confirmed, case: Case, lane: LaneSpec, folder: Path | None) -> Minimized:
+def _summary(found: Confirmed, case: Case, lane: LaneSpec, folder: Path | None) -> Minimized:
     reduction = found.reduction
     return Minimized(
         found.signature.kind,

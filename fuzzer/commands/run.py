@@ -141,7 +141,7 @@ def run(
         with Fleet(store.scratch, find_all, tell=say) as executor:
             warm_up(executor, [other.name for other in others], asked)
             task = Campaign(settings, store, executor)
-            with watched(task, metrics), filer(task.new, store.crashes, executor, say) as filed:
+            with watched(task, metrics), filer(task.triage.new, store.crashes, executor, say) as filed:
                 obey_signals(task, asked, filed.drop)
                 task.run()
         summarise(task, store, executor.quarantined, preload)
@@ -162,10 +162,10 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
         gone = {str(device): reason for device, reason in quarantined.items()}
         print_json({**store.state.tally.summary(), "quarantined": gone, "findings": listed})
         return
-    run, tally = task.counts, store.state.tally
-    new = number_of(len(task.new), "new finding") + (":" if task.new else "")
-    print(f"{number_of(run.tests, 'test')} in {task.seconds:.0f} s; {run.invalid} invalid; {new}")
-    for doc in sorted(task.new, key=lambda doc: (doc.component, doc.slug)):
+    run, tally = task.books.counts, store.state.tally
+    new = number_of(len(task.triage.new), "new finding") + (":" if task.triage.new else "")
+    print(f"{number_of(run.tests, 'test')} in {task.books.seconds:.0f} s; {run.invalid} invalid; {new}")
+    for doc in sorted(task.triage.new, key=lambda doc: (doc.component, doc.slug)):
         print(f"  {found_line(doc)}")
     if run.errors:
         print(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")
@@ -176,7 +176,8 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
     print(f"the campaign has {in_all}; {number_of(len(findings), 'finding')}, {in_tvm} of them TVM's")
     for device, reason in quarantined.items():
         print(f"{device} was not used to the end: {reason}")
-    example = next((doc for doc in task.new if doc.component is Component.TVM), None) or next(iter(findings), None)
+    of_tvm = [doc for doc in task.triage.new if doc.component is Component.TVM]
+    example = next(iter([*of_tvm, *findings]), None)
     folder, crashes = os.path.relpath(store.folder), os.path.relpath(store.crashes)
     again = ("run", *(("--campaign", folder) if folder != "." else ()), "--seconds", "600")
     then = ("--replay", f"{crashes}/{example.slug}") if example else again

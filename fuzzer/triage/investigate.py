@@ -1,35 +1,44 @@
-"""From a first sighting to a finding that can be saved: confirm, reduce, name."""
+"""One investigation: from a sighting to a finding that can be saved."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from fuzzer.isolate.device_station import ON_THE_DEVICE
 from fuzzer.isolate.sanitizer import SanitizerReport
-from fuzzer.lanes import REFERENCES, TORCH, plain_roads_beside
 from fuzzer.onnx_model import OnnxModel
+from fuzzer.triage import exported
 from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
+from fuzzer.triage.blame.releases import Release, in_releases
+from fuzzer.triage.blame.search import blame
+from fuzzer.triage.metered import Metered
+from fuzzer.triage.naming import RUNS, by, name
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Run, asked, judged_by, judged_run, reproduces
+from fuzzer.triage.reproduce import Run, asked, reproduces
 from fuzzer.triage.signature import Signature, named, signature_of
-from generators.graph import Array, Case, Form
-from oracles import judge_all
-from oracles.finding import Component, Finding, Kind, Mismatch
-from oracles.lane import Engine, LaneSpec
-from oracles.outcome import Ran, Result
+from fuzzer.triage.tap import tap
+from generators.graph import Case
+from oracles.finding import Component, Finding
+from oracles.lane import LaneSpec
 
 CONFIRMATIONS = 3
-"""A failure that shows in half of all runs passes 3 of 3 once in 8: few enough flaky findings among the steady ones."""
+"""How many fresh runs must show a failure. A failure that shows in half of all runs passes once in 8 times."""
 
 EFFORT = {Component.TVM: Effort()}
 OTHER_EFFORT = Effort(calls=20, seconds=20.0)
-"""Exporters and onnxruntime are not what is hunted here."""
+"""For failures of exporters and onnxruntime, which difftvm does not look for."""
+
+ReleasesOf = Callable[[LaneSpec], Sequence[Release]]
+"""The releases of TVM in which a lane's finding is run, the lane's own among them; fewer than two say nothing."""
+
+Examine = Callable[[Case, LaneSpec], tuple[SanitizerReport, ...]]
+"""What compute-sanitizer reports for one run of a lane on a device."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One failure of a test, and every lane that showed it."""
+    """One failure in a test, and every lane that showed it."""
 
     signature: Signature
     finding: Finding
@@ -38,10 +47,19 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What is saved. `again` of `runs` fresh children showed the failure; `case` is reduced unless it is flaky.
-    `reports` are compute-sanitizer's, of a lane that ran on a GPU; `onnx` is the file that TVM is to blame for reading
-    otherwise than onnxruntime. `slips` are other failures of TVM's that the reduction came across, each with the case
-    that shows it: findings of their own. `cpu_seconds` is what confirming, reducing and naming took."""
+    """What is saved.
+
+    signature    names the bug
+    finding      what `case` shows: the evidence is always that of this case
+    case         reduced, unless the failure is flaky
+    lanes        names of the lanes that show it
+    again, runs  how many of how many fresh runs showed the failure
+    found_in     operators of the case in which it was found
+    reports      what compute-sanitizer reported for a lane that ran on a GPU
+    onnx         the file that TVM reads otherwise than onnxruntime does
+    slips        other failures of TVM that the reduction found, each with its case. Each is a sighting of its own
+    cpu_seconds  the cost of confirming, reducing and naming
+    """
 
     signature: Signature
     finding: Finding
@@ -64,110 +82,104 @@ class Confirmed:
 
     @property
     def key(self) -> str:
-        """What the finding is stored under: a flaky sighting must not stand in the way of a steady one."""
+        """Under which the finding is stored. A flaky finding must not hide a steady one with the same signature."""
         return f"flaky-{self.signature.id}" if self.flaky else self.signature.id
 
 
 def sightings(findings: Iterable[Finding]) -> list[Sighting]:
-    """Findings of one test, one for each coarse signature; of lanes that are wrong beside a right sibling, one for each
-    thing that they do."""
+    """Groups the findings of one test: one sighting for each coarse signature. Lanes that are wrong where their plain
+    sibling is right form one sighting for each thing that they do on top of it."""
     groups: dict[tuple[Signature, str], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((signature_of(finding), by(finding)), []).append(finding)
     return [Sighting(s, group[0], tuple(f.lane for f in group)) for (s, _), group in groups.items()]
 
 
-def by(finding: Finding) -> str:
-    """What the lane does that the one it is held against does not."""
-    return finding.evidence.by if isinstance(finding.evidence, Mismatch) else ""
+def investigate(
+    run: Run, case: Case, sighting: Sighting, releases: ReleasesOf, examine: Examine, width: int = 1
+) -> Confirmed:
+    """Confirm, reduce, name, blame, run in other releases, examine. `run` uses fresh processes.
 
-
-def investigate(run: Run, case: Case, sighting: Sighting, width: int = 1) -> Confirmed:
-    """Confirm in fresh children, reduce, and name by what is left.
-
-    `width` candidates are tried at a time. Campaigns take 1: their workers keep every core busy with other tests, and
-    what is tried ahead in vain would be taken from these. Who waits for one finding takes all cores.
+    The reduction tries `width` candidates at a time. A campaign uses 1, because its workers keep every core busy with
+    other tests. `fuzz minimize` uses all cores.
     """
-    metered = _Metered(run)
-    return replace(_investigated(metered, case, sighting, width), cpu_seconds=metered.spent)
+    found = confirm_and_reduce(run, case, sighting, width)
+    if not found.flaky:
+        found = _blamed(run, found)
+        found = replace(found, releases=_fate(run, found, releases(found.finding.lane)))
+    return _examined(run, found, examine)
 
 
-class _Metered:
-    """A run that adds up what it costs; several threads may call it."""
-
-    def __init__(self, run: Run) -> None:
-        self._run, self._lock, self.spent = run, threading.Lock(), 0.0
-
-    def __call__(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        result = self._run(case, lanes)
-        with self._lock:
-            self.spent += result.cpu_seconds
-        return result
-
-
-def _investigated(run: Run, case: Case, sighting: Sighting, width: int) -> Confirmed:
+def confirm_and_reduce(run: Run, case: Case, sighting: Sighting, width: int = 1) -> Confirmed:
+    """Confirm, reduce and name: what is left to do tells nothing new about the case."""
+    metered = Metered(run)
     lane, signature = sighting.finding.lane, sighting.signature
     if case.graph.symbols and not lane.symbolic:
-        case = case.at(case.sizes)  # the same to this lane, and all passes reduce it
-    again = sum(reproduces(run, case, lane, signature) for _ in range(CONFIRMATIONS))
+        case = case.at(case.sizes)  # the same for this lane; and without symbols, all passes can reduce the case
+    again = sum(reproduces(metered, case, lane, signature) for _ in range(CONFIRMATIONS))
     if again < CONFIRMATIONS:
-        names = tuple(spec.name for spec in sighting.lanes)
-        flaky = named(signature, case)
-        return Confirmed(flaky, sighting.finding, case, names, again, CONFIRMATIONS, case.graph.ops, None)
+        found = _flaky(case, sighting, again, CONFIRMATIONS)
+    else:
+        found = _reduced(metered, case, sighting, width)
+    return replace(found, cpu_seconds=metered.cpu_seconds)
+
+
+def _flaky(case: Case, sighting: Sighting, again: int, runs: int) -> Confirmed:
+    names = tuple(lane.name for lane in sighting.lanes)
+    signature = named(sighting.signature, case)
+    return Confirmed(signature, sighting.finding, case, names, again, runs, case.graph.ops, None)
+
+
+def _reduced(run: Run, case: Case, sighting: Sighting, width: int) -> Confirmed:
+    """Flaky where the reduced case does not show the failure any more when it is named."""
+    signature = sighting.signature
     reduction = reduce(
         case,
-        lane,
-        lambda smaller, spec: asked(run, smaller, spec, signature),
+        sighting.finding.lane,
+        lambda smaller, lane: asked(run, smaller, lane, signature),
         lambda whole: tap(run, whole),
         EFFORT.get(signature.component, OTHER_EFFORT),
         width=width,
         told_by_operators=signature.needs_ops,
     )
-    return _name(run, case, sighting, reduction)
-
-
-def _name(run: Run, case: Case, sighting: Sighting, reduction: Reduction) -> Confirmed:
-    """The final signature: of the reduced case, over all lanes."""
-    lanes = tuple(dict.fromkeys((*REFERENCES, *plain_roads_beside(reduction.lane), *judged_by(reduction.lane))))
-    found = judge_all(reduction.case, judged_run(run, reduction.case, lanes).outcomes)
-    same = {f.lane: f for f in found if sighting.signature.same_failure(signature_of(f))}
-    finding = same.get(reduction.lane, sighting.finding)
-    if unstable := [f for f in same.values() if f.kind is Kind.UNSTABLE]:
-        finding = unstable[0]
-    showing = [lane for lane in lanes if lane in same] or [reduction.lane]
-    final = replace(sighting.signature, kind=finding.kind)
-    if final.needs_ops:
-        where = _where(showing) if final.component is Component.TVM else ""
-        final = named(replace(final, where=where, by=by(finding)), reduction.case)
-    names = tuple(dict.fromkeys(lane.name for lane in showing))
-    again, slips = CONFIRMATIONS, _slips(reduction)
-    return Confirmed(final, finding, reduction.case, names, again, again, case.graph.ops, reduction, slips=slips)
+    slips = _slips(reduction)
+    final = name(run, reduction.case, reduction.lane, signature)
+    if final is None:
+        return replace(_flaky(case, sighting, CONFIRMATIONS, CONFIRMATIONS + RUNS), slips=slips)
+    names = tuple(dict.fromkeys(lane.name for lane in final.lanes))
+    return Confirmed(
+        final.signature,
+        final.finding,
+        reduction.case,
+        names,
+        CONFIRMATIONS,
+        CONFIRMATIONS,
+        case.graph.ops,
+        reduction,
+        slips=slips,
+    )
 
 
 def _slips(reduction: Reduction) -> tuple[tuple[Case, Sighting], ...]:
-    """Of exporters and references, nobody wants to know this."""
+    """Only failures of TVM. Nobody wants those of exporters and references."""
     of_tvm = [slip for slip in reduction.slips if slip.finding.component is Component.TVM]
     return tuple((s.case, Sighting(signature_of(s.finding), s.finding, (s.finding.lane,))) for s in of_tvm)
 
 
-def _where(lanes: Sequence[LaneSpec]) -> str:
-    """Importers that show it, and the target where it is not llvm: one bug of one frontend is not another's."""
-    tvm = [lane for lane in lanes if lane.engine is Engine.TVM]
-    importers = sorted({lane.importer.value for lane in tvm})
-    targets = sorted({lane.target for lane in tvm})
-    return "+".join(importers) + ("" if "llvm" in targets or not targets else f" {'+'.join(targets)}")
+def _blamed(run: Run, found: Confirmed) -> Confirmed:
+    """Blame is part of the signature of failures that have no message."""
+    to_blame = blame(run, found.case, found.finding, found.signature)
+    return replace(found, blame=to_blame, signature=named(found.signature, found.case, to_blame))
 
 
-def tap(run: Run, case: Case) -> Mapping[str, Array]:
-    """What eager PyTorch computes for each value of the graph; empty where it fails.
+def _fate(run: Run, found: Confirmed, releases: Sequence[Release]) -> Releases:
+    return in_releases(run, found.case, found.finding, found.signature, releases)
 
-    What is changed in place cannot be an output: such calls are written plainly, which computes the same.
-    """
-    names = tuple(value.name for node in case.graph.nodes for value in node.results)
-    nodes = tuple(replace(n, form=Form.PLAIN) if n.form is Form.INPLACE else n for n in case.graph.nodes)
-    whole = replace(case, graph=replace(case.graph, nodes=nodes, outputs=names))
-    match run(whole, (TORCH,)).outcomes[TORCH]:
-        case Ran(outputs=outputs):
-            return dict(zip(names, outputs, strict=True))
-        case _:
-            return {}
+
+def _examined(run: Run, found: Confirmed, examine: Examine) -> Confirmed:
+    """Add the ONNX file that TVM read, and the reports of compute-sanitizer, where these apply."""
+    if exported.read_by_tvm(found.finding):
+        found = replace(found, onnx=exported.onnx_file(run, found.case, found.finding.lane))
+    if found.finding.stage in ON_THE_DEVICE:
+        found = replace(found, reports=examine(found.case, found.finding.lane))
+    return found

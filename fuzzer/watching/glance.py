@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from fuzzer.campaign.loop import Campaign, Doing
+from fuzzer.campaign.activity import Doing
+from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.state import State
 from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
@@ -172,14 +173,14 @@ class Observer:
 
     def _glance(self, state: State) -> Glance:
         campaign, store, now = self._campaign, self._campaign.store, self._clock()
-        run, over = campaign.counts, campaign.over
+        run, over = campaign.books.counts, campaign.books.over
         tally, docs = state.tally, list(store.findings.values())
         tests_rate, results_rate = self._rates.of(now, *self._counters())
         for doc in docs:
             if doc.slug not in self._found:
                 self._found[doc.slug] = found_at(store.crashes, doc.slug)
         last = max(self._found, key=self._found.__getitem__, default="")
-        seconds = campaign.seconds
+        seconds = campaign.books.seconds
         return Glance(
             folder=store.folder,
             seed=state.seed,
@@ -189,7 +190,7 @@ class Observer:
             limit=campaign.settings.run.seconds,
             run_tests=run.tests,
             run_lane_results=run.lane_results,
-            new=len(campaign.new),
+            new=len(campaign.triage.new),
             tests=tally.tests,
             invalid=tally.invalid,
             errors=tally.errors,
@@ -212,6 +213,6 @@ class Observer:
             curve=self._curve.value(now, over),
             lanes=self._lanes.value(now, over),
             workers=campaign.settings.workers,
-            doing=tuple(campaign.doing.values()),
+            doing=campaign.activity.now,
             resources=self._resources.value(now, over),
         )

@@ -21,9 +21,9 @@ def watched(campaign: Campaign, metrics_port: int | None = None) -> Iterator[Obs
     def write() -> None:
         glance = observer.glance()
         write_stats(folder, glance)
-        plot.add(glance, last=campaign.over)
+        plot.add(glance, last=campaign.books.over)
 
-    campaign.after_saving = write
+    campaign.books.after_saving = write
     with ExitStack() as stack:
         if metrics_port is not None:
             from fuzzer.watching.metrics import LOOPBACK, Metrics  # only whoever asks for it needs prometheus-client

@@ -94,7 +94,7 @@ def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
     machine = gpu()
     machine.sins(sin)
     with Store(tmp_path, 1) as store:
-        (doc,) = machine.campaign(store, 2).new
+        (doc,) = machine.campaign(store, 2).triage.new
     assert (doc.kind, doc.component, doc.lanes, doc.confirmed) == (kind, Component.TVM, [CUDA.name], "3 of 3")
     assert len(doc.ops) == 1
     saved, reduced = load(tmp_path / "crashes" / doc.slug)
@@ -115,7 +115,7 @@ def test_a_gpu_that_breaks_is_given_up_and_the_campaign_goes_on(gpu: Callable[[]
     with Store(tmp_path, 1) as store:
         campaign = machine.campaign(store, 6)
         tally = store.state.tally
-        assert (campaign.new, store.findings) == ([], {})
+        assert (campaign.triage.new, store.findings) == ([], {})
         assert (tally.tests, tally.invalid, tally.lane_results) == (6, 0, 6 + 2)
     why = f"tvm.error.InternalError: CUDALaunch Error: CUDA_ERROR_ECC_UNCORRECTABLE, while it ran {CUDA}"
     assert machine.fleet.quarantined == {machine.device: why}
@@ -131,7 +131,7 @@ def test_what_a_test_leaves_behind_is_no_later_tests_finding(gpu: Callable[[], G
     machine = gpu()
     machine.sins("honest", sin, "honest")
     with Store(tmp_path, 1) as store:
-        assert (machine.campaign(store, 6).new, store.findings) == ([], {})
+        assert (machine.campaign(store, 6).triage.new, store.findings) == ([], {})
         assert store.state.tally.lane_results == 12
     assert machine.pool.stations[0].started == 2
     assert machine.pool.quarantined == {}

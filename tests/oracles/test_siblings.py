@@ -7,7 +7,8 @@ import sins
 from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_F64, TVM, TVM_C, TVM_ONNX
 
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
-from fuzzer.triage.investigate import by, sightings
+from fuzzer.triage.investigate import sightings
+from fuzzer.triage.naming import by
 from fuzzer.triage.reproduce import judged_by
 from fuzzer.triage.signature import Signature, signature_of
 from oracles import judge_all

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.version import InvalidVersion, Version
 
-from fuzzer.triage.blame import Releases, Verdict
-from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.blame import NOWHERE, Releases, Verdict
 from fuzzer.triage.reproduce import Run, observe
 from fuzzer.triage.signature import Signature
 from generators.graph import Case
@@ -62,14 +61,11 @@ def fates(run: Run, case: Case, lane: LaneSpec, signature: Signature, releases: 
         yield Fate(release, verdict, seen.finding)
 
 
-def released(run: Run, found: Confirmed, toolchains: Sequence[str], versions: Mapping[str, str]) -> Confirmed:
-    """With how it fares in toolchains that run anyway: a run each. `versions` are a fleet's, once all of them are
-    started. What is flaky, or not TVM's, stays as it is."""
-    if found.flaky or found.finding.component is not Component.TVM or len(toolchains) < 2:
-        return found
-    here = [Release(versions.get(f"tvm@{name}", versions["tvm"]), name) for name in toolchains]
-    seen = list(fates(run, found.case, found.finding.lane, found.signature, here))
-    return replace(found, releases=told(seen))
+def in_releases(run: Run, case: Case, finding: Finding, signature: Signature, releases: Sequence[Release]) -> Releases:
+    """One run in each release. Nothing is run for a single release, or where TVM is not to blame."""
+    if finding.component is not Component.TVM or len(releases) < 2:
+        return NOWHERE
+    return told(list(fates(run, case, finding.lane, signature, releases)))
 
 
 def told(seen: Sequence[Fate]) -> Releases:

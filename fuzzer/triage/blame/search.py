@@ -20,9 +20,8 @@ from fuzzer.triage.blame.modules import by_the_module, converter_name, converter
 from fuzzer.triage.blame.operator import first_wrong
 from fuzzer.triage.blame.roads import by_the_lane, by_the_target
 from fuzzer.triage.blame.stop import by_the_stop, legalizes, show
-from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.reproduce import Run
-from fuzzer.triage.signature import Signature, named
+from fuzzer.triage.signature import Signature
 from generators.graph import Case, Graph
 from generators.symbolic import Expr
 from oracles.finding import Component, Finding, Kind
@@ -46,15 +45,6 @@ def blame(run: Run, case: Case, finding: Finding, signature: Signature) -> Blame
     except Spent:
         pass  # what was found until then
     return replace(found, operator=found.operator or operator)
-
-
-def blamed(run: Run, found: Confirmed) -> Confirmed:
-    """With its blame, which is part of the name of what nothing else tells from others. What is flaky stays as it is:
-    no answer of it means anything."""
-    if found.flaky:
-        return found
-    told = blame(run, found.case, found.finding, found.signature)
-    return replace(found, blame=told, signature=named(found.signature, found.case, told))
 
 
 def _place(asked: Inquiry, operator: str) -> Blame:

@@ -13,10 +13,11 @@ import pytest
 from fakes import TORCH
 from graphs_by_hand import case_of
 
-from fuzzer.campaign.loop import TROUBLE, Campaign
+from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.mix import lanes_of
 from fuzzer.campaign.numbers import ALL, Share
 from fuzzer.campaign.store import ERRORS, Store
+from fuzzer.campaign.trouble import TROUBLE
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
 from fuzzer.report.finding_file import FindingDoc
@@ -145,11 +146,11 @@ def test_what_compute_sanitizer_saw_stands_in_the_report_of_what_ran(tmp_path: P
         campaign = Campaign(settings(tmp_path), store, executor, cases(2))
         campaign.run()
     told = "memcheck: 3 errors, the first 'Invalid write', in the kernel add_kernel"
-    for doc in campaign.new:
+    for doc in campaign.triage.new:
         folder, ran = tmp_path / "crashes" / doc.slug, doc.kind is Kind.WRONG_VALUE
         assert (f"- {told}\n\n```\nInvalid write\nat 0x60\n```\n" in (folder / "issue.md").read_text()) is ran
         assert (f"compute-sanitizer {told}\nInvalid write\nat 0x60\n" in (folder / "log.txt").read_text()) is ran
-    assert {doc.kind for doc in campaign.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
+    assert {doc.kind for doc in campaign.triage.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
 
 
 def test_findings_are_told_and_saved(tmp_path: Path) -> None:
@@ -161,7 +162,7 @@ def test_findings_are_told_and_saved(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, FakeExecutor(sins), cases(4), watch(told))
         campaign.run()
-        assert {doc.kind for doc in campaign.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
+        assert {doc.kind for doc in campaign.triage.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
         assert {doc.kind for doc in store.findings.values()} == {Kind.REJECTED, Kind.WRONG_VALUE}
     assert told == [
         (0, "number 0", []),
@@ -190,7 +191,7 @@ def test_what_a_reduction_came_across_is_a_finding_of_its_own(tmp_path: Path) ->
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, executor, one)
         campaign.run()
-    assert [(doc.identity.skeleton, doc.ops, doc.found_in) for doc in campaign.new] == [
+    assert [(doc.identity.skeleton, doc.ops, doc.found_in) for doc in campaign.triage.new] == [
         ("no layout for both", ["relu", "neg"], ["relu", "neg"]),
         ("no room for one", ["relu"], ["relu"]),
     ]
@@ -238,7 +239,7 @@ def test_it_ends_with_so_many_new_findings(tmp_path: Path) -> None:
         with Store(tmp_path, 1) as store:
             campaign = Campaign(settings(tmp_path, RunLimits(new_findings=2)), store, FakeExecutor(sins), cases(8))
             campaign.run()
-            assert len(campaign.new) == 2
+            assert len(campaign.triage.new) == 2
             assert store.state.next_test == next_test
 
 
@@ -272,10 +273,10 @@ def test_a_full_disk_costs_no_finding(tmp_path: Path, monkeypatch: pytest.Monkey
 
         store._write = write
         campaign.run()
-        assert [doc.kind for doc in campaign.new] == [Kind.REJECTED]
+        assert [doc.kind for doc in campaign.triage.new] == [Kind.REJECTED]
         assert list(store.state.seen.values()) == [1]
         assert store.state.next_test == 3
-    assert [path.name for path in (tmp_path / "crashes").iterdir()] == [campaign.new[0].slug]
+    assert [path.name for path in (tmp_path / "crashes").iterdir()] == [campaign.triage.new[0].slug]
 
 
 def test_nothing_runs_and_nothing_is_written_while_it_is_paused(
@@ -332,11 +333,11 @@ def test_a_test_that_is_cut_short_counts_when_it_is_through(tmp_path: Path) -> N
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path, workers=2), store, executor, cases(9), count)
         campaign.run()
-        assert (store.state.next_test, store.state.tally.tests, len(campaign.new)) == (0, 8, 0)
+        assert (store.state.next_test, store.state.tally.tests, len(campaign.triage.new)) == (0, 8, 0)
     with Store(tmp_path, 1) as store:
         again = Campaign(settings(tmp_path), store, executor, cases(9), count)
         again.run()
-        assert (store.state.next_test, store.state.tally.tests, len(again.new)) == (9, 9, 1)
+        assert (store.state.next_test, store.state.tally.tests, len(again.triage.new)) == (9, 9, 1)
     assert sorted(index for index, _, _ in told) == list(range(9)), "what was through is not repeated"
 
 
@@ -408,7 +409,7 @@ def test_books_that_find_no_room_pause_the_campaign(tmp_path: Path, monkeypatch:
                 raise OSError(errno.EDQUOT, "Disk quota exceeded")
             shut.append(campaign.gate.is_shut)
 
-        campaign.after_saving = after_saving
+        campaign.books.after_saving = after_saving
         campaign.run()
         assert store.state.next_test == 300
     assert next(full, None) is None

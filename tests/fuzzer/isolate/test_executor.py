@@ -25,7 +25,7 @@ from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
 from fuzzer.lanes.warmup import _case as network
 from fuzzer.selftest import SHORT, SMALL
 from fuzzer.selftest import _case as sine
-from fuzzer.triage.investigate import tap
+from fuzzer.triage.tap import tap
 from oracles import judge_all
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Cause, Died, Facts, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut, facts_of

@@ -17,8 +17,9 @@ from warm_python import WarmPython
 
 from fuzzer.lanes.onnx_description import NoDescription, described
 from fuzzer.onnx_model import OnnxModel, decode, encode
-from fuzzer.report import exported, issue, repro
+from fuzzer.report import issue, repro
 from fuzzer.report.record import Record
+from fuzzer.triage import exported
 from generators.graph import Case, Invalid
 from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, Worst
 from oracles.lane import Engine, LaneSpec

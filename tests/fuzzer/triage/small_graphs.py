@@ -8,7 +8,7 @@ from graphs_by_hand import Call, case_of, numbered
 
 from fuzzer.lanes import SAMPLED_LANES, TORCH
 from fuzzer.lanes.base import Bench, from_torch
-from fuzzer.triage import investigate
+from fuzzer.triage import tap as tapping
 from fuzzer.triage.passes import Pass, Subject
 from generators.check import check
 from generators.graph import Array, Attrs, Case, Domain, Form, Layout, Node
@@ -76,7 +76,7 @@ def evaluated(case: Case) -> tuple[Array, ...]:
 
 def tap(case: Case) -> Mapping[str, Array]:
     """Every computed value."""
-    return investigate.tap(lambda whole, lanes: Result({TORCH: Ran(evaluated(whole))}), case)
+    return tapping.tap(lambda whole, lanes: Result({TORCH: Ran(evaluated(whole))}), case)
 
 
 CHAIN = subject_of(

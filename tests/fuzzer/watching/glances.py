@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fuzzer.campaign.loop import Doing
+from fuzzer.campaign.activity import Doing
 from fuzzer.watching.glance import Glance
 from fuzzer.watching.health import LaneHealth
 from fuzzer.watching.resources import Resources

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 from compiler import Compiler, chain
-from test_search import confirmed
 
 from fuzzer.triage.blame import NOWHERE, Releases, Verdict
-from fuzzer.triage.blame.releases import Release, fates, in_order, released, told
+from fuzzer.triage.blame.releases import Release, fates, in_order, in_releases, told
 from fuzzer.triage.signature import signature_of
 from oracles.finding import Component
 from oracles.lane import LaneSpec
@@ -73,14 +72,18 @@ def test_what_does_not_run_there_or_fails_otherwise_is_called_so(outcome: Outcom
     assert told(seen).verdicts == (("0.25.0.post1", verdict), ("0.27.0.post1", Verdict.FAILS))
 
 
-def test_campaigns_in_several_toolchains_tell_it_of_what_they_find() -> None:
+def test_a_finding_of_tvm_is_run_in_each_release() -> None:
     compiler = Compiler(lambda lane, names: set() if lane.toolchain == "old" else {"v3"} & set(names))
-    found, versions = confirmed(compiler.finding(chain())), {"tvm": "0.27.0", "tvm@old": "0.26.0"}
-    assert released(compiler.run, found, ("host", "old"), versions).releases.introduced == "0.27.0"
+    finding = compiler.finding(chain())
+    found = in_releases(compiler.run, chain(), finding, signature_of(finding), HERE[:2])
+    assert found == Releases((("0.25.0.post1", Verdict.PASSES), ("0.27.0.post1", Verdict.FAILS)))
+
+
+def test_a_single_release_and_a_failure_of_the_exporter_are_not_run() -> None:
+    compiler = Compiler(lambda lane, names: {"v3"} & set(names))
+    finding = compiler.finding(chain())
     compiler.ran.clear()
-    exporters = replace(found, finding=replace(found.finding, component=Component.EXPORTER))
-    flaky, alone = replace(found, again=2), ("host",)
-    assert released(compiler.run, found, alone, versions).releases is NOWHERE
-    assert released(compiler.run, flaky, ("host", "old"), versions).releases is NOWHERE
-    assert released(compiler.run, exporters, ("host", "old"), versions).releases is NOWHERE
+    exporters = replace(finding, component=Component.EXPORTER)
+    assert in_releases(compiler.run, chain(), finding, signature_of(finding), HERE[:1]) is NOWHERE
+    assert in_releases(compiler.run, chain(), exporters, signature_of(finding), HERE) is NOWHERE
     assert compiler.ran == []

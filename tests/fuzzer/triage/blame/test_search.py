@@ -10,29 +10,19 @@ from compiler import PASSES, Compiler, chain, runs
 
 from fuzzer.triage.blame import NOBODY, Blame, Place
 from fuzzer.triage.blame.modules import converter_name, converter_of, mistyped
-from fuzzer.triage.blame.search import blame, blamed, never_alone
-from fuzzer.triage.investigate import Confirmed
-from fuzzer.triage.signature import named, signature_of
+from fuzzer.triage.blame.search import blame, never_alone
+from fuzzer.triage.signature import signature_of
 from generators.graph import Graph, Input, TensorType, Value
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import IllFormed, Raised, Result, Stage
 from oracles.trace import Mistyped, PassRun, Trace
 
 
-def confirmed(finding: Finding, again: int = 3) -> Confirmed:
-    case = chain()
-    signature = named(signature_of(finding), case)
-    return Confirmed(signature, finding, case, ("relax-export-llvm",), again, 3, case.graph.ops, None)
-
-
-def test_a_pass_is_blamed_and_is_part_of_the_name() -> None:
+def test_a_pass_is_blamed() -> None:
     compiler = Compiler(lambda lane, names: {"v3"} & set(names) if runs(lane, 0) else set(), PASSES)
-    found = confirmed(compiler.finding(chain()))
-    told = blamed(compiler.run, found)
+    finding = compiler.finding(chain())
     words = "It is right without FuseOps, the only pass that ran and can be left out"
-    assert told.blame == Blame(Place.PASS, "tanh", "FuseOps", words)
-    assert told.signature.blamed == ("pass", "FuseOps")
-    assert told.signature.id != found.signature.id
+    assert blame(compiler.run, chain(), finding, signature_of(finding)) == Blame(Place.PASS, "tanh", "FuseOps", words)
 
 
 def test_another_target_that_is_right_clears_all_but_the_code_generator() -> None:
@@ -55,13 +45,6 @@ def test_where_all_but_the_machine_is_right_the_machine_is_wrong() -> None:
     compiler = Compiler(lambda lane, names: {"v3"} & set(names) if lane.variant == "eager" else set(), PASSES)
     finding = compiler.finding(chain())
     assert blame(compiler.run, chain(), finding, signature_of(finding)).place is None  # no operator was examined
-
-
-def test_a_flaky_finding_is_left_alone() -> None:
-    compiler = Compiler(lambda lane, names: set(names), PASSES)
-    found = confirmed(compiler.finding(chain()), again=2)
-    assert blamed(compiler.run, found) is found
-    assert compiler.ran == []
 
 
 @pytest.mark.parametrize("component", [Component.EXPORTER, Component.ONNXRUNTIME, Component.PYTORCH])

@@ -1,0 +1,32 @@
+"""What each worker of a campaign does now."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What a worker does, and since when (`time.monotonic`)."""
+
+    what: str
+    since: float
+
+
+class Activity:
+    """Each worker is a thread, and reports for itself."""
+
+    def __init__(self) -> None:
+        self._doing: dict[int, Doing] = {}
+
+    def begin(self, what: str) -> None:
+        self._doing[threading.get_ident()] = Doing(what, time.monotonic())
+
+    def end(self) -> None:
+        self._doing.pop(threading.get_ident(), None)
+
+    @property
+    def now(self) -> tuple[Doing, ...]:
+        return tuple(self._doing.values())

@@ -1,0 +1,48 @@
+"""Deals the numbers of tests to the workers until the run ends: it was stopped, or has reached one of its limits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from fuzzer.campaign.numbers import Numbers
+from fuzzer.settings import RunLimits
+
+
+class Dealer:
+    """Thread-safe. `seconds` and `new_findings` say how far the run is."""
+
+    def __init__(
+        self, numbers: Numbers, limits: RunLimits, seconds: Callable[[], float], new_findings: Callable[[], int]
+    ) -> None:
+        self._numbers, self._limits, self._seconds, self._new_findings = numbers, limits, seconds, new_findings
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._stopped.is_set()
+
+    @property
+    def is_out_of_time(self) -> bool:
+        return _reached(self._limits.seconds, self._seconds())
+
+    def take(self) -> int | None:
+        """The next test's number; None where the run has ended."""
+        with self._lock:
+            enough = _reached(self._limits.new_findings, self._new_findings())
+            if self.is_stopped or self.is_out_of_time or enough or _reached(self._limits.tests, self._numbers.taken):
+                return None
+            return self._numbers.take()
+
+    def finish(self, number: int) -> int:
+        """The first test that is not finished."""
+        with self._lock:
+            return self._numbers.finish(number)
+
+
+def _reached(limit: float | None, now: float) -> bool:
+    return limit is not None and now >= limit

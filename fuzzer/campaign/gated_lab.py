@@ -1,0 +1,53 @@
+"""Runs lanes for a campaign: each run waits while the campaign is paused, and none begins once it is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from fuzzer.campaign.gate import Gate
+from fuzzer.isolate.fleet import Lab
+from fuzzer.isolate.sanitizer import SanitizerReport
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Result
+
+
+class Stopping(Exception):
+    """The campaign was stopped before a test was finished. The next run repeats the test."""
+
+
+class GatedLab:
+    """`count` gets each result of `run_fresh`: the cost of triage."""
+
+    def __init__(self, lab: Lab, gate: Gate, is_stopped: Callable[[], bool], count: Callable[[Result], None]) -> None:
+        self._lab, self._gate, self._is_stopped, self._count = lab, gate, is_stopped, count
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return self._lab.versions
+
+    @property
+    def cpu_seconds(self) -> float:
+        return self._lab.cpu_seconds
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        with self._admitted():
+            return self._lab.run(case, lanes)
+
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        with self._admitted():
+            result = self._lab.run_fresh(case, lanes)
+        self._count(result)
+        return result
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        with self._admitted():
+            return self._lab.examine(case, lane)
+
+    @contextmanager
+    def _admitted(self) -> Iterator[None]:
+        with self._gate.run(self._is_stopped) as admitted:
+            if not admitted:
+                raise Stopping
+            yield

@@ -1,0 +1,51 @@
+"""Triage in a campaign: new sightings are investigated and saved, known ones are counted."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from fuzzer.campaign.activity import Activity
+from fuzzer.campaign.gated_lab import GatedLab
+from fuzzer.campaign.store import Store
+from fuzzer.report.finding_file import FindingDoc
+from fuzzer.settings import Settings
+from fuzzer.triage.blame.releases import Release
+from fuzzer.triage.investigate import Sighting, investigate
+from generators.graph import Case
+from oracles.lane import Engine, LaneSpec, speaks_relay
+
+
+class Triage:
+    def __init__(self, settings: Settings, store: Store, lab: GatedLab, activity: Activity) -> None:
+        self._settings, self._store, self._lab, self._activity = settings, store, lab, activity
+        self.new: list[FindingDoc] = []
+        """The findings that this run has saved."""
+
+    def look_into(self, case: Case, sightings: Sequence[Sighting]) -> None:
+        """Each sighting of a test, and each other failure that their reductions find on the way."""
+        waiting = deque((case, sighting) for sighting in sightings)
+        while waiting:
+            waiting += self._look_into(*waiting.popleft())
+
+    def _look_into(self, case: Case, sighting: Sighting) -> Sequence[tuple[Case, Sighting]]:
+        if not self._store.claim(case, sighting):
+            return ()
+        self._activity.begin(f"a new {sighting.finding.kind} of {sighting.finding.lane.name}")
+        try:
+            found = investigate(self._lab.run_fresh, case, sighting, self._releases, self._lab.examine)
+            doc = self._store.save(found, sighting, self._lab.versions)
+        except OSError:  # the test is repeated. Any other error is our mistake, and one such test is enough
+            self._store.disclaim(sighting)
+            raise
+        if doc is not None:
+            self.new.append(doc)
+        return found.slips
+
+    def _releases(self, lane: LaneSpec) -> Sequence[Release]:
+        """Those of the campaign's own toolchains, which are warm. `fuzz bisect` asks all that are installed."""
+        relay, versions = speaks_relay(lane), self._lab.versions
+        of_tests = [each for each in self._settings.lanes.always if each.engine is Engine.TVM]
+        toolchains = [each.toolchain for each in of_tests if speaks_relay(each) is relay]
+        toolchains += () if relay else self._settings.releases
+        return [Release(versions.get(f"tvm@{name}", versions["tvm"]), name) for name in dict.fromkeys(toolchains)]

@@ -1,0 +1,40 @@
+"""Tests that fail because of a mistake in difftvm itself."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+
+from fuzzer.campaign.dealer import Dealer
+from fuzzer.campaign.store import Store
+from fuzzer.terminal import say
+from generators.graph import Case
+
+TROUBLE = 10
+"""A campaign ends after so many such tests in a row: then the cases are not the cause."""
+
+
+class Trouble:
+    """Counts such tests in a row, and keeps each for the person who will correct the mistake."""
+
+    def __init__(self, store: Store, dealer: Dealer) -> None:
+        self._store, self._dealer = store, dealer
+        self._lock = threading.Lock()
+        self._in_a_row = 0
+
+    def is_over(self) -> None:
+        """A test was finished."""
+        with self._lock:
+            self._in_a_row = 0
+
+    def keep(self, number: int, case: Case | None, error: Exception) -> None:
+        """Save the test and the error. Raise the error where it ends the campaign."""
+        with self._lock:
+            self._in_a_row += 1
+            if self._in_a_row >= TROUBLE:
+                raise error
+        trace = "".join(traceback.format_exception(error))
+        text = f"test {number} of seed {self._store.state.seed}\n{trace}"
+        folder = self._store.went_wrong(number, case, text, self._dealer.finish(number))
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        say(f"test {number}: difftvm itself failed ({what}); going on; see {folder}")

@@ -1,0 +1,200 @@
+"""One investigation, with steps and a lab that lie: what is asked, in which order, and what is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import fakes
+import pytest
+from graphs_by_hand import case_of
+from labs import LyingLab
+
+from fuzzer.isolate.sanitizer import SanitizerReport, Tool
+from fuzzer.lanes import TVM_LANES
+from fuzzer.onnx_model import OnnxModel
+from fuzzer.triage import exported
+from fuzzer.triage import investigate as module
+from fuzzer.triage.blame import NOWHERE, Blame, Place, Releases, Verdict
+from fuzzer.triage.blame.releases import Release
+from fuzzer.triage.investigate import Confirmed, Sighting, investigate
+from fuzzer.triage.naming import Named
+from fuzzer.triage.reduce import Reduction, Slip
+from fuzzer.triage.signature import named, signature_of
+from generators.graph import Case
+from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Raised, Stage
+
+CASE = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "relu", "v0")], "v1")
+SMALL = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0")], "v0")
+LANE = fakes.TVM_ONNX
+OTHERS = (Release("0.26.0", "old"), Release("0.27.0", "host"))
+REPORTS = (SanitizerReport(Tool.MEMCHECK, 1, "Invalid write"),)
+
+
+def wrong(worst: str) -> Finding:
+    return Finding(Kind.WRONG_VALUE, Component.TVM, LANE, Stage.RUN, Mismatch(0, "0.0", worst))
+
+
+def sighting_of(finding: Finding) -> Sighting:
+    return Sighting(signature_of(finding), finding, (finding.lane,))
+
+
+class Steps:
+    """Replaces steps of the investigation by ones that record their call and give what the test wants."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        self.taken: list[tuple[str, str]] = []
+
+    def replace(self, place: object, step: str, result: object) -> None:
+        self._monkeypatch.setattr(place, step, self.recorder(step, result))
+
+    def recorder(self, step: str, result: object) -> Callable[..., Any]:
+        def take(*arguments: object, **options: object) -> object:
+            cases = [argument for argument in arguments if isinstance(argument, Case)]
+            self.taken.append((step, ", ".join(cases[0].graph.ops)))
+            return result
+
+        return take
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
+    made = Steps(monkeypatch)
+    made.replace(module, "reproduces", True)
+    made.replace(module, "reduce", Reduction(SMALL, LANE, 5, True, slips=(Slip(CASE, SLIPPED), Slip(CASE, EXPORTERS))))
+    made.replace(module, "name", Named(named(signature_of(SHOWN), SMALL), SHOWN, (LANE, fakes.TVM)))
+    made.replace(module, "blame", BLAME)
+    made.replace(module, "in_releases", RELEASES)
+    made.replace(exported, "onnx_file", FILE)
+    return made
+
+
+FOUND, SHOWN = wrong("1.0"), wrong("2.0")
+SLIPPED = Finding(Kind.REJECTED, Component.TVM, LANE, Stage.IMPORT, Raised(Stage.IMPORT, "ValueError", "no layout"))
+EXPORTERS = replace(SLIPPED, component=Component.EXPORTER)
+BLAME = Blame(Place.PASS, "relu", "FuseOps")
+RELEASES = Releases((("0.26.0", Verdict.PASSES), ("0.27.0", Verdict.FAILS)))
+FILE = OnnxModel(9, {"": 20}, (), (), (), {})
+CONFIRMING = [("reproduces", "neg, relu")] * 3
+
+
+def nothing_runs(case: Case, lanes: Sequence[LaneSpec]) -> Any:
+    raise AssertionError("all steps are replaced")
+
+
+def test_each_step_is_taken_once_in_order_on_the_reduced_case(steps: Steps) -> None:
+    examine = steps.recorder("examine", REPORTS)
+    found = investigate(nothing_runs, CASE, sighting_of(FOUND), lambda lane: OTHERS, examine)
+    assert steps.taken == [
+        *CONFIRMING,
+        ("reduce", "neg, relu"),
+        ("name", "relu"),
+        ("blame", "relu"),
+        ("in_releases", "relu"),
+        ("onnx_file", "relu"),
+        ("examine", "relu"),
+    ]
+    assert found == Confirmed(
+        named(signature_of(SHOWN), SMALL, BLAME),
+        SHOWN,
+        SMALL,
+        (LANE.name, fakes.TVM.name),
+        3,
+        3,
+        ("neg", "relu"),
+        Reduction(SMALL, LANE, 5, True, slips=(Slip(CASE, SLIPPED), Slip(CASE, EXPORTERS))),
+        REPORTS,
+        BLAME,
+        RELEASES,
+        FILE,
+        ((CASE, sighting_of(SLIPPED)),),
+    )
+    assert found.signature.blamed == ("pass", "FuseOps")
+
+
+def test_a_flaky_failure_is_confirmed_and_examined_only(steps: Steps) -> None:
+    steps.replace(module, "reproduces", False)
+    examine = steps.recorder("examine", REPORTS)
+    found = investigate(nothing_runs, CASE, sighting_of(FOUND), lambda lane: OTHERS, examine)
+    assert steps.taken == [*CONFIRMING, ("onnx_file", "neg, relu"), ("examine", "neg, relu")]
+    assert (found.again, found.runs, found.finding, found.releases) == (0, 3, FOUND, NOWHERE)
+
+
+def test_what_fails_before_it_runs_is_not_examined(steps: Steps) -> None:
+    steps.replace(module, "name", Named(signature_of(SLIPPED), SLIPPED, (LANE,)))
+    investigate(nothing_runs, CASE, sighting_of(SLIPPED), lambda lane: OTHERS, steps.recorder("examine", REPORTS))
+    assert [step for step, _ in steps.taken][-1] == "onnx_file"
+
+
+# --- the evidence is that of the case that is saved
+
+OTHER = next(lane for lane in TVM_LANES if lane.importer is not fakes.TVM.importer)
+
+
+def refused(case: Case) -> Raised:
+    """Numbers in a message are no part of a signature; here they tell of which case the message is."""
+    return fakes.raised(Stage.IMPORT, "ValueError", f"no layout for {len(case.graph.ops)} calls", fakes.REFUSAL)
+
+
+def in_company(lanes: Sequence[LaneSpec]) -> bool:
+    """Whether this is the run that names the finding: other importers run too."""
+    return OTHER in lanes
+
+
+def relu_is_refused(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+    return refused(case) if lane == fakes.TVM and "relu" in case.graph.ops else None
+
+
+def investigated(lab: LyingLab) -> Confirmed:
+    finding = Finding(Kind.REJECTED, Component.TVM, fakes.TVM, Stage.IMPORT, refused(CASE))
+    return investigate(lab.run_fresh, CASE, sighting_of(finding), lambda lane: (), lab.examine)
+
+
+def message(found: Confirmed) -> str:
+    assert isinstance(found.finding.evidence, Raised)
+    return found.finding.evidence.message
+
+
+def test_a_failure_that_the_naming_run_misses_is_run_once_more_alone() -> None:
+    def lie(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        return None if in_company(lanes) else relu_is_refused(case, lane, lanes)
+
+    lab = LyingLab(lie)
+    found = investigated(lab)
+    assert (found.case.graph.ops, message(found)) == (("relu",), "no layout for 1 calls")
+    assert (found.flaky, found.lanes) == (False, (fakes.TVM.name,))
+    naming = next(index for index, (_, lanes) in enumerate(lab.ran) if in_company(lanes))
+    assert lab.ran[naming + 1] == (("relu",), (fakes.TVM,))
+
+
+def test_a_failure_that_shows_no_more_when_it_is_named_is_flaky() -> None:
+    """What is saved is the case that was found, with its own evidence."""
+    gone: list[bool] = []
+
+    def lie(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        if in_company(lanes):
+            gone.append(True)
+        return None if gone else relu_is_refused(case, lane, lanes)
+
+    lab = LyingLab(lie)
+    found = investigated(lab)
+    assert (found.case, message(found)) == (CASE, "no layout for 2 calls")
+    assert (found.flaky, found.again, found.runs, found.reduction) == (True, 3, 5, None)
+    naming = next(index for index, (_, lanes) in enumerate(lab.ran) if in_company(lanes))
+    assert len(lab.ran) == naming + 2, "nobody is blamed for it, and no release is asked"
+
+
+def test_another_lane_that_shows_it_does_not_stand_for_the_one_that_was_reduced() -> None:
+    """In company, another importer shows the failure, and the lane that was reduced does not."""
+
+    def lie(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        shown_by = OTHER if in_company(lanes) else fakes.TVM
+        return refused(case) if lane == shown_by and "relu" in case.graph.ops else None
+
+    found = investigated(LyingLab(lie))
+    assert (found.finding.lane, message(found)) == (fakes.TVM, "no layout for 1 calls")
+    assert found.lanes == (OTHER.name, fakes.TVM.name)
