@@ -27,7 +27,7 @@ from generators.graph import (
 from generators.limits import LONG, TILES
 from generators.limits import SIZES as SIZES
 from generators.limits import Limits as Limits
-from generators.sure import LOOKS, unsure
+from generators.sure import unsafe_operands
 from generators.symbolic import Size
 
 if TYPE_CHECKING:  # the table's rows import this module
@@ -213,7 +213,7 @@ class Builder:
         """Append a node; raises `Invalid` where the operator refuses these operands, for whichever binding."""
         types = tuple([arg.type for arg in args])
         inferred = op.results(types, attrs)
-        if op.name in LOOKS and unsure(self, op.name, args, inferred):
+        if op.reads_zeros and unsafe_operands(self, op, args, inferred):
             raise Invalid(f"{op.name} reads the zeros of what was computed")
         if self.symbols:
             attrs = {key: plain_attr(value) for key, value in attrs.items()}
@@ -290,7 +290,7 @@ class Builder:
         attrs = op.attrs(self.source, types)
         if attrs is None:
             return False
-        for place in unsure(self, op.name, args, op.results(types, attrs)) if op.name in LOOKS else ():
+        for place in unsafe_operands(self, op, args, op.results(types, attrs)) if op.reads_zeros else ():
             args = (*args[:place], self.fresh_input(types[place]), *args[place + 1 :])
         self.emit(op, args, attrs, self._form(op, args, types, attrs))
         return True

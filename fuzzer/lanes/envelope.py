@@ -1,20 +1,22 @@
-"""The envelope: how far honest implementations of a case lie apart, per output element (DESIGN section 5).
+"""The envelope: how far correct implementations of a case may lie apart, for each output element (docs/tolerance.md).
 
-Monte Carlo arithmetic. The graph is evaluated in float64, node by node, many times; each time every rounded result is
-pushed by as much as an honest implementation of its operator may be off:
+The method is Monte Carlo arithmetic. The graph is evaluated in float64, node by node, many times. Each time, every
+rounded result is pushed by as much as a correct implementation of its operator may be off. The operator's row says how
+it rounds (`Arithmetic` in `generators/ops/base.py`):
 
-- an operation that IEEE 754 rounds correctly, a cast and a sum by one unit in the last place of the result's dtype
-  (`EPS` x |value|), a function or a small formula by `FUNCTION_UNITS` of them. In half precision one unit is for all:
-  PyTorch computes in float32 and rounds once;
-- the operands of a sum, each by itself, by sqrt(terms) units of the precision that it accumulates in: the rounding of a
-  sum goes with its terms, not with its result. Half precision accumulates in float32. The results of functions that
-  sum on their way, by half as much at least: a normalisation is the same however its operands are scaled.
+- The result of one step (an operation that IEEE 754 rounds correctly, a cast) or of a sum is pushed by one unit in the
+  last place of its dtype (`EPS` x |value|), the result of a function by `FUNCTION_UNITS` units. In half precision one
+  unit is enough for all operators: PyTorch computes in float32 and rounds once.
+- Each operand of a sum is pushed by sqrt(terms) units of the precision that accumulates it, because the error of a sum
+  grows with its terms, not with its result. Half precision accumulates in float32. The results of functions that
+  contain a sum are pushed by at least half as much: a normalisation gives the same result however its operands are
+  scaled, so pushed operands alone would not show the error of its sum.
 
-What was pushed is rounded to its own dtype. Sums, products and casts whose result the dtype holds are not pushed at
-all: there every implementation gives the same number. One sample only rounds, two push all values away from zero or
-towards it, others each value up or down at random. What moves most is the spread. The samples of `WIDER` push `WIDE`
-times as far; they find what is near a jump: integers that change, numbers that become NaN or infinite, and numbers that
-move much further than the spread foretells are ill-conditioned.
+A pushed number is rounded to its own dtype. Sums, products and casts whose dtype holds the result exactly are not
+pushed: there every implementation gives the same number. One sample only rounds, two samples push all values away from
+zero or towards it, and the others push each value up or down at random. The largest distance is the spread. The samples
+of `WIDER` push `WIDE` times as far, and find jumps nearby: integers that change, numbers that become NaN or infinite,
+and numbers that move much further than the spread predicts are ill-conditioned.
 """
 
 from __future__ import annotations
@@ -32,64 +34,34 @@ import torch
 
 from fuzzer.lanes.base import to_torch
 from fuzzer.lanes.one_pass import ONE_PASS, rounding_of_a_sum
-from fuzzer.lanes.skipped_padding import without_padding
+from fuzzer.lanes.skipped_padding import WITHOUT_ZEROS
 from generators.graph import FLOATS, Array, Case, DType, Form, Node, TensorType, holds_floats
 from generators.ops import TABLE
+from generators.ops.base import Arithmetic
 from generators.torch_source import constructor, statements
 
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 FUNCTION_UNITS = 4.0
-"""Of libm and of vectorised functions."""
+"""The error of math libraries and of vectorised functions, in units in the last place (docs/tolerance.md)."""
 
 LAST_UNITS = 1.5
-"""Added where anything moved at all: last roundings of two implementations, which samples seldom show in full."""
+"""Added where anything moved: the last roundings of two implementations, which samples seldom show in full."""
 
 WIDE = 4.0
-"""More than C: a lane that is within its tolerance before a jump may be on the other side of it."""
-
-ROUNDED_ONCE = _names(
-    "add sub rsub mul div sqrt reciprocal square to to_float type_as add_scalar sub_scalar mul_scalar rsub_scalar "
-    "rdiv_scalar div_scalar deg2rad rad2deg leaky_relu prelu outer kron ldexp full full_like new_full fill fill_tensor "
-    "constant scalar_tensor times_size over_size over_numel"
-)
-"""Operators that are one operation of IEEE 754 per element."""
-
-EXACT_WHERE_HELD = _names(
-    "add sub rsub mul square to to_float type_as add_scalar sub_scalar mul_scalar rsub_scalar outer kron ldexp "
-    "full full_like new_full fill fill_tensor constant scalar_tensor"
-)
-"""Of these, those that nobody computes by a detour (a division may become a product with the reciprocal)."""
-
-SUMS = _names(
-    "sum nansum mean nanmean cumsum linear matmul mm bmm mv dot vdot inner tensordot tensordot_dims einsum "
-    "linalg_vecdot addmm addbmm baddbmm addmv addr trace conv1d conv2d conv3d conv1d_padded conv2d_padded "
-    "conv3d_padded conv_transpose1d conv_transpose2d conv_transpose3d avg_pool1d avg_pool2d avg_pool3d "
-    "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d embedding_bag col2im diff"
-)
-"""Operators that add products or numbers and round once: in half precision they accumulate in float32."""
-
-SUMS_IN_HALF = _names("addbmm conv_transpose1d conv_transpose2d conv_transpose3d adaptive_avg_pool3d col2im diff")
-"""Of these, those that PyTorch itself accumulates in half precision: off by 1.3 to 32 units where the others are by
-half a unit."""
-
-CONVOLUTIONS = _names("conv1d conv2d conv3d")
-
-DROPOUT = "dropout_training"
+"""More than the factor C of a tolerance: within it, a lane may be on the other side of a jump."""
 
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How one evaluation pushes: every value away from zero (1) or towards it (-1), or by a seed of its own (0).
+    """How one evaluation pushes.
 
-    Those of width 0 push nothing. one_pass: variances in one pass; flush: denormal numbers are zero; skip: nothing is
-    multiplied by a zero that is not a number of the case's, and what NaN x 0 gives is not there; other_layout: inputs
-    lie otherwise in memory, which changes nothing but where PyTorch is wrong.
+    direction     1: every value away from zero, -1: towards zero, 0: up or down at random, from `seed`
+    width         how far, as a multiple; 0: nothing is pushed
+    one_pass      variances are computed in one pass
+    flush         denormal numbers become zero
+    skip          products with zeros that are not in the case are left out, so NaN x 0 does not occur
+    other_layout  the inputs have another layout in memory, which changes results only where PyTorch is wrong
     """
 
     direction: int
@@ -112,7 +84,7 @@ WIDER = (Sample(1, 0, WIDE), Sample(-1, 0, WIDE), Sample(0, 11, WIDE), Sample(0,
 
 @contextmanager
 def double_precision() -> Iterator[None]:
-    """float64 for what PyTorch makes of integers and Python numbers, too."""
+    """float64 is also the dtype of the floats that PyTorch makes of integers and Python numbers."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -126,7 +98,7 @@ def double(array: Array) -> Array:
 
 
 def envelope(case: Case) -> list[Array]:
-    """The spread of each output (float64), then which elements of each are ill-conditioned (bool)."""
+    """First the spread of each output (float64), then which elements of each output are ill-conditioned (bool)."""
     program = Program(case)
     truth = program.run(PLAIN)
     dtypes = [type.dtype for type in case.bound.output_types]
@@ -138,7 +110,7 @@ def envelope(case: Case) -> list[Array]:
             distance, jumped = _compare(moved, truth[i], dtypes[i])
             spread[i] = np.maximum(spread[i], distance)
             ill[i] |= jumped
-    if program.saw_denormals:  # then numbers below the smallest normal one say nothing
+    if program.saw_denormals:  # then differences below the smallest normal number mean nothing
         for i, dtype in enumerate(dtypes):
             spread[i] = np.maximum(spread[i], tiny(dtype)) if flushes(dtype) else spread[i]
     for outputs in program.run_otherwise():
@@ -156,7 +128,8 @@ def envelope(case: Case) -> list[Array]:
 
 
 def _compare(moved: Array, truth: Array, dtype: DType) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """How far each number lies from the truth, and where it is another integer, or infinite or NaN instead."""
+    """The distance of each number from the truth, and where it is another integer, or became or ceased to be NaN or
+    infinite."""
     if not dtype.is_float:
         return np.zeros(truth.shape), np.asarray(moved != truth)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -178,7 +151,7 @@ def tiny(dtype: DType) -> float:
 
 
 def other_layout(tensor: torch.Tensor) -> torch.Tensor:
-    """The same numbers, channels last where there are channels, else with the dimensions the other way round."""
+    """The same numbers in another layout: channels last for ranks 4 and 5, else with reversed dimensions in memory."""
     match tensor.dim():
         case 4:
             return tensor.contiguous(memory_format=torch.channels_last)
@@ -190,7 +163,7 @@ def other_layout(tensor: torch.Tensor) -> torch.Tensor:
 
 
 class Program:
-    """The nodes of a case in double precision, compiled once, run as often as there are samples."""
+    """The nodes of a case in double precision: compiled once, run for every sample."""
 
     def __init__(self, case: Case) -> None:
         self.graph = case.bound
@@ -207,11 +180,11 @@ class Program:
             return [value.contiguous().numpy() for value in self._run(sample)]
 
     def run_otherwise(self) -> Iterator[list[Array]]:
-        """What must be the same but for rounding; where it is not, there is no truth: honest implementations differ, or
-        one of PyTorch's own is wrong. Not with inputs in another layout where PyTorch has no views of it."""
+        """Evaluations that may differ from the truth only by rounding. Where they differ more, there is no truth:
+        correct implementations disagree, or one of PyTorch's own is wrong."""
         if self.saw_nan_times_zero:
             yield self.run(SKIPPED)
-        with suppress(RuntimeError):
+        with suppress(RuntimeError):  # PyTorch cannot view every layout
             yield self.run(OTHER_LAYOUT)
 
     def _run(self, sample: Sample) -> Iterable[torch.Tensor]:
@@ -249,7 +222,8 @@ class Program:
 
 
 def flushes(dtype: DType) -> bool:
-    """Denormal numbers of float16 are normal ones of float32, in which processors compute."""
+    """Whether an implementation may make denormal numbers zero. Those of float16 are normal numbers of float32, in
+    which processors compute."""
     return dtype.is_float and dtype is not DType.FLOAT16
 
 
@@ -266,18 +240,18 @@ class _Push:
         length = value.abs()
         if scale:
             length = length.clamp(min=scale)
-        elif least:  # below, units have one size; zero is exact
+        elif least:  # units below this number all have its size; zero is exact
             length = torch.where(value == 0, 0.0, length.clamp(min=least))
         moved = value + push * (size * self._sample.width) * length
         return torch.where(torch.isfinite(value), moved, value)  # an infinity pushed towards zero would be NaN
 
     def rounded(self, value: torch.Tensor, dtype: DType, size: float, step: _Step) -> torch.Tensor:
-        """A result, pushed, as its dtype holds it."""
+        """The pushed result, rounded to its dtype."""
         own = getattr(torch, dtype)
         if not self._sample.width:
             return value.to(own).to(torch.float64)
         moved = self(value, size, step.scale, tiny(dtype)).to(own).to(torch.float64)
-        if step.exact_where_held and dtype is not DType.FLOAT64:
+        if step.arithmetic is Arithmetic.EXACT_WHERE_HELD and dtype is not DType.FLOAT64:
             return torch.where(value.to(own).to(torch.float64) == value, value, moved)
         return moved
 
@@ -286,31 +260,29 @@ class _Push:
 
 
 class _Step:
-    """One node: its code, and how far its operands and results are pushed, relative to their size."""
+    """One node: its code, and how far to push its operands and results, relative to their size."""
 
     def __init__(self, node: Node, types: tuple[TensorType, ...]) -> None:
         op = TABLE[node.op]
-        self.node, self.scale = node, op.scale
-        self.exact_where_held = node.op in EXACT_WHERE_HELD
-        self.multiplies_by_zero = (
-            node.attrs["p"] == 1 if node.op == DROPOUT else node.op in CONVOLUTIONS and _some(node.attrs["padding"])
-        )
+        self.node, self.scale, self.arithmetic = node, op.scale, op.arithmetic
+        self.multiplies_by_zero = op.multiplies_by_zero(types, node.attrs)
         self._code, self._names = _compiled(node, types)
         count = op.terms(types, node.attrs) if op.terms else 0
-        count += count > 0 and node.op in SUMS and len(types) > 2  # a bias, or what the sum is added to
+        count += count > 0 and op.arithmetic.is_sum and len(types) > 2  # a bias, or a tensor that the sum is added to
         results = [result.type.dtype for result in node.results]
         floats = [dtype for dtype in results if dtype in FLOATS]
         self.result_sizes = [
-            _result_size(node.op, dtype, count) if count and dtype in FLOATS else 0.0 for dtype in results
+            _result_size(op.arithmetic, dtype, count) if count and dtype in FLOATS else 0.0 for dtype in results
         ]
         self.operand_sizes = [0.0] * len(types)
         if count > 1:
             coarsest = max([dtype.eps for dtype in floats], default=0.0)
             self.operand_sizes = [
-                _operand_size(node.op, type.dtype, coarsest, count) if type.dtype in FLOATS else 0.0 for type in types
+                _operand_size(op.arithmetic, type.dtype, coarsest, count) if type.dtype in FLOATS else 0.0
+                for type in types
             ]
         self.operand_size = max(self.operand_sizes, default=0.0)
-        self._terms, self._is_one_step = count, node.op in ROUNDED_ONCE or node.op in SUMS
+        self._terms = count
         self.exact = not self.operand_size and not any(self.result_sizes)
 
     def __call__(self, args: Sequence[torch.Tensor], sample: Sample) -> tuple[torch.Tensor, ...]:
@@ -319,24 +291,24 @@ class _Step:
             made = ONE_PASS[self.node.op]([arg.to(own) for arg in args], self.node.attrs, sample.direction)
             return tuple(result.to(torch.float64) for result in made)
         if sample.skip and self.multiplies_by_zero:
-            x, *rest = args
-            if self.node.op == DROPOUT:
-                return (torch.zeros_like(x),)
-            weight, *bias = rest
-            return (without_padding(x, weight, bias, self.node.attrs),)
+            return (WITHOUT_ZEROS[self.node.op](args, self.node.attrs),)
         return self._run(args)
 
     def flushes_below(self, args: Sequence[torch.Tensor], dtype: DType) -> float:
-        """Smaller results may be zero, where each of the terms, or what a function multiplies an operand by, was
-        denormal and is zero."""
+        """Results below this number may be zero: each of the terms, or the factor by which a function multiplies an
+        operand, may have been denormal."""
         if not self._terms or not flushes(dtype):
             return 0.0
-        numbers = () if self._is_one_step else (arg.abs() for arg in args if arg.is_floating_point() and arg.numel())
+        numbers = (
+            ()
+            if self.arithmetic is not Arithmetic.FUNCTION
+            else (arg.abs() for arg in args if arg.is_floating_point() and arg.numel())
+        )
         largest = max((float(torch.where(torch.isfinite(each), each, 0.0).max()) for each in numbers), default=1.0)
         return tiny(dtype) * self._terms * max(1.0, largest)
 
     def _run(self, args: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-        if self.node.form is Form.INPLACE:  # the operand belongs to the caller
+        if self.node.form is Form.INPLACE:  # the caller still needs the operand
             args = [args[0].clone(), *args[1:]]
         scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, **dict(zip(self._names, args, strict=True))}
         exec(self._code, scope)
@@ -345,10 +317,6 @@ class _Step:
 
 def _all_finite(values: torch.Tensor) -> bool:
     return bool(torch.isfinite(values).all())
-
-
-def _some(padding: object) -> bool:
-    return any(padding) if isinstance(padding, tuple) else bool(padding)
 
 
 def _compiled(node: Node, types: tuple[TensorType, ...]) -> tuple[CodeType, tuple[str, ...]]:
@@ -363,16 +331,17 @@ def _compiled(node: Node, types: tuple[TensorType, ...]) -> tuple[CodeType, tupl
     return compile("\n".join([*lines, *statements(node, names, "layer", float64=True)]), "<node>", "exec"), names
 
 
-def _result_size(op: str, dtype: DType, count: int) -> float:
-    """A function that divides by a sum or a root of one is as far off as that is, however its operands are scaled."""
-    one = op in ROUNDED_ONCE or op in SUMS or dtype in HALVES
-    own = dtype.eps * (1.0 if one else FUNCTION_UNITS)
-    return own if op in SUMS else max(own, rounding_of_a_sum(dtype.eps, count) / 2)
+def _result_size(arithmetic: Arithmetic, dtype: DType, count: int) -> float:
+    """How far to push a result. A function that divides by a sum, or by its root, is at least as far off as that sum,
+    however its operands are scaled."""
+    one_unit = arithmetic is not Arithmetic.FUNCTION or dtype in HALVES
+    own = dtype.eps * (1.0 if one_unit else FUNCTION_UNITS)
+    return own if arithmetic.is_sum else max(own, rounding_of_a_sum(dtype.eps, count) / 2)
 
 
-def _operand_size(op: str, dtype: DType, coarsest: float, count: int) -> float:
-    """`coarsest` is the unit of the results: operands of a finer dtype may be cast first."""
+def _operand_size(arithmetic: Arithmetic, dtype: DType, coarsest: float, count: int) -> float:
+    """How far to push an operand. `coarsest` is the unit of the results: operands of finer dtypes may be cast first."""
     eps = max(dtype.eps, coarsest)
     cast = coarsest if coarsest > dtype.eps else 0.0
-    steps = 0.0 if op in SUMS and op not in SUMS_IN_HALF else eps  # its intermediate results are rounded too
+    steps = 0.0 if arithmetic is Arithmetic.SUM else eps  # intermediate results are rounded too
     return max(rounding_of_a_sum(eps, count), cast, steps)

@@ -1,12 +1,13 @@
-"""Convolutions that skip their padding, as blocked kernels do: no weight meets it, and NaN x 0 is not there.
+"""Operators that multiply by zeros which are not in the case, as computed by implementations that skip these products.
 
-Where all weights are finite this is the same function.
+A blocked kernel of a convolution skips the padding, so no weight is multiplied by it. NaN x 0 then does not occur.
+Where all numbers are finite, the results are the same.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ Tensor = torch.Tensor
 
 
 def without_padding(x: Tensor, weight: Tensor, bias: Sequence[Tensor], attrs: Attrs) -> Tensor:
-    """One position of the kernel after the other: its products count where it stands on a number of `x`."""
+    """A convolution, one position of the kernel after the other. A product counts where the position is inside `x`."""
     kernel = weight.shape[2:]
     rank = len(kernel)
     stride, dilation = each(attrs, "stride", rank), each(attrs, "dilation", rank)
@@ -40,16 +41,32 @@ def without_padding(x: Tensor, weight: Tensor, bias: Sequence[Tensor], attrs: At
     return total
 
 
-def _part(tensor: Tensor, of_the_last: Sequence[slice]) -> Tensor:
-    index: tuple[Any, ...] = (..., *of_the_last)
+def _part(tensor: Tensor, last_dimensions: Sequence[slice]) -> Tensor:
+    index: tuple[Any, ...] = (..., *last_dimensions)
     return tensor[index]
 
 
 def _amounts(attrs: Attrs, kernel: Sequence[int], dilation: Sequence[int]) -> list[int]:
-    """For F.pad: the last dimension first. 'same' puts the odd one behind."""
+    """The amounts for F.pad: the last dimension comes first. 'same' adds the odd one at the end."""
     if attrs["padding"] == "valid":
         return [0] * 2 * len(kernel)
     if attrs["padding"] == "same":
         spans = [d * (k - 1) for k, d in zip(kernel, dilation, strict=True)]
         return [amount for span in reversed(spans) for amount in (span // 2, span - span // 2)]
     return [amount for side in reversed(each(attrs, "padding", len(kernel))) for amount in (side, side)]
+
+
+def _convolution(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
+    x, weight, *bias = args
+    return without_padding(x, weight, bias, attrs)
+
+
+def _all_dropped(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
+    return torch.zeros_like(args[0])
+
+
+WITHOUT_ZEROS: dict[str, Callable[[Sequence[Tensor], Attrs], Tensor]] = {
+    **{f"conv{rank}d": _convolution for rank in (1, 2, 3)},
+    "dropout_training": _all_dropped,
+}
+"""An implementation of each operator whose row has `multiplies_by_zero`: from operands and attributes to a result."""

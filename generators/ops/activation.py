@@ -12,6 +12,7 @@ from generators.graph import FLOATS, Attr, Attrs, DType, Form, TensorType, Value
 from generators.ops.base import (
     INT,
     NUMBER,
+    Arithmetic,
     DrawAttrs,
     Infer,
     Kind,
@@ -186,6 +187,8 @@ def _row(
     inplace: bool = False,
     forms: Mapping[Form, str] = MappingProxyType({}),
     when: When = always,
+    arithmetic: Arithmetic = Arithmetic.FUNCTION,
+    plainer: str | None = "tanh",
 ) -> Op:
     """F.name and its layer; `forms` are what else there is."""
     made = ", ".join(f"{key}={{{key}}}" for key in schema)
@@ -193,18 +196,31 @@ def _row(
     if inplace:
         more[Form.INPLACE] = f"F.{name}({{0}}{{more}}, inplace=True)"
     source = f"F.{name}({{0}}{{more}})"
-    return Op(name, one(dtypes), infer, source, attrs, schema, defaults, terms=terms, scale=scale, forms=more)
+    return Op(
+        name,
+        one(dtypes),
+        infer,
+        source,
+        attrs,
+        schema,
+        defaults,
+        terms=terms,
+        scale=scale,
+        forms=more,
+        arithmetic=arithmetic,
+        plainer=plainer,
+    )
 
 
-def _of_all(name: str, layer: str, scale: float = 0.0) -> Op:
+def _of_all(name: str, layer: str, scale: float = 0.0, plainer: str = "tanh") -> Op:
     """torch.name, which takes integers and bool too."""
-    op = float_function(name, scale=scale)
+    op = float_function(name, scale=scale, plainer=plainer)
     return replace(op, forms={**op.forms, Form.FUNCTION: f"F.{name}({{0}})", Form.MODULE: Layer(f"torch.nn.{layer}()")})
 
 
 OPS = (
     _of_all("sigmoid", "Sigmoid", scale=1.0),
-    _of_all("tanh", "Tanh"),
+    _of_all("tanh", "Tanh", plainer="relu"),
     Op(
         "relu",
         one(NUMERIC),
@@ -216,6 +232,7 @@ OPS = (
             Form.INPLACE: "F.relu({0}, inplace=True)",
             Form.MODULE: Layer("torch.nn.ReLU()"),
         },
+        plainer="abs",
     ),
     _row("relu6", "ReLU6", infer=same_type(*NUMERIC), dtypes=NUMERIC, terms=None, inplace=True),
     _row(
@@ -225,6 +242,7 @@ OPS = (
         {"negative_slope": NUMBER},
         {"negative_slope": 0.01},
         inplace=True,
+        arithmetic=Arithmetic.ONE_STEP,
     ),
     _row("elu", "ELU", _drawn(alpha=(1.0, 0.5, 2, -0.5)), {"alpha": NUMBER}, {"alpha": 1.0}, scale=1.0, inplace=True),
     _row(
@@ -326,9 +344,10 @@ OPS = (
             Form.METHOD: "{0}.prelu({1})",
             Form.MODULE: Layer(lambda types, attrs: f"torch.nn.PReLU({types[1].numel})", params=("weight",)),
         },
+        arithmetic=Arithmetic.ONE_STEP,
     ),
     replace(
-        _row("glu", "GLU", _even_axis, {"dim": INT}, {"dim": -1}, infer=_glu, scale=1.0),
+        _row("glu", "GLU", _even_axis, {"dim": INT}, {"dim": -1}, infer=_glu, scale=1.0, plainer=None),
         operands=_even,
     ),
 )

@@ -12,13 +12,16 @@ from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.ops.base import (
     BOOL,
+    NO_ZEROS,
     SCALAR,
+    ZEROS_WHERE_BOOL,
     Kind,
     Op,
     Operands,
     Spelling,
     Terms,
     Types,
+    ZeroSensitivity,
     one_of,
     one_term,
     require,
@@ -245,6 +248,7 @@ def _assignment(
     right: Callable[[tuple[str, ...], Attrs], str],
     arity: tuple[int, int],
     terms: Terms | None = None,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
     **schema: Kind,
 ) -> Op:
     return Op(
@@ -257,11 +261,20 @@ def _assignment(
         arity=arity,
         terms=terms,
         forms={Form.INPLACE: Spelling(_written(right, ""))},
+        zero_sensitivity=zero_sensitivity,
     )
 
 
 OPS = (
-    _assignment("setitem", _setitem_operands, _setitem, _setitem_attrs, lambda args, attrs: f"= {args[1]}", (2, 9)),
+    _assignment(
+        "setitem",
+        _setitem_operands,
+        _setitem,
+        _setitem_attrs,
+        lambda args, attrs: f"= {args[1]}",
+        (2, 9),
+        zero_sensitivity=ZEROS_WHERE_BOOL,
+    ),
     _assignment(
         "setitem_scalar",
         _setitem_scalar_operands,

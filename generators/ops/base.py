@@ -1,10 +1,11 @@
-"""What an operator row is made of. A row is data: a person can review a family of operators on one screen."""
+"""The parts of an operator row. A row is data: a person can review a family of operators on one screen."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
@@ -21,16 +22,16 @@ When = Callable[[Types, Attrs], bool]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What values an attribute may take, and how they are written in Python source.
+    """The values that an attribute may take, and how Python source writes them.
 
-    Cases come from files: an attribute reaches the source text only through `render`, after `accepts` said yes.
+    Cases come from files, so an attribute reaches the source text only through `render`, and only if `accepts` is true.
     """
 
     says: str
     accepts: Callable[[Attr], bool]
     render: Callable[[Attr], str] = repr
     in_double: Callable[[Attr], Attr] = lambda value: value
-    """What stands in its place where the graph is evaluated in double precision."""
+    """The value that replaces it where the graph is evaluated in double precision."""
 
 
 def _is_int(value: Attr) -> bool:
@@ -50,7 +51,7 @@ def _is_number(value: Attr) -> bool:
 
 
 def number_text(value: Attr) -> str:
-    """Also for numbers that have no literal."""
+    """A Python expression for the number. Infinities and NaN have no literal."""
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     return repr(value)
@@ -96,7 +97,7 @@ def no_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def one_term(types: Types, attrs: Attrs) -> int:
-    """An operator that rounds each element of its result once."""
+    """The operator rounds each element of its result once."""
     return 1
 
 
@@ -104,9 +105,78 @@ def always(types: Types, attrs: Attrs) -> bool:
     return True
 
 
+def never(types: Types, attrs: Attrs) -> bool:
+    return False
+
+
+class Arithmetic(Enum):
+    """How an operator computes a result that it rounds. It decides how far correct implementations may differ.
+
+    The envelope (`fuzzer/lanes/envelope.py`) turns this into numbers, and docs/tolerance.md gives the measurements.
+    An operator without `terms` is exact: its arithmetic does not matter.
+    """
+
+    FUNCTION = auto()
+    """A function of a library, or a formula of several rounded steps. IEEE 754-2019 only recommends (section 9.2) that
+    exp, sin and their like are rounded correctly, and math libraries do not: 4 units in the last place."""
+
+    ONE_STEP = auto()
+    """One operation per element that IEEE 754-2019 (section 5.4) rounds correctly, but that some implementations
+    replace by two: a quotient by a product with the reciprocal, for example."""
+
+    EXACT_WHERE_HELD = auto()
+    """One operation per element that IEEE 754-2019 (section 5.4) rounds correctly, and that all implementations compute
+    directly. A result that its dtype can hold is therefore the same number everywhere."""
+
+    SUM = auto()
+    """A sum of numbers or products that is rounded once. Half precision accumulates in float32, as PyTorch documents
+    (notes/numerical_accuracy). The error grows with the terms, not with the result: Higham, Accuracy and Stability of
+    Numerical Algorithms, chapter 4."""
+
+    SUM_IN_HALF = auto()
+    """Such a sum that PyTorch itself accumulates in half precision. Measured in float16: off by 1.3 to 32 units, where
+    the others are off by half a unit."""
+
+    @property
+    def is_sum(self) -> bool:
+        return self in (Arithmetic.SUM, Arithmetic.SUM_IN_HALF)
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroSensitivity:
+    """The operands whose zeros decide about the result: the sign of a zero, or whether a number is exactly zero.
+
+    operands  their positions; None for all operands
+    when      for which types of the operands and of the results
+    """
+
+    operands: tuple[int, ...] | None
+    when: Callable[[Types, Types], bool] = lambda types, results: True
+
+    def places(self, types: Types, results: Types) -> Sequence[int]:
+        """The positions of these operands in a call."""
+        if not self.when(types, results):
+            return ()
+        return range(len(types)) if self.operands is None else self.operands
+
+
+def zeros_of(*operands: int) -> ZeroSensitivity:
+    return ZeroSensitivity(operands)
+
+
+NO_ZEROS = ZeroSensitivity(())
+"""The operator treats a zero like the small numbers next to it, and 0.0 like -0.0."""
+
+ZEROS_WHERE_BOOL = ZeroSensitivity(None, lambda types, results: results[0].dtype is DType.BOOL)
+"""A conversion to bool tests whether a number is zero."""
+
+ZEROS_OF_BASE = ZeroSensitivity((0,), lambda types, results: types[1].dtype.is_float)
+"""A power of a negative exponent divides by the base. Integer exponents are not negative here."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """Another way to write a call, for the operands and attributes that it can say. Written like `Op.source`."""
+    """Another way to write a call, for the operands and attributes that it can express; in the form of `Op.source`."""
 
     source: Template
     when: When = always
@@ -117,10 +187,10 @@ class Layer:
     """The call as a layer of torch.nn.
 
     make    its construction: a template like `Op.source` (no operands), or a function of types and attributes
-    params  what the operands from `inputs` on are called in the layer; they must belong to the model
-    inputs  how many operands the layer is called with
-    call    how it is called; {self} is the layer
-    when    for which operands and attributes the layer says the same as the row
+    params  the layer's names for the operands from number `inputs` on; these operands must belong to the model
+    inputs  how many operands the call of the layer takes
+    call    the call; {self} is the layer
+    when    for which operands and attributes the layer means the same as the row
     """
 
     make: str | Callable[[Types, Attrs], str]
@@ -134,21 +204,34 @@ class Layer:
 class Op:
     """One operator.
 
-    name      its key in case.json; it never changes its meaning
-    operands  picks or makes its operands in a builder; None where the graph offers nothing fitting
+    name      its key in case.json; the meaning of a name never changes
+    operands  picks or makes its operands in a builder; None where the graph offers nothing that fits
     attrs     draws attributes for operands of these types; None where none fit
-    infer     result type(s); raises `Invalid` exactly where PyTorch would refuse (types are without symbols)
-    source    Python: {0} {1} operands by position, {args} all of them, {key} an attribute. An expression, or, where
-              {out} (for several results {out0} {out1} ...) stands in it, statements that define the results
-    schema    which attributes there are and what each may be; called as PyTorch calls its keywords
+    infer     result type(s); raises `Invalid` exactly where PyTorch would refuse (the types have no symbols)
+    source    Python: {0} {1} are operands by position, {args} all operands, {key} an attribute. An expression or, where
+              it contains {out} (for several results {out0} {out1} ...), statements that define the results
+    schema    its attributes, under PyTorch's keywords, and the values that each may take
     defaults  PyTorch's defaults. {more} in `source` stands for ", key=value" of all attributes that the text does not
               mention and that differ from their default
     arity     fewest and most operands
-    terms     how many rounded terms go into one result element; None where the result is exact
-    scale     size of numbers that may cancel inside: exp(x) - 1 rounds like 1, however small the result
     forms     other ways to write it
     view      whether a result may share memory with an operand
     lists     whether the call gives a list even of one result
+
+    Numeric facts, which the envelope of correct results reads:
+
+    terms               how many rounded terms go into one result element; None where the result is exact
+    arithmetic          how these terms become a result
+    scale               size of numbers that may cancel inside: exp(x) - 1 rounds like 1, however small the result is
+    multiplies_by_zero  for which operands and attributes it may multiply operands by zeros that are not in the case (a
+                        padding): an implementation may skip these products, and then NaN x 0 does not occur. What it
+                        computes then is in `fuzzer/lanes/skipped_padding.py`
+    zero_sensitivity    the operands whose zeros decide about the result
+
+    For the reduction of a failing case:
+
+    plainer   the next plainer operator that may replace it: one that takes the same first operands. The plainer one may
+              have a plainer one itself. None: it is the plainest
     """
 
     name: str
@@ -164,6 +247,20 @@ class Op:
     forms: Mapping[Form, str | Spelling | Layer] = field(default_factory=dict)
     view: bool = False
     lists: bool = False
+    arithmetic: Arithmetic = Arithmetic.FUNCTION
+    multiplies_by_zero: When = never
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS
+    plainer: str | None = None
+
+    @property
+    def reads_zeros(self) -> bool:
+        """Whether there are operands whose zeros may decide about the result."""
+        return self.zero_sensitivity.operands != ()
+
+    @property
+    def only_moves(self) -> bool:
+        """Whether the results hold the very numbers of the operands."""
+        return self.view and self.terms is None and self.multiplies_by_zero is never
 
     def results(self, types: Types, attrs: Attrs) -> Types:
         """Inferred result types, after checking arity and attributes; raises `Invalid`."""
@@ -178,8 +275,8 @@ class Op:
         return inferred if isinstance(inferred, tuple) else (inferred,)
 
     def says(self, form: Form, types: Types, attrs: Attrs) -> bool:
-        """Whether the call can be written in this form, as far as the row alone can tell: the text mentions every
-        attribute that is not at its default."""
+        """Whether this form can express the call, as far as the row alone can decide: the text must mention every
+        attribute that differs from its default."""
         if form is Form.PLAIN:
             return True
         match self.forms.get(form):
@@ -187,24 +284,24 @@ class Op:
                 return False
             case Layer() as layer:
                 owned = len(layer.params) + layer.inputs
-                return len(types) <= owned and self._tells(layer.make, attrs) and layer.when(types, attrs)
+                return len(types) <= owned and self._expresses(layer.make, attrs) and layer.when(types, attrs)
             case Spelling() as spelling:
-                return self._tells(spelling.source, attrs) and spelling.when(types, attrs)
+                return self._expresses(spelling.source, attrs) and spelling.when(types, attrs)
             case template:
-                return self._tells(template, attrs)
+                return self._expresses(template, attrs)
 
-    def _tells(self, template: Template | Callable[[Types, Attrs], str], attrs: Attrs) -> bool:
+    def _expresses(self, template: Template | Callable[[Types, Attrs], str], attrs: Attrs) -> bool:
         if callable(template) or "{more}" in template:
             return True
         return all(f"{{{key}}}" in template or self._at_default(key, attrs) for key in self.schema)
 
     def _at_default(self, key: str, attrs: Attrs) -> bool:
-        """1, 1.0 and True are equal to Python, and three different things to PyTorch."""
+        """1, 1.0 and True are equal in Python, but PyTorch treats them differently."""
         value, default = attrs[key], self.defaults.get(key)
         return key in self.defaults and value == default and type(value) is type(default)
 
     def render(self, args: tuple[str, ...], attrs: Attrs, form: Form = Form.PLAIN) -> str:
-        """The call as Python text, a layer's apart: an expression, or statements with {out} still open."""
+        """The call as Python text: an expression, or statements with {out} still open. Not for the form of a layer."""
         spelling = self.source if form is Form.PLAIN else self.forms[form]
         assert not isinstance(spelling, Layer), "torch_source renders layers"
         return self.fill(spelling.source if isinstance(spelling, Spelling) else spelling, args, attrs)
@@ -218,7 +315,7 @@ class Op:
             for key, text in literals.items()
             if f"{{{key}}}" not in template and not self._at_default(key, attrs)
         )
-        if len(args) > 1:  # a tuple of one needs its comma, and formatters take one after several for a wish
+        if len(args) > 1:  # a tuple of one needs its comma; after several, a formatter would break the line there
             template = template.replace("{args},)", "{args})")
         later = {key: f"{{{key}}}" for key in ("out", "self", *(f"out{i}" for i in range(8)))}
         return template.format(*args, args=", ".join(args), more=more, **literals, **later)
@@ -229,7 +326,7 @@ def require(condition: bool, message: str) -> None:
         raise Invalid(message)
 
 
-# Typed access to attributes. The schema has vouched for the kind by the time a row's functions run.
+# Typed access to attributes. `results` has checked them against the schema before a row's functions run.
 
 
 def int_of(attrs: Attrs, key: str) -> int:

@@ -9,17 +9,23 @@ from generators.choice import ChoiceSource
 from generators.graph import FLOATS, INTEGERS, Attrs, DType, Form, TensorType, Value
 from generators.ops.base import (
     BOOL,
+    NO_ZEROS,
     NUMBER,
     SCALAR,
+    ZEROS_OF_BASE,
+    ZEROS_WHERE_BOOL,
+    Arithmetic,
     Infer,
     Op,
     Operands,
     Spelling,
     Terms,
     Types,
+    ZeroSensitivity,
     number_of,
     one_term,
     require,
+    zeros_of,
 )
 from generators.ops.guard import clamped
 from generators.ops.pairs import (
@@ -42,7 +48,7 @@ from generators.ops.pairs import (
     two_terms,
 )
 from generators.ops.rules import ALL, NUMERIC, promote, require_same_dtype
-from generators.sure import is_sure
+from generators.sure import zeros_agree
 
 # --- inference
 
@@ -108,7 +114,7 @@ def _both_within(low: float, high: float, dtypes: Sequence[DType]) -> Operands:
 def _sides(b: Builder) -> tuple[Value, ...]:
     """Computed floats are held away from zero, whose sign says where an angle is."""
     away = (0.5, 8.0) if b.source.chance(50) else (-8.0, -0.5)
-    return tuple(value if is_sure(b, value) else clamped(b, value, *away) for value in ANY_PAIR(b))
+    return tuple(value if zeros_agree(b, value) else clamped(b, value, *away) for value in ANY_PAIR(b))
 
 
 def _power(b: Builder) -> tuple[Value, ...]:
@@ -151,6 +157,9 @@ def _row(
     sign: str = "",
     alias: str = "",
     inplace: str = "{0}.{name}_({1})",
+    arithmetic: Arithmetic = Arithmetic.FUNCTION,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
+    plainer: str | None = "sub",
 ) -> Op:
     """`sign` is the operator that stands between the operands, `alias` another name of the function."""
     forms = {Form.METHOD: f"{{0}}.{name}({{1}})"}
@@ -161,7 +170,19 @@ def _row(
     if inplace:
         forms[Form.INPLACE] = inplace.replace("{name}", name).replace("{sign}", sign)
     source = f"torch.{name}({{0}}, {{1}})"
-    return Op(name, operands, infer, source, arity=(2, 2), terms=terms, scale=scale, forms=forms)
+    return Op(
+        name,
+        operands,
+        infer,
+        source,
+        arity=(2, 2),
+        terms=terms,
+        scale=scale,
+        forms=forms,
+        arithmetic=arithmetic,
+        zero_sensitivity=zero_sensitivity,
+        plainer=plainer,
+    )
 
 
 _ASSIGNED = "{out} = {0}\n{out} {sign}= {1}"
@@ -178,7 +199,7 @@ def _assigned(name: str, sign: str, key: str, default: object) -> Spelling:
     return Spelling(source)
 
 
-def _sum(name: str, infer: Infer, sign: str, alias: str) -> Op:
+def _sum(name: str, infer: Infer, sign: str, alias: str, plainer: str | None = None) -> Op:
     return Op(
         name,
         ANY_PAIR if name == "add" else pair(NUMERIC),
@@ -195,26 +216,35 @@ def _sum(name: str, infer: Infer, sign: str, alias: str) -> Op:
             Form.INPLACE: _assigned(name, sign, "alpha", 1),
             **({Form.FUNCTION: f"torch.{alias}({{0}}, {{1}}{{more}})"} if alias else {}),
         },
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
+        plainer=plainer,
     )
 
 
 def _selection(name: str, source: str, method: str) -> Op:
-    return Op(name, ANY_PAIR, ANY_DTYPE, source, arity=(2, 2), forms={Form.METHOD: method})
+    return Op(name, ANY_PAIR, ANY_DTYPE, source, arity=(2, 2), forms={Form.METHOD: method}, plainer="sub")
 
 
-def _question(name: str, sign: str = "", alias: str = "") -> Op:
+def _question(
+    name: str,
+    sign: str = "",
+    alias: str = "",
+    *,
+    plainer: str | None,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
+) -> Op:
     """A comparison, or a logical operator: takes all and says yes or no."""
-    return _row(name, YES_OR_NO, terms=None, sign=sign, alias=alias)
+    return _row(name, YES_OR_NO, terms=None, sign=sign, alias=alias, zero_sensitivity=zero_sensitivity, plainer=plainer)
 
 
-def _bitwise(name: str, sign: str, inplace: str = _ASSIGNED) -> Op:
-    return _row(name, promoted(*WHOLE), pair(WHOLE), terms=None, sign=sign, inplace=inplace)
+def _bitwise(name: str, sign: str, inplace: str = _ASSIGNED, plainer: str | None = "bitwise_and") -> Op:
+    return _row(name, promoted(*WHOLE), pair(WHOLE), terms=None, sign=sign, inplace=inplace, plainer=plainer)
 
 
 def _shift(name: str, sign: str) -> Op:
     """By less than the narrowest dtype has bits: what more gives is nobody's promise."""
     operands = _second_within(0, 7, INTEGERS)
-    return _row(name, promoted(*INTEGERS), operands, terms=None, sign=sign, inplace=_ASSIGNED)
+    return _row(name, promoted(*INTEGERS), operands, terms=None, sign=sign, inplace=_ASSIGNED, plainer="bitwise_and")
 
 
 _FLOAT_PAIR = pair(FLOATS, others=ALL)
@@ -222,7 +252,7 @@ _FLOAT_PAIR = pair(FLOATS, others=ALL)
 OPS = (
     # arithmetic
     _sum("add", _added, "+", ""),
-    _sum("sub", _subtracted, "-", "subtract"),
+    _sum("sub", _subtracted, "-", "subtract", plainer="mul"),
     Op(
         "rsub",
         pair(NUMERIC),
@@ -233,8 +263,18 @@ OPS = (
         {"alpha": 1},
         arity=(2, 2),
         terms=_alpha_terms,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
+        plainer="sub",
     ),
-    _row("mul", ANY_DTYPE, sign="*", alias="multiply", inplace=_ASSIGNED),
+    _row(
+        "mul",
+        ANY_DTYPE,
+        sign="*",
+        alias="multiply",
+        inplace=_ASSIGNED,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
+        plainer="add",
+    ),
     Op(
         "div",
         _quotient,
@@ -251,20 +291,31 @@ OPS = (
             Form.OPERATOR: "{0} / {1}",
             Form.INPLACE: _assigned("div", "/", "rounding_mode", None),
         },
+        arithmetic=Arithmetic.ONE_STEP,
+        zero_sensitivity=zeros_of(1),
+        plainer="sub",
     ),
-    _row("floor_divide", NUMBERS_ONLY, _quotient, terms=two_terms, sign="//", inplace=_ASSIGNED),
+    _row(
+        "floor_divide",
+        NUMBERS_ONLY,
+        _quotient,
+        terms=two_terms,
+        sign="//",
+        inplace=_ASSIGNED,
+        zero_sensitivity=zeros_of(1),
+    ),
     _row("remainder", NUMBERS_ONLY, _quotient, terms=two_terms, sign="%", inplace=_ASSIGNED),
     _row("fmod", NUMBERS_ONLY, _quotient, terms=two_terms),
-    _row("pow", NUMBERS_ONLY, _power, sign="**", inplace=_ASSIGNED),
-    _row("float_power", promoted(*ALL, result=lambda dtype: DType.FLOAT64), _power),
+    _row("pow", NUMBERS_ONLY, _power, sign="**", inplace=_ASSIGNED, zero_sensitivity=ZEROS_OF_BASE),
+    _row("float_power", promoted(*ALL, result=lambda dtype: DType.FLOAT64), _power, zero_sensitivity=ZEROS_OF_BASE),
     # functions
-    _row("atan2", FLOAT_OF_ALL, _sides, alias="arctan2"),
+    _row("atan2", FLOAT_OF_ALL, _sides, alias="arctan2", zero_sensitivity=zeros_of(0, 1)),
     _row("hypot", promoted(*FLOATS), _FLOAT_PAIR),
     _row("logaddexp", promoted(*FLOATS), _FLOAT_PAIR, scale=1.0, inplace=""),
     _row("logaddexp2", promoted(*FLOATS), _FLOAT_PAIR, scale=1.0, inplace=""),
     _row("xlogy", FLOAT_OF_ALL, _second_within(0.125, 1e6), alias="special.xlogy"),
-    _row("ldexp", _ldexp, _second_within(-6.0, 6.0)),
-    _row("copysign", FLOAT_OF_ALL, terms=None),
+    _row("ldexp", _ldexp, _second_within(-6.0, 6.0), arithmetic=Arithmetic.EXACT_WHERE_HELD),
+    _row("copysign", FLOAT_OF_ALL, terms=None, zero_sensitivity=zeros_of(1)),
     _row("heaviside", _heaviside, lambda b: alike(b, 2), terms=None),
     _row("gcd", promoted(*INTEGERS), _both_within(-100, 100, INTEGERS), terms=None),
     _row("lcm", promoted(*INTEGERS), _both_within(-11, 11, INTEGERS), terms=None),
@@ -278,15 +329,15 @@ OPS = (
     _row("clamp_min", ANY_DTYPE, terms=None),
     _row("clamp_max", ANY_DTYPE, terms=None),
     # comparisons and logic
-    _question("eq", "=="),
-    _question("ne", "!=", "not_equal"),
-    _question("lt", "<", "less"),
-    _question("le", "<=", "less_equal"),
-    _question("gt", ">", "greater"),
-    _question("ge", ">=", "greater_equal"),
-    _question("logical_and"),
-    _question("logical_or"),
-    _question("logical_xor"),
+    _question("eq", "==", plainer=None),
+    _question("ne", "!=", "not_equal", plainer="lt"),
+    _question("lt", "<", "less", plainer="eq"),
+    _question("le", "<=", "less_equal", plainer="lt"),
+    _question("gt", ">", "greater", plainer="lt"),
+    _question("ge", ">=", "greater_equal", plainer="lt"),
+    _question("logical_and", zero_sensitivity=ZEROS_WHERE_BOOL, plainer=None),
+    _question("logical_or", zero_sensitivity=ZEROS_WHERE_BOOL, plainer="logical_and"),
+    _question("logical_xor", zero_sensitivity=ZEROS_WHERE_BOOL, plainer="logical_and"),
     Op(
         "isclose",
         lambda b: alike(b, 2),
@@ -298,9 +349,10 @@ OPS = (
         arity=(2, 2),
         terms=two_terms,
         forms={Form.METHOD: "{0}.isclose({1}{more})"},
+        plainer="lt",
     ),
     # bits
-    _bitwise("bitwise_and", "&"),
+    _bitwise("bitwise_and", "&", plainer=None),
     _bitwise("bitwise_or", "|", "{0}.bitwise_or_({1})"),
     _bitwise("bitwise_xor", "^"),
     _shift("bitwise_left_shift", "<<"),

@@ -7,7 +7,20 @@ from collections.abc import Callable, Sequence
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
-from generators.ops.base import INT, INTS, Kind, Op, Operands, Types, int_of, ints_of, one_term, optional, require
+from generators.ops.base import (
+    INT,
+    INTS,
+    Arithmetic,
+    Kind,
+    Op,
+    Operands,
+    Types,
+    int_of,
+    ints_of,
+    one_term,
+    optional,
+    require,
+)
 from generators.ops.einsum import EINSUM, meet
 from generators.ops.operands import partner, product
 from generators.ops.rules import (
@@ -292,6 +305,8 @@ OPS = (
         arity=(2, 2),
         terms=_inner_terms,
         forms={Form.METHOD: "{0}.inner({1})"},
+        arithmetic=Arithmetic.SUM,
+        plainer="matmul",
     ),
     Op(
         "outer",
@@ -301,6 +316,7 @@ OPS = (
         arity=(2, 2),
         terms=one_term,
         forms={Form.FUNCTION: "torch.ger({0}, {1})", Form.METHOD: "{0}.outer({1})"},
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
     ),
     Op(
         "kron",
@@ -310,6 +326,7 @@ OPS = (
         arity=(2, 2),
         terms=one_term,
         forms={Form.METHOD: f"{dense('{0}')}.kron({dense('{1}')})"},
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
     ),
     _cross_row("cross", "torch.cross", None, optional(INT)),
     _cross_row("linalg_cross", "torch.linalg.cross", -1, INT),
@@ -323,6 +340,7 @@ OPS = (
         {"dim": -1},
         arity=(2, 2),
         terms=_vecdot_terms,
+        arithmetic=Arithmetic.SUM,
     ),
     Op(
         "tensordot",
@@ -334,6 +352,7 @@ OPS = (
         {"dims": 2},
         arity=(2, 2),
         terms=_tensordot_terms,
+        arithmetic=Arithmetic.SUM,
     ),
     Op(
         "tensordot_dims",
@@ -344,6 +363,7 @@ OPS = (
         {"dims_self": INTS, "dims_other": INTS},
         arity=(2, 2),
         terms=_tensordot_terms,
+        arithmetic=Arithmetic.SUM,
     ),
     EINSUM,
 )

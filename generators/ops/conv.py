@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, INTEGERS, Attr, Attrs, DType, Form, TensorType, Value
-from generators.ops.base import INT, INTS, Kind, Layer, Op, Types, int_of, ints_of, one_of, require
+from generators.ops.base import INT, INTS, Arithmetic, Kind, Layer, Op, Types, int_of, ints_of, one_of, require
 from generators.ops.operands import product
 from generators.ops.pad import OPS as PADS
 from generators.ops.rules import NUMERIC, require_dtype, require_same_dtype
@@ -149,6 +149,11 @@ def _terms(types: Types, attrs: Attrs) -> int:
     return product(types[1].sizes[1:])
 
 
+def _has_padding(types: Types, attrs: Attrs) -> bool:
+    padding = attrs["padding"]
+    return any(padding) if isinstance(padding, tuple) else bool(padding)
+
+
 def _conv_row(nd: int) -> Op:
     def make(types: Types, attrs: Attrs) -> str:
         weight = types[1].sizes
@@ -169,6 +174,8 @@ def _conv_row(nd: int) -> Op:
             Form.FUNCTION: f"torch.conv{nd}d({{args}}{{more}})",
             Form.MODULE: Layer(make, ("weight", "bias"), when=_of_floats),
         },
+        arithmetic=Arithmetic.SUM,
+        multiplies_by_zero=_has_padding,
     )
 
 
@@ -239,6 +246,8 @@ def _padded_row(nd: int) -> Op:
         arity=(2, 3),
         terms=_terms,
         forms={Form.MODULE: Layer(make, ("weight", "bias"), when=when)},
+        arithmetic=Arithmetic.SUM,
+        plainer=f"conv{nd}d",
     )
 
 
@@ -312,6 +321,7 @@ def _conv_transpose_row(nd: int) -> Op:
             Form.FUNCTION: f"torch.conv_transpose{nd}d({{args}}{{more}})",
             Form.MODULE: Layer(make, ("weight", "bias"), when=_of_floats),
         },
+        arithmetic=Arithmetic.SUM_IN_HALF,
     )
 
 

@@ -6,7 +6,21 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import within
 from generators.graph import Attr, Attrs, DType, Form, TensorType, Value
-from generators.ops.base import INT, OPTIONAL_DTYPE, SCALAR, SIZES, Kind, Op, Types, int_of, ints_of, one_term, require
+from generators.ops.base import (
+    INT,
+    OPTIONAL_DTYPE,
+    SCALAR,
+    SIZES,
+    ZEROS_WHERE_BOOL,
+    Arithmetic,
+    Kind,
+    Op,
+    Types,
+    int_of,
+    ints_of,
+    one_term,
+    require,
+)
 from generators.ops.guard import clamped
 from generators.ops.literals import (
     drawn_number,
@@ -36,6 +50,7 @@ def _filler(
     value: int = 0,
     default: DType | None = DEFAULT_FLOAT,
     inplace: str | None = None,
+    plainer: str | None = None,
 ) -> Op:
     """A tensor full of one number: of the attribute `key`, or else of `value`.
 
@@ -68,6 +83,8 @@ def _filler(
         arity=(1, 1) if like else (0, 0),
         terms=one_term if key else None,
         forms={Form.INPLACE: inplace} if inplace else {},
+        arithmetic=Arithmetic.EXACT_WHERE_HELD if key else Arithmetic.FUNCTION,
+        plainer=plainer,
     )
 
 
@@ -147,11 +164,11 @@ OPS = (
     _filler("zeros", "torch.zeros({size}{more})"),
     _filler("zeros_like", "torch.zeros_like({0}{more})", inplace="{0}.zero_()"),
     _filler("new_zeros", "{0}.new_zeros({size}{more})"),
-    _filler("ones", "torch.ones({size}{more})", value=1),
-    _filler("ones_like", "torch.ones_like({0}{more})", value=1),
+    _filler("ones", "torch.ones({size}{more})", value=1, plainer="zeros"),
+    _filler("ones_like", "torch.ones_like({0}{more})", value=1, plainer="zeros_like"),
     _filler("new_ones", "{0}.new_ones({size}{more})", value=1),
-    _filler("empty", "torch.empty({size}{more}).fill_({value})", "value"),
-    _filler("empty_like", "torch.empty_like({0}{more}).fill_({value})", "value"),
+    _filler("empty", "torch.empty({size}{more}).fill_({value})", "value", plainer="zeros"),
+    _filler("empty_like", "torch.empty_like({0}{more}).fill_({value})", "value", plainer="zeros_like"),
     _filler("new_empty", "{0}.new_empty({size}{more}).fill_({value})", "value"),
     Op(
         "fill",
@@ -162,6 +179,7 @@ OPS = (
         {"value": SCALAR},
         terms=one_term,
         forms={Form.INPLACE: "{0}.fill_({value})"},
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
     ),
     Op(
         "fill_tensor",
@@ -171,6 +189,8 @@ OPS = (
         arity=(2, 2),
         terms=one_term,
         forms={Form.INPLACE: "{0}.fill_({1})"},
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
+        zero_sensitivity=ZEROS_WHERE_BOOL,
     ),
     Op(
         "constant",
@@ -182,6 +202,7 @@ OPS = (
         {"dtype": None},
         arity=(0, 0),
         terms=one_term,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
     ),
     Op(
         "scalar_tensor",
@@ -193,6 +214,7 @@ OPS = (
         {"dtype": None},
         arity=(0, 0),
         terms=one_term,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
     ),
     Op(
         "one_hot",

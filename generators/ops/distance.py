@@ -220,5 +220,6 @@ OPS = (
                 when=lambda types, attrs: types[0].dtype.is_float,
             )
         },
+        plainer="matmul",
     ),
 )

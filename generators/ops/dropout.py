@@ -8,7 +8,7 @@ from generators.ops.operands import one
 from generators.ops.rules import ALL, require_dtype
 
 
-def _row(name: str, layer: str = "", ranks: tuple[int, int] = (0, 5)) -> Op:
+def _row(name: str, layer: str = "", ranks: tuple[int, int] = (0, 5), plainer: str | None = "dropout") -> Op:
     torch = f"torch.{name}({{0}}, {{p}}, False)"
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
@@ -29,6 +29,7 @@ def _row(name: str, layer: str = "", ranks: tuple[int, int] = (0, 5)) -> Op:
         {"p": 0.5} if layer else {},
         forms=forms,
         view=True,
+        plainer=plainer,
     )
 
 
@@ -44,7 +45,7 @@ def _all_or_nothing(types: Types, attrs: Attrs) -> TensorType:
 
 
 OPS = (
-    _row("dropout", "Dropout"),
+    _row("dropout", "Dropout", plainer=None),
     _row("dropout1d", "Dropout1d", (2, 3)),
     _row("dropout2d", "Dropout2d", (3, 4)),
     _row("dropout3d", "Dropout3d", (4, 5)),
@@ -68,5 +69,6 @@ OPS = (
         {"p": NUMBER},
         forms={Form.FUNCTION: "torch.dropout({0}, {p}, True)"},
         view=True,
+        multiplies_by_zero=lambda types, attrs: attrs["p"] == 1,
     ),
 )

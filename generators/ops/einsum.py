@@ -11,7 +11,7 @@ from functools import reduce
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, Invalid, TensorType, Value
-from generators.ops.base import Infer, Kind, Op, Types, require
+from generators.ops.base import Arithmetic, Infer, Kind, Op, Types, require
 from generators.ops.operands import product
 from generators.ops.rules import ALL, NUMERIC, join, require_dtype, require_same_dtype, summed
 
@@ -232,4 +232,5 @@ EINSUM = Op(
     terms=_reduced,
     forms={Form.FUNCTION: "torch.einsum({equation}, [{args}])"},
     view=True,
+    arithmetic=Arithmetic.SUM,
 )

@@ -11,19 +11,24 @@ from generators.ops.base import (
     BOOL,
     DTYPE,
     INT,
+    NO_ZEROS,
     NUMBER,
+    ZEROS_WHERE_BOOL,
+    Arithmetic,
     Infer,
     Layer,
     Op,
     Operands,
     Spelling,
     Types,
+    ZeroSensitivity,
     dtype_of,
     int_of,
     number_of,
     one_term,
     optional,
     require,
+    zeros_of,
 )
 from generators.ops.guard import clamped
 from generators.ops.operands import one
@@ -54,22 +59,50 @@ def unary_forms(name: str, *, inplace: bool = True, alias: str = "", sign: str =
     return forms
 
 
-def _exact(name: str, *dtypes: DType, alias: str = "", sign: str = "") -> Op:
+def _exact(name: str, *dtypes: DType, alias: str = "", sign: str = "", plainer: str | None = "tanh") -> Op:
     """A result of the operand's type, and nothing rounded."""
     forms = unary_forms(name, alias=alias, sign=sign)
-    return Op(name, one(dtypes), same_type(*dtypes), f"torch.{name}({{0}})", forms=forms)
+    return Op(name, one(dtypes), same_type(*dtypes), f"torch.{name}({{0}})", forms=forms, plainer=plainer)
 
 
-def _test(name: str, *, inplace: bool = False) -> Op:
+def _test(
+    name: str,
+    *,
+    inplace: bool = False,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
+    plainer: str | None = "logical_not",
+) -> Op:
     """A question about each element."""
     forms = unary_forms(name, inplace=inplace)
-    return Op(name, one(ALL), _as(lambda dtype: DType.BOOL), f"torch.{name}({{0}})", forms=forms)
+    infer = _as(lambda dtype: DType.BOOL)
+    source = f"torch.{name}({{0}})"
+    return Op(name, one(ALL), infer, source, forms=forms, zero_sensitivity=zero_sensitivity, plainer=plainer)
 
 
-def float_function(name: str, operands: Operands = one(ALL), *, scale: float = 0.0, alias: str = "") -> Op:
+def float_function(
+    name: str,
+    operands: Operands = one(ALL),
+    *,
+    scale: float = 0.0,
+    alias: str = "",
+    arithmetic: Arithmetic = Arithmetic.FUNCTION,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
+    plainer: str = "tanh",
+) -> Op:
     """Rounded once; integers and booleans give float32."""
     forms = unary_forms(name, alias=alias)
-    return Op(name, operands, _as(floating), f"torch.{name}({{0}})", terms=one_term, scale=scale, forms=forms)
+    return Op(
+        name,
+        operands,
+        _as(floating),
+        f"torch.{name}({{0}})",
+        terms=one_term,
+        scale=scale,
+        forms=forms,
+        arithmetic=arithmetic,
+        zero_sensitivity=zero_sensitivity,
+        plainer=plainer,
+    )
 
 
 def _as(dtype: Callable[[DType], DType], *allowed: DType) -> Infer:
@@ -170,8 +203,8 @@ def _value_and_model(b: Builder) -> tuple[Value, ...]:
 
 OPS = (
     # exact
-    _exact("abs", *NUMERIC, alias="absolute", sign="abs({0})"),
-    _exact("neg", *NUMERIC, alias="negative", sign="-{0}"),
+    _exact("abs", *NUMERIC, alias="absolute", sign="abs({0})", plainer="neg"),
+    _exact("neg", *NUMERIC, alias="negative", sign="-{0}", plainer=None),
     Op(
         "positive",
         one(NUMERIC),
@@ -179,6 +212,7 @@ OPS = (
         "torch.positive({0})",
         forms={Form.METHOD: "{0}.positive()", Form.OPERATOR: "+{0}"},
         view=True,
+        plainer="tanh",
     ),
     _exact("sign", *ALL),
     _exact("sgn", *ALL),
@@ -192,8 +226,8 @@ OPS = (
     _test("isnan"),
     _test("isneginf"),
     _test("isposinf"),
-    _test("signbit"),
-    _test("logical_not", inplace=True),
+    _test("signbit", zero_sensitivity=zeros_of(0)),
+    _test("logical_not", inplace=True, zero_sensitivity=ZEROS_WHERE_BOOL, plainer=None),
     # rounded once, on all numbers
     float_function("sin"),
     float_function("cos"),
@@ -203,8 +237,8 @@ OPS = (
     float_function("sinc", scale=1.0, alias="special.sinc"),
     float_function("erf", alias="special.erf"),
     float_function("erfc", scale=1.0, alias="special.erfc"),
-    float_function("deg2rad"),
-    float_function("rad2deg"),
+    float_function("deg2rad", arithmetic=Arithmetic.ONE_STEP),
+    float_function("rad2deg", arithmetic=Arithmetic.ONE_STEP),
     # rounded once, on part of the numbers only
     float_function("exp", _within(-8.0, 8.0)),
     float_function("exp2", _within(-12.0, 12.0), alias="special.exp2"),
@@ -216,16 +250,16 @@ OPS = (
     float_function("log2", _within(0.125, 1e6)),
     float_function("log10", _within(0.125, 1e6)),
     float_function("log1p", _within(-0.875, 1e6), scale=1.0, alias="special.log1p"),
-    float_function("sqrt", _within(0.0, 1e6)),
-    float_function("rsqrt", _within(0.125, 1e6)),
-    float_function("reciprocal", _nonzero),
+    float_function("sqrt", _within(0.0, 1e6), arithmetic=Arithmetic.ONE_STEP),
+    float_function("rsqrt", _within(0.125, 1e6), zero_sensitivity=zeros_of(0)),
+    float_function("reciprocal", _nonzero, arithmetic=Arithmetic.ONE_STEP, zero_sensitivity=zeros_of(0)),
     float_function("acos", _within(-1.0, 1.0), scale=1.0, alias="arccos"),
     float_function("asin", _within(-1.0, 1.0), alias="arcsin"),
     float_function("acosh", _within(1.0, 1e6), scale=1.0, alias="arccosh"),
     float_function("atanh", _within(-0.9375, 0.9375), scale=1.0, alias="arctanh"),
     float_function("erfinv", _within(-0.9375, 0.9375), scale=1.0, alias="special.erfinv"),
     float_function("lgamma", _within(0.125, 30.0), scale=1.0, alias="special.gammaln"),
-    float_function("digamma", _within(0.125, 100.0), scale=1.0, alias="special.digamma"),
+    float_function("digamma", _within(0.125, 100.0), scale=1.0, alias="special.digamma", zero_sensitivity=zeros_of(0)),
     # integers stay what they are
     Op(
         "square",
@@ -234,6 +268,8 @@ OPS = (
         "torch.square({0})",
         terms=one_term,
         forms=unary_forms("square"),
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
+        plainer="tanh",
     ),
     Op(
         "round",
@@ -249,6 +285,7 @@ OPS = (
             Form.INPLACE: _rounded_by("round_"),
             Form.FUNCTION: Spelling("torch.special.round({0}{more})", lambda types, attrs: types[0].dtype.is_float),
         },
+        plainer="tanh",
     ),
     Op(
         "logit",
@@ -265,6 +302,7 @@ OPS = (
             Form.INPLACE: "{0}.logit_({eps})",
             Form.FUNCTION: "torch.special.logit({0}{more})",
         },
+        plainer="tanh",
     ),
     # casts
     Op(
@@ -281,6 +319,8 @@ OPS = (
             Form.FUNCTION: Spelling("{0}.type({dtype})", _plain_cast),
         },
         view=True,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
+        zero_sensitivity=ZEROS_WHERE_BOOL,
     ),
     Op(
         "to_uint8",
@@ -299,6 +339,7 @@ OPS = (
         {"dtype": DTYPE},
         terms=one_term,
         view=True,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
     ),
     Op(
         "type_as",
@@ -309,9 +350,11 @@ OPS = (
         terms=one_term,
         forms={Form.METHOD: "{0}.to({1})"},
         view=True,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
+        zero_sensitivity=ZEROS_WHERE_BOOL,
     ),
     # the same numbers again
-    Op("clone", one(), same_type(*ALL), "torch.clone({0})", forms={Form.METHOD: "{0}.clone()"}),
+    Op("clone", one(), same_type(*ALL), "torch.clone({0})", forms={Form.METHOD: "{0}.clone()"}, plainer="tanh"),
     Op("to_cpu", one(), same_type(*ALL), '{0}.to("cpu")', forms={Form.METHOD: "{0}.cpu()"}, view=True),
     Op(
         "if_floating_point",
@@ -320,7 +363,15 @@ OPS = (
         "{0} * torch.is_floating_point({0})",
         forms={Form.METHOD: "{0} * {0}.is_floating_point()"},
     ),
-    Op("contiguous", one(), same_type(*ALL), "{0}.contiguous()", view=True),
-    Op("detach", one(), same_type(*ALL), "{0}.detach()", forms={Form.FUNCTION: "torch.detach({0})"}, view=True),
+    Op("contiguous", one(), same_type(*ALL), "{0}.contiguous()", view=True, plainer="tanh"),
+    Op(
+        "detach",
+        one(),
+        same_type(*ALL),
+        "{0}.detach()",
+        forms={Form.FUNCTION: "torch.detach({0})"},
+        view=True,
+        plainer="tanh",
+    ),
     Op("identity", one(), same_type(*ALL), "{0}", forms={Form.MODULE: Layer("torch.nn.Identity()")}, view=True),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
-from generators.ops.base import BOOL, INT, NUMBER, Layer, Op, Types, int_of, one_of, optional, require
+from generators.ops.base import BOOL, INT, NUMBER, Arithmetic, Layer, Op, Types, int_of, one_of, optional, require
 from generators.ops.indexing import (
     INDICES,
     index_type,
@@ -142,5 +142,6 @@ OPS = (
         arity=(2, 3),
         terms=lambda types, attrs: max(int(types[0].sizes[1]), 1),
         forms={Form.MODULE: Layer(_layer("EmbeddingBag", *_BAG), ("weight",))},
+        arithmetic=Arithmetic.SUM,
     ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attr, Attrs, DType, Form, TensorType
-from generators.ops.base import Kind, Layer, Op, Types, require
+from generators.ops.base import Arithmetic, Kind, Layer, Op, Types, require
 from generators.ops.operands import one, product
 from generators.ops.rules import require_dtype
 from generators.ops.windows import EACH, each, either, steps, window
@@ -95,5 +95,6 @@ OPS = (
         _DEFAULTS,
         terms=lambda types, attrs: product(each(attrs, "kernel_size", 2)),
         forms={Form.MODULE: Layer("torch.nn.Fold({output_size}, {kernel_size}{more})")},
+        arithmetic=Arithmetic.SUM_IN_HALF,
     ),
 )

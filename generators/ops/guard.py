@@ -91,6 +91,7 @@ CLAMP = Op(
     {"min": optional(NUMBER), "max": optional(NUMBER)},
     {"min": None, "max": None},
     forms={Form.METHOD: "{0}.clamp({min}, {max})", Form.INPLACE: "{0}.clamp_({min}, {max})"},
+    plainer="tanh",
 )
 
 NAN_TO_NUM = Op(
@@ -105,6 +106,7 @@ NAN_TO_NUM = Op(
         Form.METHOD: "{0}.nan_to_num({nan}, {posinf}, {neginf})",
         Form.INPLACE: "{0}.nan_to_num_({nan}, {posinf}, {neginf})",
     },
+    plainer="tanh",
 )
 
 OPS = (CLAMP, NAN_TO_NUM)

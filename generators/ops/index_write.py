@@ -7,16 +7,7 @@ from collections.abc import Callable
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, TensorType, Value
-from generators.ops.base import (
-    BOOL,
-    INT,
-    SCALAR,
-    Operands,
-    Types,
-    int_of,
-    one_of,
-    require,
-)
+from generators.ops.base import BOOL, INT, SCALAR, ZEROS_WHERE_BOOL, Operands, Types, int_of, one_of, require
 from generators.ops.indexing import (
     INDICES,
     LONG,
@@ -217,7 +208,15 @@ OPS = (
         arity=2,
         terms=None,
     ),
-    row("index_fill_tensor", _index_fill_tensor_operands, _index_fill, SRC, function="index_fill", terms=None),
+    row(
+        "index_fill_tensor",
+        _index_fill_tensor_operands,
+        _index_fill,
+        SRC,
+        function="index_fill",
+        terms=None,
+        zero_sensitivity=ZEROS_WHERE_BOOL,
+    ),
     row(
         "put",
         _put_operands,

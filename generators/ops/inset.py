@@ -7,17 +7,7 @@ from collections.abc import Callable, Mapping
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, Form, TensorType, Value
-from generators.ops.base import (
-    BOOL,
-    INT,
-    SCALAR,
-    Kind,
-    Op,
-    Types,
-    int_of,
-    optional,
-    require,
-)
+from generators.ops.base import BOOL, INT, SCALAR, ZEROS_WHERE_BOOL, Kind, Op, Types, int_of, optional, require
 from generators.ops.indexing import (
     agreed,
     agreed_axis,
@@ -133,6 +123,7 @@ def _into_part(
         defaults,
         arity=(2, 2),
         forms={Form.METHOD: f"{{0}}.{name}({{1}}{tail})"},
+        zero_sensitivity=ZEROS_WHERE_BOOL,
     )
 
 
@@ -168,6 +159,7 @@ OPS = (
         {"non_blocking": False},
         arity=(2, 2),
         forms={Form.INPLACE: "{0}.copy_({1}{more})"},
+        zero_sensitivity=ZEROS_WHERE_BOOL,
     ),
     Op(
         "fill_diagonal",

@@ -185,6 +185,7 @@ OPS = (
         {"dim": 0},
         arity=(1, 8),
         forms={Form.FUNCTION: "torch.concatenate(({args},), axis={dim})"},
+        plainer="cat",
     ),
     Op(
         "stack",

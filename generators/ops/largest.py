@@ -48,6 +48,7 @@ def with_indices(row: Op, nd: int, pooled: Pooled, dtypes: Sequence[DType], says
             Form.FUNCTION: f"F.{row.name}_with_indices({{0}}, {says})",
             Form.MODULE: Layer(f"torch.nn.{layer}({says}, return_indices=True)"),
         },
+        plainer=None,
     )
 
 

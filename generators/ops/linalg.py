@@ -8,7 +8,7 @@ from functools import reduce
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
-from generators.ops.base import INT, NUMBER, SCALAR, Layer, Op, Types, int_of, number_of, require
+from generators.ops.base import INT, NUMBER, SCALAR, Arithmetic, Layer, Op, Types, int_of, number_of, require
 from generators.ops.contraction import WIDTHS, alike, exactly, further, same_numeric, width
 from generators.ops.einsum import meet
 from generators.ops.guard import LARGEST
@@ -125,7 +125,7 @@ def _pair(b: Builder, ranks: Ranks) -> tuple[Value, Value]:
     return x, further(b, fits, otherwise)
 
 
-def _product(name: str, ranks: Ranks) -> Op:
+def _product(name: str, ranks: Ranks, plainer: str | None = "matmul") -> Op:
     def infer(types: Types, attrs: Attrs) -> TensorType:
         x, y = same_numeric(types)
         return _unbroadcast(ranks, x, y)
@@ -138,6 +138,8 @@ def _product(name: str, ranks: Ranks) -> Op:
         arity=(2, 2),
         terms=_inner,
         forms={Form.METHOD: f"{{0}}.{name}({{1}})"},
+        arithmetic=Arithmetic.SUM,
+        plainer=plainer,
     )
 
 
@@ -209,6 +211,8 @@ def _added(name: str, ranks: Ranks, over_batch: bool = False) -> Op:
             Form.METHOD: f"{{0}}.{name}({{1}}, {{2}}{{more}})",
             Form.INPLACE: f"{{0}}.{name}_({{1}}, {{2}}{{more}})",
         },
+        arithmetic=Arithmetic.SUM_IN_HALF if over_batch else Arithmetic.SUM,
+        plainer="matmul",
     )
 
 
@@ -314,6 +318,8 @@ OPS = (
         arity=(2, 3),
         terms=_inner,
         forms={Form.MODULE: Layer(_linear_layer, ("weight", "bias"), when=_is_layer)},
+        arithmetic=Arithmetic.SUM,
+        plainer="matmul",
     ),
     Op(
         "matmul",
@@ -327,12 +333,13 @@ OPS = (
             Form.METHOD: "{0}.matmul({1})",
             Form.OPERATOR: "{0} @ {1}",
         },
+        arithmetic=Arithmetic.SUM,
     ),
     _product("mm", (2, 2)),
     _product("bmm", (3, 3)),
     _product("mv", (2, 1)),
     _product("dot", (1, 1)),
-    _product("vdot", (1, 1)),
+    _product("vdot", (1, 1), plainer=None),
     _added("addmm", (2, 2)),
     _added("addbmm", (3, 3), over_batch=True),
     _added("baddbmm", (3, 3)),
@@ -348,6 +355,7 @@ OPS = (
         arity=(3, 3),
         terms=lambda types, attrs: 2,
         forms={Form.METHOD: "{0}.addr({1}, {2}{more})", Form.INPLACE: "{0}.addr_({1}, {2}{more})"},
+        arithmetic=Arithmetic.SUM,
     ),
     _chain("chain_matmul", 1, vectors=False),
     _chain("linalg_multi_dot", 2, vectors=True),
@@ -368,5 +376,6 @@ OPS = (
         "torch.trace({0})",
         terms=lambda types, attrs: max(1, min(types[0].sizes)),
         forms={Form.METHOD: "{0}.trace()"},
+        arithmetic=Arithmetic.SUM,
     ),
 )

@@ -230,7 +230,13 @@ _LOGITS = "binary_cross_entropy_with_logits"
 OPS = (
     loss_row("mse_loss", _differing(ALL, 20), _difference(bools=True), "MSELoss", given=("weight",), in_layer=False),
     loss_row(
-        "l1_loss", _differing(NUMERIC, 20), _difference(integers=True), "L1Loss", given=("weight",), in_layer=False
+        "l1_loss",
+        _differing(NUMERIC, 20),
+        _difference(integers=True),
+        "L1Loss",
+        given=("weight",),
+        in_layer=False,
+        plainer="mse_loss",
     ),
     loss_row(
         "smooth_l1_loss",
@@ -240,6 +246,7 @@ OPS = (
         lambda source, types: {"beta": source.choice((1.0, 1.0, 0.5, 3, 0))},
         {"beta": NUMBER},
         {"beta": 1.0},
+        plainer="l1_loss",
     ),
     loss_row(
         "huber_loss",
@@ -251,6 +258,7 @@ OPS = (
         {"delta": 1.0},
         given=("weight",),
         in_layer=False,
+        plainer="l1_loss",
     ),
     loss_row(
         "kl_div",
@@ -262,6 +270,7 @@ OPS = (
         {"log_target": False},
         each=_several,
         ways=("none", "mean", "sum", "batchmean"),
+        plainer="l1_loss",
     ),
     loss_row(
         "poisson_nll_loss",
@@ -312,6 +321,7 @@ OPS = (
         given=("weight", "pos_weight"),
         each=_several,
         scale=8.0,  # terms of the size of the logits cancel
+        plainer="l1_loss",
     ),
     loss_row(
         f"{_LOGITS}_pos_weight",
@@ -324,7 +334,15 @@ OPS = (
         scale=8.0,
         function=_LOGITS,
     ),
-    loss_row("soft_margin_loss", _soft_margin_operands, _soft_margin, "SoftMarginLoss", each=_several, scale=1.0),
+    loss_row(
+        "soft_margin_loss",
+        _soft_margin_operands,
+        _soft_margin,
+        "SoftMarginLoss",
+        each=_several,
+        scale=1.0,
+        plainer="l1_loss",
+    ),
     loss_row(
         "hinge_embedding_loss",
         _hinge_operands,

@@ -149,6 +149,7 @@ OPS = (
         {**_DEFAULTS, "p": "fro"},
         terms=terms,
         forms={Form.METHOD: "{0}.norm({p}, {dim}, {keepdim}, dtype={dtype})"},
+        plainer="mean",
     ),
     Op(
         "linalg_vector_norm",
@@ -165,6 +166,7 @@ OPS = (
                 lambda types, attrs: isinstance(attrs["dim"], int),
             )
         },
+        plainer="mean",
     ),
     Op(
         "linalg_matrix_norm",

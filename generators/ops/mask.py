@@ -5,7 +5,7 @@ from __future__ import annotations
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
-from generators.ops.base import INT, SCALAR, Op, Types, int_of, require
+from generators.ops.base import INT, SCALAR, ZEROS_WHERE_BOOL, Op, Types, int_of, require, zeros_of
 from generators.ops.indexing import (
     castable,
     draw_number,
@@ -95,6 +95,7 @@ OPS = (
         "torch.masked_fill({0}, {1}, {2})",
         arity=(3, 3),
         forms={Form.METHOD: "{0}.masked_fill({1}, {2})", Form.INPLACE: "{0}.masked_fill_({1}, {2})"},
+        zero_sensitivity=ZEROS_WHERE_BOOL,
     ),
     Op(
         "masked_select_sum",
@@ -119,8 +120,16 @@ OPS = (
         _nonzero_sum,
         "torch.nonzero({0}).sum(0)",
         forms={Form.METHOD: "{0}.nonzero().sum(0)"},
+        zero_sensitivity=zeros_of(0),
     ),
-    Op("argwhere_sum", one(), _nonzero_sum, "torch.argwhere({0}).sum(0)", forms={Form.METHOD: "{0}.argwhere().sum(0)"}),
+    Op(
+        "argwhere_sum",
+        one(),
+        _nonzero_sum,
+        "torch.argwhere({0}).sum(0)",
+        forms={Form.METHOD: "{0}.argwhere().sum(0)"},
+        zero_sensitivity=zeros_of(0),
+    ),
     Op(
         "nonzero_axis_sum",
         one(),
@@ -128,6 +137,15 @@ OPS = (
         "torch.nonzero({0}, as_tuple=True)[{axis}].sum()",
         _axis_attrs,
         {"axis": INT},
+        zero_sensitivity=zeros_of(0),
     ),
-    Op("where_axis_sum", one(), _nonzero_axis_sum, "torch.where({0})[{axis}].sum()", _axis_attrs, {"axis": INT}),
+    Op(
+        "where_axis_sum",
+        one(),
+        _nonzero_axis_sum,
+        "torch.where({0})[{axis}].sum()",
+        _axis_attrs,
+        {"axis": INT},
+        zero_sensitivity=zeros_of(0),
+    ),
 )

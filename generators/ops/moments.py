@@ -79,6 +79,7 @@ def _unbiased(name: str) -> Spelling:
 
 def _moment(name: str) -> Op:
     two = name.endswith("_mean")
+    plainer = None if name == "var_mean" else "var_mean" if two else "mean"
     forms: dict[Form, str | Spelling | Layer] = {Form.FUNCTION: _unbiased(name)}
     if not two:
         forms[Form.METHOD] = f"{{0}}.{name}({{dim}}, correction={{correction}}, keepdim={{keepdim}})"
@@ -92,6 +93,7 @@ def _moment(name: str) -> Op:
         {**_ALL_OF_IT, "correction": 1},
         terms=terms,
         forms=forms,
+        plainer=plainer,
     )
 
 
@@ -215,6 +217,7 @@ OPS = (
         terms=terms,
         scale=1.0,  # the logarithm of a sum near 1
         forms={Form.METHOD: "{0}.logsumexp({dim}, {keepdim})"},
+        plainer="mean",
     ),
     *map(_moment, ("var", "std", "var_mean", "std_mean")),
     *_quantiles("quantile"),

@@ -63,7 +63,7 @@ def _swapped(x: TensorType, a: int, b: int) -> TensorType:
     return x.with_shape(*shape)
 
 
-def _transposer(name: str, first: str, second: str) -> Op:
+def _transposer(name: str, first: str, second: str, plainer: str | None = None) -> Op:
     def infer(types: Types, attrs: Attrs) -> TensorType:
         (x,) = types
         return _swapped(x, *(axis_of(int_of(attrs, key), x.rank) for key in (first, second)))
@@ -77,6 +77,7 @@ def _transposer(name: str, first: str, second: str) -> Op:
         {first: INT, second: INT},
         forms={Form.FUNCTION: f"torch.{name}({{0}}, {{{first}}}, {{{second}}})"},
         view=True,
+        plainer=plainer,
     )
 
 
@@ -267,7 +268,7 @@ OPS = (
         view=True,
     ),
     _transposer("transpose", "dim0", "dim1"),
-    _transposer("swapdims", "dim0", "dim1"),
+    _transposer("swapdims", "dim0", "dim1", plainer="transpose"),
     _transposer("swapaxes", "axis0", "axis1"),
     Op(
         "t",

@@ -103,7 +103,15 @@ def _without_weight(op: Op, source: str | Callable[[tuple[str, ...], Attrs], str
         found = op.operands(b)
         return found[:most] if found and len(found) >= most else None
 
-    return replace(op, name=f"{op.name}_bias", operands=operands, source=source, arity=(most, most), forms={})
+    return replace(
+        op,
+        name=f"{op.name}_bias",
+        operands=operands,
+        source=source,
+        arity=(most, most),
+        forms={},
+        plainer=op.name,
+    )
 
 
 def _call(

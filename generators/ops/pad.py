@@ -168,6 +168,7 @@ def _copied(mode: str, layer: str, dtypes: Sequence[DType], largest: Largest) ->
         attrs,
         {"pad": INTS},
         forms={Form.MODULE: Layer(make)},
+        plainer="pad_constant",
     )
 
 

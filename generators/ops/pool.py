@@ -9,7 +9,21 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import within
 from generators.graph import FLOATS, Attr, Attrs, DType, Form, TensorType, Value
-from generators.ops.base import BOOL, INT, INTS, NUMBER, Kind, Layer, Op, Types, ints_of, number_of, optional, require
+from generators.ops.base import (
+    BOOL,
+    INT,
+    INTS,
+    NUMBER,
+    Arithmetic,
+    Kind,
+    Layer,
+    Op,
+    Types,
+    ints_of,
+    number_of,
+    optional,
+    require,
+)
 from generators.ops.guard import clamped
 from generators.ops.largest import Pooled, of, with_indices, without_ties
 from generators.ops.operands import one, product
@@ -226,7 +240,19 @@ def _avg_row(nd: int) -> Op:
 
     ranks = (nd + 1, nd + 2)
     name = f"avg_pool{nd}d"
-    return Op(name, one(dtypes, ranks), infer, f"F.{call}", draw, schema, defaults, terms=_terms(nd), forms=forms)
+    return Op(
+        name,
+        one(dtypes, ranks),
+        infer,
+        f"F.{call}",
+        draw,
+        schema,
+        defaults,
+        terms=_terms(nd),
+        forms=forms,
+        arithmetic=Arithmetic.SUM,
+        plainer=f"max_pool{nd}d",
+    )
 
 
 def _lp_row(nd: int) -> Op:
@@ -274,6 +300,7 @@ def _lp_row(nd: int) -> Op:
         {"stride": None, "ceil_mode": False},
         terms=_terms(nd),
         forms={Form.MODULE: Layer(f"torch.nn.LPPool{nd}d({call})", when=as_layer)},
+        plainer=f"avg_pool{nd}d",
     )
 
 
@@ -332,6 +359,8 @@ def _adaptive_terms(nd: int, pooled: Pooled) -> Callable[[Types, Attrs], int]:
 
 
 def _adaptive_rows(nd: int) -> tuple[Op, Op, Op]:
+    arithmetic = Arithmetic.SUM_IN_HALF if nd == 3 else Arithmetic.SUM
+
     def row(kind: str, layer: str) -> Op:
         pooled, call = _adaptive(nd, kind == "avg"), f"adaptive_{kind}_pool{nd}d({{0}}, {{output_size}})"
         forms: dict[Form, str | Layer] = {Form.MODULE: Layer(f"torch.nn.{layer}({{output_size}})")}
@@ -346,6 +375,8 @@ def _adaptive_rows(nd: int) -> tuple[Op, Op, Op]:
             {"output_size": _OUTPUT},
             terms=_adaptive_terms(nd, pooled) if kind == "avg" else None,
             forms=forms,
+            arithmetic=arithmetic if kind == "avg" else Arithmetic.FUNCTION,
+            plainer=f"adaptive_avg_pool{nd}d" if kind == "max" else None,
         )
 
     largest = row("max", f"AdaptiveMaxPool{nd}d")

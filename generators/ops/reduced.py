@@ -36,6 +36,7 @@ def loss_row(
     function: str = "",
     fixed: str = "",
     ways: tuple[str, ...] = ("none", "mean", "sum"),
+    plainer: str | None = None,
 ) -> Op:
     """A loss.
 
@@ -72,6 +73,7 @@ def loss_row(
         terms=terms or summing,
         scale=scale,
         forms={Form.MODULE: made} if layer else {},
+        plainer=plainer,
     )
 
 

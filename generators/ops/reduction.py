@@ -24,16 +24,21 @@ from generators.ops.axes import (
 from generators.ops.base import (
     BOOL,
     INT,
+    NO_ZEROS,
     OPTIONAL_DTYPE,
+    ZEROS_WHERE_BOOL,
+    Arithmetic,
     Infer,
     Kind,
     Op,
     Operands,
     Spelling,
     Types,
+    ZeroSensitivity,
     dtype_of,
     optional,
     require,
+    zeros_of,
 )
 from generators.ops.guard import clamped
 from generators.ops.operands import one
@@ -207,7 +212,14 @@ def _dims_attrs(source: ChoiceSource, types: Types) -> dict[str, Attr]:
     return {"dim": draw_dims(source, types), "keepdim": source.chance(40)}
 
 
-def _summing(name: str, infer: Infer, attrs: Callable[[ChoiceSource, Types], Attrs | None], *dtypes: DType) -> Op:
+def _summing(
+    name: str,
+    infer: Infer,
+    attrs: Callable[[ChoiceSource, Types], Attrs | None],
+    *dtypes: DType,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
+    plainer: str | None = "mean",
+) -> Op:
     """Called with dim=None, PyTorch's sum is another overload than without: the function form leaves it out."""
     return Op(
         name,
@@ -224,6 +236,9 @@ def _summing(name: str, infer: Infer, attrs: Callable[[ChoiceSource, Types], Att
             ),
             Form.METHOD: f"{{0}}.{name}({{dim}}, {{keepdim}}, dtype={{dtype}})",
         },
+        arithmetic=Arithmetic.SUM,
+        zero_sensitivity=zero_sensitivity,
+        plainer=plainer,
     )
 
 
@@ -235,6 +250,8 @@ def _reducing(
     dim: Kind = DIMS,
     default: Attr = None,
     operands: Operands | None = None,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
+    plainer: str | None = None,
 ) -> Op:
     return Op(
         name,
@@ -245,13 +262,26 @@ def _reducing(
         {"dim": dim, "keepdim": BOOL},
         {"dim": default, "keepdim": False},
         forms={Form.METHOD: f"{{0}}.{name}({{dim}}, {{keepdim}})"},
+        zero_sensitivity=zero_sensitivity,
+        plainer=plainer,
     )
 
 
 def _extreme(name: str) -> tuple[Op, ...]:
-    """max or min in all that it is: of everything, along a dim with indices, along several, and where it is."""
+    """max or min in all variants: of everything, along a dim with indices, along several dims, and the index alone."""
+
+    def instead_of_min(operator: str) -> str | None:
+        return operator if name == "min" else None
+
     return (
-        Op(f"{name}_all", one(ALL), _max_all, f"torch.{name}({{0}})", forms={Form.METHOD: f"{{0}}.{name}()"}),
+        Op(
+            f"{name}_all",
+            one(ALL),
+            _max_all,
+            f"torch.{name}({{0}})",
+            forms={Form.METHOD: f"{{0}}.{name}()"},
+            plainer=instead_of_min("max_all"),
+        ),
         Op(
             f"{name}_dim",
             _mostly_without_ties(ALL),
@@ -264,8 +294,9 @@ def _extreme(name: str) -> tuple[Op, ...]:
                 Form.FUNCTION: f"torch.{name}({{0}}, {{dim}}, {{keepdim}})",
                 Form.METHOD: f"{{0}}.{name}({{dim}}, keepdim={{keepdim}})",
             },
+            plainer=instead_of_min("max_dim"),
         ),
-        _reducing(f"a{name}", _amax, _amax_attrs, *ALL, default=()),
+        _reducing(f"a{name}", _amax, _amax_attrs, *ALL, default=(), plainer=instead_of_min("mean") or "sum"),
         _reducing(
             f"arg{name}",
             _argmax,
@@ -273,14 +304,15 @@ def _extreme(name: str) -> tuple[Op, ...]:
             *NUMERIC,
             dim=optional(INT),
             operands=_mostly_without_ties(NUMERIC),
+            plainer=instead_of_min("argmax"),
         ),
     )
 
 
 OPS = (
-    _summing("sum", _sum, _sum_attrs, *ALL),
-    _summing("nansum", _nansum, _sum_attrs, *ALL),
-    _summing("mean", _mean, _mean_attrs, *ALL),
+    _summing("sum", _sum, _sum_attrs, *ALL, zero_sensitivity=ZEROS_WHERE_BOOL, plainer=None),
+    _summing("nansum", _nansum, _sum_attrs, *ALL, zero_sensitivity=ZEROS_WHERE_BOOL),
+    _summing("mean", _mean, _mean_attrs, *ALL, plainer="amax"),
     _summing("nanmean", _nanmean, _mean_attrs, *FLOATS),
     Op(
         "prod",
@@ -297,6 +329,8 @@ OPS = (
             ),
             Form.FUNCTION: Spelling("torch.prod({0}, dtype={dtype})", lambda types, attrs: attrs["dim"] is None),
         },
+        zero_sensitivity=ZEROS_WHERE_BOOL,
+        plainer="mean",
     ),
     *_extreme("max"),
     *_extreme("min"),
@@ -310,8 +344,8 @@ OPS = (
         _ALL_OF_IT,
         forms={Form.METHOD: "{0}.aminmax(dim={dim}, keepdim={keepdim})"},
     ),
-    _reducing("any", _any, _dims_attrs, *ALL),
-    _reducing("all", _any, _dims_attrs, *ALL),
+    _reducing("any", _any, _dims_attrs, *ALL, zero_sensitivity=ZEROS_WHERE_BOOL),
+    _reducing("all", _any, _dims_attrs, *ALL, zero_sensitivity=ZEROS_WHERE_BOOL, plainer="any"),
     Op(
         "count_nonzero",
         one(ALL),
@@ -321,5 +355,7 @@ OPS = (
         {"dim": DIMS},
         {"dim": None},
         forms={Form.METHOD: "{0}.count_nonzero({dim})"},
+        zero_sensitivity=zeros_of(0),
+        plainer="any",
     ),
 )

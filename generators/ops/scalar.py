@@ -8,7 +8,9 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import INTEGERS, Attrs, DType, Form, TensorType, Value
 from generators.ops.base import (
+    NO_ZEROS,
     SCALAR,
+    Arithmetic,
     DrawAttrs,
     Infer,
     Layer,
@@ -18,9 +20,11 @@ from generators.ops.base import (
     Template,
     Terms,
     Types,
+    ZeroSensitivity,
     number_of,
     one_term,
     require,
+    zeros_of,
 )
 from generators.ops.operands import one, partner
 from generators.ops.pairs import ROUNDING, WHOLE, division_terms, held, nonzero, require_fits, rounding_mode, two_terms
@@ -205,6 +209,9 @@ def _row(
     key: str = "other",
     suffix: str = "scalar",
     operands: Operands | None = None,
+    arithmetic: Arithmetic = Arithmetic.FUNCTION,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
+    plainer: str | None = None,
 ) -> Op:
     """`{0} sign number`. `reverse` is the sign that says the same with the number first."""
     forms: dict[Form, str | Spelling | Layer] = {
@@ -216,10 +223,22 @@ def _row(
         forms[Form.OPERATOR] = f"{{{key}}} {reverse} {{0}}"
     source = f"{{0}} {sign} {{{key}}}"
     operands = operands or one(dtypes)
-    return Op(f"{name}_{suffix}", operands, infer, source, attrs, {key: SCALAR}, terms=terms, forms=forms)
+    return Op(
+        f"{name}_{suffix}",
+        operands,
+        infer,
+        source,
+        attrs,
+        {key: SCALAR},
+        terms=terms,
+        forms=forms,
+        arithmetic=arithmetic,
+        zero_sensitivity=zero_sensitivity,
+        plainer=plainer,
+    )
 
 
-def _comparison(name: str, sign: str, reverse: str) -> Op:
+def _comparison(name: str, sign: str, reverse: str, plainer: str | None = "lt_scalar") -> Op:
     return Op(
         f"{name}_scalar",
         one(),
@@ -232,18 +251,45 @@ def _comparison(name: str, sign: str, reverse: str) -> Op:
             Form.METHOD: f"{{0}}.{name}({{other}})",
             Form.OPERATOR: f"{{other}} {reverse} {{0}}",
         },
+        plainer=plainer,
     )
 
 
 def _number_first(
-    name: str, source: str, infer: Infer, operands: Operands, terms: Terms = one_term, function: str = ""
+    name: str,
+    source: str,
+    infer: Infer,
+    operands: Operands,
+    terms: Terms = one_term,
+    function: str = "",
+    arithmetic: Arithmetic = Arithmetic.FUNCTION,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
 ) -> Op:
     forms = {Form.FUNCTION: function} if function else {}
     attrs = number(booleans=infer is not _subtracted)
-    return Op(name, operands, infer, source, attrs, {"other": SCALAR}, terms=terms, forms=forms)
+    return Op(
+        name,
+        operands,
+        infer,
+        source,
+        attrs,
+        {"other": SCALAR},
+        terms=terms,
+        forms=forms,
+        arithmetic=arithmetic,
+        zero_sensitivity=zero_sensitivity,
+        plainer="mul_scalar",
+    )
 
 
-def _called(name: str, infer: Infer, attrs: DrawAttrs, key: str = "other", terms: Terms | None = one_term) -> Op:
+def _called(
+    name: str,
+    infer: Infer,
+    attrs: DrawAttrs,
+    key: str = "other",
+    terms: Terms | None = one_term,
+    plainer: str | None = None,
+) -> Op:
     """Without an operator."""
     return Op(
         f"{name}_scalar",
@@ -254,6 +300,7 @@ def _called(name: str, infer: Infer, attrs: DrawAttrs, key: str = "other", terms
         {key: SCALAR},
         terms=terms,
         forms={Form.METHOD: f"{{0}}.{name}({{{key}}})", Form.INPLACE: f"{{0}}.{name}_({{{key}}})"},
+        plainer=plainer,
     )
 
 
@@ -265,9 +312,17 @@ def _where_row(name: str, operands: Operands, source: Template, *keys: str, meth
 
 
 OPS = (
-    _row("add", "+", _promoted(_same, *ALL), reverse="+"),
-    _row("sub", "-", _subtracted, number(booleans=False), NUMERIC),
-    _row("mul", "*", _promoted(_same, *ALL), reverse="*"),
+    _row("add", "+", _promoted(_same, *ALL), reverse="+", arithmetic=Arithmetic.EXACT_WHERE_HELD),
+    _row(
+        "sub",
+        "-",
+        _subtracted,
+        number(booleans=False),
+        NUMERIC,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
+        plainer="mul_scalar",
+    ),
+    _row("mul", "*", _promoted(_same, *ALL), reverse="*", arithmetic=Arithmetic.EXACT_WHERE_HELD, plainer="add_scalar"),
     Op(
         "div_scalar",
         one(),
@@ -283,26 +338,58 @@ OPS = (
             Form.OPERATOR: "{0} / {other}",
             Form.INPLACE: "{0}.div_({other}{more})",
         },
+        arithmetic=Arithmetic.ONE_STEP,
+        plainer="mul_scalar",
     ),
-    _row("floor_divide", "//", _stepped, _divisor, terms=two_terms),
-    _row("remainder", "%", _stepped, _divisor, terms=two_terms),
-    _called("fmod", _stepped, _divisor, terms=two_terms),
+    _row("floor_divide", "//", _stepped, _divisor, terms=two_terms, plainer="mul_scalar"),
+    _row("remainder", "%", _stepped, _divisor, terms=two_terms, plainer="mul_scalar"),
+    _called("fmod", _stepped, _divisor, terms=two_terms, plainer="mul_scalar"),
     # fractional and negative powers of positive numbers only
     _row("pow", "**", _power, _whole_exponent, key="exponent"),
-    _row("pow", "**", _power, _any_exponent, key="exponent", suffix="positive", operands=_within(0.25, 4.0)),
+    _row(
+        "pow",
+        "**",
+        _power,
+        _any_exponent,
+        key="exponent",
+        suffix="positive",
+        operands=_within(0.25, 4.0),
+        zero_sensitivity=zeros_of(0),
+    ),
     _called(
         "float_power",
         lambda types, attrs: types[0].with_dtype(DType.FLOAT64),
         _whole_exponent,
         key="exponent",
     ),
-    _called("copysign", _promoted(floating, *ALL), number(), terms=None),
+    _called("copysign", _promoted(floating, *ALL), number(), terms=None, plainer="mul_scalar"),
     _called("clamp_min", _promoted(_same, *NUMERIC, key="min"), number("min"), "min", terms=None),
     _called("clamp_max", _promoted(_same, *NUMERIC, key="max"), number("max"), "max", terms=None),
     # the number first
-    _number_first("rsub_scalar", "{other} - {0}", _subtracted, one(NUMERIC), function="torch.rsub({0}, {other})"),
-    _number_first("rdiv_scalar", "{other} / {0}", _promoted(floating, *ALL), _nonzero),
-    _number_first("rfloor_divide_scalar", "{other} // {0}", _promoted(_same, *NUMERIC), _nonzero, two_terms),
+    _number_first(
+        "rsub_scalar",
+        "{other} - {0}",
+        _subtracted,
+        one(NUMERIC),
+        function="torch.rsub({0}, {other})",
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
+    ),
+    _number_first(
+        "rdiv_scalar",
+        "{other} / {0}",
+        _promoted(floating, *ALL),
+        _nonzero,
+        arithmetic=Arithmetic.ONE_STEP,
+        zero_sensitivity=zeros_of(0),
+    ),
+    _number_first(
+        "rfloor_divide_scalar",
+        "{other} // {0}",
+        _promoted(_same, *NUMERIC),
+        _nonzero,
+        two_terms,
+        zero_sensitivity=zeros_of(0),
+    ),
     _number_first(
         "rremainder_scalar",
         "{other} % {0}",
@@ -322,16 +409,16 @@ OPS = (
         forms={Form.FUNCTION: "torch.pow({base}, {0})"},
     ),
     # comparisons
-    _comparison("eq", "==", "=="),
+    _comparison("eq", "==", "==", plainer=None),
     _comparison("ne", "!=", "!="),
-    _comparison("lt", "<", ">"),
+    _comparison("lt", "<", ">", plainer="eq_scalar"),
     _comparison("le", "<=", ">="),
     _comparison("gt", ">", "<"),
     _comparison("ge", ">=", "<="),
     # bits
     _row("bitwise_and", "&", _promoted(_same, *WHOLE), _bits, WHOLE, None, "&"),
-    _row("bitwise_or", "|", _promoted(_same, *WHOLE), _bits, WHOLE, None, "|"),
-    _row("bitwise_xor", "^", _promoted(_same, *WHOLE), _bits, WHOLE, None, "^"),
+    _row("bitwise_or", "|", _promoted(_same, *WHOLE), _bits, WHOLE, None, "|", plainer="bitwise_and_scalar"),
+    _row("bitwise_xor", "^", _promoted(_same, *WHOLE), _bits, WHOLE, None, "^", plainer="bitwise_and_scalar"),
     _row("bitwise_left_shift", "<<", _shifted, _distance, WHOLE, None),
     _row("bitwise_right_shift", ">>", _shifted, _distance, WHOLE, None),
     # selections

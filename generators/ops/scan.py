@@ -8,7 +8,19 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attr, Attrs, DType, Form, TensorType, Value
 from generators.ops.axes import along, draw_axis, terms
-from generators.ops.base import INT, NUMBER, OPTIONAL_DTYPE, Infer, Op, Operands, Spelling, Types, int_of, require
+from generators.ops.base import (
+    INT,
+    NUMBER,
+    OPTIONAL_DTYPE,
+    Arithmetic,
+    Infer,
+    Op,
+    Operands,
+    Spelling,
+    Types,
+    int_of,
+    require,
+)
 from generators.ops.operands import one
 from generators.ops.reduction import cast, draw_dtype, factors
 from generators.ops.rules import ALL, NUMERIC, floating, promote, require_dtype, summed
@@ -30,7 +42,9 @@ def _running_attrs(source: ChoiceSource, types: Types) -> Attrs:
     return {"dim": draw_axis(source, types), "dtype": None if dtype == DType.BOOL else dtype}
 
 
-def _running_row(name: str, operands: Operands) -> Op:
+def _running_row(
+    name: str, operands: Operands, arithmetic: Arithmetic = Arithmetic.FUNCTION, plainer: str | None = None
+) -> Op:
     return Op(
         name,
         operands,
@@ -41,6 +55,8 @@ def _running_row(name: str, operands: Operands) -> Op:
         {"dtype": None},
         terms=terms,
         forms={Form.METHOD: f"{{0}}.{name}({{dim}}, dtype={{dtype}})", Form.INPLACE: f"{{0}}.{name}_({{dim}})"},
+        arithmetic=arithmetic,
+        plainer=plainer,
     )
 
 
@@ -179,8 +195,8 @@ def _integrals(name: str, cumulative: bool) -> tuple[Op, Op]:
 
 
 OPS = (
-    _running_row("cumsum", one()),
-    _running_row("cumprod", factors),
+    _running_row("cumsum", one(), arithmetic=Arithmetic.SUM),
+    _running_row("cumprod", factors, plainer="cumsum"),
     Op(
         "logcumsumexp",
         one(FLOATS),
@@ -191,6 +207,7 @@ OPS = (
         terms=terms,
         scale=1.0,  # the logarithm of a sum near 1
         forms={Form.METHOD: "{0}.logcumsumexp({dim})"},
+        plainer="cumsum",
     ),
     Op(
         "diff",
@@ -203,6 +220,7 @@ OPS = (
         arity=(1, 3),
         terms=_diff_terms,
         forms={Form.METHOD: Spelling(_diff_call("{0}.diff("))},
+        arithmetic=Arithmetic.SUM_IN_HALF,
     ),
     *_integrals("trapezoid", cumulative=False),
     *_integrals("cumulative_trapezoid", cumulative=True),

@@ -10,6 +10,7 @@ from generators.ops.base import (
     NUMBER,
     OPTIONAL_DTYPE,
     SCALAR,
+    Arithmetic,
     Infer,
     Op,
     Spelling,
@@ -114,7 +115,7 @@ def _over_numel(types: Types, attrs: Attrs) -> TensorType:
     return types[0].with_dtype(floating(types[0].dtype))
 
 
-def _arithmetic(name: str, infer: Infer, source: str, **forms: str) -> Op:
+def _arithmetic(name: str, infer: Infer, source: str, arithmetic: Arithmetic = Arithmetic.ONE_STEP, **forms: str) -> Op:
     return Op(
         name,
         RANKED,
@@ -124,6 +125,7 @@ def _arithmetic(name: str, infer: Infer, source: str, **forms: str) -> Op:
         {"dim": INT},
         terms=one_term,
         forms={Form(form): text for form, text in forms.items()},
+        arithmetic=arithmetic,
     )
 
 
@@ -230,7 +232,11 @@ OPS = (
     ),
     _arithmetic("over_size", _over_size, "{0} / {0}.size({dim})", method="{0}.div({0}.shape[{dim}])"),
     _arithmetic(
-        "over_root_size", _over_size, "{0} / {0}.size({dim}) ** 0.5", method="{0}.div({0}.shape[{dim}] ** 0.5)"
+        "over_root_size",
+        _over_size,
+        "{0} / {0}.size({dim}) ** 0.5",
+        Arithmetic.FUNCTION,
+        method="{0}.div({0}.shape[{dim}] ** 0.5)",
     ),
     Op(
         "over_numel",
@@ -239,6 +245,7 @@ OPS = (
         "{0} / {0}.numel()",
         terms=one_term,
         forms={Form.METHOD: "{0}.div({0}.numel())"},
+        arithmetic=Arithmetic.ONE_STEP,
     ),
     Op(
         "arange_size",

@@ -120,7 +120,9 @@ def _no_dtype(types: Types, attrs: Attrs) -> bool:
     return attrs["dtype"] is None
 
 
-def _softmax_row(name: str, layer: Layer, scale: float = 0.0, dtypes: tuple[DType, ...] = ALL) -> Op:
+def _softmax_row(
+    name: str, layer: Layer, scale: float = 0.0, dtypes: tuple[DType, ...] = ALL, plainer: str | None = "softmax"
+) -> Op:
     function = f"F.{name}({{0}}, dim={{dim}}{{more}})"
     written = {Form.FUNCTION: function, Form.METHOD: f"{{0}}.{name}({{dim}}{{more}})"}
     everywhere = name != "softmin"  # which is in torch.nn only
@@ -135,6 +137,7 @@ def _softmax_row(name: str, layer: Layer, scale: float = 0.0, dtypes: tuple[DTyp
         terms=lambda types, attrs: max(1, size_along(types[0], int_of(attrs, "dim"))),
         scale=scale,
         forms={**(written if everywhere else {}), Form.MODULE: layer},
+        plainer=plainer,
     )
 
 
@@ -161,7 +164,7 @@ OPS = (
         {"p": 2.0, "dim": 1, "eps": 1e-12},
         terms=lambda types, attrs: max(1, product(_normalized(types, attrs))),
     ),
-    _softmax_row("softmax", Layer(_softmax_layer, when=_no_dtype)),
+    _softmax_row("softmax", Layer(_softmax_layer, when=_no_dtype), plainer=None),
     _softmax_row("log_softmax", Layer("torch.nn.LogSoftmax(dim={dim})"), scale=1.0),
     _softmax_row("softmin", Layer("torch.nn.Softmin(dim={dim})"), dtypes=NUMERIC),
 )

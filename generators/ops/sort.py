@@ -58,6 +58,7 @@ def _ranking(
     dtypes: tuple[DType, ...],
     call: str,
     method: str,
+    plainer: str | None = None,
 ) -> tuple[Op, Op]:
     """`name` without ties, and `name`_values. `draw` adds to a dim, which is drawn here."""
 
@@ -76,6 +77,7 @@ def _ranking(
             schema,
             defaults,
             forms=forms,
+            plainer=plainer,
         ),
         Op(
             f"{name}_values",
@@ -133,6 +135,7 @@ _SORTS = (
         _SORT,
         _SORT_DEFAULTS,
         forms={Form.METHOD: "{0}.sort(dim={dim}, descending={descending}, stable=True)"},
+        plainer="sort",
     ),
     Op(
         "argsort",
@@ -153,6 +156,7 @@ _SORTS = (
         _SORT,
         _SORT_DEFAULTS,
         forms={Form.METHOD: "{0}.argsort(stable=True{more})"},
+        plainer="argsort",
     ),
     Op("msort", one(), lambda types, attrs: types[0], "torch.msort({0})", forms={Form.METHOD: "{0}.msort()"}),
 )
@@ -218,7 +222,14 @@ def _keepdim(source: ChoiceSource, types: Types, axis: int) -> Attrs:
 
 def _medians(name: str) -> tuple[Op, ...]:
     return (
-        Op(name, one(NUMERIC), _median, f"torch.{name}({{0}})", forms={Form.METHOD: f"{{0}}.{name}()"}),
+        Op(
+            name,
+            one(NUMERIC),
+            _median,
+            f"torch.{name}({{0}})",
+            forms={Form.METHOD: f"{{0}}.{name}()"},
+            plainer="max_all",
+        ),
         *_ranking(
             f"{name}_dim",
             _median_dim,
@@ -228,13 +239,15 @@ def _medians(name: str) -> tuple[Op, ...]:
             NUMERIC,
             f"{name}({{0}}, dim={{dim}}{{more}})",
             f"{name}({{dim}}, {{keepdim}})",
+            plainer="max_dim",
         ),
     )
 
 
-def _extremes(name: str) -> tuple[Op, Op]:
+def _extremes(name: str, plainer: str | None = None) -> tuple[Op, Op]:
     draw: Draw = lambda source, types, axis: {"dim": axis}
-    return _ranking(name, _running, draw, {"dim": INT}, {}, ALL, f"{name}({{0}}, dim={{dim}})", f"{name}({{dim}})")
+    call = f"{name}({{0}}, dim={{dim}})"
+    return _ranking(name, _running, draw, {"dim": INT}, {}, ALL, call, f"{name}({{dim}})", plainer)
 
 
 _SOME = (
@@ -261,7 +274,7 @@ _SOME = (
     *_medians("median"),
     *_medians("nanmedian"),
     *_extremes("cummax"),
-    *_extremes("cummin"),
+    *_extremes("cummin", plainer="cummax"),
 )
 
 OPS = (

@@ -7,7 +7,19 @@ from collections.abc import Sequence
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
-from generators.ops.base import NUMBER, Infer, Op, Operands, Spelling, Types, number_of, require
+from generators.ops.base import (
+    NO_ZEROS,
+    NUMBER,
+    Infer,
+    Op,
+    Operands,
+    Spelling,
+    Types,
+    ZeroSensitivity,
+    number_of,
+    require,
+    zeros_of,
+)
 from generators.ops.operands import partner
 from generators.ops.pairs import (
     ANY_DTYPE,
@@ -101,7 +113,13 @@ def _method(name: str) -> Spelling:
     return Spelling(lambda args, attrs: f"{args[0]}.{name}({', '.join(args[1:])})")
 
 
-def _three_row(name: str, infer: Infer, operands: Operands) -> Op:
+def _three_row(
+    name: str,
+    infer: Infer,
+    operands: Operands,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
+    plainer: str | None = None,
+) -> Op:
     return Op(
         name,
         operands,
@@ -116,12 +134,14 @@ def _three_row(name: str, infer: Infer, operands: Operands) -> Op:
             Form.METHOD: f"{{0}}.{name}({{1}}, {{2}}{{more}})",
             Form.INPLACE: f"{{0}}.{name}_({{1}}, {{2}}{{more}})",
         },
+        zero_sensitivity=zero_sensitivity,
+        plainer=plainer,
     )
 
 
 OPS = (
     _three_row("addcmul", _addcmul, _three),
-    _three_row("addcdiv", _addcdiv, _three_to_divide),
+    _three_row("addcdiv", _addcdiv, _three_to_divide, zero_sensitivity=zeros_of(2), plainer="addcmul"),
     Op(
         "lerp",
         _interpolated,
@@ -130,6 +150,7 @@ OPS = (
         arity=(3, 3),
         terms=two_terms,
         forms={Form.METHOD: "{0}.lerp({1}, {2})", Form.INPLACE: "{0}.lerp_({1}, {2})"},
+        plainer="addcmul",
     ),
     Op(
         "lerp_scalar",

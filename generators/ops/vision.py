@@ -168,7 +168,7 @@ def _upsample(mode: str, schema: Mapping[str, Kind], defaults: Attrs) -> Layer:
     return Layer(make, when=lambda types, attrs: not attrs.get("antialias"))
 
 
-def _interpolate_row(mode: str, *ranks: int) -> Op:
+def _interpolate_row(mode: str, *ranks: int, plainer: str | None = None) -> Op:
     linear, images = mode.endswith(("linear", "bicubic")), mode in ("bilinear", "bicubic")
     size = Kind("a size, or one for each dimension", lambda v: INT.accepts(v) or SIZES.accepts(v))
     scale = Kind("a number, or one for each dimension", lambda v: NUMBER.accepts(v) or NUMBERS.accepts(v))
@@ -188,6 +188,7 @@ def _interpolate_row(mode: str, *ranks: int) -> Op:
         terms=_interpolate_terms(mode),
         scale=4.0,  # of differences between pixels, which the rounding of positions multiplies
         forms={Form.MODULE: _upsample(mode, schema, defaults)},
+        plainer=plainer,
     )
 
 
@@ -315,7 +316,7 @@ def _affine_grid_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 OPS = (
     _interpolate_row("nearest", 3, 4, 5),
-    _interpolate_row("nearest-exact", 3, 4, 5),
+    _interpolate_row("nearest-exact", 3, 4, 5, plainer="interpolate_nearest"),
     _interpolate_row("linear", 3),
     _interpolate_row("bilinear", 4),
     _interpolate_row("bicubic", 4),

@@ -13,6 +13,7 @@ from generators.domain import within
 from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.ops.base import (
     INT,
+    NO_ZEROS,
     DrawAttrs,
     Infer,
     Kind,
@@ -20,6 +21,7 @@ from generators.ops.base import (
     Operands,
     Terms,
     Types,
+    ZeroSensitivity,
     int_of,
 )
 from generators.ops.guard import clamped
@@ -75,6 +77,7 @@ def row(
     function: str = "",
     arity: int = 3,
     terms: Terms | None = summed,
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
 ) -> Op:
     """torch.NAME(x, TAIL): a method, too, and one that works in place."""
     function = function or name
@@ -89,4 +92,5 @@ def row(
         arity=(arity, arity),
         terms=terms,
         forms={Form.METHOD: f"{{0}}.{function}({tail})", Form.INPLACE: f"{{0}}.{function}_({tail})"},
+        zero_sensitivity=zero_sensitivity,
     )

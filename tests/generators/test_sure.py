@@ -1,4 +1,4 @@
-"""What reads zeros and their signs reads what all implementations agree on: in every generator, on every row."""
+"""Operators that depend on zeros or their signs get operands on which all implementations agree, in every generator."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from generators.graph import ANY, Array, DType, Graph, Input, Invalid, Layout, P
 from generators.mutate import mutate
 from generators.ops import OPS, TABLE, Op
 from generators.random_graph import generate
-from generators.sure import LOOKS, is_sure, looked_at
+from generators.sure import zeros_agree
 from generators.values import draw
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 F32 = TensorType(DType.FLOAT32, (4,))
+READERS = [op for op in TABLE.values() if op.reads_zeros]
 BOTH = pytest.mark.parametrize("profile", [Profile.NORMAL, Profile.SPECIAL])
 CLAMPS: tuple[tuple[object, object, bool], ...] = (
     (0.5, 8, True),
@@ -48,11 +49,7 @@ def test_a_variance_and_its_epsilon_are_away_from_zero() -> None:
     with pytest.raises(Invalid, match="rsqrt reads the zeros"):
         emit(b, "rsqrt", variance(b, -1))
     special = Builder(NumpySource(0), profile=Profile.SPECIAL)
-    assert not is_sure(special, variance(special, 1))
-
-
-def test_tables_name_rows() -> None:
-    assert set(TABLE) >= LOOKS
+    assert not zeros_agree(special, variance(special, 1))
 
 
 def emit(b: Builder, op: str, *args: Value, **attrs: object) -> Value:
@@ -67,7 +64,7 @@ def test_computed_floats_are_refused_inputs_and_parts_of_them_are_taken(op: str,
     part = emit(b, "unsqueeze", emit(b, "detach", x), dim=0)
     emit(b, op, part)
     whole = emit(b, "trunc", x)
-    assert not is_sure(b, whole)
+    assert not zeros_agree(b, whole)
     for value in (whole, emit(b, "detach", whole), emit(b, "to", x, dtype="float16")):
         with pytest.raises(Invalid, match=f"^{op} reads the zeros of what was computed$"):
             emit(b, op, value)
@@ -79,14 +76,14 @@ def test_computed_floats_are_refused_inputs_and_parts_of_them_are_taken(op: str,
 def test_a_clamp_keeps_away_from_zero_or_does_not(low: object, high: object, sure: bool) -> None:
     b = Builder(NumpySource(0))
     held = emit(b, "clamp", emit(b, "neg", b.fresh_input(F32)), min=low, max=high)
-    assert is_sure(b, held) is sure
+    assert zeros_agree(b, held) is sure
 
 
 def test_in_the_special_profile_a_clamp_needs_numbers_before_it() -> None:
     b = Builder(NumpySource(0), profile=Profile.SPECIAL)
     x = emit(b, "neg", b.fresh_input(F32))
-    assert not is_sure(b, emit(b, "clamp", x, min=1))
-    assert is_sure(b, emit(b, "clamp", emit(b, "nan_to_num", x), min=1))
+    assert not zeros_agree(b, emit(b, "clamp", x, min=1))
+    assert zeros_agree(b, emit(b, "clamp", emit(b, "nan_to_num", x), min=1))
 
 
 POWERS: tuple[tuple[str, list[int]], ...] = (("float32", [0]), ("int64", []))
@@ -95,20 +92,20 @@ POWERS: tuple[tuple[str, list[int]], ...] = (("float32", [0]), ("int64", []))
 @pytest.mark.parametrize(("exponent", "expected"), POWERS)
 def test_whole_exponents_do_not_divide(exponent: str, expected: list[int]) -> None:
     types = (F32, F32.with_dtype(DType(exponent)))
-    assert list(looked_at("pow", types, (F32,))) == expected
+    assert list(TABLE["pow"].zero_sensitivity.places(types, (F32,))) == expected
 
 
 @pytest.mark.parametrize(("dtype", "expected"), [("bool", [0]), ("int32", [])])
 def test_a_cast_asks_for_zeros_where_it_gives_booleans(dtype: str, expected: list[int]) -> None:
-    assert list(looked_at("to", (F32,), (F32.with_dtype(DType(dtype)),))) == expected
+    assert list(TABLE["to"].zero_sensitivity.places((F32,), (F32.with_dtype(DType(dtype)),))) == expected
 
 
 # --- generators keep to it
 
 
 def graphs_of(profile: Profile, count: int) -> Iterator[Graph]:
-    """Of rows that look, behind rows that compute."""
-    ops = [*(TABLE[name] for name in sorted(LOOKS)), *(TABLE[name] for name in ("neg", "add", "mul", "floor") * 5)]
+    """Graphs of operators that depend on zeros and operators that compute."""
+    ops = [*READERS, *(TABLE[name] for name in ("neg", "add", "mul", "floor") * 5)]
     for index in range(count):
         source = NumpySource(13, index)
         case = generate(source, Limits(max_numel=64), ops, profile=profile, at_least=4, symbolic=False)
@@ -133,7 +130,7 @@ def test_generation_and_mutation_keep_to_it(profile: Profile) -> None:
         replayed(graph, profile)  # refuses what is not sure
         made = {value.name for node in graph.nodes for value in node.results}
         for node in graph.nodes:
-            if node.op in LOOKS:
+            if TABLE[node.op].reads_zeros:
                 looking += 1
                 computed += not made.isdisjoint(node.args)
     assert looking > 300
@@ -164,7 +161,7 @@ def bits(results: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("op", [op for op in OPS if op.name not in LOOKS], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", [op for op in OPS if not op.reads_zeros], ids=lambda op: op.name)
 def test_no_other_row_reads_signs_of_zeros_or_nan(op: Op) -> None:
     """The signs of one input's zeros and NaN change: nothing that counts changes in what PyTorch gives."""
     for index in range(4):
