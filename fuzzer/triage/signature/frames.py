@@ -22,6 +22,10 @@ _TRANSFORM = re.compile(r"<([A-Z]\w+)(-[\w-]+)?>")
 _OURS = re.compile(r"(^|/)(fuzzer|generators|oracles)/[a-z_/]+\.py$")
 
 
+IMPORTER = "_translator.py"
+"""What the files of TVM's frontends of PyTorch that hold converters end with."""
+
+
 def is_ours(frame: Frame) -> bool:
     """A line of difftvm: it led there, and has no part in what went wrong."""
     return _OURS.search(frame.file) is not None

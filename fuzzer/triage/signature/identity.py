@@ -12,7 +12,7 @@ import msgspec
 
 from fuzzer.triage.blame import NOBODY, Blame, Place
 from fuzzer.triage.outline import outline
-from fuzzer.triage.signature.frames import less, meaningful, today
+from fuzzer.triage.signature.frames import IMPORTER, less, meaningful, today
 from fuzzer.triage.signature.messages import frames_of, skeleton, without_operator
 from generators.graph import Case
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
@@ -114,7 +114,7 @@ class Signature:
 _ONNX = "onnx"
 """In the names of the importers that read ONNX, whose frontend is not PyTorch's."""
 
-_CONVERTER = "_translator.py:"
+_CONVERTER = f"{IMPORTER}:"
 """In the frame of what TVM's frontends of PyTorch raise."""
 
 PLAIN_SIBLING = "its plain sibling"

@@ -4,31 +4,43 @@ from __future__ import annotations
 
 import re
 
+from fuzzer.triage.signature.frames import IMPORTER
 from fuzzer.triage.signature.harm import Harm, harm_of
 from fuzzer.triage.signature.messages import skeleton, told
-from oracles.outcome import Died, Outcome, Raised, Skipped, Unsupported
+from oracles.outcome import Died, Outcome, Raised, Skipped, Stage, Unsupported
 
-_UNSUPPORTED_TYPES = frozenset(
+_REFUSING_TYPES = frozenset(
     {
         "NotImplementedError",
         "tvm.error.OpNotImplemented",
         "tvm.error.OpAttributeInvalid",
         "tvm.error.OpAttributeUnImplemented",
+        "torch._dynamo.exc.Unsupported",
         "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode",
         "torch.onnx.errors.UnsupportedOperatorError",
         "onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented",
     }
 )
-_UNSUPPORTED_TEXT = re.compile(
-    r"^Unsupported (function (type|target)|module type|input datatype|type for )|^Unsupported transposed convolution"
+"""Whoever raises one of these means to refuse, whatever the stage."""
+
+_REFUSING_TEXT = re.compile(
+    r"^Unsupported (function (type|target)|module type|input datatype|data type|type for )"
+    r"|^Unsupported transposed convolution|^Got unsupported ScalarType"
     r"|^Unsupported: ONNX|^ONNX does not support|^ONNX export does NOT support"
     r"|only supports? \S+ and \S+ for now|not supported( yet)?\b|is not implemented|not implemented for"
     r"|^Only \S+( or \S+)? \w+ supported|^Expected input's non-batch dimensions to have positive length"  # Relay
-    r"|FPrimalGradient has not been registered|now only support one dataflow block"
     r"|^Currently supports only|must be \S+ for Relax frontend"
     r"|^\S+DispatchError: No ONNX function found for"  # the exporter through dynamo
-    r"|CodeGenWebGPU: (do not|only) support"  # of integers, 64 bits; of floating point, all but 16 and 32
 )
+"""A refusal where a model is taken in: on export and on import. What a later stage says so is an internal error: the
+frontend had taken the model."""
+
+_STATED_LIMIT = re.compile(
+    r"FPrimalGradient has not been registered|now only support one dataflow block"  # relax.transform.Gradient
+    r"|^CodeGenWebGPU: (do not|only) support"  # WGSL has no integers of 64 bits, of floats those of 16 and 32
+)
+"""What a part of TVM is documented not to do, in its own words, whatever the stage."""
+
 _ENVIRONMENT_TEXT = re.compile(
     r"No space left on device|Disk quota exceeded|\[Errno (11|12|23|24|122)\]"  # fork, memory, files, quota
     r"|Unable to allocate [\d.]+ (bytes|KiB|MiB) for an array|Too many open files|cannot find -l\w+"
@@ -45,10 +57,20 @@ def recognise(failure: Raised | Died) -> Outcome:
         return Skipped(machine[0], environment=True)
     if isinstance(failure, Died) or harm_of(failure) is not Harm.NONE:  # CUDA's «not supported» is no plain no
         return failure
-    name = failure.type.replace("torch.onnx._internal.torchscript_exporter.errors", "torch.onnx.errors")
-    if name in _UNSUPPORTED_TYPES or _UNSUPPORTED_TEXT.search(text):
-        return Unsupported(failure.stage, text.strip().split("\n")[0][:200])
-    return failure
+    return Unsupported(failure.stage, text.strip().split("\n")[0][:200]) if _refuses(failure, text) else failure
+
+
+def _refuses(raised: Raised, text: str) -> bool:
+    name = raised.type.replace("torch.onnx._internal.torchscript_exporter.errors", "torch.onnx.errors")
+    if name in _REFUSING_TYPES or _STATED_LIMIT.search(text):
+        return True
+    return _takes_a_model_in(raised) and _REFUSING_TEXT.search(text) is not None
+
+
+def _takes_a_model_in(raised: Raised) -> bool:
+    """Whether a model is being exported or imported. torch.compile calls TVM's importer while it compiles."""
+    imports = any(frame.file.endswith(IMPORTER) for frame in raised.frames)
+    return raised.stage in (Stage.EXPORT, Stage.IMPORT) or imports
 
 
 _LISTED = (

@@ -105,14 +105,49 @@ def test_plain_function() -> None:
     ("type_name", "message"),
     [
         ("AssertionError", "Unsupported function types ['amax.default']"),
-        ("tvm.error.OpNotImplemented", "The following operators are not supported"),
-        ("NotImplementedError", "anything"),
+        ("AssertionError", "as_strided with non-contiguous stride is not supported"),
+        ("TypeError", "Got unsupported ScalarType BFloat16"),
+        ("ValueError", "Unsupported data type for model parameters: torch.complex64"),
+        ("ValueError", "conversion of scaled_dot_product_attention is not implemented"),
         ("tvm.error.InternalError", "Check failed: group_norm: only support float32 and float16 for now"),
-        ("onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented", "Could not find an implementation for Erf(13)"),
     ],
 )
-def test_a_plain_no_is_unsupported(type_name: str, message: str) -> None:
-    assert isinstance(recognise(Raised(Stage.IMPORT, type_name, message)), Unsupported)
+def test_a_plain_no_is_a_refusal_on_export_and_import_and_an_internal_error_later(type_name: str, message: str) -> None:
+    later = {Stage.VERIFY, Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD, Stage.RUN}
+    for stage in (Stage.EXPORT, Stage.IMPORT):
+        assert recognise(Raised(stage, type_name, message)) == Unsupported(stage, message)
+    for stage in later:
+        assert recognise(Raised(stage, type_name, message)) == Raised(stage, type_name, message)
+
+
+def test_what_fails_in_the_code_generator_is_no_refusal_whatever_it_says() -> None:
+    """It was counted as a feature that is not there."""
+    raised = Raised(Stage.RUN, "tvm.error.InternalError", "vectorized store to bool is not supported")
+    assert recognise(raised) == raised
+
+
+@pytest.mark.parametrize(
+    ("type_name", "message"),
+    [
+        ("NotImplementedError", "anything"),
+        ("tvm.error.OpNotImplemented", "The following operators are not supported"),
+        ("onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented", "Could not find an implementation for Erf(13)"),
+        ("torch._dynamo.exc.Unsupported", "Data-dependent branching"),
+        ("tvm.error.InternalError", "CodeGenWebGPU: do not support i64"),
+        ("tvm.error.InternalError", "Operator relax.erf gradient: FPrimalGradient has not been registered"),
+    ],
+)
+def test_a_type_that_says_no_and_a_stated_limit_are_refusals_at_every_stage(type_name: str, message: str) -> None:
+    for stage in Stage:
+        assert recognise(Raised(stage, type_name, message)) == Unsupported(stage, message)
+
+
+def test_torch_compile_calls_the_importer_while_it_compiles() -> None:
+    raised = Raised(Stage.COMPILE, "AssertionError", "Unsupported function types ['amax.default']")
+    importer = Frame("tvm/relax/frontend/torch/fx_translator.py", 9, "from_fx")
+    backend = Frame("tvm/relax/frontend/torch/dynamo.py", 9, "_relax_backend")
+    assert isinstance(recognise(replace(raised, frames=(backend, importer))), Unsupported)
+    assert recognise(replace(raised, frames=(backend,))) == replace(raised, frames=(backend,)), "what TVM compiles then"
 
 
 def test_deaths_and_wrong_results_are_told_apart_by_operators_only() -> None:
