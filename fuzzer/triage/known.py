@@ -1,11 +1,12 @@
-"""Known behaviour: what is filed upstream already, or decided to be left alone. Counted, not shown as new.
+"""Known behaviour: what is filed upstream, or documented as unsupported. Counted, not shown as new.
 
 `known_issues.toml` has one table for each; what it says of a signature must all hold:
 
     [[known]]
-    name = "integer-power"                 short, and its own
+    name = "square-root-of-integers"       short, and its own
     why = "one sentence"
-    issue = 19550                          of apache/tvm; left out where there is none yet
+    issue = 18443                          of apache/tvm, or a pull request there; or, where nothing is filed,
+    page = "https://tvm.apache.org/..."    the documentation that says that this is not supported
     kind, component, stage, error, where   as in the signature
     skeleton, frame                        regular expressions, found anywhere in it
     ops = ["cumsum"]                       exactly the operators of the reduced case
@@ -33,6 +34,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     why: str
     issue: int | None = None
+    page: str = ""
     kind: Kind | None = None
     component: Component | None = None
     stage: Stage | None = None
@@ -44,7 +46,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def upstream(self) -> str:
-        return f"apache/tvm #{self.issue}" if self.issue else "not filed yet"
+        return f"apache/tvm #{self.issue}" if self.issue else self.page
 
     def matches(self, signature: Signature) -> bool:
         """Whether a finding is this. What is told by its operators alone is no bug of a pass on them."""
@@ -89,6 +91,8 @@ def parse(text: str, where: str) -> tuple[Entry, ...]:
 
 
 def _check(entry: Entry, where: str) -> None:
+    if not entry.issue and not entry.page.startswith("https://"):
+        raise Invalid(f"{where}: {entry.name!r} may be a new bug: give it an issue, or a page that documents it")
     if entry.skeleton is None and entry.frame is None and entry.ops is None:
         raise Invalid(f"{where}: {entry.name!r} would hide too much: give it a skeleton, a frame or ops")
     for pattern in (entry.skeleton, entry.frame):

@@ -52,7 +52,7 @@ def is_open(answer: Answer) -> bool:
         (gates.steady, lambda d: with_doc(d, flaky=True, confirmed="2 of 3"), "flaky: 2 of 3"),
         (gates.of_plain_tvm, lambda d: with_doc(d, versions={"preload": "a.py 12"}), "found with --preload a.py 12"),
         (gates.no_misuse, lambda d: with_doc(d, kind=Kind.SLOW), "compile-time: TVM promises no time"),
-        (gates.not_known, lambda d: integer_power(d), "integer-power: apache/tvm #19550"),
+        (gates.not_known, lambda d: square_root(d), "square-root-of-integers: apache/tvm #18443"),
         (gates.presentable, lambda d: replace(d, title="x" * 257), "title 257 of at most 256 characters"),
         (gates.presentable, lambda d: replace(d, body="x" * 65_537), "text 65537 of 65536"),
         (gates.presentable, lambda d: replace(d, body=f"in {d.campaign}/x"), "it names "),
@@ -67,8 +67,8 @@ def test_a_look_at_the_finding(
     assert told in shut.told
 
 
-def integer_power(draft: Draft) -> Draft:
-    skeleton = "Check failed: N is false: power only applies to float"
+def square_root(draft: Draft) -> Draft:
+    skeleton = "relax.sqrt requires the input tensor to have float dtype"
     return with_doc(draft, identity=replace(draft.doc.identity, skeleton=skeleton, kind=Kind.INTERNAL_ERROR))
 
 
