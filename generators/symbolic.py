@@ -110,10 +110,13 @@ class Expr:
 
 
 def _written(atoms: tuple[Atom, ...], factor: int) -> str:
-    names = "*".join(map(str, atoms))
+    """As it is read again: a quotient after another factor is in parentheses, or that factor would be divided too."""
     if not atoms:
         return str(factor)
-    return names if factor == 1 else f"-{names}" if factor == -1 else f"{factor}*{names}"
+    first = factor in (1, -1)
+    names = [str(atom) if atom.inner is None or (first and not i) else f"({atom})" for i, atom in enumerate(atoms)]
+    sign = "-" if factor == -1 else "" if factor == 1 else f"{factor}*"
+    return sign + "*".join(names)
 
 
 class _Parser:
