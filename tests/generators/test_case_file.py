@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from generators.builder import Limits
 from generators.case_file import JSON_NAME, TENSORS_NAME, decode, digest, encode, read
 from generators.check import check
+from generators.choice import NumpySource
 from generators.domain import ANY, POSITIVE
 from generators.graph import (
     Array,
@@ -31,6 +34,8 @@ from generators.graph import (
     TensorType,
     Value,
 )
+from generators.ops import TABLE
+from generators.random_graph import generate
 from generators.strategies import cases
 
 
@@ -88,6 +93,25 @@ def test_round_trip(case: Case) -> None:
     assert_equal(again, case)
     assert encode(again) == files
     assert digest(again) == digest(case)
+
+
+DIVIDING_AND_MULTIPLYING = (
+    *("max_pool1d", "avg_pool2d", "slice", "getitem", "unfold", "conv1d", "interpolate_nearest", "over_size"),
+    *("repeat", "tile", "cat", "reshape_merge", "repeat_interleave", "stack", "kron"),
+)
+"""Operators whose results have sizes such as 3*((n-1)//2)+9, when one reads the other."""
+
+
+def test_every_case_with_sizes_known_by_name_that_seeds_draw_is_read_back() -> None:
+    ops = [TABLE[name] for name in DIVIDING_AND_MULTIPLYING]
+    texts = []
+    for seed in range(600):
+        with suppress(Invalid):  # no operator fits
+            case = generate(NumpySource(24, seed), Limits(max_nodes=6, max_numel=256), ops, symbolic=True)
+            texts.append(encode(case)[0].decode())
+            assert_equal(decode(*encode(case)), case)
+    assert len(texts) > 500
+    assert sum(re.search(r"\*\(+[^\"]*//", text) is not None for text in texts) > 10
 
 
 def test_round_trip_of_0d_bool_symbols_roles_and_two_results() -> None:
