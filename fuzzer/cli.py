@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -14,26 +14,26 @@ from fuzzer.exit_codes import Exit
 from fuzzer.terminal import say
 
 VERBS = {
-    "run": "Fuzz. Start the campaign in DIR, or continue it; findings go to DIR/crashes.",
-    "status": "Say how a campaign is doing, from any shell.",
-    "triage": "List the findings of a campaign; known behaviour is counted, not listed.",
-    "replay": "Run a finding again: is it still there?",
+    "run": "Fuzz: start the campaign in DIR, or continue it.",
+    "status": "Say how a campaign is doing, whether it runs or not.",
+    "triage": "List the findings of a campaign.",
+    "replay": "Run a finding again: is the bug still there?",
     "minimize": "Reduce a finding again, and save it anew.",
     "blame": "Say which part of TVM is to blame for a finding.",
     "bisect": "Say which releases of TVM a finding shows in.",
     "report": "Print findings as issues, as JSON or as pages.",
     "dashboard": "Show a campaign as one page that opens without a network.",
-    "file": "Write the issues that findings would be; with --submit, file them.",
-    "merge": "Bring the findings and the books of several campaigns into one.",
+    "file": "Write the issues that findings would be; --submit files them.",
+    "merge": "Bring several campaigns into one.",
     "import": "Make seed cases of real models.",
-    "sweep": "Take PyTorch's own samples of every operator through the lanes.",
+    "sweep": "Run PyTorch's own samples of every operator.",
     "gen": "Generate cases without any compiler.",
     "corpus": "List or run the cases that ship with difftvm.",
     "lanes": "List the lanes, and what this machine can do with each.",
     "ops": "List the operators.",
     "toolchain": "Install, list, check and remove other releases of TVM.",
-    "bench": "Print figures about the fuzzer itself.",
-    "doctor": "Prove that every kind of failure is detected; print versions and lanes.",
+    "bench": "Measure the fuzzer itself.",
+    "doctor": "Prove that every kind of failure is detected.",
 }
 """Each verb with its line in `fuzz --help`."""
 
@@ -62,32 +62,48 @@ def loaded(verb: str) -> Any:
 
 app = typer.Typer(
     cls=Verbs,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-@app.callback()
-def fuzz() -> None:
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # 20 ms, which other calls save
+
+        print(f"difftvm {version('difftvm')}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Options without a verb are those of `run`; `fuzz --replay X` is `fuzz replay X`.")
+def fuzz(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
     """A differential fuzzer for TVM."""
 
 
 for _verb, _line in VERBS.items():
-    app.command(_verb, help=_line)(lambda: None)  # its name and its line in the list; `Verbs` loads the rest
+    app.command(_verb, short_help=_line)(lambda: None)  # its name and its line in the list; `Verbs` loads the rest
+
+
+OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
 
 
 def routed(arguments: list[str]) -> list[str]:
-    """`fuzz --replay X` is `fuzz replay X`; options without a verb are those of `run`."""
-    if arguments and (arguments[0] in VERBS or arguments[0] in ("--help", "-h")):
+    """No argument is `--help`; `fuzz --replay X` is `fuzz replay X`; options without a verb are those of `run`."""
+    if not arguments:
+        return ["--help"]
+    if arguments[0] in VERBS or arguments[0] in OWN_OPTIONS:
         return arguments
     for index, argument in enumerate(arguments):
         if argument == "--replay":
             return ["replay", *arguments[:index], *arguments[index + 1 :]]
         if argument.startswith("--replay="):
             return ["replay", argument.removeprefix("--replay="), *arguments[:index], *arguments[index + 1 :]]
-    return arguments if arguments and not arguments[0].startswith("-") else ["run", *arguments]
+    return ["run", *arguments] if arguments[0].startswith("-") else arguments
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ class Wanted:
 
 def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> Wanted:
     """Raise `Invalid` where the folder contains neither a finding nor a case."""
-    if (source / finding_file.NAME).exists():
+    if (source / finding_file.NAME).exists() or not (source / case_file.JSON_NAME).exists():
         doc, case = finding_file.read_with_case(source)
         (lane,) = in_toolchains((doc.lane,), named(toolchain or doc.lane.toolchain)[:1])
         finding = Finding(doc.kind, doc.component, lane, doc.identity.stage, doc.evidence.evidence)

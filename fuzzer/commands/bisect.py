@@ -22,7 +22,7 @@ from fuzzer.toolchains import install, registry
 from fuzzer.toolchains.lanes import named, runs_in
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.blame import Releases, Verdict
-from fuzzer.triage.blame.releases import Fate, Release, fates, told
+from fuzzer.triage.blame.releases import Fate, Release, fates, told, with_recorded
 from fuzzer.triage.signature import signature_of
 from generators.graph import Invalid
 from oracles.lane import LaneSpec
@@ -47,12 +47,12 @@ def bisect(
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as executor:
         releases = [Release(executor.backend(fleet.Place(each.name)).versions["tvm"], each.name) for each in chosen]
         seen = list(fates(executor.run_fresh, case, doc.lane, signature_of(doc.finding), releases))
-    summary = told(seen)
+    verdicts = with_recorded(told(seen), doc.releases)
     if json:
-        print_json(_document(doc.slug, seen, summary))
+        print_json(_document(doc.slug, seen, verdicts))
         return
-    Console(markup=False, emoji=False).print(_table(seen))
-    print(f"{doc.slug}: {_in_words(summary)}; {_next(finding, seen)}")
+    Console(markup=False, emoji=False).print(_table(seen, verdicts))
+    print(f"{doc.slug}: {_in_words(verdicts)}; {_next(finding, verdicts)}")
 
 
 def _toolchains(lane: LaneSpec, names: str | None) -> list[Toolchain]:
@@ -73,13 +73,18 @@ def _install() -> None:
             install.add_release(release, say)
 
 
-def _table(seen: Sequence[Fate]) -> Table:
+def _table(fates_now: Sequence[Fate], releases: Releases) -> Table:
+    """A row for each release; a release that was not run now has what finding.json records."""
     table = Table(box=None)
     for column in ("TVM", "toolchain", "verdict", ""):
         table.add_column(column, no_wrap=bool(column), overflow="fold")
-    for fate in seen:
-        shown = headline(fate.finding) if fate.finding else ""
-        table.add_row(fate.release.version, fate.release.toolchain, fate.verdict, shown)
+    now = {fate.release.version: fate for fate in fates_now}
+    for version, verdict in releases.verdicts:
+        fate = now.get(version)
+        if fate is None:
+            table.add_row(version, "-", verdict, "as finding.json records it")
+        else:
+            table.add_row(version, fate.release.toolchain, verdict, headline(fate.finding) if fate.finding else "")
     return table
 
 
@@ -88,21 +93,21 @@ def _in_words(releases: Releases) -> str:
     parts += [f"fixed in {releases.fixed}"] if releases.fixed else []
     if parts:
         return ", ".join(parts)
-    verdicts = {verdict for _, verdict in releases.verdicts} - {Verdict.NOT_RUN}
     if len(releases.verdicts) < 2:
-        return "there is no other release to hold it against"
+        return "no other release is installed here, and finding.json records none"
+    verdicts = {verdict for _, verdict in releases.verdicts} - {Verdict.NOT_RUN}
     if verdicts == {Verdict.FAILS}:
         return "it shows in all of them"
-    return "it shows in none of them" if Verdict.FAILS not in verdicts else "the turn cannot be told"
+    if Verdict.FAILS not in verdicts:
+        return "it shows in none of them"
+    return "no release fails next to one that passes"
 
 
-def _next(finding: Path, seen: Sequence[Fate]) -> str:
-    if len(seen) < 2:
-        return next_line("bisect", finding, "--install")
-    return next_line("blame", finding)
+def _next(finding: Path, releases: Releases) -> str:
+    return next_line("blame", finding) if len(releases.verdicts) > 1 else next_line("bisect", finding, "--install")
 
 
-def _document(slug: str, seen: Sequence[Fate], releases: Releases) -> dict[str, object]:
+def _document(slug: str, fates_now: Sequence[Fate], releases: Releases) -> dict[str, object]:
     runs = [
         {
             "tvm": fate.release.version,
@@ -110,6 +115,14 @@ def _document(slug: str, seen: Sequence[Fate], releases: Releases) -> dict[str, 
             "verdict": fate.verdict,
             "told": headline(fate.finding) if fate.finding else "",
         }
-        for fate in seen
+        for fate in fates_now
     ]
-    return {"slug": slug, "introduced": releases.introduced, "fixed": releases.fixed, "runs": runs}
+    now = {fate.release.version for fate in fates_now}
+    recorded = [{"tvm": version, "verdict": verdict} for version, verdict in releases.verdicts if version not in now]
+    return {
+        "slug": slug,
+        "introduced": releases.introduced,
+        "fixed": releases.fixed,
+        "runs": runs,
+        "recorded": recorded,
+    }

@@ -21,8 +21,10 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to; of several findings, a folder. Printed if not given.")
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
-    """Tell findings again, as today's code does: `fuzz report crashes/x --format md`."""
+    """Print findings as today's code reports them: `fuzz report crashes/x --format md`. Nothing is run."""
+    format = Format.JSON if json else format
     records = [read(folder) for folder in findings]
     texts = {record.doc.slug: text(record, format) for record in records}
     if out is None:

@@ -24,6 +24,7 @@ from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
 from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames, lanes_named, ops_named
 from fuzzer.exit_codes import Exit
 from fuzzer.filing.auto import asked_for
+from fuzzer.filing.gates import may_be_filed
 from fuzzer.filing.office import Office
 from fuzzer.filing.tracker import PUBLIC
 from fuzzer.isolate.devices import Device
@@ -31,6 +32,7 @@ from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.processes import keep_memory_tight
 from fuzzer.isolate.toolchain import HOST, HOST_NAME
 from fuzzer.lanes import OFTEN, RELAY_OFTEN, RELAY_ROADS, RELAY_SAMPLED, SAMPLED_LANES, SCREENING
+from fuzzer.report import finding_file
 from fuzzer.settings import DRAWN, Disk, LaneMix, RunLimits, Settings
 from fuzzer.terminal import next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
@@ -176,12 +178,18 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
     print(f"the campaign has {in_all}; {number_of(len(findings), 'finding')}, {in_tvm} of them TVM's")
     for device, reason in quarantined.items():
         print(f"{device} was not used to the end: {reason}")
-    of_tvm = [doc for doc in task.triage.new if doc.component is Component.TVM]
-    example = next(iter([*of_tvm, *findings]), None)
-    folder, crashes = os.path.relpath(store.folder), os.path.relpath(store.crashes)
-    again = ("run", *(("--campaign", folder) if folder != "." else ()), "--seconds", "600")
-    then = ("--replay", f"{crashes}/{example.slug}") if example else again
-    print(next_line(*then, *(("--preload", preload) if preload else ())))
+    print(next_line(*_what_next(task, store, preload)))
+
+
+def _what_next(task: Campaign, store: Store, preload: Path | None) -> tuple[object, ...]:
+    """Replay a new finding that may be filed; without one, look at the findings; without any, go on."""
+    where = () if os.path.relpath(store.folder) == "." else ("--campaign", os.path.relpath(store.folder))
+    loads = ("--preload", preload) if preload else ()
+    for doc in task.triage.new:
+        folder = store.crashes / doc.slug
+        if may_be_filed(finding_file.read(folder)):
+            return "--replay", os.path.relpath(folder), *loads
+    return ("triage", *where) if store.findings else ("run", *where, "--seconds", "600", *loads)
 
 
 def run_on_cluster(order: Order, campaign: Path, seed: int | None, json: bool) -> None:

@@ -72,16 +72,27 @@ def remove(name: Name) -> None:
     print(f"removed {name}; {next_line('toolchain', 'list')}")
 
 
-@toolchain.command("python", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def run_python(name: Name, context: typer.Context) -> None:
-    """Run a toolchain's Python with what follows, in its environment: `fuzz toolchain python relay repro.py`. The exit
-    code is the program's."""
+@toolchain.command("python", context_settings={"allow_extra_args": True, "allow_interspersed_args": False})
+def run_python(
+    name: Name,
+    context: typer.Context,
+    json: Annotated[
+        bool, typer.Option("--json", help="Before NAME: print the exit code and the output as JSON.")
+    ] = False,
+) -> None:
+    """Run a toolchain's Python in its environment: `fuzz toolchain python relay repro.py`. What follows NAME goes to
+    Python; the exit code is the program's."""
     found = registry.find(name)
     try:
-        done = subprocess.run([found.python, *context.args], env=own_environment(found))
+        done = subprocess.run(
+            [found.python, *context.args], env=own_environment(found), capture_output=json, text=True, errors="replace"
+        )
     except OSError as error:
         raise EnvironmentMissing(f"{found.python} does not start: {error.strerror}") from None
-    raise typer.Exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
+    code = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    if json:
+        print_json({"toolchain": name, "exit": code, "stdout": done.stdout, "stderr": done.stderr})
+    raise typer.Exit(code)
 
 
 @toolchain.command()

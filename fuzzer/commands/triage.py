@@ -21,7 +21,7 @@ from fuzzer.triage import merge as merging
 from fuzzer.triage import tables
 from fuzzer.triage.merge import Merge
 from fuzzer.triage.related import causes
-from fuzzer.watching.on_disk import counted_in, findings_of
+from fuzzer.watching.on_disk import check, counted_in, findings_of
 from fuzzer.watching.words import number_of
 from generators.graph import Invalid
 from oracles.finding import Component
@@ -40,6 +40,7 @@ def triage(
     folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
     if not folders and not is_campaign(campaign):
         raise Invalid(why_no_index(campaign))
+    check(campaign)
     if merge:
         found = _merged(campaign, folders)
         if json:

@@ -20,6 +20,7 @@ from fuzzer.filing.tracker import BODY, TITLE, Issue, Tracker
 from fuzzer.isolate.fleet import FreshRunner
 from fuzzer.isolate.toolchain import HOST_NAME, Kind, language_of
 from fuzzer.replay import replay
+from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.issue import marker
 from fuzzer.toolchains.lanes import in_toolchain
 from fuzzer.triage import known
@@ -86,6 +87,12 @@ def unasked(told: str) -> Answer:
 
 
 # --- what a look at the finding says
+
+
+def may_be_filed(doc: FindingDoc) -> bool:
+    """Whether the finding itself, without its report, is one for TVM's maintainers."""
+    steady_bug_of_tvm = doc.component is Component.TVM and not doc.flaky
+    return steady_bug_of_tvm and misuse.match(doc) is None and known.match(doc.identity) is None
 
 
 def of_tvm(draft: Draft, desk: Desk) -> Answer:

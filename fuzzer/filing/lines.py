@@ -6,6 +6,7 @@ from typing import assert_never
 
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.filing import Asked, Denied, Drafted, Fate, Filed, Held
+from fuzzer.filing.gates import Verdict
 from fuzzer.terminal import next_line
 
 
@@ -21,6 +22,9 @@ def _line(asked: Asked) -> str:
 
 def _in_words(draft: Draft, fate: Fate) -> str:
     match fate:
+        case Drafted(asked=asked) if shut := [each for each in asked if each.answer.verdict is Verdict.SHUT]:
+            hint = "; --force files it all the same" if all(each.answer.forcible for each in shut) else ""
+            return f"nothing was sent, and --submit would not file it either{hint}"
         case Drafted():
             return f"nothing was sent; {next_line('file', draft.folder, '--submit', '--repo', 'OWNER/NAME')}"
         case Held(asked=asked):

@@ -177,6 +177,8 @@ def read(folder: Path) -> FindingDoc:
     path = folder / NAME
     try:
         doc = msgspec.convert(_with_numbers(msgspec.json.decode(read_plain(path))), FindingDoc)
+    except (FileNotFoundError, NotADirectoryError):
+        raise Invalid(_why_none(folder)) from None
     except OSError as error:
         raise Invalid(f"{error.filename}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -188,6 +190,18 @@ def read(folder: Path) -> FindingDoc:
     if reason := why_not(doc.lane):
         raise Invalid(f"{path}: {reason}")
     return doc
+
+
+def _why_none(folder: Path) -> str:
+    """Why a path names no finding, in one sentence."""
+    if not folder.exists():
+        return f"{folder}: there is no such folder"
+    if not folder.is_dir():
+        return f"{folder}: not the folder of a finding, but a file"
+    for parent in (folder, folder / "crashes"):
+        if found := sorted(path.parent for path in parent.glob(f"*/{NAME}")):
+            return f"{folder}: not one finding, but a folder that holds {len(found)}; name one, such as {found[0]}"
+    return f"{folder}: not the folder of a finding: there is no {NAME} in it"
 
 
 def read_with_case(folder: Path) -> tuple[FindingDoc, Case]:

@@ -32,8 +32,10 @@ NEEDED = ("msgspec", "multiprocess", "numpy", "ml_dtypes", "safetensors", "torch
 
 OLDEST_PYTHON = (3, 11)
 TAIL = 4
+SHOWN = 4
 PACKAGE = "apache-tvm"
 _LISTED = re.compile(r"^Available versions: (.*)$", re.M)
+_OFFERED = re.compile(r"\(from versions: (.*?)\)")
 _RELEASE = re.compile(r"\d+(\.\d+)+([a-z.]+\d+)*")
 
 
@@ -42,12 +44,29 @@ def add_release(release: str, tell: Tell) -> Record:
     if not _RELEASE.fullmatch(release):
         raise Invalid(f"{release!r} is neither a release of apache-tvm (0.26.0, say) nor relay; own builds: --python")
     with registry.adding(release) as folder:
+        check_release(release, folder)
         python = virtual_environment(folder, sys.executable, tell)
         tell(f"installing apache-tvm {release} ...")
         pip(python, "--no-deps", f"apache-tvm=={release}")
         tell(f"installing torch {_as_host('torch').partition('==')[2]} and what else it needs ...")
         pip(python, *map(_as_host, AS_HOST), "typing_extensions", *_ffi(folder))
         return _finished(Toolchain(release, str(python)), tell)
+
+
+def check_release(release: str, folder: Path) -> None:
+    """Raise `EnvironmentMissing` with one sentence where pip, under the user's settings, finds no such release. Nothing
+    is installed; with `folder` as its target, pip also works in a Python that a Linux distribution manages."""
+    try:
+        pip(Path(sys.executable), "--dry-run", "--quiet", "--no-deps", "--target", str(folder), f"{PACKAGE}=={release}")
+    except EnvironmentMissing as error:
+        found = _OFFERED.search(str(error))
+        if found is None:
+            raise
+        offered = found[1].split(", ")
+        if offered == ["none"]:
+            raise EnvironmentMissing(f"pip finds no release of {PACKAGE}: is the package index reachable?") from None
+        newest = ", ".join(offered[-SHOWN:])
+        raise EnvironmentMissing(f"pip finds no {PACKAGE} {release}; the newest that it finds are {newest}") from None
 
 
 def on_the_index() -> list[str]:

@@ -37,8 +37,15 @@ class Books:
         return len(self.merged) + (self.own.tally.tests > 0 or not self.merged)
 
 
+def check(folder: Path) -> None:
+    """Raises `Invalid` where there is no index, and campaign.json cannot be read either."""
+    if not (folder / index.NAME).exists():
+        state.read(folder)
+
+
 def opened(folder: Path) -> Index:
-    """For reading. Raises `Invalid` where there is no campaign."""
+    """For reading. Raises `Invalid` where there is no campaign, or a damaged one."""
+    check(folder)
     if not (folder / index.NAME).exists():
         raise Invalid(why_no_index(folder))
     return Index(folder, writes=False)

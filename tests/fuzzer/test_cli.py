@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 import msgspec
@@ -63,7 +64,7 @@ def process(tmp_path: Path, no_torch: str) -> Fuzz:
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "fuzzer.cli", *map(str, arguments)]
-        environment = {**os.environ, "PYTHONPATH": no_torch}
+        environment = {**os.environ, "PYTHONPATH": f"{no_torch}:{Path(__file__).parents[2]}"}
         return subprocess.run(command, capture_output=True, text=True, timeout=30, env=environment, cwd=tmp_path)
 
     return run
@@ -82,7 +83,9 @@ def refused(done: subprocess.CompletedProcess[str], *says: object) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("", "run"),
+        ("", "--help"),
+        ("--version", "--version"),
+        ("--show-completion bash", "--show-completion bash"),
         ("run", "run"),
         ("run --tests 3", "run --tests 3"),
         ("--tests 3 --json", "run --tests 3 --json"),
@@ -245,14 +248,28 @@ def test_a_campaign_that_is_a_file(fuzz: Fuzz, tmp_path: Path) -> None:
 
 
 def test_replay_of_a_missing_folder(fuzz: Fuzz, tmp_path: Path) -> None:
-    refused(fuzz("--replay", tmp_path / "none"), tmp_path / "none" / "finding.json", "No such file")
+    refused(fuzz("--replay", tmp_path / "none"), f"{tmp_path / 'none'}: there is no such folder")
 
 
 def test_replay_of_a_file(fuzz: Fuzz, saved: Path) -> None:
-    refused(fuzz("--replay", saved / "case.json"), "Not a directory")
+    refused(fuzz("--replay", saved / "case.json"), "case.json: not the folder of a finding, but a file")
 
 
-@pytest.mark.parametrize("name", ["finding.json", "case.json", "tensors.safetensors"])
+TAKE_A_FINDING = ("replay", "minimize", "blame", "bisect", "report", "file")
+
+
+@pytest.mark.parametrize("verb", TAKE_A_FINDING)
+def test_what_is_no_finding_is_one_clear_sentence_for_every_verb(fuzz: Fuzz, saved: Path, verb: str) -> None:
+    crashes, empty = saved.parent, saved.parents[1] / "empty"
+    empty.mkdir()
+    assert fuzz(verb, saved / "none").stderr == f"fuzz: {saved / 'none'}: there is no such folder\n"
+    assert fuzz(verb, empty).stderr == (f"fuzz: {empty}: not the folder of a finding: there is no finding.json in it\n")
+    for folder in (crashes, crashes.parent):
+        says = f"{folder}: not one finding, but a folder that holds 1; name one, such as {saved}"
+        refused(fuzz(verb, folder), says)
+
+
+@pytest.mark.parametrize("name", ["case.json", "tensors.safetensors"])
 def test_replay_of_a_missing_file(fuzz: Fuzz, saved: Path, name: str) -> None:
     (saved / name).unlink()
     refused(fuzz("--replay", saved), f"{saved / name}: No such file")
@@ -370,8 +387,46 @@ def test_help(fuzz: Fuzz) -> None:
     assert all(f" {command} " in done.stdout for command in VERBS)
 
 
-def test_short_help(process: Fuzz) -> None:
-    assert process("-h").returncode == DONE
+def test_no_argument_prints_help_and_starts_nothing(process: Fuzz, tmp_path: Path) -> None:
+    before = set(tmp_path.iterdir())
+    done = process()
+    assert (done.returncode, done.stderr, done.stdout) == (DONE, "", process("-h").stdout)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_each_line_of_help_fits_80_columns_whole(fuzz: Fuzz) -> None:
+    lines = fuzz("--help").stdout.splitlines()
+    listed = dict(line.split(maxsplit=1) for line in lines[lines.index("Commands:") + 1 : lines.index("", -3)])
+    assert listed == VERBS
+
+
+def test_version(fuzz: Fuzz) -> None:
+    done = fuzz("--version")
+    assert (done.returncode, done.stderr, done.stdout) == (DONE, "", f"difftvm {metadata.version('difftvm')}\n")
+
+
+def test_shell_completion_knows_verbs_and_their_options(process: Fuzz, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "_FUZZ_COMPLETE=complete_bash" in process("--show-completion", "bash").stdout
+    monkeypatch.setenv("_FUZZ_COMPLETE", "complete_bash")
+    for words, expected in (("tri", "triage"), ("triage --u", "--unsupported"), ("toolchain ch", "check")):
+        monkeypatch.setenv("COMP_WORDS", f"fuzz {words}")
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+        assert process().stdout.splitlines() == [expected]
+
+
+def test_help_imports_neither_numpy_nor_a_verb(tmp_path: Path) -> None:
+    program = "import sys; from fuzzer import cli; sys.argv = ['fuzz', '--help']; cli.main()"
+    program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {program}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert "Commands:" in done.stdout
+    assert {name for name in loaded if name.startswith(("fuzzer", "generators", "oracles"))} == {
+        "fuzzer",
+        "fuzzer.cli",
+        "fuzzer.exit_codes",
+        "fuzzer.terminal",
+    }
+    assert not loaded & {"numpy", "rich", "torch", "tvm"}
 
 
 @pytest.mark.parametrize("command", sorted(VERBS))
@@ -379,6 +434,16 @@ def test_help_of_each_command(fuzz: Fuzz, command: str) -> None:
     done = fuzz(command, "--help")
     assert (done.returncode, done.stderr) == (DONE, "")
     assert done.stdout.startswith(f"Usage: fuzz {command} ")
+
+
+GROUPS = {"toolchain": ("add", "list", "remove", "python", "check"), "bench": ("honesty",)}
+CALLS = [call for verb in VERBS for call in [(verb, each) for each in GROUPS.get(verb, ())] or [(verb,)]]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
+def test_each_verb_but_two_takes_json(fuzz: Fuzz, call: tuple[str, ...]) -> None:
+    takes = "  --json " in fuzz(*call, "--help").stdout
+    assert takes == (call not in (("toolchain", "add"), ("toolchain", "remove")))
 
 
 def test_lanes(fuzz: Fuzz) -> None:
@@ -424,6 +489,14 @@ def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
 def test_triage_of_what_is_no_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
     refused(fuzz("triage", "--campaign", "k9"), "k9: no campaign; `fuzz run --campaign k9` starts one")
     assert not (tmp_path / "k9").exists()
+
+
+@pytest.mark.parametrize("verb", ["status", "triage", "dashboard"])
+def test_a_broken_campaign_is_the_same_error_for_each_verb(fuzz: Fuzz, tmp_path: Path, verb: str) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "campaign.json").write_text("{")
+    says = "c/campaign.json: Input data was truncated; move it away to start afresh (findings stay)"
+    refused(fuzz(verb, "--campaign", "c"), says)
 
 
 def test_triage_of_an_empty_campaign(fuzz: Fuzz, tmp_path: Path) -> None:

@@ -120,5 +120,6 @@ def test_what_is_no_finding_and_no_case_is_bad_input(tmp_path: Path) -> None:
     seen = subprocess.run(
         [sys.executable, "-m", "fuzzer.cli", "minimize", str(tmp_path)], capture_output=True, text=True, check=False
     )
-    assert (seen.returncode, seen.stderr) == (64, f"fuzz: {tmp_path / 'case.json'}: No such file or directory\n")
+    says = "not the folder of a finding: there is no finding.json in it"
+    assert (seen.returncode, seen.stderr) == (64, f"fuzz: {tmp_path}: {says}\n")
     assert list(tmp_path.iterdir()) == []

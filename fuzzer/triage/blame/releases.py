@@ -33,16 +33,16 @@ class Fate:
     finding: Finding | None
 
 
+def by_age(version: str) -> tuple[bool, Version | str]:
+    """A key to sort by: the oldest first; what is no version of the usual form comes last."""
+    try:
+        return False, Version(version)
+    except InvalidVersion:
+        return True, version
+
+
 def in_order(releases: Sequence[Release]) -> list[Release]:
-    """Oldest first; what is no version of the usual form comes last."""
-
-    def key(release: Release) -> tuple[bool, Version | str]:
-        try:
-            return False, Version(release.version)
-        except InvalidVersion:
-            return True, release.version
-
-    return sorted(releases, key=key)
+    return sorted(releases, key=lambda release: by_age(release.version))
 
 
 def fates(run: Run, case: Case, lane: LaneSpec, signature: Signature, releases: Sequence[Release]) -> Iterator[Fate]:
@@ -66,6 +66,12 @@ def in_releases(run: Run, case: Case, finding: Finding, signature: Signature, re
     if finding.component is not Component.TVM or len(releases) < 2:
         return NOWHERE
     return told(list(fates(run, case, finding.lane, signature, releases)))
+
+
+def with_recorded(now: Releases, recorded: Releases) -> Releases:
+    """What was recorded counts for the releases that were not run now."""
+    verdicts = {**dict(recorded.verdicts), **dict(now.verdicts)}
+    return Releases(tuple(sorted(verdicts.items(), key=lambda each: by_age(each[0]))))
 
 
 def told(seen: Sequence[Fate]) -> Releases:

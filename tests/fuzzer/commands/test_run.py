@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,6 +26,8 @@ from fuzzer.isolate.toolchain import HOST_NAME
 from fuzzer.settings import Settings
 from fuzzer.signals import SIGNALS
 from fuzzer.terminal import program
+from fuzzer.triage.investigate import Confirmed, Sighting
+from oracles.finding import Component
 
 
 class ColdFleet:
@@ -111,6 +114,32 @@ def test_what_to_call_next_is_what_a_shell_takes(
         with Store(Path(folder), 1) as store:
             summarise(Campaign(Settings(store.folder, 1), store, None), store, {}, Path("p.py"))  # type: ignore[arg-type]
         assert capsys.readouterr().out.splitlines()[-1] == f"next: {program()} {words} --preload p.py"
+
+
+@pytest.mark.parametrize(
+    ("component", "words"),
+    [(Component.TVM, "--replay c/crashes/{slug}"), (Component.PYTORCH, "triage --campaign c")],
+)
+def test_what_to_call_next_is_a_new_finding_only_where_no_gate_holds_it_back(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[..., tuple[Confirmed, Sighting]],
+    component: Component,
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found, sighting = make()
+    found = replace(found, signature=replace(found.signature, component=component))
+    with Store(Path("c"), 1) as store:
+        task = Campaign(Settings(store.folder, 1), store, None)  # type: ignore[arg-type]
+        doc = store.save(found, sighting, {})
+        assert doc is not None
+        summarise(task, store, {}, None)
+        assert capsys.readouterr().out.splitlines()[-1] == f"next: {program()} triage --campaign c", "none is new"
+        task.triage.new.append(doc)
+        summarise(task, store, {}, None)
+    assert capsys.readouterr().out.splitlines()[-1] == f"next: {program()} {words.format(slug=doc.slug)}"
 
 
 @pytest.mark.parametrize("json_wanted", [False, True])

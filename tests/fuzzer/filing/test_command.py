@@ -19,6 +19,7 @@ from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import STOP
 from fuzzer.filing.ledger import Ledger, state_folder
 from fuzzer.filing.office import WhenNeeded
+from fuzzer.report import finding_file
 
 pytestmark = pytest.mark.slow
 
@@ -74,6 +75,14 @@ def test_a_draft_is_written_and_shown_and_nothing_is_sent(fuzz: Fuzz, finding: D
     next_command = f"fuzz file {finding.folder} --submit --repo OWNER/NAME"
     assert lines[-1] == f"{finding.doc.slug}: nothing was sent; next: {next_command}"
     assert server.answers == []
+
+
+def test_no_submit_is_suggested_where_a_gate_says_no(fuzz: Fuzz, finding: Draft) -> None:
+    doc = finding_file.read(finding.folder)
+    doc.flaky = True
+    (finding.folder / "finding.json").write_bytes(finding_file.encode(doc))
+    last = fuzz("file", finding.folder).out.splitlines()[-1]
+    assert last == f"{finding.doc.slug}: nothing was sent, and --submit would not file it either"
 
 
 def test_a_draft_goes_where_it_is_wanted(fuzz: Fuzz, finding: Draft, tmp_path: Path) -> None:

@@ -125,6 +125,8 @@ def test_several_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     folders = [saved(FOUND, tmp_path / "x"), saved(other, tmp_path / "y")]
     report(folders, Format.JSON)
     assert [each["title"] for each in json.loads(capsys.readouterr().out)] == [issue.title(FOUND), issue.title(other)]
+    report(folders, json=True)
+    assert len(json.loads(capsys.readouterr().out)) == 2
     with pytest.raises(Invalid, match="--out DIR"):
         report(folders, Format.HTML)
     report(folders, Format.HTML, tmp_path / "pages")

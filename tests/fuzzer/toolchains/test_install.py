@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -35,7 +36,7 @@ def calls(cache: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     def run(command: Sequence[str], what: str) -> None:
         seen.append([word.replace(str(cache), "CACHE") for word in command])
-        if "apache-tvm==0.26.0" in command:
+        if "apache-tvm==0.26.0" in command and "--dry-run" not in command:
             metadata = cache / "0.26.0/venv/lib/python3.11/site-packages/apache_tvm-0.26.0.dist-info/METADATA"
             metadata.parent.mkdir(parents=True)
             metadata.write_text(METADATA)
@@ -46,8 +47,16 @@ def calls(cache: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return seen
 
 
-def pip(name: str) -> list[str]:
-    return [f"CACHE/{name}/venv/bin/python", "-P", "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+def pip(name: str, python: str = "") -> list[str]:
+    return [
+        python or f"CACHE/{name}/venv/bin/python",
+        "-P",
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--no-input",
+    ]
 
 
 def hosts(package: str) -> str:
@@ -57,11 +66,20 @@ def hosts(package: str) -> str:
 def test_a_release_has_the_hosts_torch_and_the_ffi_that_it_was_built_with(calls: list[list[str]], cache: Path) -> None:
     record = install.add_release("0.26.0", quiet)
     assert calls == [
+        [
+            *pip("host", sys.executable),
+            "--dry-run",
+            "--quiet",
+            "--no-deps",
+            "--target",
+            "CACHE/0.26.0",
+            "apache-tvm==0.26.0",
+        ],
         [sys.executable, "-P", "-m", "venv", "CACHE/0.26.0/venv"],
         [*pip("0.26.0"), "--no-deps", "apache-tvm==0.26.0"],
         [*pip("0.26.0"), *map(hosts, install.AS_HOST), "typing_extensions", "apache-tvm-ffi==0.1.13.post2"],
     ]
-    assert "+" not in "".join(calls[2])
+    assert "+" not in "".join(calls[3])
     assert record.toolchain == Toolchain("0.26.0", str(cache / "0.26.0/venv/bin/python"))
     assert registry.read("0.26.0") == record
 
@@ -69,7 +87,7 @@ def test_a_release_has_the_hosts_torch_and_the_ffi_that_it_was_built_with(calls:
 def test_uv_makes_the_environment_where_it_is_there(calls: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", {"uv": "/opt/uv"}.get)
     install.add_release("0.26.0", quiet)
-    assert calls[0] == ["/opt/uv", "venv", "--quiet", "--seed", "--python", sys.executable, "CACHE/0.26.0/venv"]
+    assert calls[1] == ["/opt/uv", "venv", "--quiet", "--seed", "--python", sys.executable, "CACHE/0.26.0/venv"]
 
 
 def test_relay(calls: list[list[str]], monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
@@ -100,6 +118,49 @@ def test_relay_without_an_interpreter_that_is_old_enough(monkeypatch: pytest.Mon
         relay.interpreter()
 
 
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What pip finds, by its own configuration: no wheel yet."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+def add_wheel(index: Path, release: str) -> None:
+    with ZipFile(index / f"apache_tvm-{release}-py3-none-any.whl", "w") as wheel:
+        info = f"apache_tvm-{release}.dist-info"
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: apache-tvm\nVersion: {release}\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+@pytest.mark.parametrize(
+    ("there", "says"),
+    [
+        ((), "pip finds no release of apache-tvm: is the package index reachable?"),
+        (("0.25.0", "0.26.0"), "pip finds no apache-tvm 0.99.0; the newest that it finds are 0.25.0, 0.26.0"),
+    ],
+)
+def test_a_release_that_does_not_exist_is_one_sentence_before_anything_is_built(
+    cache: Path, index: Path, monkeypatch: pytest.MonkeyPatch, there: Sequence[str], says: str
+) -> None:
+    for release in there:
+        add_wheel(index, release)
+    steps: list[str] = []
+    with pytest.raises(EnvironmentMissing) as caught:
+        install.add_release("0.99.0", steps.append)
+    assert (str(caught.value), steps) == (says, [])
+    assert [path.name for path in cache.iterdir()] == [".lock"]
+
+
+def test_a_release_that_pip_finds_passes_and_nothing_is_installed(index: Path, tmp_path: Path) -> None:
+    add_wheel(index, "0.26.0")
+    install.check_release("0.26.0", tmp_path / "target")
+    assert not (tmp_path / "target").exists()
+
+
 @pytest.mark.parametrize("name", ["main", "0", "v0.26.0", "0.26.0 --pre", "0.26.0;x", "--help", "latest"])
 def test_what_is_no_release(calls: list[list[str]], name: str) -> None:
     with pytest.raises(Invalid, match="is neither a release of apache-tvm"):
@@ -119,7 +180,7 @@ def test_a_tool_that_fails_is_told_with_its_last_lines(cache: Path) -> None:
 def test_a_failed_installation_leaves_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(EnvironmentMissing, match=r"^python -m venv failed: $"):
+    with pytest.raises(EnvironmentMissing, match=r"^pip failed: $"):
         install.add_release("0.26.0", quiet)
     assert [path.name for path in cache.iterdir()] == [".lock"]
 

@@ -46,6 +46,19 @@ def fuzz(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
     return run
 
 
+def test_a_toolchains_python_gets_what_follows_its_name(fuzz: Fuzz, capfd: pytest.CaptureFixture[str]) -> None:
+    program = "import sys; print(sys.argv[1:]); sys.exit(3)"
+    code, _, _ = fuzz("toolchain", "python", "host", "-c", program, "--json", "-h")
+    assert (code, capfd.readouterr().out) == (3, "['--json', '-h']\n")
+
+
+def test_a_toolchains_python_as_json(fuzz: Fuzz) -> None:
+    program = "import sys; print(1); print(2, file=sys.stderr); sys.exit(3)"
+    code, out, _ = fuzz("toolchain", "python", "--json", "host", "-c", program)
+    assert code == 3
+    assert json.loads(out) == {"toolchain": "host", "exit": 3, "stdout": "1\n", "stderr": "2\n"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

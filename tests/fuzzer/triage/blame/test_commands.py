@@ -15,7 +15,9 @@ from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.commands import bisect, blame
 from fuzzer.isolate.toolchain import Kind, Toolchain
+from fuzzer.report import finding_file
 from fuzzer.toolchains import registry
+from fuzzer.triage.blame import Releases, Verdict
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import named, signature_of
 from generators.graph import Invalid
@@ -117,8 +119,26 @@ def test_bisect_runs_all_toolchains_of_the_lanes_language(folder: Path, monkeypa
 def test_bisect_with_the_host_alone_says_what_to_type(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "names", list)
     last = fuzz("bisect", folder).splitlines()[-1]
-    assert "there is no other release to hold it against; next: " in last
+    assert "no other release is installed here, and finding.json records none; next: " in last
     assert last.endswith(f"bisect {folder} --install")
+
+
+def test_bisect_uses_the_releases_that_the_finding_records(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were there when it was found; what runs today counts more."""
+    monkeypatch.setattr(registry, "names", list)
+    doc = finding_file.read(folder)
+    doc.releases = Releases((("0.25.0", Verdict.PASSES), ("0.26.0", Verdict.FAILS), ("0.27.0.post1", Verdict.PASSES)))
+    (folder / "finding.json").write_bytes(finding_file.encode(doc))
+    lines = fuzz("bisect", folder).splitlines()
+    assert [line.split()[:3] for line in lines if line.startswith(" 0.")] == [
+        ["0.25.0", "-", "passes"],
+        ["0.26.0", "-", "fails"],
+        ["0.27.0.post1", "host", "fails"],
+    ]
+    assert f"{folder.name}: introduced in 0.26.0; next: " in lines[-1]
+    told = json.loads(fuzz("bisect", folder, "--json"))
+    assert (told["introduced"], [run["tvm"] for run in told["runs"]]) == ("0.26.0", ["0.27.0.post1"])
+    assert told["recorded"] == [{"tvm": "0.25.0", "verdict": "passes"}, {"tvm": "0.26.0", "verdict": "fails"}]
 
 
 def test_install_installs_what_the_index_has_and_this_machine_has_not(
