@@ -106,11 +106,9 @@ def test_every_case_with_sizes_known_by_name_that_seeds_draw_is_read_back() -> N
     ops = [TABLE[name] for name in DIVIDING_AND_MULTIPLYING]
     texts = []
     for seed in range(600):
-        with suppress(Invalid):  # no operator fits
-            case = generate(NumpySource(24, seed), Limits(max_nodes=6, max_numel=256), ops, symbolic=True)
-            texts.append(encode(case)[0].decode())
-            assert_equal(decode(*encode(case)), case)
-    assert len(texts) > 500
+        case = generate(NumpySource(24, seed), Limits(max_nodes=6, max_numel=256), ops, symbolic=True)
+        texts.append(encode(case)[0].decode())
+        assert_equal(decode(*encode(case)), case)
     assert sum(re.search(r"\*\(+[^\"]*//", text) is not None for text in texts) > 10
 
 
