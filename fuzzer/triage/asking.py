@@ -1,4 +1,4 @@
-"""Asks the predicate about candidates: each once, and where there are cores to spare, some ahead of their turn."""
+"""Asks the predicate about candidates: about each once, and about some ahead of their turn if there are spare cores."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Key = tuple[str, LaneSpec]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much a reduction may cost: calls of the predicate, and wall seconds. Only what stays within both is the same
-    each time."""
+    """How much a reduction may cost: calls of the predicate, and wall seconds. A reduction that uses up one of them may
+    give another result next time."""
 
     calls: int = 150
     seconds: float = 120.0
@@ -46,26 +46,26 @@ def key_of(subject: Subject) -> Key:
 
 
 class Spent(Exception):
-    """The effort is over."""
+    """The effort is used up."""
 
 
 class Asking:
-    """Questions in one order, whatever `width` is: how many may be under way at the same time.
+    """Asks in a fixed order. `width` is how many questions run at the same time.
 
-    Answers are kept by the hash of the case under standard names, and the lane. With a width of more than 1, the next
-    candidates are asked about before it is known whether they will be needed; their answers count in their turn only.
-    So `width` changes how long it takes, and how many questions are asked in vain (`ahead`), and nothing else.
+    Answers are kept by the hash of the case under standard names, and the lane. If `width` is more than 1, the
+    predicate is called on the next candidates before it is known whether they are needed. Each answer counts in its
+    turn only. So `width` changes the time, and how many questions are not needed (`ahead`), and nothing else.
     """
 
     def __init__(self, predicate: Predicate, effort: Effort, width: int = 1) -> None:
         self._predicate, self._effort, self._width = predicate, effort, width
         self._deadline = time.monotonic() + effort.seconds
         self._known: dict[Key, Answer] = {}
-        self._under_way: dict[Key, Future[Answer]] = {}
+        self._running: dict[Key, Future[Answer]] = {}
         self._pool = ThreadPoolExecutor(width, "reducer") if width > 1 else None
         self._started = 0
         self.calls = 0
-        """How many questions took their turn."""
+        """How many questions were needed."""
 
     def __enter__(self) -> Asking:
         return self
@@ -73,11 +73,11 @@ class Asking:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
-            self._started -= sum(asked.cancelled() for asked in self._under_way.values())
+            self._started -= sum(question.cancelled() for question in self._running.values())
 
     @property
     def ahead(self) -> int:
-        """How many questions were asked ahead, and not needed."""
+        """How many questions were asked ahead of their turn and not needed."""
         return self._started - self.calls
 
     @property
@@ -85,8 +85,8 @@ class Asking:
         return self.calls >= self._effort.calls or time.monotonic() > self._deadline
 
     def answers(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Answer]]:
-        """Each candidate in its turn, with its answer. Raise `Spent` before a question that the effort has no room
-        for."""
+        """Each candidate in its turn, with its answer. Raise `Spent` if the effort does not suffice for the next
+        question."""
         source, waiting = iter(candidates), deque[tuple[Candidate, Key]]()
         while True:
             while len(waiting) < self._width and (candidate := next(source, None)) is not None:
@@ -98,11 +98,11 @@ class Asking:
             yield candidate, self._answer(candidate.subject, key)
 
     def again(self, subject: Subject) -> Answer:
-        """Ask whatever was said before; this answer is the one that is kept. Not bounded by the effort."""
+        """Ask even if there is an answer, and keep the new one. The effort does not bound this."""
         return self._ask(subject, key_of(subject))
 
     def reject(self, subject: Subject) -> None:
-        """From now on, the answer is no."""
+        """Answer no from now on."""
         self._known[key_of(subject)] = Answer(False)
 
     def _answer(self, subject: Subject, key: Key) -> Answer:
@@ -114,15 +114,15 @@ class Asking:
 
     def _ask(self, subject: Subject, key: Key) -> Answer:
         self.calls += 1
-        under_way = self._under_way.pop(key, None)
-        if under_way is None:
+        running = self._running.pop(key, None)
+        if running is None:
             self._started += 1
-        answer = under_way.result() if under_way else self._predicate(subject.case, subject.lane)
+        answer = running.result() if running else self._predicate(subject.case, subject.lane)
         self._known[key] = answer
         return answer
 
     def _ask_ahead(self, candidate: Candidate, key: Key) -> None:
-        if self._pool is None or self.spent or key in self._known or key in self._under_way:
+        if self._pool is None or self.spent or key in self._known or key in self._running:
             return
         self._started += 1
-        self._under_way[key] = self._pool.submit(self._predicate, candidate.subject.case, candidate.subject.lane)
+        self._running[key] = self._pool.submit(self._predicate, candidate.subject.case, candidate.subject.lane)

@@ -15,7 +15,7 @@ from fuzzer.triage.blame.search import blame
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.naming import RUNS, by, name
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Run, asked, reproduces
+from fuzzer.triage.reproduce import Run, ask, reproduces
 from fuzzer.triage.signature import Signature, named, signature_of
 from fuzzer.triage.tap import tap
 from generators.graph import Case
@@ -136,11 +136,11 @@ def _reduced(run: Run, case: Case, sighting: Sighting, width: int) -> Confirmed:
     reduction = reduce(
         case,
         sighting.finding.lane,
-        lambda smaller, lane: asked(run, smaller, lane, signature),
+        lambda smaller, lane: ask(run, smaller, lane, signature),
         lambda whole: tap(run, whole),
         EFFORT.get(signature.component, OTHER_EFFORT),
         width=width,
-        told_by_operators=signature.needs_ops,
+        needs_ops=signature.needs_ops,
     )
     slips = _slips(reduction)
     final = name(run, reduction.case, reduction.lane, signature)

@@ -1,4 +1,4 @@
-"""Greedy reduction to a fixpoint: the first smaller candidate with the same failure is taken, until no pass has one."""
+"""Greedy reduction to a fixpoint: accept the first smaller candidate with the same failure, until no pass has one."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["Effort", "Reduction", "Slip", "reduce"]
 Tap = Callable[[Case], Mapping[str, Array]]
 
 AGAIN = 2
-"""How often the result is asked about once more: with the run that it was taken for, that makes 3 of 3."""
+"""How often the result runs once more. With the run that accepted it, that makes 3 of 3."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """A valid candidate that failed, but otherwise."""
+    """A valid candidate that fails in another way."""
 
     case: Case
     finding: Finding
@@ -35,18 +35,17 @@ class Slip:
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """`steps` are the passes whose candidates were taken, in order. Of `slips`, there is one for each coarse
-    signature."""
+    """`steps` are the passes whose candidates were accepted, in order. `slips` has one for each coarse signature."""
 
     case: Case
     lane: LaneSpec
     calls: int
     finished: bool
-    """False where the effort ran out before the fixpoint."""
+    """False if the effort ran out before the fixpoint."""
     steps: tuple[str, ...] = ()
     slips: tuple[Slip, ...] = ()
     ahead: int = 0
-    """Calls on top of these that were made ahead of their turn, and not needed."""
+    """Further calls, which were made ahead of their turn and not needed."""
 
 
 def reduce(
@@ -58,23 +57,23 @@ def reduce(
     passes: Sequence[Pass] = PASSES,
     *,
     width: int = 1,
-    told_by_operators: bool = False,
+    needs_ops: bool = False,
 ) -> Reduction:
-    """The smallest case found, under `Size`, for which `predicate` still holds: again, when it is all over.
+    """The smallest case found, by `Size`, for which `predicate` holds. At the end `predicate` is called again on it.
 
-    `tap` computes every value of a graph in PyTorch. Each candidate is asked about once, `width` of them at a time.
-    Deterministic as long as `predicate` is and the effort suffices; `width` has no part in the result.
+    `tap` computes every value of a graph in PyTorch. Each candidate is tried once, `width` candidates at a time. The
+    result is deterministic if `predicate` is and the effort suffices. It does not depend on `width`.
     """
     with Asking(predicate, effort, width) as asking:
         search = _Search(asking, tap, passes)
-        last = search.run(search.tapped(Subject(case, lane, {}, told_by_operators)))
+        last = search.run(search.tapped(Subject(case, lane, {}, needs_ops)))
         steps, slips = tuple(step.name for step in search.trail), tuple(search.slips.values())
     return Reduction(renumbered(last.case), last.lane, asking.calls, search.finished, steps, slips, asking.ahead)
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What was taken, by which pass, and what it was taken for."""
+    """One accepted candidate: the pass that proposed it, the subject before, and the subject after."""
 
     name: str
     before: Subject
@@ -88,11 +87,11 @@ class _Search:
         self.slips: dict[Signature, Slip] = {}
         self.finished = True
         self._first = 0
-        """The place of the pass whose turn it is."""
+        """The index of the pass that proposes first."""
 
     def run(self, subject: Subject) -> Subject:
-        """Down to a fixpoint that shows the failure whenever it is asked. What does not was taken by mistake: back to
-        the last step that does, and on from there by another way."""
+        """Reduce to a fixpoint that shows the failure each time. If the fixpoint does not, some step was a mistake: go
+        back to the last step that shows it each time, and continue from there in another way."""
         while True:
             subject = self._fixpoint(subject)
             steps = len(self.trail)
@@ -102,7 +101,7 @@ class _Search:
                 return subject
 
     def tapped(self, subject: Subject, before: Subject | None = None) -> Subject:
-        """With what PyTorch computes for each value; nothing can be cut out of a single node, so no need to ask."""
+        """Add what PyTorch computes for each value. A single node needs none: nothing can be cut out of it."""
         if before is not None and _computes_the_same(subject, before):
             return replace(subject, taps=before.taps)
         return replace(subject, taps=self._tap(subject.case) if len(subject.graph.nodes) > 1 else {})
@@ -117,8 +116,8 @@ class _Search:
         return subject
 
     def _smaller(self, subject: Subject) -> Subject | None:
-        """The first candidate that holds. Whose was taken last has the first word, then those behind it, then those
-        before: what a tidier graph could still be rid of is asked once, at the end."""
+        """The first candidate that shows the failure. The pass that succeeded last proposes first, then the passes
+        after it, then those before it. So the passes before it are tried once, at the end."""
         in_turn = (*self._passes[self._first :], *self._passes[: self._first])
         for candidate, answer in self._asking.answers(_candidates(in_turn, subject)):
             if not answer.same:
@@ -136,14 +135,14 @@ class _Search:
         return None
 
     def _unfaithful(self, subject: Subject) -> int | None:
-        """The step that put in a plainer operator which, as it turns out, fails by itself; None where there is none.
+        """The index of a step that put in a plainer operator which fails by itself; None if there is no such step.
 
-        Before that step every operator was needed. Where one is not any more, and only operators tell the failure from
-        others, it is another failure by now.
+        Before that step every operator was needed. If one is not needed any more, and only operators distinguish the
+        failure from others, the subject shows another failure now.
         """
         for index, step in enumerate(self.trail):
             fewer = len(subject.graph.nodes) < len(step.after.graph.nodes)
-            if step.name == simpler_operators.__name__ and fewer and subject.told_by_operators:
+            if step.name == simpler_operators.__name__ and fewer and subject.needs_ops:
                 return index
         return None
 
@@ -151,7 +150,7 @@ class _Search:
         return all(self._asking.again(subject).same for _ in range(AGAIN))
 
     def _back(self, index: int) -> Subject:
-        """To what was there before a step, which is not taken again."""
+        """The subject before the step. The step is not taken again."""
         step = self.trail[index]
         del self.trail[index:]
         self._asking.reject(step.after)
@@ -159,7 +158,7 @@ class _Search:
 
 
 def _candidates(passes: Sequence[Pass], subject: Subject) -> Iterator[Candidate]:
-    """What the passes propose that is valid and smaller. No tensor becomes empty: empty ones have bugs of their own."""
+    """Valid and smaller proposals of the passes. No tensor becomes empty: empty tensors have bugs of their own."""
     size, empty = size_of(subject.case, subject.lane), _has_empty(subject.case)
     for propose in passes:
         for candidate in propose(subject):
@@ -174,7 +173,7 @@ def _has_empty(case: Case) -> bool:
 
 
 def _checked(subject: Subject) -> Subject | None:
-    """The candidate with its types inferred afresh; None where it breaks a rule. The one place that rejects."""
+    """The candidate with its types inferred afresh; None if it is invalid. Candidates are rejected only here."""
     if not subject.graph.nodes:
         return None
     try:
@@ -186,7 +185,7 @@ def _checked(subject: Subject) -> Subject | None:
 
 
 def _computes_the_same(subject: Subject, before: Subject) -> bool:
-    """Whether each value has the numbers that it had: calls and operands are some of those of before."""
-    had = {**before.case.tensors, **before.taps}
-    same_numbers = all(array is had.get(name) for name, array in subject.case.tensors.items())
+    """Whether each value has the same numbers as before: the nodes and tensors are a subset of those before."""
+    known = {**before.case.tensors, **before.taps}
+    same_numbers = all(array is known.get(name) for name, array in subject.case.tensors.items())
     return same_numbers and all(node in before.graph.nodes for node in subject.graph.nodes)

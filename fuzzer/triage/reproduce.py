@@ -1,4 +1,4 @@
-"""Does a case still show a failure? Defined once; confirm, reduce and replay all ask this."""
+"""Whether a case still shows a failure. Confirmation, reduction and replay all use this definition."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from oracles.reference import eager_run
 from oracles.siblings import sibling
 
 Run = Callable[[Case, Sequence[LaneSpec]], Result]
-"""`Executor.run`, or a stand-in that keeps the books."""
+"""Runs lanes of a case: `run` or `run_fresh` of a `Runner`, or a function around them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one run of a lane (and of those it is judged by) showed."""
+    """One run of a lane, and of the lanes that judge it. `findings` are all that is wrong with the lane."""
 
     result: Result
     findings: tuple[Finding, ...]
@@ -42,25 +42,24 @@ class Observation:
 
 
 def is_valid(outcomes: Outcomes) -> bool:
-    """Whether eager PyTorch takes the case."""
+    """Whether eager PyTorch accepts the case."""
     return eager_run(outcomes) is not None
 
 
 def observe(run: Run, case: Case, lane: LaneSpec, signature: Signature | None = None) -> Observation:
-    """Run the lane in a fresh child, with what it is judged by; where only one failure is asked for, with no more than
-    that needs."""
+    """Run the lane with the lanes that judge it. With a signature, only the lanes that this failure needs are run."""
     result = judged_run(run, case, judged_by(lane, signature))
     return Observation(result, tuple(f for f in judge_all(case, result.outcomes) if f.lane == lane))
 
 
 def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneSpec, ...]:
-    """The lane after all lanes without which it cannot be judged."""
+    """The lane, after the lanes that are needed to judge it: for one failure, or for all."""
     company = signature is None or bool(signature.against) or signature.kind in _AGAINST_OTHERS
     values = signature is None or signature.kind.is_numeric
-    beside = [sibling(lane, there(EVERY_ROAD, lane))] if company else []
+    siblings = [sibling(lane, there(EVERY_ROAD, lane))] if company else []
     voters = signature and (signature.kind in _AGAINST_OTHERS or signature.against == THE_OTHERS)
     others = plain_roads_beside(lane) if voters else ()
-    wanted = (*needed(lane, values=values), *(other for other in beside if other), *others, lane)
+    wanted = (*needed(lane, values=values), *(each for each in siblings if each), *others, lane)
     return tuple(dict.fromkeys(wanted))
 
 
@@ -68,13 +67,13 @@ _AGAINST_OTHERS = (Kind.BLOAT, Kind.SLOW)
 
 
 def there(lanes: Sequence[LaneSpec], lane: LaneSpec) -> tuple[LaneSpec, ...]:
-    """The same roads in the toolchain of a lane."""
+    """The same lanes in the toolchain of `lane`."""
     return tuple(replace(each, toolchain=lane.toolchain) for each in lanes)
 
 
 def judged_run(run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-    """One run and, where somebody disagrees with PyTorch on a file or program that was exported, or TVM would be blamed
-    for a file, a second one that asks the other readers of it, and what these are judged by."""
+    """Run the lanes. Where a lane disagrees with PyTorch about an exported file or program, or TVM would be blamed
+    for a file, a second run asks the other readers of it, with the lanes that judge these."""
     result = run(case, lanes)
     outcomes = result.outcomes
     files = (*in_doubt(outcomes), *files_in_doubt(case, outcomes))
@@ -92,19 +91,19 @@ def judged_run(run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether a case and lane show one failure; and all that is wrong with the lane, where the case is valid."""
+    """Whether a case shows the failure on a lane. `findings` are all that is wrong with the lane, if the case is
+    valid."""
 
     same: bool
     findings: tuple[Finding, ...] = ()
 
 
-def asked(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> Answer:
-    """Run it and say; of a case that PyTorch itself refuses, nothing, whatever a compiler makes of it. What else is
-    wrong is seen as far as this one failure needs it run."""
-    seen = observe(run, case, lane, signature)
-    return Answer(seen.shows(signature), seen.findings) if seen.valid else Answer(False)
+def ask(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> Answer:
+    """Run the lane and answer. The answer is no for a case that PyTorch refuses, whatever a compiler does with it."""
+    observation = observe(run, case, lane, signature)
+    return Answer(observation.shows(signature), observation.findings) if observation.valid else Answer(False)
 
 
 def reproduces(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> bool:
-    """Whether the lane, on this case, fails as `signature` says: the same-failure guard of all that changes a case."""
-    return asked(run, case, lane, signature).same
+    """Whether the lane shows the failure on this case."""
+    return ask(run, case, lane, signature).same

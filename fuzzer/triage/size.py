@@ -1,4 +1,4 @@
-"""What «smaller» means: the total order of reduction, in one place."""
+"""The total order of reduction: what smaller means."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from oracles.siblings import features
 
 
 class Size(NamedTuple):
-    """Sizes compare field by field: one operator less is worth any lane, a plainer lane any sizes, and so on down. A
-    candidate is taken only where it is smaller than what it came from, so that a reduction ends.
+    """Sizes are compared field by field: one operator less counts more than any lane, a plainer lane more than any
+    symbol, and so on. A candidate is accepted only if it is smaller than its origin. Therefore a reduction ends.
 
     operators   calls in the graph
-    intricacy   how far each call's operator is from the plainest of its kin
-    lane        what the lane does on top of its plain sibling; argument checks left out and a rare road count too
-    symbols     sizes that stay open, and further sizes that the case is for
-    outputs     of the graph
-    inputs      of the graph, those of the model and its parameters alike
-    elements    of all inputs; of an empty one, what it would have without its dimensions of size 0
-    ranks       of all inputs, added up
+    intricacy   how far the operator of each call is from the plainest operator that may replace it
+    lane        features of the lane that its plain sibling lacks; missing argument checks and a rare importer count too
+    symbols     open sizes, and further sizes at which the case runs
+    outputs     outputs of the graph
+    inputs      inputs of the graph, parameters and buffers included
+    elements    elements of all inputs; dimensions of size 0 count as 1
+    ranks       sum of the ranks of all inputs
     dtypes      inputs that are not float32, int64 or bool
-    frills      attributes not at their defaults, calls not in their plain form, layouts, inputs that the model owns
+    frills      attributes not at their defaults, calls not in their plain form, layouts, parameters and buffers
     attributes  how large the numbers in the other attributes are
     values      how far the numbers of each input are from zeros and ones
     """

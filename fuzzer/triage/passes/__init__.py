@@ -17,24 +17,24 @@ from fuzzer.triage.passes.simpler_operators import simpler_operators
 from fuzzer.triage.passes.smaller_attributes import smaller_attributes
 
 CUTTING: tuple[Pass, ...] = (
-    keep_region,  # first: it ends most reductions in a few calls
-    drop_outputs,  # before cutting: whole branches go at once
-    cut_region,  # before single nodes: what stands between two that are needed
-    bypass_nodes,  # what is left of the graph, node by node
+    keep_region,  # first: most reductions end here after a few calls
+    drop_outputs,  # before cut_region: it removes whole branches at once
+    cut_region,  # before bypass_nodes: it removes what stands between two nodes that are needed
+    bypass_nodes,  # node by node
 )
-"""These make graphs smaller. Each success of one makes all of them worth asking again."""
+"""These make graphs smaller. After each success, all of them are tried again."""
 
 PASSES: tuple[Pass, ...] = (
     *CUTTING,
-    plain_lane,  # before what only tidies: a plainer lane runs faster
-    close_sizes,  # before sizes: static ones can all be smaller
-    simpler_operators,  # before their attributes, which change with them
-    plain_writing,  # before types: an in-place call or a layer ties its operands' types together
-    own_nothing,  # behind writing: a layer's parameters must belong to the model
-    plain_types,  # before sizes: a bug of float32 too is cheaper to look at
-    shrink_dims,  # before ranks: only dimensions of size 1 can go
+    plain_lane,  # early: a plainer lane runs faster
+    close_sizes,  # before shrink_dims, which can shrink every static size
+    simpler_operators,  # before smaller_attributes: attributes change with the operator
+    plain_writing,  # before plain_types: an in-place call or a layer fixes the types of its operands
+    own_nothing,  # after plain_writing: the parameters of a layer must belong to the model
+    plain_types,  # before shrink_dims: float32 is cheaper to run
+    shrink_dims,  # before lower_rank, which removes dimensions of size 1
     lower_rank,
-    smaller_attributes,  # behind sizes and ranks, which bound them
+    smaller_attributes,  # after sizes and ranks, which bound them
     plain_values,  # last: fewer numbers to simplify
 )
 

@@ -1,5 +1,5 @@
-"""What a reduction pass is: a pure function that proposes smaller subjects. It never runs anything, and may propose
-invalid ones; the reducer rejects those."""
+"""A reduction pass is a pure function that proposes smaller subjects. It runs nothing. It may propose invalid subjects;
+the reducer rejects them."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from oracles.lane import LaneSpec
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is being reduced: a case and the lane that shows the failure.
+    """What is reduced: a case, and the lane that shows the failure.
 
-    `taps` holds what PyTorch computes for each value of the graph, so that a value can be replaced by an input that
-    carries the very same numbers. It may lack values. `told_by_operators` is set where nothing but its operators tells
-    the failure from others: a wrong result, a death.
+    taps       what PyTorch computes for each value of the graph. A pass can replace a value by an input with the same
+               numbers. Some values may be missing
+    needs_ops  whether only the operators distinguish the failure from others, as for a wrong result or a death
     """
 
     case: Case
     lane: LaneSpec
     taps: Mapping[str, Array]
-    told_by_operators: bool = False
+    needs_ops: bool = False
 
     @property
     def graph(self) -> Graph:
         return self.case.graph
 
     def with_graph(self, graph: Graph, tensors: Mapping[str, Array] | None = None) -> Subject:
-        """The subject with another graph, less whatever no output needs."""
+        """The subject with another graph, without what no output needs."""
         graph = pruned(graph)
         have = self.case.tensors if tensors is None else tensors
         names = [item.value.name for item in graph.inputs]
@@ -54,7 +54,8 @@ def pruned(graph: Graph) -> Graph:
 
 
 def cut(subject: Subject, names: frozenset[str]) -> Subject | None:
-    """The subject with the named values turned into inputs that carry what PyTorch computed; None without taps."""
+    """The subject with inputs in place of the named values, with the numbers that PyTorch computed. None without
+    taps."""
     graph = subject.graph
     if not names or not names <= set(subject.taps):
         return None
@@ -64,7 +65,7 @@ def cut(subject: Subject, names: frozenset[str]) -> Subject | None:
     for node in graph.nodes:
         kept = tuple(value for value in node.results if value.name not in names)
         if kept and len(kept) < len(node.results):
-            return None  # one node, some results cut and some not: nobody would define the rest
+            return None  # the other results of this node would not be defined
         if kept:
             inplace = node.form is Form.INPLACE and node.args[0] in names  # an input is never changed
             nodes.append(replace(node, form=Form.PLAIN) if inplace else node)
@@ -74,7 +75,7 @@ def cut(subject: Subject, names: frozenset[str]) -> Subject | None:
 
 
 def as_input(value: Value, array: Array) -> Input:
-    """An input in place of a computed value; its domain is what the numbers say, so that later passes keep to it."""
+    """An input in place of a computed value. Its domain follows from the numbers, and later passes keep to it."""
     domain = ANY
     if value.type.dtype.is_float and array.size:
         domain = next(d for d in (POSITIVE, NONZERO, ANY) if holds(array, d))

@@ -35,7 +35,7 @@ def _targets(size: int) -> list[int]:
 
 def _ends(subject: Subject, target: int) -> tuple[bool, ...]:
     """Which end of a dimension may be left: False for its beginning, True for its end."""
-    return (False, True) if subject.told_by_operators and target == 1 else (False,)
+    return (False, True) if subject.needs_ops and target == 1 else (False,)
 
 
 def _known(item: Input) -> list[int]:

@@ -24,7 +24,7 @@ def simpler_operators(subject: Subject) -> Iterator[Subject]:
     fails in the same way would be another bug.
     """
     nodes = subject.graph.nodes
-    if subject.told_by_operators and len(nodes) < 2:
+    if subject.needs_ops and len(nodes) < 2:
         return
     for index, node in enumerate(nodes):
         for name in plainer_operators(node.op):

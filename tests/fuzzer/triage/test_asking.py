@@ -181,9 +181,7 @@ def test_a_plainer_operator_that_fails_by_itself_is_a_slip_where_only_operators_
         bad = "neg" in case.graph.ops or has("exp", "gelu")(case)
         return Answer(bad, (failure("planted"),) if bad else ())
 
-    told, untold = (
-        reduce(case, LANE, shows, tap, Effort(5000, 300.0), told_by_operators=told) for told in (True, False)
-    )
+    told, untold = (reduce(case, LANE, shows, tap, Effort(5000, 300.0), needs_ops=told) for told in (True, False))
     assert told.case.graph.ops == ("exp", "gelu")
     assert [slip.case.graph.ops for slip in told.slips] == [("neg",)]
     assert untold.case.graph.ops == ("neg",)  # a message said that it is the same

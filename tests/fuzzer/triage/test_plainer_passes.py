@@ -218,7 +218,7 @@ def test_shrink_dims_crops_the_arrays() -> None:
 
 def test_shrink_dims_keeps_either_end_where_the_numbers_may_be_what_is_wrong() -> None:
     subject = subject_of({"x0": "float32[3]"}, [("v0", "neg", "x0")], "v0")
-    told = replace(subject, told_by_operators=True)
+    told = replace(subject, needs_ops=True)
     assert [c.case.tensors["x0"].tolist() for c in shrink_dims(subject)] == [[0.0], [0.0, 1.0]] * 2
     assert [c.case.tensors["x0"].tolist() for c in shrink_dims(told)] == [[0.0], [2.0], [0.0, 1.0]] * 2
 

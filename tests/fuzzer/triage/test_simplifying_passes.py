@@ -117,7 +117,7 @@ def test_a_lone_operator_stays_where_only_operators_tell_failures_apart() -> Non
     call: Call = ("v0", "gelu", "x0", {"approximate": "none"})
     lone = subject_of({"x0": "float32[2]"}, [call], "v0")
     pair = subject_of({"x0": "float32[2]"}, [call, ("v1", "max_all", "v0")], "v1")
-    proposed = [list(simpler_operators(replace(each, told_by_operators=True))) for each in (lone, pair)]
+    proposed = [list(simpler_operators(replace(each, needs_ops=True))) for each in (lone, pair)]
     assert [len(candidates) for candidates in proposed] == [0, 4]
     assert len(list(simpler_operators(lone))) == 4
 
