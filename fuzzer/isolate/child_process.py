@@ -22,6 +22,7 @@ from multiprocess.connection import Connection, wait
 
 from fuzzer import files
 from fuzzer.isolate import processes, protocol
+from fuzzer.isolate.machine_paths import without_machine_paths
 from fuzzer.triage.signature import recognise
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -172,7 +173,7 @@ class ChildProcess:
                             result.stage_cpu[key] = result.stage_cpu.get(key, 0.0) + seconds
                         return True
                     case protocol.DidRun() | protocol.DidBuild() | protocol.DidRaise() | protocol.DidSkip():
-                        result.outcomes[_numbered(lanes, message.lane)] = _outcome(message, payload)
+                        result.outcomes[_numbered(lanes, message.lane)] = _outcome(message, payload, self.scratch)
                     case protocol.Failed(text=text):
                         raise OwnFailure(text)
                     case protocol.Job() | protocol.Started():
@@ -214,7 +215,7 @@ class ChildProcess:
 
     def _death(self, stage: Stage, error: Exception) -> Died:
         status = self.ended.status if self.ended else signal.SIGKILL
-        log = self.log_tail()
+        log = without_machine_paths(self.log_tail(), self.scratch)
         if isinstance(error, protocol.ProtocolError):
             log += f"\nit sent nonsense: {error}"
         if os.WIFSIGNALED(status):
@@ -260,12 +261,14 @@ def _with_facts(outcome: Outcome, facts: Facts | None) -> Outcome:
 _Did = protocol.DidRun | protocol.DidBuild | protocol.DidRaise | protocol.DidSkip
 
 
-def _outcome(message: _Did, payload: memoryview) -> Outcome:
+def _outcome(message: _Did, payload: memoryview, scratch: str) -> Outcome:
     match message:
         case protocol.DidRun(outputs=docs, again=more):
             outputs, rest = protocol.unpack(docs, payload)
             return Ran(outputs, protocol.unpack(more, rest)[0] if more is not None else None)
         case protocol.DidRaise(stage=stage, type=name, text=text, frames=frames):
+            text = without_machine_paths(text, scratch)
+            frames = [replace(frame, file=without_machine_paths(frame.file, scratch)) for frame in frames]
             return recognise(Raised(stage, name, text, tuple(frames)))
         case protocol.DidBuild():
             return Built()

@@ -26,7 +26,7 @@ from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Fai
 from fuzzer.lanes import TORCH, TORCH_F64
 from fuzzer.selftest import _case
 from oracles.lane import LaneSpec
-from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
+from oracles.outcome import Cause, Died, Frame, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
 
 LANES = (TORCH, TORCH_F64)
 NO_PROCESS = 2**22 + 1  # Linux gives out no such pid
@@ -70,6 +70,19 @@ def outcomes_of(
 
 def died(stage: Stage, log: str = "") -> Died:
     return Died(stage, Cause.SIGNAL, signal.SIGKILL, log)
+
+
+def test_what_a_compiler_says_comes_without_the_folders_of_the_campaign(tmp_path: Path) -> None:
+    inner = tmp_path / "child" / "tmp1"
+    frames = (
+        At(0, Stage.START),
+        At(0, Stage.LOAD),
+        DidRaise(0, Stage.LOAD, "E", f"{inner}/lib0.c:3: error: no", [Frame(f"{inner}/made.py", 1, "f")]),
+        *(At(1, Stage.START), At(1, Stage.RUN), DidRun(1, [], None)),
+        Finished({}),
+    )
+    told = outcomes_of(tmp_path, *frames, status=0)[TORCH]
+    assert told == Raised(Stage.LOAD, "E", "/tmp/lib0.c:3: error: no", (Frame("/tmp/made.py", 1, "f"),))
 
 
 def test_an_honest_child(tmp_path: Path) -> None:
