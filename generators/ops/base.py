@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import TypedDict
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
@@ -172,6 +173,13 @@ ZEROS_WHERE_BOOL = ZeroSensitivity(None, lambda types, results: results[0].dtype
 
 ZEROS_OF_BASE = ZeroSensitivity((0,), lambda types, results: types[1].dtype.is_float)
 """A power of a negative exponent divides by the base. Integer exponents are not negative here."""
+
+
+class Facts(TypedDict, total=False):
+    """Numeric facts of a row, which a function that makes similar rows takes and passes on to `Op`."""
+
+    arithmetic: Arithmetic
+    zero_sensitivity: ZeroSensitivity
 
 
 @dataclass(frozen=True, slots=True)

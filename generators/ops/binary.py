@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, INTEGERS, Attrs, DType, Form, TensorType, Value
 from generators.ops.base import (
     BOOL,
-    NO_ZEROS,
     NUMBER,
     SCALAR,
     ZEROS_OF_BASE,
     ZEROS_WHERE_BOOL,
     Arithmetic,
+    Facts,
     Infer,
     Op,
     Operands,
     Spelling,
     Terms,
     Types,
-    ZeroSensitivity,
     number_of,
     one_term,
     require,
@@ -157,9 +157,8 @@ def _row(
     sign: str = "",
     alias: str = "",
     inplace: str = "{0}.{name}_({1})",
-    arithmetic: Arithmetic = Arithmetic.FUNCTION,
-    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
     plainer: str | None = "sub",
+    **facts: Unpack[Facts],
 ) -> Op:
     """`sign` is the operator that stands between the operands, `alias` another name of the function."""
     forms = {Form.METHOD: f"{{0}}.{name}({{1}})"}
@@ -179,9 +178,8 @@ def _row(
         terms=terms,
         scale=scale,
         forms=forms,
-        arithmetic=arithmetic,
-        zero_sensitivity=zero_sensitivity,
         plainer=plainer,
+        **facts,
     )
 
 
@@ -225,16 +223,9 @@ def _selection(name: str, source: str, method: str) -> Op:
     return Op(name, ANY_PAIR, ANY_DTYPE, source, arity=(2, 2), forms={Form.METHOD: method}, plainer="sub")
 
 
-def _question(
-    name: str,
-    sign: str = "",
-    alias: str = "",
-    *,
-    plainer: str | None,
-    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
-) -> Op:
+def _question(name: str, sign: str = "", alias: str = "", *, plainer: str | None, **facts: Unpack[Facts]) -> Op:
     """A comparison, or a logical operator: takes all and says yes or no."""
-    return _row(name, YES_OR_NO, terms=None, sign=sign, alias=alias, zero_sensitivity=zero_sensitivity, plainer=plainer)
+    return _row(name, YES_OR_NO, terms=None, sign=sign, alias=alias, plainer=plainer, **facts)
 
 
 def _bitwise(name: str, sign: str, inplace: str = _ASSIGNED, plainer: str | None = "bitwise_and") -> Op:

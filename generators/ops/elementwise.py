@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Unpack
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
@@ -11,17 +12,16 @@ from generators.ops.base import (
     BOOL,
     DTYPE,
     INT,
-    NO_ZEROS,
     NUMBER,
     ZEROS_WHERE_BOOL,
     Arithmetic,
+    Facts,
     Infer,
     Layer,
     Op,
     Operands,
     Spelling,
     Types,
-    ZeroSensitivity,
     dtype_of,
     int_of,
     number_of,
@@ -65,18 +65,12 @@ def _exact(name: str, *dtypes: DType, alias: str = "", sign: str = "", plainer: 
     return Op(name, one(dtypes), same_type(*dtypes), f"torch.{name}({{0}})", forms=forms, plainer=plainer)
 
 
-def _test(
-    name: str,
-    *,
-    inplace: bool = False,
-    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
-    plainer: str | None = "logical_not",
-) -> Op:
+def _test(name: str, *, inplace: bool = False, plainer: str | None = "logical_not", **facts: Unpack[Facts]) -> Op:
     """A question about each element."""
     forms = unary_forms(name, inplace=inplace)
     infer = _as(lambda dtype: DType.BOOL)
     source = f"torch.{name}({{0}})"
-    return Op(name, one(ALL), infer, source, forms=forms, zero_sensitivity=zero_sensitivity, plainer=plainer)
+    return Op(name, one(ALL), infer, source, forms=forms, plainer=plainer, **facts)
 
 
 def float_function(
@@ -85,9 +79,8 @@ def float_function(
     *,
     scale: float = 0.0,
     alias: str = "",
-    arithmetic: Arithmetic = Arithmetic.FUNCTION,
-    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
     plainer: str = "tanh",
+    **facts: Unpack[Facts],
 ) -> Op:
     """Rounded once; integers and booleans give float32."""
     forms = unary_forms(name, alias=alias)
@@ -99,9 +92,8 @@ def float_function(
         terms=one_term,
         scale=scale,
         forms=forms,
-        arithmetic=arithmetic,
-        zero_sensitivity=zero_sensitivity,
         plainer=plainer,
+        **facts,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Unpack
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
@@ -28,6 +29,7 @@ from generators.ops.base import (
     OPTIONAL_DTYPE,
     ZEROS_WHERE_BOOL,
     Arithmetic,
+    Facts,
     Infer,
     Kind,
     Op,
@@ -250,8 +252,8 @@ def _reducing(
     dim: Kind = DIMS,
     default: Attr = None,
     operands: Operands | None = None,
-    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
     plainer: str | None = None,
+    **facts: Unpack[Facts],
 ) -> Op:
     return Op(
         name,
@@ -262,8 +264,8 @@ def _reducing(
         {"dim": dim, "keepdim": BOOL},
         {"dim": default, "keepdim": False},
         forms={Form.METHOD: f"{{0}}.{name}({{dim}}, {{keepdim}})"},
-        zero_sensitivity=zero_sensitivity,
         plainer=plainer,
+        **facts,
     )
 
 

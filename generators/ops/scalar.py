@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Unpack
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import INTEGERS, Attrs, DType, Form, TensorType, Value
 from generators.ops.base import (
-    NO_ZEROS,
     SCALAR,
     Arithmetic,
     DrawAttrs,
+    Facts,
     Infer,
     Layer,
     Op,
@@ -20,7 +21,6 @@ from generators.ops.base import (
     Template,
     Terms,
     Types,
-    ZeroSensitivity,
     number_of,
     one_term,
     require,
@@ -209,9 +209,8 @@ def _row(
     key: str = "other",
     suffix: str = "scalar",
     operands: Operands | None = None,
-    arithmetic: Arithmetic = Arithmetic.FUNCTION,
-    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
     plainer: str | None = None,
+    **facts: Unpack[Facts],
 ) -> Op:
     """`{0} sign number`. `reverse` is the sign that says the same with the number first."""
     forms: dict[Form, str | Spelling | Layer] = {
@@ -232,9 +231,8 @@ def _row(
         {key: SCALAR},
         terms=terms,
         forms=forms,
-        arithmetic=arithmetic,
-        zero_sensitivity=zero_sensitivity,
         plainer=plainer,
+        **facts,
     )
 
 
@@ -262,8 +260,7 @@ def _number_first(
     operands: Operands,
     terms: Terms = one_term,
     function: str = "",
-    arithmetic: Arithmetic = Arithmetic.FUNCTION,
-    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
+    **facts: Unpack[Facts],
 ) -> Op:
     forms = {Form.FUNCTION: function} if function else {}
     attrs = number(booleans=infer is not _subtracted)
@@ -276,9 +273,8 @@ def _number_first(
         {"other": SCALAR},
         terms=terms,
         forms=forms,
-        arithmetic=arithmetic,
-        zero_sensitivity=zero_sensitivity,
         plainer="mul_scalar",
+        **facts,
     )
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
 from generators.ops.base import (
-    NO_ZEROS,
     NUMBER,
+    Facts,
     Infer,
     Op,
     Operands,
     Spelling,
     Types,
-    ZeroSensitivity,
     number_of,
     require,
     zeros_of,
@@ -113,13 +113,7 @@ def _method(name: str) -> Spelling:
     return Spelling(lambda args, attrs: f"{args[0]}.{name}({', '.join(args[1:])})")
 
 
-def _three_row(
-    name: str,
-    infer: Infer,
-    operands: Operands,
-    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
-    plainer: str | None = None,
-) -> Op:
+def _three_row(name: str, infer: Infer, operands: Operands, plainer: str | None = None, **facts: Unpack[Facts]) -> Op:
     return Op(
         name,
         operands,
@@ -134,8 +128,8 @@ def _three_row(
             Form.METHOD: f"{{0}}.{name}({{1}}, {{2}}{{more}})",
             Form.INPLACE: f"{{0}}.{name}_({{1}}, {{2}}{{more}})",
         },
-        zero_sensitivity=zero_sensitivity,
         plainer=plainer,
+        **facts,
     )
 
 
