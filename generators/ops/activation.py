@@ -331,6 +331,7 @@ OPS = (
         infer=_rrelu,
         inplace=True,
         forms={Form.FUNCTION: "torch.rrelu({0}{more})"},
+        arithmetic=Arithmetic.ONE_STEP,
     ),
     Op(
         "prelu",

@@ -308,6 +308,7 @@ OPS = (
             Form.METHOD: Spelling(_index_put_source("{0}.index_put(")),
             Form.INPLACE: Spelling(_index_put_source("{0}.index_put_(")),
         },
+        zero_sensitivity=ZEROS_WHERE_BOOL,
     ),
     Op(
         "masked_scatter",

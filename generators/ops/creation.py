@@ -166,10 +166,10 @@ OPS = (
     _filler("new_zeros", "{0}.new_zeros({size}{more})"),
     _filler("ones", "torch.ones({size}{more})", value=1, plainer="zeros"),
     _filler("ones_like", "torch.ones_like({0}{more})", value=1, plainer="zeros_like"),
-    _filler("new_ones", "{0}.new_ones({size}{more})", value=1),
+    _filler("new_ones", "{0}.new_ones({size}{more})", value=1, plainer="new_zeros"),
     _filler("empty", "torch.empty({size}{more}).fill_({value})", "value", plainer="zeros"),
     _filler("empty_like", "torch.empty_like({0}{more}).fill_({value})", "value", plainer="zeros_like"),
-    _filler("new_empty", "{0}.new_empty({size}{more}).fill_({value})", "value"),
+    _filler("new_empty", "{0}.new_empty({size}{more}).fill_({value})", "value", plainer="new_zeros"),
     Op(
         "fill",
         one(),

@@ -59,6 +59,7 @@ OPS = (
         "F.dropout({0}.clone(), {p}, False, inplace=True)",
         lambda source, types: {"p": source.choice((0.5, 0.1, 0.0, 1.0))},
         {"p": NUMBER},
+        plainer="dropout",
     ),
     Op(
         "dropout_training",

@@ -339,7 +339,7 @@ OPS = (
     _product("bmm", (3, 3)),
     _product("mv", (2, 1)),
     _product("dot", (1, 1)),
-    _product("vdot", (1, 1), plainer=None),
+    _product("vdot", (1, 1)),
     _added("addmm", (2, 2)),
     _added("addbmm", (3, 3), over_batch=True),
     _added("baddbmm", (3, 3)),

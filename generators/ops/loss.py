@@ -281,6 +281,7 @@ OPS = (
         _POISSON,
         {"full": False, "eps": 1e-8},
         each=_several,
+        plainer="l1_loss",
     ),
     loss_row(
         "poisson_nll_loss_of_rates",
@@ -293,6 +294,7 @@ OPS = (
         each=_several,
         function="poisson_nll_loss",
         fixed=", log_input=False",
+        plainer="poisson_nll_loss",
     ),
     loss_row(
         "gaussian_nll_loss",
@@ -311,6 +313,7 @@ OPS = (
         _binary,
         "BCELoss",
         given=("weight",),
+        plainer="l1_loss",
         terms=one_term,  # more would push its operands out of [0, 1], which PyTorch checks
     ),
     loss_row(
@@ -333,6 +336,7 @@ OPS = (
         each=_several,
         scale=8.0,
         function=_LOGITS,
+        plainer=_LOGITS,
     ),
     loss_row(
         "soft_margin_loss",
@@ -352,5 +356,6 @@ OPS = (
         {"margin": NUMBER},
         {"margin": 1.0},
         each=_several,
+        plainer="l1_loss",
     ),
 )

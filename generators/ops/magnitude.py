@@ -178,6 +178,7 @@ OPS = (
         {**_DEFAULTS, "ord": "fro", "dim": (-2, -1)},
         terms=terms,
         forms={Form.FUNCTION: "torch.linalg.norm({0}, ord={ord}, dim={dim}{more})"},
+        plainer="mean",
     ),
     Op(
         "pdist",

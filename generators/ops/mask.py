@@ -5,7 +5,7 @@ from __future__ import annotations
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
-from generators.ops.base import INT, SCALAR, ZEROS_WHERE_BOOL, Op, Types, int_of, require, zeros_of
+from generators.ops.base import INT, SCALAR, ZEROS_WHERE_BOOL, Arithmetic, Op, Types, int_of, require, zeros_of
 from generators.ops.indexing import (
     castable,
     draw_number,
@@ -105,6 +105,7 @@ OPS = (
         arity=(2, 2),
         terms=_joint_numel,
         forms={Form.METHOD: "{0}.masked_select({1}).sum()"},
+        arithmetic=Arithmetic.SUM,
     ),
     Op(
         "getitem_mask_sum",
@@ -113,6 +114,7 @@ OPS = (
         "{0}[{1}].sum(0)",
         arity=(2, 2),
         terms=lambda types, attrs: max(types[1].numel, 1),
+        arithmetic=Arithmetic.SUM,
     ),
     Op(
         "nonzero_sum",

@@ -134,7 +134,7 @@ def _quantile_operands(b: Builder) -> tuple[Value, ...]:
     return x, b.fresh_input(TensorType(x.type.dtype, shape), domain=within(0, 1))
 
 
-def _quantiles(name: str) -> tuple[Op, Op]:
+def _quantiles(name: str, plainer: str | None = None) -> tuple[Op, Op]:
     """The place between two numbers is rounded, which counts like their size."""
     schema = {"dim": optional(INT), "keepdim": BOOL, "interpolation": one_of(*_INTERPOLATIONS)}
     defaults: Attrs = {"dim": None, "keepdim": False, "interpolation": "linear"}
@@ -151,6 +151,7 @@ def _quantiles(name: str) -> tuple[Op, Op]:
             terms=one_term,
             scale=1.0,
             forms={Form.METHOD: f"{{0}}.{name}({{q}}, {more})"},
+            plainer=plainer,
         ),
         Op(
             f"{name}_tensor",
@@ -164,6 +165,7 @@ def _quantiles(name: str) -> tuple[Op, Op]:
             terms=one_term,
             scale=1.0,
             forms={Form.METHOD: f"{{0}}.{name}({{1}}, {more})"},
+            plainer=plainer and f"{plainer}_tensor",
         ),
     )
 
@@ -221,5 +223,5 @@ OPS = (
     ),
     *map(_moment, ("var", "std", "var_mean", "std_mean")),
     *_quantiles("quantile"),
-    *_quantiles("nanquantile"),
+    *_quantiles("nanquantile", plainer="quantile"),
 )

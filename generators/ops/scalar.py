@@ -415,8 +415,8 @@ OPS = (
     _row("bitwise_and", "&", _promoted(_same, *WHOLE), _bits, WHOLE, None, "&"),
     _row("bitwise_or", "|", _promoted(_same, *WHOLE), _bits, WHOLE, None, "|", plainer="bitwise_and_scalar"),
     _row("bitwise_xor", "^", _promoted(_same, *WHOLE), _bits, WHOLE, None, "^", plainer="bitwise_and_scalar"),
-    _row("bitwise_left_shift", "<<", _shifted, _distance, WHOLE, None),
-    _row("bitwise_right_shift", ">>", _shifted, _distance, WHOLE, None),
+    _row("bitwise_left_shift", "<<", _shifted, _distance, WHOLE, None, plainer="bitwise_and_scalar"),
+    _row("bitwise_right_shift", ">>", _shifted, _distance, WHOLE, None, plainer="bitwise_and_scalar"),
     # selections
     _where_row(
         "where_scalar",

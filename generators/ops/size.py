@@ -275,6 +275,7 @@ OPS = (
         {"value": SCALAR, "dtype": OPTIONAL_DTYPE},
         {"dtype": None},
         terms=one_term,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
     ),
     Op(
         "eye_size",
@@ -305,5 +306,6 @@ OPS = (
         {"dims": INTS, "fill_value": SCALAR, "dtype": OPTIONAL_DTYPE},
         {"dtype": None},
         terms=one_term,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
     ),
 )

@@ -59,6 +59,7 @@ def _ranking(
     call: str,
     method: str,
     plainer: str | None = None,
+    plainer_values: str | None = None,
 ) -> tuple[Op, Op]:
     """`name` without ties, and `name`_values. `draw` adds to a dim, which is drawn here."""
 
@@ -88,6 +89,7 @@ def _ranking(
             schema,
             defaults,
             forms={Form.METHOD: f"{{0}}.{method}.values", Form.FUNCTION: f"{plain}[0]"},
+            plainer=plainer_values,
         ),
     )
 
@@ -240,6 +242,7 @@ def _medians(name: str) -> tuple[Op, ...]:
             f"{name}({{0}}, dim={{dim}}{{more}})",
             f"{name}({{dim}}, {{keepdim}})",
             plainer="max_dim",
+            plainer_values="median_dim_values" if name == "nanmedian" else None,
         ),
     )
 
@@ -247,7 +250,8 @@ def _medians(name: str) -> tuple[Op, ...]:
 def _extremes(name: str, plainer: str | None = None) -> tuple[Op, Op]:
     draw: Draw = lambda source, types, axis: {"dim": axis}
     call = f"{name}({{0}}, dim={{dim}})"
-    return _ranking(name, _running, draw, {"dim": INT}, {}, ALL, call, f"{name}({{dim}})", plainer)
+    values = plainer and f"{plainer}_values"
+    return _ranking(name, _running, draw, {"dim": INT}, {}, ALL, call, f"{name}({{dim}})", plainer, values)
 
 
 _SOME = (

@@ -53,9 +53,14 @@ def test_zero_sensitivity_gives_positions_of_operands() -> None:
 
 ALIKE = (
     ("sum", "mean", Arithmetic.SUM),
+    ("sum", "masked_select_sum", Arithmetic.SUM),
+    ("sum", "getitem_mask_sum", Arithmetic.SUM),
     ("mm", "bmm", Arithmetic.SUM),
     ("conv_transpose1d", "conv_transpose3d", Arithmetic.SUM_IN_HALF),
     ("full_like", "empty_like", Arithmetic.EXACT_WHERE_HELD),
+    ("full", "full_size", Arithmetic.EXACT_WHERE_HELD),
+    ("full", "empty_shape", Arithmetic.EXACT_WHERE_HELD),
+    ("leaky_relu", "rrelu", Arithmetic.ONE_STEP),
     ("sqrt", "div", Arithmetic.ONE_STEP),
     ("exp", "softmax", Arithmetic.FUNCTION),
 )
@@ -64,3 +69,10 @@ ALIKE = (
 @pytest.mark.parametrize(("one", "other", "arithmetic"), ALIKE)
 def test_siblings_round_alike(one: str, other: str, arithmetic: Arithmetic) -> None:
     assert TABLE[one].arithmetic is TABLE[other].arithmetic is arithmetic
+
+
+def test_what_casts_to_bool_reads_zeros_whether_it_assigns_by_index_or_by_method() -> None:
+    """With a mask and one number, index_put casts the number, as `x[mask] = number` does."""
+    types = (BOOL, F32, BOOL)
+    for name in ("setitem", "index_put"):
+        assert list(TABLE[name].zero_sensitivity.places(types, (BOOL,))) == [0, 1, 2]
