@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
@@ -17,6 +17,7 @@ from fuzzer.filing.lines import lines
 from fuzzer.filing.newest import newest
 from fuzzer.filing.office import Office
 from fuzzer.filing.secret import Secret
+from fuzzer.isolate.child_process import OwnFailure
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import FreshRunner
 from fuzzer.report.finding_file import FindingDoc
@@ -44,7 +45,8 @@ class AutoFiler:
         backend: FreshRunner,
         tell: Callable[[str], None],
     ) -> None:
-        """Entering it raises `Unreachable` where nobody answers: before the campaign begins, not a night later."""
+        """Entering it raises, before the campaign begins, what would keep each finding from being filed: `Unreachable`
+        where nobody answers, `Invalid` where the ledger or a toolchain's record cannot be read."""
         self._office, self._token, self._crashes, self._new = office, token, crashes, new
         self._backend, self._tell = backend, tell
         self._over, self._dropped = threading.Event(), False
@@ -52,10 +54,10 @@ class AutoFiler:
         self._done = 0
 
     def __enter__(self) -> AutoFiler:
-        tracker = self._office.tracker(self._token)
+        self._tracker, self._newest = self._office.tracker(self._token), newest()
         with self._office.open_ledger() as ledger:
-            tracker.changed_since(ledger.clock())
-            settle_all(ledger, tracker)
+            self._tracker.changed_since(ledger.clock())
+            settle_all(ledger, self._tracker)
         self._thread.start()
         return self
 
@@ -70,31 +72,26 @@ class AutoFiler:
 
     def _run(self) -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-        with ExitStack() as stack:
-            desk = Desk(
-                stack.enter_context(self._office.open_ledger()),
-                self._office.place,
-                self._office.tracker(self._token),
-                lambda: self._backend,
-                newest(),
-            )
-            while True:
-                last = self._over.wait(LOOK_SECONDS)
-                while self._done < len(self._new) and not self._dropped:
-                    self._file(self._new[self._done], desk)
-                    self._done += 1
-                if last:
-                    return
+        while True:
+            last = self._over.wait(LOOK_SECONDS)
+            while self._done < len(self._new) and not self._dropped:
+                self._file(self._new[self._done])
+                self._done += 1
+            if last:
+                return
 
-    def _file(self, doc: FindingDoc, desk: Desk) -> None:
+    def _file(self, doc: FindingDoc) -> None:
+        """File one finding. What fails is reported, and the next one is tried."""
         if doc.component is not Component.TVM or doc.flaky:
             return
         try:
             draft = drafts.read(self._crashes / doc.slug)
             if self._token.is_in(draft.text):
                 raise Invalid("its report holds the token")
-            fate = submit(draft, desk)
-        except (Invalid, EnvironmentMissing) as error:
+            with self._office.open_ledger() as ledger:
+                desk = Desk(ledger, self._office.place, self._tracker, lambda: self._backend, self._newest)
+                fate = submit(draft, desk)
+        except (Invalid, EnvironmentMissing, OwnFailure, OSError, sqlite3.Error) as error:
             self._tell(f"{doc.slug}: not filed: {error}")
             return
         said = lines(draft, fate)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,10 +18,13 @@ from github_server import TOKEN, GitHubServer
 from fuzzer.filing.auto import AutoFiler
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import STOP, state_folder
+from fuzzer.filing.ledger import Entry, Ledger
 from fuzzer.filing.office import Office
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Unreachable
 from fuzzer.report.finding_file import FindingDoc
+from fuzzer.toolchains import registry
+from generators.graph import Invalid
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
@@ -58,10 +63,7 @@ def test_what_is_found_is_filed_while_the_campaign_runs(
 ) -> None:
     with auto.filer:
         auto.new.append(findings[0].doc)
-        deadline = time.monotonic() + 20
-        while not server.issues(REPO):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        until(lambda: bool(server.issues(REPO)))
     assert auto.told == [f"{findings[0].doc.slug}: filed: {server.url}/{REPO}/issues/1"]
 
 
@@ -96,6 +98,60 @@ def test_what_fails_is_told_and_the_next_is_tried(auto: Auto, server: GitHubServ
         auto.new += [draft.doc for draft in findings[:2]]
     assert "not filed: " in auto.told[0]
     assert auto.told[1].startswith(f"{findings[1].doc.slug}: filed: ")
+
+
+def test_a_ledger_that_is_broken_for_a_while_is_reported_and_the_next_is_tried(
+    auto: Auto, server: GitHubServer, findings: list[Draft], tmp_path: Path
+) -> None:
+    ledger = tmp_path / "filed.sqlite"
+    with auto.filer:
+        whole = ledger.read_bytes()
+        for beside in tmp_path.glob("filed.sqlite-*"):
+            beside.unlink()
+        ledger.write_bytes(b"no database" * 1000)
+        auto.new.append(findings[0].doc)
+        until(lambda: len(auto.told) == 1)
+        ledger.write_bytes(whole)
+        auto.new.append(findings[1].doc)
+    assert auto.told == [
+        f"{findings[0].doc.slug}: not filed: {ledger}: file is not a database; name another with --ledger",
+        f"{findings[1].doc.slug}: filed: {server.url}/{REPO}/issues/1",
+    ]
+
+
+def test_an_error_of_the_database_while_a_finding_is_filed_ends_that_one_only(
+    auto: Auto, findings: list[Draft], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intend, errors = Ledger.intend, iter([sqlite3.OperationalError("database is locked")])
+
+    def locked_once(ledger: Ledger, entry: Entry) -> None:
+        for error in errors:
+            raise error
+        intend(ledger, entry)
+
+    monkeypatch.setattr(Ledger, "intend", locked_once)
+    with auto.filer:
+        auto.new += [draft.doc for draft in findings[:2]]
+    assert auto.told[0] == f"{findings[0].doc.slug}: not filed: database is locked"
+    assert auto.told[1].startswith(f"{findings[1].doc.slug}: filed: ")
+
+
+def test_a_broken_record_of_a_toolchain_is_reported_before_the_campaign_begins(
+    auto: Auto, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (registry.root() / "mine").mkdir(parents=True)
+    (registry.root() / "mine" / registry.NAME).write_text("{")
+    with pytest.raises(Invalid, match="`fuzz toolchain remove mine` removes it"), auto.filer:
+        raise AssertionError("it began")
+    assert "filing" not in [thread.name for thread in threading.enumerate()]
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_nobody_answers_and_no_campaign_begins(auto: Auto, server: GitHubServer) -> None:
