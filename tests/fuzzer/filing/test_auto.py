@@ -6,8 +6,7 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,8 +23,7 @@ from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Unreachable
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.toolchains import registry
-from generators.graph import Invalid
-from generators.graph import Case
+from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
 
