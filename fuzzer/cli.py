@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from fuzzer.exit_codes import Exit
+from fuzzer.isolate import secrets
 from fuzzer.terminal import say
 
 VERBS = {
@@ -108,6 +109,7 @@ def routed(arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """Exit codes beside a verb's own: 64 for bad input, 69 for a missing environment."""
+    secrets.take()
     try:
         code = app(routed(sys.argv[1:]), standalone_mode=False, prog_name="fuzz")
     except typer.Abort:

@@ -6,7 +6,7 @@ import ctypes
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from generators.plain_file import plain_files
@@ -42,10 +42,10 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
     sync_folder(path.parent)
 
 
-def copy_folder(folder: Path, to: Path) -> None:
-    """A new folder with the same files, as `write_folder` makes it. They keep their times, which say when a finding was
-    made. Raises OSError where one of them is a link."""
-    files = plain_files(folder)
+def copy_folder(folder: Path, to: Path, changed: Callable[[bytes], bytes] = bytes) -> None:
+    """A new folder with the same files, as `write_folder` makes it; `changed` gives what is written of each. They keep
+    their times, which say when a finding was made. Raises OSError where one of them is a link."""
+    files = {name: changed(data) for name, data in plain_files(folder).items()}
     write_folder(to, files)
     for name in files:
         times = (folder / name).lstat()

@@ -31,6 +31,7 @@ from fuzzer.campaign.lock import locked, why_no_index
 from fuzzer.campaign.rows import NOTHING, Learnt, Row
 from fuzzer.campaign.state import State
 from fuzzer.files import copy_folder, write_atomically, write_folder
+from fuzzer.isolate.secrets import blanked
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report import finding_file, issue, repro
 from fuzzer.report.finding_file import FindingDoc
@@ -178,7 +179,7 @@ class Store:
             with suppress(OSError):  # no room: it is counted, and told
                 folder.parent.mkdir(exist_ok=True)
                 if not folder.exists() and len(os.listdir(folder.parent)) < MOST_ERRORS:
-                    write_folder(folder, files)
+                    write_folder(folder, {name: blanked(data) for name, data in files.items()})
         return folder
 
     def done_from(self, number: int) -> list[int]:
@@ -296,7 +297,7 @@ class Store:
         with self._lock:
             if doc.signature in self.findings:
                 return False
-            copy_folder(folder, self.crashes / doc.slug)
+            copy_folder(folder, self.crashes / doc.slug, blanked)
             self.findings[doc.signature] = self._take(doc)
             return True
 
@@ -330,7 +331,7 @@ class Store:
             files |= {BEFORE: found.blame.before.encode(), AFTER: found.blame.after.encode()}
         if found.onnx:
             files[ONNX] = onnx_model.encode(found.onnx)
-        write_folder(self.crashes / doc.slug, files)
+        write_folder(self.crashes / doc.slug, {name: blanked(data) for name, data in files.items()})
 
 
 def _shows_in(lane: LaneSpec, doc: FindingDoc) -> bool:

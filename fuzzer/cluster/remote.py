@@ -14,6 +14,7 @@ from typing import Any
 
 from fuzzer.cluster.deal import Deal
 from fuzzer.cluster.harvest import Harvest, Lesson
+from fuzzer.isolate import secrets
 from fuzzer.isolate.executor import EnvironmentMissing
 
 LOCAL = "local"
@@ -37,6 +38,7 @@ class Remote:
 def connected(address: str) -> Any:
     """Ray, in whose cluster we are now. Raises `EnvironmentMissing`."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.update(secrets.held("RAY_"))  # a cluster may ask for a token
     try:
         import ray
     except ImportError:

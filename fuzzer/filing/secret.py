@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import stat
 from pathlib import Path
 from typing import NoReturn
 
+from fuzzer.isolate import secrets
 from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.toolchain import SECRETS
 from generators.graph import Invalid
 
-VARIABLES = SECRETS[:2]
+VARIABLES = ("DIFFTVM_GITHUB_TOKEN", "GITHUB_TOKEN")
 """The first that is set counts."""
 
 REDACTED = "<token>"
@@ -58,20 +57,10 @@ def of_user(file: Path | None) -> Secret:
 
 
 def from_environment() -> Secret | None:
-    """Takes the variables out of the environment: what this process starts does not inherit them, and a list of
-    processes with their environments (`ps e`) shows blanks."""
-    found = [text for name in VARIABLES if (text := _taken(name))]
+    """The token that the environment had when the command began; it is not there any more."""
+    secrets.take()
+    found = [text for name in VARIABLES if (text := secrets.handed_over(name).strip())]
     return Secret(_checked(found[0], "the environment's token")) if found else None
-
-
-def _taken(name: str) -> str:
-    text = os.environ.get(name, "").strip()
-    getenv = ctypes.CDLL(None).getenv
-    getenv.restype = ctypes.c_void_p
-    if place := getenv(name.encode()):  # unsetenv forgets where the text is, and leaves it there for /proc to show
-        ctypes.memset(place, ord(" "), len(ctypes.string_at(place)))
-    os.environ.pop(name, None)
-    return text
 
 
 def from_file(path: Path) -> Secret:

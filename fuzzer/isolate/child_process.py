@@ -21,7 +21,7 @@ from typing import IO, Protocol, assert_never
 from multiprocess.connection import Connection, wait
 
 from fuzzer import files
-from fuzzer.isolate import processes, protocol
+from fuzzer.isolate import processes, protocol, secrets
 from fuzzer.isolate.machine_paths import without_machine_paths
 from fuzzer.triage.signature import recognise
 from generators.graph import Case
@@ -204,7 +204,7 @@ class ChildProcess:
         """The end of what it printed since its last job began."""
         size = os.fstat(self.log.fileno()).st_size  # not by seeking, which would move where the process writes
         begin = max(self.log_begin, size - LOG_BYTES)
-        return os.pread(self.log.fileno(), size - begin, begin).decode(errors="replace")
+        return secrets.blanked(os.pread(self.log.fileno(), size - begin, begin)).decode(errors="replace")
 
     def _over_bounds(self, bounds: Bounds, stage: Stage, wall: float, cpu_began: float) -> Outcome | None:
         if processes.resident_bytes(self.pid) > bounds.memory_bytes:

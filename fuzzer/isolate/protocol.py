@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from multiprocess.connection import Connection
 
+from fuzzer.isolate.secrets import blanked
 from generators import case_file
 from generators.graph import Array, Case, DType
 from oracles.lane import LaneSpec
@@ -115,7 +116,7 @@ def send(connection: Connection, message: Message, *payload: bytes) -> None:
 
 def receive(connection: Connection) -> tuple[Message, memoryview]:
     """The next message and its payload. Raises EOFError, OSError at the end, `ProtocolError` on nonsense."""
-    frame = memoryview(connection.recv_bytes(MAX_FRAME))
+    frame = memoryview(blanked(connection.recv_bytes(MAX_FRAME)))
     size = int.from_bytes(frame[:4], "little")
     if size > len(frame) - 4:
         raise ProtocolError(f"header of {size} bytes in a frame of {len(frame)}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from fuzzer.isolate import protocol
+from fuzzer.isolate import protocol, secrets
 from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnChild
 from fuzzer.isolate.device_station import START_SECONDS, spawned
 from fuzzer.isolate.devices import Device
@@ -79,7 +79,8 @@ def examine(
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
             text = Path(folder) / "report.txt"
             _run([program, *_options(tool, text)], case, lane, device, Path(folder), slow, toolchain)
-            reports.append(parsed(tool, text.read_text(errors="replace") if text.exists() else ""))
+            written = secrets.blanked(text.read_bytes()) if text.exists() else b""
+            reports.append(parsed(tool, written.decode(errors="replace")))
     return tuple(reports)
 
 

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from fuzzer.isolate.preload import Preload
+from fuzzer.isolate.secrets import without_secrets
 from oracles.lane import Engine, LaneSpec, speaks_relay
 
 PACKAGES = ("generators", "oracles", "fuzzer")
@@ -17,9 +18,6 @@ PACKAGES = ("generators", "oracles", "fuzzer")
 
 _OF_ANOTHER = ("PYTHONPATH", "PYTHONHOME", "TVM_HOME", "TVM_LIBRARY_PATH")
 """Variables that would bring another TVM into an interpreter that has its own."""
-
-SECRETS = ("DIFFTVM_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
-"""Variables that no lane has a use for, and a child whose memory a compiler has corrupted must not see."""
 
 
 class Kind(StrEnum):
@@ -71,7 +69,7 @@ def surroundings(toolchain: Toolchain, scratch: Path) -> dict[str, str]:
 
 def own_environment(toolchain: Toolchain) -> dict[str, str]:
     """What its interpreter needs to find its TVM, without our packages."""
-    inherited = {key: value for key, value in os.environ.items() if key not in SECRETS}
+    inherited = without_secrets(os.environ.items())
     if toolchain.is_host:
         return {**inherited, **toolchain.environment}
     mine = {**{key: value for key, value in inherited.items() if key not in _OF_ANOTHER}, **toolchain.environment}

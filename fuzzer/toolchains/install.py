@@ -15,6 +15,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
+from fuzzer.isolate import secrets
 from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.toolchain import Kind, Toolchain, surroundings
 from fuzzer.toolchains import registry, relay
@@ -127,7 +128,8 @@ def pip(python: Path, *arguments: str) -> None:
 
 def _run(command: Sequence[str], what: str) -> str:
     """What it prints. Raise `EnvironmentMissing` with the last lines of what it printed, where it fails."""
-    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    mine = {**os.environ, **secrets.held()}  # an index of packages may ask for a password
+    environment = {key: value for key, value in mine.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     except OSError as error:
