@@ -12,7 +12,7 @@ import fakes
 import numpy as np
 import pytest
 
-from fuzzer import bench
+from fuzzer.commands import bench
 from fuzzer.honesty import EVERY, Alarm, Order, Report, each_result, lanes_of, run
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import HONEST_LANES, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64
