@@ -113,6 +113,7 @@ def main() -> None:
     try:
         code = app(routed(sys.argv[1:]), standalone_mode=False, prog_name="fuzz")
     except typer.Abort:
+        say("interrupted")
         sys.exit(Exit.INTERRUPTED)
     except Exception as error:
         sys.exit(_reported(error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,10 +46,11 @@ class Report:
         return {**self.coverage.summary(), "seconds": round(self.seconds, 3), **rates, "invalid": list(self.invalid)}
 
 
-def run(order: Order, *, ask_pytorch: bool) -> Report:
+def run(order: Order, *, ask_pytorch: bool, on_case: Callable[[int], None] = lambda done: None) -> Report:
     """Generate, write, and, where asked, hold each case (at each of its sizes) against eager PyTorch.
 
-    `finite_rate` is among the valid ones of the normal profile: the others are not meant to stay finite.
+    `on_case` is called with the number of cases that are done. `finite_rate` is among the valid ones of the normal
+    profile: the others are not meant to stay finite.
     """
     coverage, seconds = Coverage(), 0.0
     verdicts: Counter[Verdict] = Counter()
@@ -61,15 +62,13 @@ def run(order: Order, *, ask_pytorch: bool) -> Report:
             coverage.add(case)
             if order.out is not None:
                 _write(order.out / f"seed{order.seed}-{len(coverage.nodes) - 1:06d}", case)
-            if judge is None:
-                continue
-            for each in case.instances():
-                answer = judge(each)
+            for answer in map(judge, case.instances()) if judge else ():
                 verdicts[answer.verdict] += 1
                 if not answer.verdict.is_valid:
                     invalid.append(f"{case.origin}: {answer.verdict}: {answer.told}")
                 elif case.profile is Profile.NORMAL:
                     finite[answer.verdict is Verdict.OK] += 1
+            on_case(len(coverage.nodes))
     valid = sum(count for verdict, count in verdicts.items() if verdict.is_valid)
     return Report(
         coverage,

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from fuzzer import replay as replaying
 from fuzzer.commands.options import JsonFlag, PreloadFile
-from fuzzer.isolate import fleet
-from fuzzer.isolate.fleet import Fleet
+from fuzzer.commands.progress import Counted, working
+from fuzzer.isolate.fleet import Fleet, Place
 from fuzzer.isolate.toolchain import HOST, Toolchain
 from fuzzer.report.repro import headline
 from fuzzer.terminal import next_line, print_json, say
@@ -44,9 +44,14 @@ def bisect(
     if install_missing:
         _install()
     chosen = _toolchains(doc.lane, toolchain)
-    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as executor:
-        releases = [Release(executor.backend(fleet.Place(each.name)).versions["tvm"], each.name) for each in chosen]
-        seen = list(fates(executor.run_fresh, case, doc.lane, signature_of(doc.finding), releases))
+    with (
+        working(
+            f"running it in {len(chosen)} toolchains", lambda: f"nothing is saved; {finding} stays as it is"
+        ) as shown,
+        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
+    ):
+        releases = [Release(fleet.backend(Place(each.name)).versions["tvm"], each.name) for each in chosen]
+        seen = list(fates(Counted(fleet, shown).run_fresh, case, doc.lane, signature_of(doc.finding), releases))
     verdicts = with_recorded(told(seen), doc.releases)
     if json:
         print_json(_document(doc.slug, seen, verdicts))

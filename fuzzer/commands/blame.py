@@ -11,6 +11,7 @@ import typer
 
 from fuzzer import replay as replaying
 from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.progress import Counted, working
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.terminal import next_line, print_json
 from fuzzer.toolchains.registry import finder
@@ -27,8 +28,11 @@ def blame(
 ) -> None:
     """Say which part of TVM is to blame for a finding: frontend, pass, legalization, codegen or runtime."""
     doc, case = replaying.load(finding)
-    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as executor:
-        told = find(executor.run_fresh, case, doc.finding, signature_of(doc.finding))
+    with (
+        working("looking for what is to blame", lambda: f"nothing is saved; {finding} stays as it is") as shown,
+        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
+    ):
+        told = find(Counted(fleet, shown).run_fresh, case, doc.finding, signature_of(doc.finding))
     if json:
         print_json({"slug": doc.slug, **asdict(told)})
         return

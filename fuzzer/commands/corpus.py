@@ -9,6 +9,7 @@ import typer
 
 from fuzzer import corpus as shipped
 from fuzzer.commands.options import JsonFlag
+from fuzzer.commands.progress import working
 from fuzzer.corpus import Check, Entry
 from fuzzer.exit_codes import Exit
 from fuzzer.terminal import next_line, print_json
@@ -26,11 +27,13 @@ def corpus(
     if not run:
         _list(entries, json=json)
         return
-    checks = []
-    for check in shipped.run(entries):
-        checks.append(check)
-        if not json:
-            print(*_lines(check), sep="\n", flush=True)
+    checks: list[Check] = []
+    with working("running the corpus", lambda: f"nothing is saved; {len(checks)} runs were done") as shown:
+        for check in shipped.run(entries):
+            checks.append(check)
+            shown.count(len(checks), "runs")
+            if not json:
+                shown.print(*_lines(check))
     if json:
         print_json(checks)
     else:

@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.progress import working
 from fuzzer.exit_codes import Exit
 from fuzzer.isolate import sanitizer
 from fuzzer.isolate.device_check import devices_here
@@ -23,9 +24,12 @@ from fuzzer.toolchains.registry import finder
 def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
     """Prove that every kind of failure is seen; print versions and lanes."""
     find_all = finder(preload)
-    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as executor:
-        checks = self_test(executor)
-        versions = executor.versions
+    with (
+        working("testing", lambda: "nothing is saved"),
+        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as fleet,
+    ):
+        checks = self_test(fleet)
+        versions = fleet.versions
     devices, why_no_device = devices_here(find_all(HOST_NAME))
     good = all(check.passed for check in checks) and all(device.passed for device in devices)
     if json:

@@ -9,6 +9,7 @@ import msgspec
 import typer
 
 from fuzzer.commands.options import JsonFlag, ops_named
+from fuzzer.commands.progress import working
 from fuzzer.gen import Order
 from fuzzer.gen import run as generate_cases
 from fuzzer.terminal import next_line, say
@@ -30,7 +31,19 @@ def gen(
 ) -> None:
     """Generate cases without any compiler."""
     order = Order(count, seed, out, ops_named(ops), Limits(nodes), profile)
-    report = generate_cases(order, ask_pytorch=stats)
+    done = 0
+
+    def kept() -> str:
+        return f"{done} of {count} cases are in {out}" if out else f"nothing is saved; {done} of {count} were generated"
+
+    with working("generating cases", kept) as shown:
+
+        def on_case(number: int) -> None:
+            nonlocal done
+            done = number
+            shown.count(done, f"of {count}")
+
+        report = generate_cases(order, ask_pytorch=stats, on_case=on_case)
     for line in report.invalid:
         say(line)
     summary = report.summary()

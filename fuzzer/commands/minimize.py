@@ -14,9 +14,11 @@ import typer
 from fuzzer import minimize as minimizing
 from fuzzer.campaign.store import Store
 from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.progress import Counted, working
 from fuzzer.exit_codes import Exit
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.minimize import Minimized
+from fuzzer.report import finding_file
 from fuzzer.terminal import next_line, print_json
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.size import Size
@@ -35,11 +37,19 @@ def minimize(
 ) -> None:
     """Reduce a finding again, and save it anew: `fuzz minimize crashes/x`. Exit code 78: it does not show each time."""
     wanted = minimizing.read(source, lanes, toolchain)
+    folder = out or _beside(source)
+    before = _saved(folder)
+
+    def kept() -> str:
+        new = len(_saved(folder) - before)
+        return f"{f'{new} reduced findings are in {folder}' if new else 'nothing is saved'}; {source} stays as it is"
+
     with (
-        Store(out or _beside(source), None) as store,
-        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as executor,
+        working("reducing", kept) as shown,
+        Store(folder, None) as store,
+        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
     ):
-        done = minimizing.run(executor, store, wanted, workers)
+        done = minimizing.run(Counted(fleet, shown), store, wanted, workers)
     if json:
         print_json([_document(each) for each in done])
     elif not done:
@@ -55,6 +65,10 @@ def _beside(source: Path) -> Path:
     """A campaign's folder of its own: none that runs is disturbed, and all verbs can read what is there."""
     folder = source.resolve().parent
     return (folder.parent if folder.name == "crashes" else folder) / "minimized"
+
+
+def _saved(campaign: Path) -> set[Path]:
+    return set(campaign.glob(f"crashes/*/{finding_file.NAME}"))
 
 
 def _document(each: Minimized) -> dict[str, object]:

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from fuzzer import replay as replaying
 from fuzzer.commands.options import JsonFlag, PreloadFile, lanes_named
+from fuzzer.commands.progress import Counted, working
 from fuzzer.exit_codes import Exit
 from fuzzer.isolate.fleet import Fleet, Place
 from fuzzer.isolate.toolchain import HOST_NAME
@@ -40,10 +41,13 @@ def replay(
     chosen = (doc.lane,) if lanes is None else lanes_named(lanes)
     where = named(doc.lane.toolchain if toolchain is None else toolchain)
     find_all = finder(preload)
-    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as executor:
-        _tell_of_another_preload(doc, executor.versions)
-        result = replaying.replay(executor, doc, case, in_toolchains(chosen, where), times)
-        releases = {each.name: executor.backend(Place(each.name)).versions["tvm"] for each in where}
+    with (
+        working("running it again", lambda: f"nothing is saved; {finding} stays as it is") as shown,
+        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as fleet,
+    ):
+        _tell_of_another_preload(doc, fleet.versions)
+        result = replaying.replay(Counted(fleet, shown), doc, case, in_toolchains(chosen, where), times)
+        releases = {each.name: fleet.backend(Place(each.name)).versions["tvm"] for each in where}
     if json:
         runs = [
             {

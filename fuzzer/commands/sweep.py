@@ -13,6 +13,7 @@ from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, lanes_named
+from fuzzer.commands.progress import working
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.toolchain import HOST
 from fuzzer.settings import LaneMix, RunLimits, Settings
@@ -40,7 +41,8 @@ def sweep(
     chosen = in_toolchains(lanes_named(lanes), (HOST,))
     find_all = finder(preload)
     say("taking PyTorch's samples (a minute for all operators) ...")
-    task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
+    with working("taking samples", lambda: "no sample is kept; the next sweep takes them anew"):
+        task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
     asked = to_stop()
     with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
         settings = Settings(out, store.state.seed, LaneMix(chosen), RunLimits(seconds), workers=workers, json=json)

@@ -18,6 +18,9 @@ WIDE = 150
 CURVE = 40
 LEAST_LANES = 4
 
+FEWEST = 5
+"""Outcomes from which results are counted as "4 of 40". Below that, the outcomes themselves are listed."""
+
 
 def line(glance: Glance) -> str:
     """For logs: what this run did, and what is wrong. Counts are of this run but where they say otherwise."""
@@ -58,11 +61,10 @@ class Panel:
 
 
 def _facts(glance: Glance, monotonic: float) -> Iterator[tuple[str, Text]]:
-    limit = f" of {duration(glance.limit)}" if glance.limit else ""
     yield (
         "time",
         Text(
-            f"{duration(glance.seconds)}{limit}; {duration(glance.wall_seconds)} in all; "
+            f"{_time_of_run(glance)}; {duration(glance.wall_seconds)} in all; "
             f"supervisor {glance.supervisor_share:.1%} CPU"
         ),
     )
@@ -113,6 +115,17 @@ def _facts(glance: Glance, monotonic: float) -> Iterator[tuple[str, Text]]:
     yield "workers", Text("; ".join(at), "bold red" if gone else "")
 
 
+def _time_of_run(glance: Glance) -> str:
+    """At its limit a run starts no more tests, and finishes those that are under way."""
+    if glance.limit is None:
+        return duration(glance.seconds)
+    limit = duration(glance.limit)
+    if glance.seconds < glance.limit:
+        return f"{duration(glance.seconds)} of {limit}"
+    late = f" for {duration(glance.seconds - glance.limit)}" if glance.seconds - glance.limit >= 1 else ""
+    return f"{limit} are over; finishing what is under way{late}"
+
+
 def _spread(values: Sequence[int], width: int) -> list[int]:
     """At most so many of them, the last one among them."""
     if len(values) <= width:
@@ -144,9 +157,9 @@ def _lanes(lanes: Sequence[LaneHealth], room: int) -> Table:
         others = {how: n for how, n in lane.recent.items() if how not in ("ran", "built")}
         table.add_row(
             Text(f"{'!!' if lane.fails else '  '} {lane.lane}", style),
-            Text(f"{lane.results} of {lane.outcomes}", style),
+            Text(f"{lane.results} of {lane.outcomes}" if lane.outcomes >= FEWEST else "", style),
             Text("" if lane.before is None else f"{lane.before:.0%}"),
-            Text(counted(others)),
+            Text(counted(lane.recent if lane.outcomes < FEWEST else others)),
         )
     if len(lanes) > len(shown):
         table.add_row(Text(f"   and {len(lanes) - len(shown)} more", "dim"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
 from glances import FAILING, SOUND, glance
 from rich.console import Console
 
 from fuzzer.watching.health import LaneHealth
-from fuzzer.watching.panel import Panel, line
+from fuzzer.watching.panel import Panel, _facts, line
 
 
 def shown(width: int, height: int = 24, **other: Any) -> list[str]:
@@ -95,3 +96,27 @@ def test_a_line_counts_by_ones() -> None:
 
 def test_tests_that_difftvm_could_not_do_are_shown_where_there_are_any() -> None:
     assert shown(80, errors=3)[3] == "              3 tests could not be done by difftvm itself"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (44.0, "44 s of 45 s"),
+        (45.5, "45 s are over; finishing what is under way"),
+        (83.0, "45 s are over; finishing what is under way for 38 s"),
+    ],
+)
+def test_a_run_beyond_its_limit_says_that_it_finishes(seconds: float, expected: str) -> None:
+    (time,) = (text for name, text in _facts(glance(seconds=seconds, limit=45.0), 100.0) if name == "time")
+    assert time.plain.startswith(f"{expected}; 6 h 56 min in all; ")
+
+
+def test_few_outcomes_of_a_lane_are_listed_and_not_counted_as_0_of_1() -> None:
+    few = LaneHealth("relax-fx", {"unsupported": 1}, {})
+    some = LaneHealth("relax-onnx", {"ran": 2, "raised": 1}, {})
+    lines = shown(80, lanes=(SOUND, some, few))
+    assert lines[-3:] == [
+        "   relax-export-llvm    38 of 40  90%     2 unsupported",
+        "   relax-onnx                             2 ran, 1 raised",
+        "   relax-fx                               1 unsupported",
+    ]

@@ -1,0 +1,83 @@
+"""What a command that takes long shows: on a terminal, what it does and for how long; on SIGINT, what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from fuzzer.exit_codes import Exit
+from fuzzer.terminal import say
+
+if TYPE_CHECKING:
+    from fuzzer.isolate.fleet import Lab
+    from fuzzer.isolate.sanitizer import SanitizerReport
+    from generators.graph import Case
+    from oracles.lane import LaneSpec
+    from oracles.outcome import Result
+
+
+class Shown:
+    """One line on stderr: what is under way, how often it was done, and for how long."""
+
+    def __init__(self, progress: Progress, what: str) -> None:
+        self._progress, self._what = progress, what
+        self._line = progress.add_task(what)
+
+    def count(self, number: int, of: str) -> None:
+        self._progress.update(self._line, description=f"{self._what}: {number} {of}")
+
+    def print(self, *lines: str) -> None:
+        """Results, on stdout: the line is taken away meanwhile, as both may be the same terminal."""
+        self._progress.stop()
+        print(*lines, sep="\n", flush=True)
+        self._progress.start()
+
+
+@contextmanager
+def working(what: str, kept: Callable[[], str]) -> Iterator[Shown]:
+    """Show `what` while the context is open. SIGINT ends it: one line says what is kept, and the exit code is 130."""
+    console = Console(stderr=True)
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+    try:
+        with Progress(
+            *columns, console=console, transient=True, disable=not console.is_terminal, redirect_stdout=False
+        ) as progress:
+            yield Shown(progress, what)
+    except KeyboardInterrupt:
+        say(f"interrupted: {kept()}")
+        raise typer.Exit(Exit.INTERRUPTED) from None
+
+
+@dataclass
+class Counted:
+    """A lab whose runs are counted on the screen."""
+
+    lab: Lab
+    shown: Shown
+    runs: int = 0
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return self.lab.versions
+
+    @property
+    def cpu_seconds(self) -> float:
+        return self.lab.cpu_seconds
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return self.lab.run(case, lanes)
+
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result = self.lab.run_fresh(case, lanes)
+        self.runs += 1
+        self.shown.count(self.runs, "runs")
+        return result
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        return self.lab.examine(case, lane)
