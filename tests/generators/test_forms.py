@@ -10,6 +10,7 @@ from itertools import islice
 import pytest
 import torch
 from eager import run_case
+from rows import each_row
 
 from fuzzer.lanes.base import to_torch
 from generators.builder import Builder, Limits
@@ -22,7 +23,7 @@ from generators.torch_source import render, statements
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-WITH_FORMS = pytest.mark.parametrize("op", [op for op in OPS if op.forms], ids=lambda op: op.name)
+WITH_FORMS = each_row(op for op in OPS if op.forms)
 BEFORE = tuple(TABLE[name] for name in ("neg", "logical_not", "add"))
 """What in-place calls may change is the result of an earlier call: numbers, booleans, or a promotion."""
 LIMITS = Limits(max_numel=256)

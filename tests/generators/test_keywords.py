@@ -9,18 +9,18 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Iterator
 from functools import cache
 
 import pytest
 import torch
 import torch.nn.functional as F
+from rows import each_row
 
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
-from generators.graph import Form, Node
-from generators.ops import OPS, TABLE, Op
-
-EACH_ROW = pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+from generators.graph import Attr, Form, Node
+from generators.ops import TABLE, Op
 
 _OPERANDS = """
 self input other tensor tensors x y value query key weight bias mat1 mat2 vec vec1 vec2 batch1 batch2 tensor1 tensor2
@@ -113,42 +113,36 @@ def subject(op: Op, called: dict[str, object]) -> object | None:
     return next(iter(called.values())) if len(called) == 1 else None
 
 
-@cache
-def drawn(name: str) -> tuple[Node, ...]:
-    found, op = [], TABLE[name]
+def drawn(op: Op) -> Iterator[Node]:
     for index in range(400):
         builder = Builder(NumpySource(2, index), Limits(max_numel=256))
         if builder.grow(op):
-            found.append(builder.nodes[-1])
-    return tuple(found)
+            yield builder.nodes[-1]
 
 
-def draws(op: Op) -> tuple[Node, ...]:
-    return drawn(op.name)
-
-
-@pytest.mark.exhaustive
-@EACH_ROW
-def test_every_attribute_takes_two_values(op: Op) -> None:
-    for key in op.schema:
-        assert len({node.attrs[key] for node in draws(op)}) > 1, key
+def not_drawn(op: Op, values: dict[str, set[Attr]], forms: set[Form]) -> list[str]:
+    """In-place calls need an operand that the graph computed: test_forms.py looks for those in larger graphs."""
+    return [
+        *(f"a second value of {key}" for key in op.schema if len(values[key]) < 2),
+        *(f"the default of {key}" for key, default in op.defaults.items() if default not in values[key]),
+        *(f"the form {form}" for form in op.forms if form is not Form.INPLACE and form not in forms),
+    ]
 
 
 @pytest.mark.exhaustive
-@EACH_ROW
-def test_defaults_are_attributes_and_are_drawn(op: Op) -> None:
+@each_row()
+def test_two_values_of_every_attribute_its_default_and_every_form_are_drawn(op: Op) -> None:
     assert set(op.defaults) <= set(op.schema)
-    for key, value in op.defaults.items():
-        assert op.schema[key].accepts(value), key
-        assert any(node.attrs[key] == value for node in draws(op)), key
-
-
-@pytest.mark.exhaustive
-@EACH_ROW
-def test_every_form_is_drawn(op: Op) -> None:
-    """In-place calls need an operand that the graph computed: those are looked for in larger graphs."""
-    forms = {node.form for node in draws(op)}
-    assert forms >= set(op.forms) - {Form.INPLACE}
+    assert [key for key, default in op.defaults.items() if not op.schema[key].accepts(default)] == []
+    values: dict[str, set[Attr]] = {key: set() for key in op.schema}
+    forms: set[Form] = set()
+    for node in drawn(op):
+        for key, found in values.items():
+            found.add(node.attrs[key])
+        forms.add(node.form)
+        if not not_drawn(op, values, forms):
+            break
+    assert not_drawn(op, values, forms) == []
 
 
 ROW_OF_ITS_OWN = "other rows draw it: one overload, one row"
@@ -223,7 +217,7 @@ NO_FUNCTION = {
 """Row -> why it is about no function."""
 
 
-@EACH_ROW
+@each_row()
 def test_every_documented_keyword_is_an_attribute(op: Op) -> None:
     builder = next(b for b in (Builder(NumpySource(2, i)) for i in range(100)) if b.grow(op))
     node = builder.nodes[-1]

@@ -14,6 +14,7 @@ import torch
 from eager import empty, run, type_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import each_row
 
 from fuzzer.lanes.base import laid_out, to_torch
 from generators.builder import Builder, Limits
@@ -26,7 +27,6 @@ from generators.values import draw
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-EACH_ROW = pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 LIMITS = Limits(max_numel=256)
 DRAWS = 30
 
@@ -62,7 +62,7 @@ def nodes(name: str, count: int = DRAWS) -> list[Node]:
 
 
 @pytest.mark.slow
-@EACH_ROW
+@each_row()
 @given(data=st.data())
 @settings(max_examples=5)
 def test_types_are_what_pytorch_gives(op: Op, data: st.DataObject) -> None:
@@ -70,7 +70,7 @@ def test_types_are_what_pytorch_gives(op: Op, data: st.DataObject) -> None:
     assert types(run(graph, numbers(NumpySource(0)))) == declared(graph), render(graph)
 
 
-@EACH_ROW
+@each_row()
 def test_the_campaign_draws_every_row(op: Op) -> None:
     """40 % of the attempts fit at least: what seldom fits is seldom tested."""
     graphs = drawn(op.name)
@@ -88,7 +88,7 @@ META_DIFFERS = {"block_diag": "0-d operands count as much as others"}
 
 
 @pytest.mark.exhaustive
-@EACH_ROW
+@each_row()
 def test_drawn_calls_have_the_types_that_pytorch_gives_and_share_no_memory_unless_the_row_says_so(op: Op) -> None:
     for index, graph in enumerate(drawn(op.name)[: 8 if op.name in TRACED else DRAWS]):
         make = numbers(NumpySource(2, index))

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 from eager import run, run_case, type_text
+from rows import each_row
 
 from fuzzer.lanes.base import laid_out, to_torch
 from generators.builder import Builder, Limits
@@ -30,7 +31,7 @@ from generators.graph import (
     TensorType,
     Value,
 )
-from generators.ops import OPS, TABLE, Op
+from generators.ops import TABLE, Op
 from generators.ops.base import Types
 from generators.random_graph import generate, with_values
 from generators.torch_source import constructor, render, statements
@@ -438,7 +439,7 @@ def test_float64_source_stays_in_float64() -> None:
         assert in_double(case) == list(map(widened, case.bound.output_types)), render(case.bound, float64=True)
 
 
-EACH_ROW = pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+EACH_ROW = each_row()
 LIMITS = Limits(max_numel=128)
 
 
@@ -521,7 +522,7 @@ ATTACKS: tuple[Attr, ...] = (
     *((text,) for text in PLAUSIBLE if isinstance(text, str)),
 )
 
-WITH_ATTRIBUTES = pytest.mark.parametrize("op", [op for op in TABLE.values() if op.schema], ids=lambda op: op.name)
+WITH_ATTRIBUTES = each_row(op for op in TABLE.values() if op.schema)
 
 
 def drawn(op: Op) -> tuple[Types, Attrs]:

@@ -1,0 +1,47 @@
+"""Tests of every row of the operator table: one test for sixteen rows, and one error for each row that fails.
+
+Collecting and reporting a test for each row costs more than most of the checks themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from generators.ops import OPS, Op
+
+ROWS_OF_A_TEST = 16
+
+Check = Callable[[Op], None]
+
+
+def each_row(ops: Iterable[Op] = OPS) -> Callable[[Check], Callable[[list[Op]], None]]:
+    """Makes tests of a check. `pytest -k NAME` runs the test that has the row NAME in it."""
+    all_ops = list(ops)
+    tests = [all_ops[start : start + ROWS_OF_A_TEST] for start in range(0, len(all_ops), ROWS_OF_A_TEST)]
+    parametrize = pytest.mark.parametrize("rows", tests, ids=[",".join(op.name for op in rows) for rows in tests])
+
+    def tests_of(check: Check) -> Callable[[list[Op]], None]:
+        def test(rows: list[Op]) -> None:
+            check_rows(check, rows)
+
+        test.__name__ = test.__qualname__ = check.__name__
+        test.__module__, test.__doc__ = check.__module__, check.__doc__
+        return parametrize(test)
+
+    return tests_of
+
+
+def check_rows(check: Check, rows: Iterable[Op]) -> None:
+    """Every row is checked, whether or not others fail."""
+    errors = []
+    for op in rows:
+        try:
+            check(op)
+        except (Exception, pytest.fail.Exception) as error:
+            error.add_note(f"row: {op.name}")
+            errors.append(error)
+    if errors:
+        names = ", ".join(error.__notes__[-1].removeprefix("row: ") for error in errors)
+        raise BaseExceptionGroup(f"{check.__name__}: {names}", errors)
