@@ -143,6 +143,14 @@ class Builder:
         if size <= self.limits.max_numel:
             shape[place] = size
 
+    def symbolic_size(self, most: int, percent: int) -> int | None:
+        """For rows that choose sizes one by one: in graphs with symbols, so often a symbolic size that is not too
+        large. Draws nothing in other graphs."""
+        if not self.symbols or not self.source.chance(percent):
+            return None
+        size = self._symbolic()
+        return size if size <= most else None
+
     def _symbolic(self) -> int:
         """A symbol, or plain arithmetic on one."""
         name = self.source.choice(self.symbols).name

@@ -170,7 +170,8 @@ def _operand(b: Builder, labels: tuple[Label, ...], sizes: dict[Label, int], dty
         room = b.limits.max_numel // max(1, product(list(sizes.values())))
         for label in labels:
             if label not in own:
-                own[label] = b.source.choice([size for size in SIZES if size <= room] or [1])
+                few = [size for size in SIZES if size <= room] or [1]
+                own[label] = b.symbolic_size(room, 40) or b.source.choice(few)
                 room //= max(1, own[label])
             elif b.source.chance(8):
                 own[label] = 1

@@ -12,6 +12,7 @@ from generators.ops.base import Layer, Op, Types
 from generators.ops.operands import product
 from generators.ops.rules import require_dtype
 from generators.ops.shape import OPS as SHAPES
+from generators.symbolic import Size
 
 RESHAPE = next(op for op in SHAPES if op.name == "reshape")
 
@@ -65,4 +66,7 @@ def without_ties(b: Builder, nd: int, dtypes: Sequence[DType], even: bool = Fals
     low = 0 if dtype is DType.UINT8 else -(int(count) // 2)
     domain = distinct(low, low + int(count) - 1, len(lead))
     x = b.fresh_input(TensorType(dtype, (*lead, count)), domain=domain)
-    return x if nd == 1 else b.emit(RESHAPE, (x,), {"shape": (*lead, *plane)})[0]
+    if nd == 1:
+        return x
+    shape = tuple([-1 if isinstance(size, Size) else size for size in (*lead, *plane)])  # one of them, if any
+    return b.emit(RESHAPE, (x,), {"shape": shape})[0]

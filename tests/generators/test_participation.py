@@ -1,0 +1,65 @@
+"""Every row takes part in symbolic sizes and reads what other rows computed, but for those that cannot."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from generators.builder import Builder, Limits
+from generators.choice import NumpySource
+from generators.graph import Invalid
+from generators.ops import OPS, Op
+from generators.random_graph import generate
+
+ATTEMPTS = 40
+
+NO_OPERANDS = frozenset(
+    {
+        *("full", "zeros", "ones", "empty", "constant", "scalar_tensor", "arange", "linspace", "logspace", "eye"),
+        *("tril_indices", "triu_indices", "no_noise"),
+        *(f"{name}_window" for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")),
+    }
+)
+"""Their sizes are attributes, which are numbers."""
+
+BATCH_IN_AN_ATTRIBUTE = frozenset({"affine_grid"})
+
+NO_TIES = frozenset(
+    {
+        *("sort", "argsort", "topk", "kthvalue", "median_dim", "nanmedian_dim", "cummax", "cummin", "isin_unique"),
+        *(f"{kind}max_pool{nd}d_with_indices" for kind in ("", "adaptive_") for nd in (1, 2, 3)),
+        *(f"max_unpool{nd}d" for nd in (1, 2, 3)),
+    }
+)
+"""Which of two equal elements they take is not documented: they read inputs of different numbers."""
+
+ODD_OPERANDS = frozenset({"affine_grid", "assert_async"})
+"""What they read is seldom computed by chance: matrices of affine maps, something that is true."""
+
+
+def is_ever_symbolic(op: Op) -> bool:
+    for draw in range(ATTEMPTS):
+        with suppress(Invalid):  # nothing that was drawn fits
+            source = NumpySource(27, OPS.index(op), draw)
+            graph = generate(source, Limits(max_nodes=1), [op], symbolic=True, motifs=()).graph
+            if graph.symbols and op.name in graph.ops:
+                return True
+    return False
+
+
+def ever_reads_another(op: Op) -> bool:
+    for draw in range(ATTEMPTS):
+        source = NumpySource(28, OPS.index(op), draw)
+        builder = Builder(source)
+        for _ in range(6):
+            builder.grow(source.choice(OPS))
+        if any(builder.grow(op, connected=True) for _ in range(6)):
+            return True
+    return False
+
+
+def test_every_row_is_drawn_with_symbolic_sizes_but_for_those_that_have_none() -> None:
+    assert {op.name for op in OPS if not is_ever_symbolic(op)} == NO_OPERANDS | BATCH_IN_AN_ATTRIBUTE
+
+
+def test_every_row_reads_what_others_computed_but_for_those_that_must_not() -> None:
+    assert {op.name for op in OPS if not ever_reads_another(op)} == NO_OPERANDS | NO_TIES | ODD_OPERANDS
