@@ -306,9 +306,12 @@ class Store:
         lacks its blame, or unwritten memory is garbage in some lanes of some runs."""
         mine = found.signature
         for key in self._same(mine):
-            doc, its = self._known_docs[key], self._known_docs[key].identity
+            doc = self._known_docs[key]
+            its = self._coarse[key].as_finished_in(doc.identity)
             if mine.needs_ops:
-                garbage = twins(its.kind, mine.kind) and its.ops == mine.ops and set(doc.lanes) & set(found.lanes)
+                decided = its.blamed and mine.blamed  # where both are blamed, that tells
+                shared = its.ops == mine.ops and set(doc.lanes) & set(found.lanes)
+                garbage = twins(its.kind, mine.kind) and shared and not decided
                 same = garbage or (mine.same_bug(its) and not doc.flaky)
             else:
                 same = True

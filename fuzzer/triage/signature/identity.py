@@ -16,6 +16,7 @@ from fuzzer.triage.signature.frames import IMPORTER, less, meaningful, today
 from fuzzer.triage.signature.messages import frames_of, skeleton, without_operator
 from generators.graph import Case
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
+from oracles.lane import Importer, speaks_relay
 from oracles.outcome import Died, IllFormed, Mutant, Raised, Stage, TimedOut
 
 
@@ -25,7 +26,7 @@ class Signature:
 
     error     exception type
     skeleton  the message without what changes from run to run
-    frame     the innermost C++ and Python functions that mean something
+    frame     the innermost C++ and Python functions that mean something; without a message, whose code it was
     against   what the lane was held against where that is not PyTorch
 
     and, final, where nothing so far tells two bugs apart (`needs_ops`):
@@ -101,7 +102,14 @@ class Signature:
         mine, theirs = replace(self.coarse, frame=today(self.frame)), other.coarse
         if twins(mine.kind, theirs.kind):
             theirs = replace(theirs, kind=mine.kind)
-        return mine == theirs or mine == replace(theirs, frame=less(theirs.frame))
+        has_frames = bool(mine.error)
+        return mine == theirs or (has_frames and mine == replace(theirs, frame=less(theirs.frame)))
+
+    def as_finished_in(self, final: Signature) -> Signature:
+        """This coarse signature, with what a final one of the same failure says of the reduced case and the blame."""
+        return replace(
+            self, ops=final.ops, where=final.where, by=final.by, graph=final.graph, blamed=final.blamed, kind=final.kind
+        )
 
     def same_bug(self, other: Signature) -> bool:
         """Whether two final signatures agree. Where only one has its blame, the reduced case decides."""
@@ -143,20 +151,28 @@ def signature_of(finding: Finding) -> Signature:
             return replace(coarse, error=raised.type, skeleton=text, frame=frame)
         case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
             # whose sibling it is, is no part of it: where that is right, the importer is not to blame
-            return replace(coarse, against=PLAIN_SIBLING if by else against)
-        case Died() | TimedOut() | Mismatch():
-            return coarse  # a corrupted heap dies anywhere: only the operators of the reduced case tell deaths apart
+            return replace(coarse, against=PLAIN_SIBLING if by else against, frame=_whose(finding))
+        case Died() | TimedOut() | Mismatch() | SideEffect():
+            # a corrupted heap dies anywhere: only the operators of the reduced case tell deaths apart
+            return replace(coarse, frame=_whose(finding))
         case IllFormed(after=after, type=name, message=message):
             of_pass = after.partition("-")[0]  # whatever its options
             return replace(coarse, error=name, skeleton=skeleton(message), frame=of_pass)
         case Mutant(change=change, fate=fate):
             return replace(coarse, skeleton=skeleton(f"{change}: {fate}"))
-        case SideEffect():
-            return coarse
         case Excess(quantity=quantity, against=against):
-            return replace(coarse, skeleton=quantity.value, against=against)
+            return replace(coarse, skeleton=quantity.value, against=against, frame=_whose(finding))
         case _:
             assert_never(finding.evidence)
+
+
+def _whose(finding: Finding) -> str:
+    """In place of a frame, whose code it was, where a component is made of several. What was there first has no name:
+    Relax, and the exporter of TorchScript."""
+    importer = finding.lane.importer
+    if finding.component is not Component.EXPORTER:
+        return "Relay" if speaks_relay(finding.lane) else ""
+    return "torch.export" if importer.is_exported else str(importer) if importer is Importer.ONNX_DYNAMO else ""
 
 
 def _checked_source(finding: Finding) -> str:

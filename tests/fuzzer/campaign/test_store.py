@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -252,6 +253,48 @@ def test_other_signatures_are_other_folders(tmp_path: Path, make: Make) -> None:
         assert all(docs)
         assert list(store.findings.values()) == docs
     assert len(list((tmp_path / "crashes").iterdir())) == 2
+
+
+# --- findings that their case and blame tell apart
+
+
+def wrong(make: Make, kind: Kind = Kind.WRONG_VALUE, **final: Any) -> tuple[Confirmed, Sighting]:
+    found, sighting = make()
+    finding = replace(found.finding, kind=kind, stage=Stage.RUN, evidence=Mismatch(0, "a", "b"))
+    signature = replace(signature_of(finding), **{"where": "export", "ops": ("relu",), **final})
+    return replace(found, finding=finding, signature=signature), replace(sighting, signature=signature, finding=finding)
+
+
+@pytest.mark.parametrize("kind", [Kind.WRONG_VALUE, Kind.UNSTABLE])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"ops": ("split",), "blamed": ("pass", "ConvertLayout")}, {"blamed": ("pass", "ConvertLayout")}),
+        ({"blamed": ("pass", "FuseOps")}, {"blamed": ("pass", "ConvertLayout")}),
+        ({"blamed": ("codegen", "torch.erf")}, {"blamed": ("codegen", "torch.sinc")}),
+        ({"blamed": ("frontend", "relu")}, {"blamed": ("frontend", "relu"), "where": "onnx"}),
+    ],
+)
+def test_two_bugs_are_two_findings(
+    tmp_path: Path, make: Make, one: dict[str, Any], other: dict[str, Any], kind: Kind
+) -> None:
+    with Store(tmp_path, 1) as store:
+        assert store.save(*wrong(make, **one), VERSIONS) is not None
+        assert store.save(*wrong(make, kind, **other), VERSIONS) is not None
+        assert store.save(*wrong(make, **one), VERSIONS) is None, "known"
+
+
+def test_a_finding_that_was_saved_before_exporters_had_names_is_known(tmp_path: Path, make: Make) -> None:
+    found, sighting = wrong(make)
+    finding = replace(found.finding, component=Component.EXPORTER)
+    today = replace(signature_of(finding), ops=("relu",), where="export")
+    assert today.frame == "torch.export"
+    before = replace(found, finding=finding, signature=replace(today, frame=""))
+    with Store(tmp_path, 1) as store:
+        assert store.save(before, sighting, VERSIONS) is not None
+    with Store(tmp_path, 1) as store:
+        assert store.save(replace(before, signature=today), sighting, VERSIONS) is None
+        assert store.save(replace(before, signature=replace(today, ops=("neg",))), sighting, VERSIONS) is not None
 
 
 def test_threads_save_one_folder(tmp_path: Path, make: Make) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from failure_text import evidence_key, evidence_of, evidence_text, header, json_of, split, with_body
 
-from fuzzer.lanes import TVM_LANES
+from fuzzer.lanes import EVERY_LANE, TVM_LANES
 from fuzzer.report.finding_file import Told
 from fuzzer.triage.blame import NOBODY, Blame
 from fuzzer.triage.signature import Signature, named, signature_of
@@ -55,8 +55,8 @@ class Seen(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def finding(self) -> Finding:
-        """Of whichever lane: a signature knows none."""
-        return Finding(self.kind, self.component, TVM_LANES[0], self.stage, self.evidence.evidence)
+        lane = next((lane for lane in EVERY_LANE if lane.name == self.lane), TVM_LANES[0])
+        return Finding(self.kind, self.component, lane, self.stage, self.evidence.evidence)
 
     @property
     def case(self) -> Case:
