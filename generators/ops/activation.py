@@ -41,13 +41,13 @@ _FLOAT = same_type(*FLOATS)
 
 
 def _float_function(types: Types, attrs: Attrs) -> TensorType:
-    """Made of arithmetic in PyTorch, which takes integers but no bool."""
+    """PyTorch computes it by arithmetic, which takes integers but not bool."""
     require_dtype(types, *NUMERIC)
     return types[0].with_dtype(floating(types[0].dtype))
 
 
 def _clipped(types: Types, attrs: Attrs) -> TensorType:
-    """Numbers that are no integers would be cut off for integer tensors."""
+    """For integer tensors, PyTorch would truncate a fractional number."""
     require_dtype(types, *NUMERIC)
     for key in attrs:
         number = number_of(attrs, key)
@@ -82,7 +82,7 @@ def _celu(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _softplus(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch divides by beta, whatever it is."""
+    """PyTorch divides by beta."""
     require(number_of(attrs, "beta") != 0, "beta is not 0")
     return _FLOAT(types, attrs)
 
@@ -148,7 +148,7 @@ def _even_axis(source: ChoiceSource, types: Types) -> Attrs | None:
 
 
 def _drawn(**options: Sequence[Attr]) -> DrawAttrs:
-    """Each attribute by itself, the first option (the default) half of the time."""
+    """Draws each attribute independently: the first option (the default) half of the time."""
     return lambda source, types: {
         key: some[0] if source.chance(50) else source.choice(some) for key, some in options.items()
     }
@@ -190,7 +190,7 @@ def _row(
     arithmetic: Arithmetic = Arithmetic.FUNCTION,
     plainer: str | None = "tanh",
 ) -> Op:
-    """F.name and its layer; `forms` are what else there is."""
+    """F.name and its layer; `forms` are the other forms."""
     made = ", ".join(f"{key}={{{key}}}" for key in schema)
     more: dict[Form, str | Spelling | Layer] = {**forms, Form.MODULE: Layer(f"torch.nn.{layer}({made})", when=when)}
     if inplace:
@@ -213,7 +213,7 @@ def _row(
 
 
 def _of_all(name: str, layer: str, scale: float = 0.0, plainer: str = "tanh") -> Op:
-    """torch.name, which takes integers and bool too."""
+    """torch.name, which also takes integers and bool."""
     op = float_function(name, scale=scale, plainer=plainer)
     return replace(op, forms={**op.forms, Form.FUNCTION: f"F.{name}({{0}})", Form.MODULE: Layer(f"torch.nn.{layer}()")})
 
@@ -263,7 +263,7 @@ OPS = (
         _drawn(approximate=("none", "tanh")),
         {"approximate": one_of("none", "tanh")},
         {"approximate": "none"},
-        scale=4.0,  # x times what cancels where x is far from zero
+        scale=4.0,  # x times a term that cancels where x is far from zero
     ),
     _row("silu", "SiLU", scale=4.0, inplace=True),
     _row("mish", "Mish", scale=4.0, inplace=True),

@@ -1,4 +1,4 @@
-"""Assignment to what an index or a mask selects: of a copy, but for the forms that work in place.
+"""Assignment to the elements that an index or a mask selects, in a copy or, for some forms, in place.
 
 No position is written twice with different numbers.
 """
@@ -54,7 +54,7 @@ Plan = tuple[dict[int, str], TensorType | None]
 
 
 def _plan(x: TensorType, first: int) -> Plan:
-    """Where tensors stand in the index, or a mask, and which type that has."""
+    """The places of tensors in the index; or the place of a mask, and the mask's type."""
     source = agreed(x, "mask")
     if not x.rank or not source.chance(25):
         return agreed_places(x, first, _COUNTS), None
@@ -78,8 +78,8 @@ def _tensors(b: Builder, x: TensorType, first: int, once: bool) -> list[Value]:
 
 
 def _setitem(types: Types, attrs: Attrs) -> TensorType:
-    """Values may have further dimensions of size 1 in front. They are cast, but not where tensors index; a mask and
-    one number are a masked_fill, which casts again."""
+    """The value may have additional leading dimensions of size 1. PyTorch casts it, unless tensors index. For a mask
+    and one number it calls masked_fill, which casts."""
     x, value = types[:2]
     target = region(types, index_of(attrs), first=2, once=True)
     lead = 0
@@ -126,7 +126,7 @@ def _setitem_scalar_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _setitem_update(types: Types, attrs: Attrs) -> TensorType:
-    """The right side may raise the dtype within its category, but adds no dimensions."""
+    """The value may raise the dtype within its category, but must not add dimensions."""
     x, value = types[:2]
     target = region(types, index_of(attrs), first=2, once=True)
     require(fits(value, target.shape), f"{value} does not fit {target.shape}")
@@ -156,7 +156,7 @@ def _setitem_update_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _written(right: Callable[[tuple[str, ...], Attrs], str], start: str) -> Callable[[tuple[str, ...], Attrs], str]:
-    """Statements: the result is `start`, what is assigned to stands on the left."""
+    """Statements: the result starts as the operand followed by `start`, and then its elements are assigned."""
 
     def source(args: tuple[str, ...], attrs: Attrs) -> str:
         return f"{{out}} = {args[0]}{start}\n{{out}}[{subscript(args, attrs)}] {right(args, attrs)}"
@@ -182,7 +182,7 @@ def _index_put(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _adds(x: TensorType) -> bool:
-    """Whether positions may repeat, so that it has to accumulate."""
+    """Whether positions may repeat: then the call must accumulate."""
     return agreed(x, "repeats").chance(50)
 
 
@@ -220,7 +220,7 @@ def _index_put_source(call: str) -> Callable[[tuple[str, ...], Attrs], str]:
 
 
 def _masked_scatter(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch asks for as many elements as the mask has ones: at most all."""
+    """PyTorch requires as many elements as the mask has ones, which is at most all."""
     x, mask, src = types
     require(mask.dtype is DType.BOOL, f"the mask must be bool, not {mask.dtype}")
     require_same_dtype((x, src))

@@ -1,4 +1,4 @@
-"""Attention, by itself and as the layer with its projections."""
+"""Attention as a function, and as the layer with its projections."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ WIDTHS = (1, 2, 3, 4, 8, 16)
 def _attention(types: Types, attrs: Attrs) -> TensorType:
     """Queries [..., L, E], keys [..., S, E], values [..., S, F], and perhaps a mask that broadcasts to [..., L, S].
 
-    Stricter than the kernels where they read past an end or leave a 0/0: as many values as keys, some of both, some
-    features to scale by; and what PyTorch documents to be an error: causal with a mask, more values' heads than keys'.
+    Stricter than the kernels, which read out of bounds or compute 0/0: there must be as many values as keys, at least
+    one of each, and at least one feature. PyTorch documents as errors: causal with a mask, more heads of values than
+    of keys.
     """
     q, k, v = types[:3]
     require_dtype(types[:3], *FLOATS)
@@ -41,7 +42,7 @@ def _attention(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _batch(q: TensorType, k: TensorType, v: TensorType, grouped: bool) -> tuple[int, ...]:
-    """The dimensions before the last two. Grouped, each head of keys and values serves several heads of queries."""
+    """The dimensions before the last two. With groups, several heads of queries share one head of keys and values."""
     if not grouped:
         return broadcast(q.sizes[:-2], k.sizes[:-2], v.sizes[:-2])
     require(min(q.rank, k.rank, v.rank) >= 3, "attention: groups of heads take ranks of 3 and more")
@@ -77,7 +78,7 @@ def _attention_operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _mask(b: Builder, q: TensorType, k: TensorType) -> Value:
-    """A row that allows nothing is 0 in PyTorch, and NaN almost everywhere else: most masks allow the first key."""
+    """A row that allows no key is 0 in PyTorch and NaN almost everywhere else, so most masks allow the first key."""
     source = b.source
     batch = tuple(1 if source.chance(40) else size for size in q.sizes[:-2])
     shape = (*batch[source.integer(0, len(batch)) :], q.sizes[-2], k.sizes[-2])
@@ -112,7 +113,7 @@ UNMASK_FIRST = Op(
     _mask_type,
     "{0} | (torch.arange({0}.shape[-1], device={0}.device) == 0)",
 )
-"""A guard: a mask of which each row allows something."""
+"""A guard: the mask, changed so that each row allows at least one key."""
 
 
 # --- the layer
@@ -192,7 +193,7 @@ def _layer_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
 
 
 def _layer_source(args: tuple[str, ...], attrs: Attrs) -> str:
-    """The function has no batch_first: the layer moves the batch, too."""
+    """The function has no batch_first: the layer transposes the batch as well."""
     first = ".transpose(0, 1)" if attrs["batch_first"] else ""
     q, k, v, *mask = args[:-4]
     weight, bias, out_weight, out_bias = args[-4:]

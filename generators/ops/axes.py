@@ -1,4 +1,4 @@
-"""What rows that work along axes share: their `dim`, what a reduction leaves of a shape, numbers without ties."""
+"""Shared by rows that work along axes: their `dim`, the shape after a reduction, and inputs without equal numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIMS = Kind("an integer, a list of integers or null", lambda v: v is None or SOM
 
 
 def reduced(x: TensorType, dim: Attr, *, all_if_empty: bool = True) -> tuple[int, ...]:
-    """The axes that `dim` names: null is all of them, and so is an empty list to most operators."""
+    """The axes that `dim` names. null means all axes, and for most operators an empty list does too."""
     if dim is None or (dim == () and all_if_empty):
         return tuple(range(x.rank))
     named = dim if isinstance(dim, tuple) else (dim,)
@@ -35,12 +35,12 @@ def left(x: TensorType, axes: Sequence[int], keepdim: Attr) -> tuple[int, ...]:
 
 
 def count(x: TensorType, axes: Sequence[int]) -> int:
-    """How many elements go into one of the result."""
+    """How many elements are reduced to one element of the result."""
     return product([x.sizes[axis] for axis in axes]) if x.rank else 1
 
 
 def require_elements(x: TensorType, axes: Sequence[int]) -> None:
-    """For reductions of which nothing has no value: a largest element, a median."""
+    """For reductions that have no result without elements: the largest element, the median."""
     require(count(x, axes) > 0, f"there is no such element of nothing, in {x}")
 
 
@@ -58,13 +58,13 @@ def terms(types: Types, attrs: Attrs) -> int:
 
 
 def draw_axis(source: ChoiceSource, types: Types) -> int:
-    """One axis, counted from the end now and then."""
+    """One axis, sometimes counted from the end."""
     bound = max(types[0].rank, 1)
     return source.integer(0, bound - 1) - (bound if source.chance(40) else 0)
 
 
 def draw_axes(source: ChoiceSource, types: Types) -> tuple[int, ...]:
-    """One axis to all of them, in any order, each counted from either end."""
+    """At least one axis, in any order, each counted from the start or from the end."""
     bound = max(types[0].rank, 1)
     axes = source.some(range(bound), 1, bound)
     return tuple(axis - bound if source.chance(40) else axis for axis in axes)
@@ -83,8 +83,8 @@ def draw_dims(source: ChoiceSource, types: Types) -> int | tuple[int, ...] | Non
 
 
 def ranked_axis(x: TensorType) -> int:
-    """The axis along which `without_ties` makes numbers differ: attributes are drawn from types alone, so that the type
-    must tell it, and any axis should have its turn."""
+    """The axis along which the numbers of `without_ties` differ. Attributes are drawn from types alone, so the axis
+    must follow from the type; different types give different axes."""
     return sum(map(int, x.sizes)) % x.rank if x.rank else 0
 
 
@@ -94,11 +94,12 @@ def draw_ranked_axis(source: ChoiceSource, types: Types) -> int:
 
 
 _WHOLE = {DType.FLOAT16: 2048, DType.BFLOAT16: 256, DType.FLOAT32: 2**24, DType.FLOAT64: 2**53}
-"""Up to where integers are numbers of the dtype."""
+"""The largest integer up to which the dtype holds all integers."""
 
 
 def without_ties(b: Builder, dtypes: Sequence[DType] = NUMERIC, ranks: tuple[int, int] = (0, 5)) -> Value:
-    """A fresh input whose numbers differ along its `ranked_axis`: where PyTorch does not say which of equals wins."""
+    """A fresh input whose numbers differ along its `ranked_axis`, for operators where PyTorch does not define which of
+    several equal numbers it chooses."""
     type = TensorType(b.dtype(dtypes), b.shape(b.source.integer(*ranks)))
     if not type.rank:
         return b.fresh_input(type)
@@ -109,6 +110,6 @@ def without_ties(b: Builder, dtypes: Sequence[DType] = NUMERIC, ranks: tuple[int
     if high > most:
         type = type.with_dtype(DType.FLOAT32)
     numbers = distinct(max(low, least), high, axis)
-    if axis == 0 and type.rank > 1:  # an input may be laid out with the same slice all along its first axis
+    if axis == 0 and type.rank > 1:  # the layout of an input may repeat one slice along its first axis
         return b.buffer(type.dtype, *type.sizes, domain=numbers)
     return b.fresh_input(type, domain=numbers)

@@ -112,13 +112,13 @@ def _both_within(low: float, high: float, dtypes: Sequence[DType]) -> Operands:
 
 
 def _sides(b: Builder) -> tuple[Value, ...]:
-    """Computed floats are held away from zero, whose sign says where an angle is."""
+    """Computed floats are kept away from zero, because the sign of a zero decides about the angle."""
     away = (0.5, 8.0) if b.source.chance(50) else (-8.0, -0.5)
     return tuple(value if zeros_agree(b, value) else clamped(b, value, *away) for value in ANY_PAIR(b))
 
 
 def _power(b: Builder) -> tuple[Value, ...]:
-    """Fractional exponents have a positive base; whole ones are not negative: what integers make of those is 0."""
+    """Fractional exponents get a positive base. Integer exponents are not negative: integers would become 0."""
     base, exponent = ANY_PAIR(b)
     if exponent.type.dtype.is_float:
         return held(b, base, 0.25, 4.0), held(b, exponent, -3.0, 3.0)
@@ -160,7 +160,7 @@ def _row(
     plainer: str | None = "sub",
     **facts: Unpack[Facts],
 ) -> Op:
-    """`sign` is the operator that stands between the operands, `alias` another name of the function."""
+    """`sign` is the Python operator, `alias` another name of the function."""
     forms = {Form.METHOD: f"{{0}}.{name}({{1}})"}
     if sign:
         forms[Form.OPERATOR] = f"{{0}} {sign} {{1}}"
@@ -187,7 +187,7 @@ _ASSIGNED = "{out} = {0}\n{out} {sign}= {1}"
 
 
 def _assigned(name: str, sign: str, key: str, default: object) -> Spelling:
-    """In place: `x += y`, which cannot say the attribute, or x.add_(y, alpha=2)."""
+    """In place: `x += y`, which cannot express the attribute, or x.add_(y, alpha=2)."""
 
     def source(args: tuple[str, ...], attrs: Attrs) -> str:
         if attrs[key] == default:
@@ -224,7 +224,7 @@ def _selection(name: str, source: str, method: str) -> Op:
 
 
 def _question(name: str, sign: str = "", alias: str = "", *, plainer: str | None, **facts: Unpack[Facts]) -> Op:
-    """A comparison, or a logical operator: takes all and says yes or no."""
+    """A comparison or a logical operator: takes all dtypes and gives bool."""
     return _row(name, YES_OR_NO, terms=None, sign=sign, alias=alias, plainer=plainer, **facts)
 
 
@@ -233,7 +233,7 @@ def _bitwise(name: str, sign: str, inplace: str = _ASSIGNED, plainer: str | None
 
 
 def _shift(name: str, sign: str) -> Op:
-    """By less than the narrowest dtype has bits: what more gives is nobody's promise."""
+    """Shifts by less than the number of bits of the narrowest dtype: other shifts are undefined."""
     operands = _second_within(0, 7, INTEGERS)
     return _row(name, promoted(*INTEGERS), operands, terms=None, sign=sign, inplace=_ASSIGNED, plainer="bitwise_and")
 

@@ -1,4 +1,4 @@
-"""Products over chosen dimensions: of all pairs of elements, along one dimension, or over several."""
+"""Products of all pairs of elements, along one dimension, or over several dimensions."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ WIDTHS = (1, 2, 3, 5, 8, 16, 17, 33)
 
 
 def width(b: Builder, times: int) -> int:
-    """A size for a new dimension of a result that has `times` elements without it."""
+    """A size for a new dimension of a result that would have `times` elements without this dimension."""
     return b.source.choice([w for w in WIDTHS if w * times <= b.limits.max_numel] or [1])
 
 
 def further(b: Builder, fits: Callable[[TensorType], bool], otherwise: Callable[[], TensorType]) -> Value:
-    """One more operand. Nothing reads the first one yet, so that `pick` alone would mostly take it again."""
+    """One more operand. No call reads the first operand yet, so `pick` alone would mostly choose it again."""
     return b.fresh_input(otherwise()) if b.source.chance(40) else b.pick(fits, otherwise)
 
 
@@ -62,7 +62,7 @@ def alike(b: Builder, type: TensorType, dtypes: Sequence[DType]) -> Value:
 
 
 def dense(text: str) -> str:
-    """The tensor with the strides of a new one, even those of dimensions of size 1, which `contiguous` leaves alone."""
+    """The tensor with the strides of a new one, also in dimensions of size 1, where `contiguous` changes none."""
     return f"{text}.clone(memory_format=torch.contiguous_format)"
 
 
@@ -76,7 +76,7 @@ def same_numeric(types: Types) -> Types:
 
 
 def _inner(types: Types, attrs: Attrs) -> TensorType:
-    """With a 0-d operand it is a multiplication, and takes whatever that takes."""
+    """With a 0-d operand it is a multiplication, and takes the same dtypes."""
     x, y = types
     if x.rank == 0 or y.rank == 0:
         return TensorType(promote(types), (*x.sizes, *y.sizes))
@@ -112,7 +112,7 @@ def _outer(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _kron(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch fails to view a product that has taken over odd strides of the operands: so they are written dense."""
+    """PyTorch cannot view a product that inherits unusual strides of its operands, so both are made dense."""
     x, y = types
     rank = max(x.rank, y.rank)
     left, right = ((1,) * (rank - t.rank) + t.sizes for t in types)
@@ -120,7 +120,7 @@ def _kron(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _pairs(ranks: tuple[int, int]) -> Operands:
-    """Two values whose elements make not too many pairs."""
+    """Two values, with a limited number of pairs of elements."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         x = b.tensor(ranks=ranks)
@@ -141,7 +141,7 @@ def _pairs(ranks: tuple[int, int]) -> Operands:
 
 
 def _cross(types: Types, attrs: Attrs) -> TensorType:
-    """torch.cross without a dim takes the first of size 3."""
+    """Without a dim, torch.cross takes the first dimension of size 3."""
     x, y = same_numeric(types)
     require(x.rank == y.rank, f"cross: {x} and {y} have different ranks")
     require(x.rank > 0, "cross takes ranks above 0")
@@ -218,7 +218,7 @@ def _vecdot_terms(types: Types, attrs: Attrs) -> int:
 
 
 def _contracted(types: Types, left: tuple[int, ...], right: tuple[int, ...]) -> TensorType:
-    """Sizes that are multiplied with each other are equal, or one of them is 1."""
+    """Sizes that are contracted with each other are equal, or one of them is 1."""
     x, y = same_numeric(types)
     for a, c in zip(left, right, strict=True):
         sizes = x.sizes[a], y.sizes[c]
@@ -228,7 +228,7 @@ def _contracted(types: Types, left: tuple[int, ...], right: tuple[int, ...]) -> 
 
 
 def _axes(types: Types, attrs: Attrs) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Which axes are multiplied with each other."""
+    """The axes that are contracted with each other."""
     x, y = types
     if "dims" in attrs:
         count = int_of(attrs, "dims")
@@ -251,7 +251,7 @@ def _tensordot_terms(types: Types, attrs: Attrs) -> int:
 
 
 def _tensordot_operands(ordered: bool) -> Operands:
-    """The second shares sizes with the first: the last ones in their order, or any."""
+    """The second operand shares sizes with the first: the last ones in their order, or any of them."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         source, first = b.source, b.tensor(NUMERIC, ranks=(0, 4))

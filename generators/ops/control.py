@@ -1,4 +1,4 @@
-"""Control flow: loops and branches, of Python and of the program. Bodies keep their operand's type."""
+"""Control flow in Python and in the exported program: loops and branches. Bodies keep the type of their operand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from generators.ops.rules import NUMERIC, axis_of, broadcast, require_dtype
 from generators.symbolic import Size
 
 MOST = 12
-"""Turns of a loop that Python unrolls."""
+"""The most iterations of a loop that Python unrolls."""
 
 FLOAT_BODIES = {
     "tanh": "torch.tanh({x})",
@@ -36,21 +36,21 @@ BODIES = {
     "sub": "{x} - {y}",
     "maximum": "torch.maximum({x}, {y})",
 }
-"""What is done to x, and, where there is one, with y: which is never larger than x. None gives back x itself."""
+"""Expressions of x, and of y where there is one. y is never larger than x. No expression returns x itself."""
 
 PREDICATES = {"value": "{p}", "any": "{p}.any()", "all": "{p}.all()", "sum": "{p}.sum() > 0"}
-"""Exact ones: floats that decide where a program goes would decide otherwise elsewhere."""
+"""Only exact predicates: implementations may round floats differently, and then take another branch."""
 
 COMPARISONS = {"gt": ">", "lt": "<", "ge": ">=", "le": "<=", "eq": "==", "ne": "!="}
 
 LARGEST = 4
-"""Of what is asserted to be above something less than its negative."""
+"""The largest size of a number in `assert_async`, whose assertion compares with something below -LARGEST."""
 
 BODY = one_of(*BODIES)
 
 
 def _bodies(types: Types) -> list[str]:
-    """Those for x, or x and y."""
+    """The bodies for x, or for x and y."""
     table = BODIES if types[0].dtype.is_float else {name: BODIES[name] for name in BODIES if name not in FLOAT_BODIES}
     return [name for name, text in table.items() if ("{y}" in text) <= (len(types) > 1)]
 
@@ -71,7 +71,7 @@ def _text(attrs: Attrs, key: str, *names: str) -> str:
 
 
 def _values(b: Builder) -> tuple[Value, ...]:
-    """x, and half of the time a y to it."""
+    """x, and half of the time a y that broadcasts to it."""
     x = b.tensor(NUMERIC)
     return (x, partner(b, x.type, (x.type.dtype,))) if b.source.chance(50) else (x,)
 
@@ -89,7 +89,7 @@ def _twice(types: Types, attrs: Attrs) -> int:
     return 2
 
 
-# --- of Python: unrolled, or decided, when the program is traced
+# --- in Python: unrolled, or decided, when the program is traced
 
 
 def _loop(types: Types, attrs: Attrs) -> TensorType:
@@ -128,7 +128,7 @@ def _branch_source(args: tuple[str, ...], attrs: Attrs) -> str:
 
 
 def _parts(types: Types, attrs: Attrs) -> TensorType:
-    """A sum is of one dimension less."""
+    """A sum has one dimension less."""
     x = _require_body(types, attrs["body"])
     require(x.rank > 0, "takes ranks above 0")
     axis = axis_of(int_of(attrs, "dim"), x.rank)
@@ -162,7 +162,7 @@ def _parts_source(args: tuple[str, ...], attrs: Attrs) -> str:
     return f"sum({parts})" if attrs["collect"] == "sum" else f"torch.stack({parts}, {attrs['dim']})"
 
 
-# --- of the program: what goes in and comes out must be laid out in memory alike
+# --- in the program: operands and results must have the same layout in memory
 
 
 def _cond(types: Types, attrs: Attrs) -> TensorType:
@@ -209,7 +209,7 @@ def _cond_item_operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _cond_item_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    """Bounds of inputs' numbers, of which there are few."""
+    """Bounds within the few numbers that an input may be."""
     bodies = _bodies(types[1:])
     return {
         "comparison": source.choice((*COMPARISONS, "eq", "ne")),
@@ -231,7 +231,7 @@ def _cond_size(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _cond_size_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
-    """Symbolic sizes rather: others are decided when the program is traced."""
+    """Prefers symbolic sizes: conditions on other sizes are decided when the program is traced."""
     x, bodies = types[0], _bodies(types)
     if not x.rank:
         return None
@@ -251,7 +251,7 @@ def _cond_size_source(args: tuple[str, ...], attrs: Attrs) -> str:
 
 
 def _asserted(types: Types, attrs: Attrs) -> TensorType:
-    """Its operand's domain sees to it that the assertion holds, and some rounding does not change that."""
+    """The domain of the operand guarantees that the assertion holds, with a margin for rounding."""
     require_dtype(types, *FLOATS)
     require(int_of(attrs, "low") < -LARGEST, f"numbers from -{LARGEST} on are not all above {attrs['low']}")
     return types[0]
@@ -268,7 +268,7 @@ def _assert_source(message: str) -> str:
 
 
 def _while_loop(types: Types, attrs: Attrs) -> TensorType:
-    """Turns are counted from a number that the program is given: its domain, -2 to 4, bounds them."""
+    """The loop counts from an input; the domain of this input, -2 to 4, bounds the iterations."""
     require(types[0] == TensorType(DType.INT64, ()), f"while_loop counts in int64[], not {types[0]}")
     require(abs(int_of(attrs, "n")) <= MOST, f"while_loop counts to {MOST} at most")
     return _require_body(types[1:], attrs["body"])

@@ -17,12 +17,12 @@ KERNELS = {1: (1, 1, 2, 3, 3, 4, 5, 7), 2: (1, 1, 2, 3, 3, 3, 4, 5), 3: (1, 1, 2
 CHANNELS = (1, 1, 2, 3, 4, 4, 5, 8, 15, 16, 17)
 
 
-# --- what both directions share
+# --- shared by both directions
 
 
 def _split(types: Types, nd: int, attrs: Attrs) -> tuple[TensorType, TensorType, int]:
-    """Input, weight, and the axis of the channels. Without channels, PyTorch gives results without channels, whatever
-    the weight says."""
+    """Input, weight, and the axis of the channels. For an input without channels, PyTorch gives a result without
+    channels, whatever the shape of the weight is."""
     require_dtype(types, *NUMERIC)
     require_same_dtype(types)
     x, weight = types[:2]
@@ -39,7 +39,7 @@ def _require_bias(types: Types, out: int) -> None:
 
 
 def _operands(nd: int, transposed: bool) -> Callable[[Builder], tuple[Value, ...] | None]:
-    """The number of groups shows in the weight's shape. Kernels are up to 4 larger than the input: there is padding."""
+    """The shape of the weight gives the number of groups. A kernel may exceed the input by 4: padding makes it fit."""
 
     def operands(b: Builder) -> tuple[Value, ...] | None:
         integers = (DType.INT64,) if transposed else INTEGERS
@@ -62,7 +62,7 @@ def _operands(nd: int, transposed: bool) -> Callable[[Builder], tuple[Value, ...
 
 
 def _keywords(attrs: Attrs) -> str:
-    """What differs from PyTorch's defaults."""
+    """The keyword arguments that differ from PyTorch's defaults."""
     return "".join(f", {key}={value!r}" for key, value in attrs.items() if value != _DEFAULTS.get(key))
 
 
@@ -71,7 +71,7 @@ _DEFAULTS: dict[str, Attr] = {"stride": 1, "padding": 0, "output_padding": 0, "d
 
 
 def _of_floats(types: Types, attrs: Attrs) -> bool:
-    """Layers have no other weights."""
+    """A layer has float weights only."""
     return types[0].dtype.is_float
 
 
@@ -112,7 +112,7 @@ def _conv(nd: int) -> Callable[[Types, Attrs], TensorType]:
 
 
 def _least_padding(types: Types, nd: int, dilation: Sequence[int]) -> list[int]:
-    """What the kernel needs to fit."""
+    """The least padding with which the kernel fits."""
     sizes = zip(types[0].sizes[-nd:], types[1].sizes[2:], dilation, strict=True)
     return [max(0, (d * (int(k) - 1) + 2 - int(size)) // 2) for size, k, d in sizes]
 
@@ -145,7 +145,7 @@ def _conv_attrs(nd: int) -> Callable[[ChoiceSource, Types], Attrs]:
 
 
 def _terms(types: Types, attrs: Attrs) -> int:
-    """Products that meet in one output element: channels of a group x kernel."""
+    """The number of products in one output element: channels of a group x kernel."""
     return product(types[1].sizes[1:])
 
 
@@ -179,19 +179,19 @@ def _conv_row(nd: int) -> Op:
     )
 
 
-# --- convolutions of what is padded otherwise than with zeros: as layers, their padding_mode
+# --- convolutions with another padding than zeros, which layers call padding_mode
 
 MODES = {op.name.removeprefix("pad_"): op for op in PADS if op.name != "pad_constant"}
 
 
 def _same(types: Types, attrs: Attrs, nd: int) -> tuple[int, ...]:
-    """Amounts for F.pad that keep the size; the odd one comes behind."""
+    """Amounts for F.pad that keep the size; the odd one comes at the end."""
     spans = [d * (k - 1) for d, k in zip(each(attrs, "dilation", nd), types[1].sizes[2:], strict=True)]
     return tuple(amount for span in reversed(spans) for amount in (span // 2, span - span // 2))
 
 
 def _padded_row(nd: int) -> Op:
-    """The layer has `padding` for both sides, or 'same'; here stand the amounts that it calls F.pad with."""
+    """The layer has one `padding` for both sides, or 'same'; the row has the amounts that the layer passes to F.pad."""
     conv = _conv(nd)
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
@@ -225,7 +225,7 @@ def _padded_row(nd: int) -> Op:
         weight, given = types[1].sizes, {key: attrs[key] for key in _STEPS}
         if pad[::2] == pad[1::2]:
             given["padding"] = pad[::-2]
-        else:  # the layer pads only as many dimensions as it finds dilations listed
+        else:  # the layer pads only as many dimensions as `dilation` lists
             given |= {"padding": "same", "dilation": each(attrs, "dilation", nd)}
         given["padding_mode"] = attrs["padding_mode"]
         return _made(f"Conv{nd}d", types, weight[1] * int_of(attrs, "groups"), weight[0], given)

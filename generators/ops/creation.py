@@ -1,4 +1,4 @@
-"""Tensors full of one number, constants, one-hot vectors. What is random, or not initialized, is left out."""
+"""Tensors filled with one number, constants, one-hot vectors. There are no random or uninitialized results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DATA = Kind(
     lambda v: all(map(SCALAR.accepts, v)) if isinstance(v, tuple) else SCALAR.accepts(v),
 )
 
-# --- all elements alike
+# --- one number for all elements
 
 
 def _filler(
@@ -52,10 +52,10 @@ def _filler(
     inplace: str | None = None,
     plainer: str | None = None,
 ) -> Op:
-    """A tensor full of one number: of the attribute `key`, or else of `value`.
+    """A tensor filled with one number: the attribute `key`, or else `value`.
 
-    Its sizes and its dtype are those of the operand, where there is one, so far as no attribute says otherwise.
-    Without operand the dtype is `default`; None: that of the number.
+    Where there is an operand, the result has its sizes and dtype, unless an attribute says otherwise. Without an
+    operand, the dtype is `default`, or for None that of the number.
     """
     like, sized = "{0}" in source, "{size}" in source
 
@@ -98,7 +98,7 @@ def _fill_tensor(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _filled_and_filling(b: Builder) -> tuple[Value, ...]:
-    """The number is held where each integer dtype can take it: what other floats become there is undefined."""
+    """For integer tensors, a float is clamped to numbers that each integer dtype holds: other casts are undefined."""
     x, value = b.tensor(), b.tensor(ranks=(0, 0))
     if value.type.dtype.is_float and not x.type.dtype.is_float:
         value = clamped(b, value, 0.0 if x.type.dtype is DType.UINT8 else -100.0, 100.0)
@@ -142,7 +142,7 @@ CLASSES = 4
 
 
 def _classes(b: Builder) -> tuple[Value, ...]:
-    """Numbers below CLASSES: a fresh input, or now and then what the graph computed."""
+    """Numbers below CLASSES: a fresh input, or sometimes a computed value."""
     if b.source.chance(30):
         return (clamped(b, b.tensor((DType.INT64,), (0, 4)), 0, CLASSES - 1),)
     type = TensorType(DType.INT64, b.shape(b.source.integer(0, 4)))
@@ -150,7 +150,7 @@ def _classes(b: Builder) -> tuple[Value, ...]:
 
 
 def _one_hot(types: Types, attrs: Attrs) -> TensorType:
-    """With -1 classes, the numbers would decide on the shape."""
+    """With -1 classes, the shape would depend on the numbers."""
     (x,), classes = types, int_of(attrs, "num_classes")
     require_dtype(types, DType.INT64)
     require(classes > 0, "num_classes must be positive")

@@ -1,4 +1,4 @@
-"""How near or alike vectors are, and torch.nn.Bilinear."""
+"""Distances and similarities of vectors, and torch.nn.Bilinear."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _ORDERS: tuple[Attr, ...] = (2.0, 2.0, 2.0, 1, 3.0, "inf")
 
 
 def order(source: ChoiceSource, dtype: DType) -> Attr:
-    """Of a norm. Small ones make numbers that float16 does not hold."""
+    """The order of a norm. Small orders give numbers that float16 cannot hold."""
     return source.choice(_ORDERS if dtype is DType.FLOAT16 else (*_ORDERS, 0.5, 0))
 
 
 def distances(x: TensorType, y: TensorType, attrs: Attrs) -> TensorType:
-    """From each vector of `x` to that of `y`."""
+    """The distance from each vector of `x` to the one of `y`."""
     require_dtype((x, y), *NUMERIC)
     shape = broadcast(x.sizes, y.sizes)
     require(not isinf(order_of(attrs)) or 0 not in shape[-1:], f"there is no largest difference between {x} and {y}")
@@ -41,7 +41,7 @@ def distances(x: TensorType, y: TensorType, attrs: Attrs) -> TensorType:
 
 
 def _two(*dtypes: DType) -> Callable[[Builder], tuple[Value, ...]]:
-    """Tensors that broadcast: of one float dtype mostly, or the second of `dtypes`."""
+    """Tensors that broadcast: mostly of one float dtype, or the second one of `dtypes`."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         x = b.tensor(FLOATS)
@@ -68,7 +68,7 @@ def _pairwise_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _last(types: Types, attrs: Attrs) -> int:
-    """One more than there are differences: so that operands are rounded where there is one."""
+    """The number of differences and 1: a single difference must round its operands too."""
     return 1 + product(broadcast(types[0].sizes, types[1].sizes)[-1:])
 
 
@@ -77,7 +77,7 @@ def _half(types: Types) -> bool:
 
 
 def _cosine_similarity(types: Types, attrs: Attrs) -> TensorType:
-    """An eps that float16 rounds to 0 divides by 0 what is all zeros."""
+    """For zeros, an eps that float16 rounds to 0 would give 0/0."""
     dtype, shape = join(types[0].dtype, types[1].dtype), broadcast(types[0].sizes, types[1].sizes)
     require(dtype.is_float, f"is not defined for {dtype}")
     least = 2**-14 if _half(types) else 0
@@ -101,7 +101,7 @@ def _cosine_terms(types: Types, attrs: Attrs) -> int:
 
 _MODES = one_of("use_mm_for_euclid_dist_if_necessary", "donot_use_mm_for_euclid_dist")
 _FEW = 25
-"""Up to so many rows PyTorch does not find Euclidean distances by a matrix product, which cancels."""
+"""The most rows for which PyTorch does not compute Euclidean distances by a matrix product, which cancels."""
 
 
 def _cdist(types: Types, attrs: Attrs) -> TensorType:
@@ -165,7 +165,7 @@ def _bilinear_layer(types: Types, attrs: Attrs) -> str:
 OPS = (
     Op(
         "cosine_similarity",
-        _two(),  # of two dtypes, PyTorch finds each norm in its own: no envelope of the result knows
+        _two(),  # of two dtypes, PyTorch computes each norm in its own, and the envelope of the result cannot show it
         _cosine_similarity,
         "F.cosine_similarity({0}, {1}{more})",
         _cosine_attrs,

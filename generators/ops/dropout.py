@@ -1,4 +1,4 @@
-"""Dropout of a model that is not trained: its input. Of one that is, where all is kept or nothing."""
+"""Dropout: the identity outside of training; in training, only with a probability of 0 or 1."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ OPS = (
     _row("dropout3d", "Dropout3d", (4, 5)),
     _row("alpha_dropout", "AlphaDropout"),
     _row("feature_alpha_dropout", "FeatureAlphaDropout"),
-    _row("feature_dropout"),  # which is in torch only
+    _row("feature_dropout"),  # there is none in torch.nn
     Op(
         "dropout_inplace",
         one(),

@@ -48,7 +48,7 @@ def _nonzero(b: Builder) -> tuple[Value, ...]:
 
 
 def unary_forms(name: str, *, inplace: bool = True, alias: str = "", sign: str = "") -> dict[Form, str]:
-    """How PyTorch lets a function be written; `alias` is its other name, `sign` its operator."""
+    """The ways to write a function; `alias` is its other name, `sign` its Python operator."""
     forms = {Form.METHOD: f"{{0}}.{name}()"}
     if inplace:
         forms[Form.INPLACE] = f"{{0}}.{name}_()"
@@ -60,13 +60,13 @@ def unary_forms(name: str, *, inplace: bool = True, alias: str = "", sign: str =
 
 
 def _exact(name: str, *dtypes: DType, alias: str = "", sign: str = "", plainer: str | None = "tanh") -> Op:
-    """A result of the operand's type, and nothing rounded."""
+    """The result has the operand's type, and is exact."""
     forms = unary_forms(name, alias=alias, sign=sign)
     return Op(name, one(dtypes), same_type(*dtypes), f"torch.{name}({{0}})", forms=forms, plainer=plainer)
 
 
 def _test(name: str, *, inplace: bool = False, plainer: str | None = "logical_not", **facts: Unpack[Facts]) -> Op:
-    """A question about each element."""
+    """A test of each element, which gives bool."""
     forms = unary_forms(name, inplace=inplace)
     infer = _as(lambda dtype: DType.BOOL)
     source = f"torch.{name}({{0}})"
@@ -119,7 +119,7 @@ def _decimals(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _rounded_by(method: str) -> Spelling:
-    """Integers refuse even `decimals=0`."""
+    """For integers PyTorch refuses even `decimals=0`."""
 
     def source(args: tuple[str, ...], attrs: Attrs) -> str:
         return f"{args[0]}.{method}({f'decimals={decimals}' if (decimals := attrs['decimals']) else ''})"
@@ -128,7 +128,7 @@ def _rounded_by(method: str) -> Spelling:
 
 
 def _round_terms(types: Types, attrs: Attrs) -> int:
-    """With decimals there is a product before the step, whose rounding may lead to either side."""
+    """With decimals, a rounded product comes before the step: it may fall on either side of it."""
     return 2 if int_of(attrs, "decimals") else 1
 
 
@@ -143,14 +143,14 @@ def _logit(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _cast(types: Types, attrs: Attrs) -> TensorType:
-    """What a negative float is as uint8 is undefined: that has a row of its own."""
+    """The cast of a negative float to uint8 is undefined: `to_uint8` is a separate row."""
     dtype = dtype_of(attrs)
     require(dtype is not DType.UINT8 or not types[0].dtype.is_float, "floats become uint8 in to_uint8")
     return types[0].with_dtype(dtype)
 
 
 def _castable(low: float, high: float) -> Operands:
-    """Floats are clamped first: what a cast to integers does out of range is undefined."""
+    """Floats are clamped first: a cast to integers is undefined out of range."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         value = b.tensor()
@@ -231,7 +231,7 @@ OPS = (
     float_function("erfc", scale=1.0, alias="special.erfc"),
     float_function("deg2rad", arithmetic=Arithmetic.ONE_STEP),
     float_function("rad2deg", arithmetic=Arithmetic.ONE_STEP),
-    # rounded once, on part of the numbers only
+    # rounded once, for some numbers only
     float_function("exp", _within(-8.0, 8.0)),
     float_function("exp2", _within(-12.0, 12.0), alias="special.exp2"),
     float_function("expm1", _within(-8.0, 8.0), scale=1.0, alias="special.expm1"),
@@ -252,7 +252,7 @@ OPS = (
     float_function("erfinv", _within(-0.9375, 0.9375), scale=1.0, alias="special.erfinv"),
     float_function("lgamma", _within(0.125, 30.0), scale=1.0, alias="special.gammaln"),
     float_function("digamma", _within(0.125, 100.0), scale=1.0, alias="special.digamma", zero_sensitivity=zeros_of(0)),
-    # integers stay what they are
+    # integers keep their dtype
     Op(
         "square",
         one(ALL),

@@ -1,4 +1,4 @@
-"""Rows of a table, looked up: embeddings, and bags of them."""
+"""Embeddings: rows of a table, and sums or means of several rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _embedding(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _table(b: Builder, dtypes: tuple[DType, ...]) -> Value:
-    """A matrix whose rows are looked up: mostly a parameter."""
+    """The table, a matrix: mostly a parameter."""
     if b.source.chance(25):
         return b.tensor(dtypes, (2, 2))
     return b.param(b.dtype(dtypes), b.source.integer(1, 12), b.source.choice((1, 2, 3, 4, 8, 16)))
@@ -45,7 +45,7 @@ def _embedding_operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _embedding_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    """Padding has no say in what is read, the others only in gradients: importers must drop them."""
+    """Padding does not change the result, and the other attributes change only gradients: importers must drop them."""
     rows = int(types[1].sizes[0])
     return {
         "padding_idx": None if source.chance(50) else source.integer(-rows, rows - 1),
@@ -60,7 +60,7 @@ _NO_EMBEDDING: Attrs = {"padding_idx": None, "norm_type": 2.0, "scale_grad_by_fr
 
 
 def _layer(name: str, *keys: str) -> Callable[[Types, Attrs], str]:
-    """Its weight is assigned afterwards; the constructor would zero a row of its own at padding_idx."""
+    """The weight is assigned afterwards: the constructor zeroes the row padding_idx only in its own weight."""
 
     def make(types: Types, attrs: Attrs) -> str:
         rows, width = types[1].sizes
@@ -71,8 +71,7 @@ def _layer(name: str, *keys: str) -> Callable[[Types, Attrs], str]:
 
 
 def _embedding_bag(types: Types, attrs: Attrs) -> TensorType:
-    """Bags of one length; bags by offsets would need sorted ones. Of length 0 PyTorch makes none ("step must be
-    nonzero")."""
+    """Bags of one length: offsets would have to be sorted. PyTorch refuses length 0 ("step must be nonzero")."""
     index, weight, *scales = types
     require_dtype(types[:1], *INDICES)
     require_dtype(types[1:2], *FLOATS)

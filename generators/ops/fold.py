@@ -1,4 +1,4 @@
-"""What convolutions are made of: the blocks of an image as columns (im2col), and the image as the sum of its blocks."""
+"""The parts of convolutions: the blocks of an image as columns (im2col), and an image as the sum of its blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DEFAULTS: Attrs = {"dilation": 1, "padding": 0, "stride": 1}
 
 
 def _blocks(sizes: Sequence[int], attrs: Attrs) -> tuple[int, int]:
-    """How many elements a block of an image of these sizes has, and how many blocks there are."""
+    """The number of elements of a block, and the number of blocks, for an image of these sizes."""
     kernel, dilation, padding, stride = (each(attrs, key, 2, single=False) for key in _BLOCKS)
     return product(kernel), product(list(map(window, sizes, kernel, stride, padding, dilation)))
 
@@ -58,7 +58,7 @@ def _folded(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _fold_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
-    """An image that has as many blocks as there are columns, in rows of any length that divides them."""
+    """An image with as many blocks as there are columns, in rows of any length that divides this number."""
     channels, count = map(int, types[0].sizes[-2:])
     if not channels or not count:
         return None

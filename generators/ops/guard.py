@@ -1,6 +1,6 @@
-"""Guards: nodes that rows put before themselves, so that a computed value is what they are defined for.
+"""Guards: calls that a row adds before its own, so that a computed value is in the range that it is defined for.
 
-They are ordinary operators of the table (clamp, nan_to_num): what keeps a case valid stands in its graph.
+Guards are ordinary operators of the table (clamp, nan_to_num), so the graph itself shows why a case is valid.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from generators.ops.operands import one
 from generators.ops.rules import NUMERIC, promote, require_dtype
 
 GUARDS = ("clamp", "nan_to_num", "unmask_first", *(f"max_pool{n}d_with_indices" for n in (1, 2, 3)))
-"""What rows put before themselves, so that their operands are what they take."""
+"""The operators that rows add before their own call."""
 
 LARGEST = {DType.FLOAT16: 60000.0}
-"""What a guard lets through where it means 'no bound'; a million for the other dtypes."""
+"""The bound of a guard that means 'no bound'; a million for the other dtypes."""
 
 
 def clamped(b: Builder, value: Value, low: float, high: float) -> Value:
-    """The value, held within [low, high] by a clamp in the graph (NaN made 0 before where the profile has it)."""
+    """The value after a clamp to [low, high] in the graph; where the profile has NaN, a call before it makes NaN 0."""
     if b.profile is Profile.SPECIAL and value.type.dtype.is_float:
         (value,) = b.emit(NAN_TO_NUM, (value,), {**NAN_TO_NUM.defaults, "nan": 0.0})
     if value.type.dtype.is_float:
@@ -34,8 +34,8 @@ def clamped(b: Builder, value: Value, low: float, high: float) -> Value:
 
 
 def positions(b: Builder, size: int, shape: tuple[int, ...], dtype: DType = DType.INT64) -> Value:
-    """Indices into a dimension of `size` > 0, from either end: a fresh input of such numbers, or, now and then, what
-    the graph computed, clamped."""
+    """Indices into a dimension of `size` > 0, counted from either end: a fresh input, or sometimes a computed value,
+    clamped."""
     wanted = TensorType(dtype, shape)
     if b.source.chance(25):
         computed = [v for v in b.results() if v.type == wanted]
@@ -45,7 +45,7 @@ def positions(b: Builder, size: int, shape: tuple[int, ...], dtype: DType = DTyp
 
 
 def _clamp(types: Types, attrs: Attrs) -> TensorType:
-    """Bounds count in the promotion like any Python number."""
+    """Bounds take part in the promotion, like all Python numbers."""
     require_dtype(types, *NUMERIC)
     bounds = [b for b in (attrs["min"], attrs["max"]) if isinstance(b, int | float)]
     require(len(bounds) > 0, "clamp takes at least one bound")
@@ -58,7 +58,7 @@ def _clamp(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _bounds(source: ChoiceSource, types: Types) -> Attrs:
-    """Either bound may be missing, and min above max (everything becomes max)."""
+    """One bound may be missing, and min may be above max: then all elements become max."""
     low, high = source.integer(-8, 8), source.integer(-8, 8)
     if low > high and source.chance(80):
         low, high = high, low

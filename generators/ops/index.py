@@ -1,4 +1,4 @@
-"""Reading at positions: indexing syntax, gather, take."""
+"""Reading elements at positions: indexing syntax, gather, take."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from generators.ops.rules import axis_of, broadcast, require_dtype, size_along
 # --- indexing syntax
 
 _COUNTS = (0, 0, 1, 1, 2, 2, 3)
-"""How many tensors an index has."""
+"""The number of tensors in an index."""
 
 
 def _getitem(types: Types, attrs: Attrs) -> TensorType:
@@ -62,7 +62,7 @@ def _getitem_source(args: tuple[str, ...], attrs: Attrs) -> str:
 def _gather(types: Types, attrs: Attrs) -> TensorType:
     x, index = types
     axis = axis_of(int_of(attrs, "dim"), x.rank)
-    if index.numel:  # else PyTorch asks no more
+    if index.numel:  # otherwise PyTorch requires nothing else
         require_dtype(types[1:], *INDICES)
         require(max(x.rank, 1) == max(index.rank, 1), f"{index} has not the rank of {x}")
         require(size_along(x, axis) > 0, "a dimension of size 0 has no positions")
@@ -102,8 +102,8 @@ def _take_operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _take_along_dim(types: Types, attrs: Attrs) -> TensorType:
-    """Without a dim it reads the flat tensor, by gather: then it takes int32 and no negative numbers, else the other
-    way. It flattens by `view`, which only tensors of rank 0 and 1 are sure to have, whatever their layout."""
+    """Without a dim it reads the flat tensor by gather, which takes int32 but no negative numbers; with a dim it is the
+    reverse. It flattens by `view`, which always works only for ranks 0 and 1."""
     x, index = types
     if attrs["dim"] is None:
         require_dtype(types[1:], *INDICES)

@@ -1,4 +1,4 @@
-"""Writing slices at positions along one dimension (index_add and its like), and elements of the flat tensor."""
+"""Writing slices at positions along one dimension (index_add and others), and elements of the flat tensor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from generators.ops.writing import SELF, SRC, like, reduce_attrs, row, small
 
 
 def _slices(*dtypes: DType) -> Callable[[Types, Attrs], TensorType]:
-    """PyTorch's index_copy alone also takes vectors for 0-d tensors, and the other way round."""
+    """Stricter than PyTorch's index_copy, which also takes vectors for 0-d tensors and 0-d tensors for vectors."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         x, index, *src = types
@@ -50,7 +50,7 @@ def _slices(*dtypes: DType) -> Callable[[Types, Attrs], TensorType]:
 
 
 def _index_add(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch cuts the fraction off an alpha for integers, and says nothing."""
+    """For integers, PyTorch truncates a fractional alpha silently."""
     require(types[0].dtype.is_float or not isinstance(attrs["alpha"], float), "alpha must be an integer")
     require_fits(attrs["alpha"], types[0].dtype)
     return _slices(*INDICES)(types, attrs)
@@ -70,8 +70,8 @@ def _index_reduce(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _index_prod(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch's kernel for halves fails an assertion of its own on slices of one element, and on those whose elements
-    are one in memory (an expanded source), which no type tells."""
+    """In half precision, PyTorch's kernel fails an internal assertion for slices of one element, and for an expanded
+    source, which the type does not show."""
     x, index, _ = types
     require(x.dtype not in HALVES or x.rank < 2 or not index.numel, f"multiplies no slices of {x.dtype}")
     return _index_reduce(types, attrs)
@@ -86,7 +86,7 @@ def _index_fill(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _sliced(value: Callable[[Builder, TensorType], Value], *dtypes: DType, once: bool = False) -> Operands:
-    """An operand, indices (no negative ones: PyTorch refuses them here), and a slice for each."""
+    """An operand, indices (PyTorch refuses negative ones here), and a slice for each index."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         x = b.tensor()
@@ -108,7 +108,7 @@ def _sliced(value: Callable[[Builder, TensorType], Value], *dtypes: DType, once:
 
 
 def _index_fill_operands(b: Builder) -> tuple[Value, ...]:
-    """Here negative indices are welcome."""
+    """PyTorch takes negative indices here."""
     x = b.tensor()
     size = size_along(x.type, agreed_axis(x.type))
     type = index_type(b, (0, 0) if b.source.chance(6) else (1, 1), LONG)

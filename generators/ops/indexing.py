@@ -1,4 +1,4 @@
-"""Indexing syntax, `x[1, ::2, None, ..., y]`, as an attribute: what rows that read and rows that write share."""
+"""Indexing syntax, `x[1, ::2, None, ..., y]`, as an attribute: shared by rows that read and rows that write."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def index_of(attrs: Attrs) -> tuple[str, ...]:
 
 
 def subscript(args: tuple[str, ...], attrs: Attrs) -> str:
-    """What stands between the brackets."""
+    """The text between the brackets."""
     return ", ".join(args[int(i[1:-1])] if i.startswith("{") else i for i in index_of(attrs)) or "()"
 
 
@@ -49,7 +49,7 @@ def subscript(args: tuple[str, ...], attrs: Attrs) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What an index selects. A mask selects nobody knows how many: `shape` has a 1 there, to which all broadcasts."""
+    """The elements that an index selects. The number of elements of a mask is unknown, so `shape` has a 1 there."""
 
     shape: tuple[int, ...]
     by_tensor: bool = False
@@ -57,11 +57,11 @@ class Region:
 
 
 def region(types: Types, index: Sequence[str], first: int, *, once: bool = False) -> Region:
-    """What `index` selects of the first operand, with `once` no position twice; tensors in it are the operands from
-    `first` on.
+    """The region that `index` selects in the first operand; with `once`, no position twice. Tensors in the index are
+    the operands from number `first` on.
 
-    Integers and 0-d tensors select first, and vanish; then tensors broadcast with each other, and stand where they
-    were if nothing (no slice, no None) is between them, in front of all else otherwise.
+    Integers and 0-d tensors select first, and their dimensions disappear. Then the tensors broadcast with each other.
+    Their dimensions stay in place if no slice and no None is between them, and come first otherwise.
     """
     x = types[0]
     shape: list[int] = []
@@ -108,7 +108,7 @@ def region(types: Types, index: Sequence[str], first: int, *, once: bool = False
 
 
 def _without_ellipsis(types: Types, index: Sequence[str], first: int) -> list[str]:
-    """The items, with ":" for each dimension that no item speaks of."""
+    """The items, with ":" for each dimension that has no item."""
     taken = 0
     for item in index:
         operand = int(item[1:-1]) if item.startswith("{") else None
@@ -154,13 +154,13 @@ def fits(value: TensorType, shape: tuple[int, ...]) -> bool:
 
 
 def agreed(x: TensorType, about: str = "") -> ChoiceSource:
-    """Choices that operands and attributes must agree on (which dimension an index was made for), drawn from the type:
-    when attributes are drawn, nothing else is left of what operands had in mind."""
+    """A source of choices on which operands and attributes must agree, such as the dimension of an index. It depends on
+    the type alone, because attributes are drawn from types."""
     return NumpySource(zlib.crc32(f"{x} {about}".encode()))
 
 
 def agreed_axis(x: TensorType) -> int:
-    """An axis with positions (0 for a 0-d tensor); `Invalid` where there is none."""
+    """An axis that has positions (0 for a 0-d tensor); raises `Invalid` where there is none."""
     axes = [axis for axis, size in enumerate(x.sizes) if size] if x.rank else [0]
     require(len(axes) > 0, f"{x} has no positions")
     return agreed(x).choice(axes)
@@ -172,12 +172,12 @@ def agreed_dim(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def least(b: Builder, size: int) -> int:
-    """A size as it is for the smallest of the bindings: what indices must keep to."""
+    """The smallest value of a size over all bindings: indices must stay below it."""
     return min([size.expr.at(sizes) for sizes in (b.sizes, *b.also)]) if isinstance(size, Size) else size
 
 
 def indices(b: Builder, type: TensorType, size: int, *, negative: bool = True) -> Value:
-    """Indices into a dimension of this size: an input of such numbers, or what the graph computed, clamped."""
+    """Indices into a dimension of this size: an input, or a computed value, clamped."""
     size = least(b, size)
     low = -size if negative else 0
     computed = [value for value in b.results() if value.type == type]
@@ -187,7 +187,7 @@ def indices(b: Builder, type: TensorType, size: int, *, negative: bool = True) -
 
 
 def index_type(b: Builder, ranks: tuple[int, int], dtypes: Sequence[DType] = INDICES) -> TensorType:
-    """A small type for indices, now and then that of a value which is there."""
+    """A small type for indices, sometimes the type of an existing value."""
     low, high = ranks
     there = [
         v.type for v in b.results() if v.type.dtype in dtypes and low <= v.type.rank <= high and v.type.numel <= 64
@@ -205,7 +205,7 @@ def index_dtype(b: Builder, dtypes: Sequence[DType] = INDICES) -> DType:
 
 
 def agreed_places(x: TensorType, first: int, counts: Sequence[int]) -> dict[int, str]:
-    """Which axes tensors index, as axis -> item."""
+    """The axes that tensors index, as axis -> item."""
     source = agreed(x)
     axes = [axis for axis, size in enumerate(x.sizes) if size]
     count = min(source.choice(counts), len(axes))
@@ -213,8 +213,8 @@ def agreed_places(x: TensorType, first: int, counts: Sequence[int]) -> dict[int,
 
 
 def index_tensors(b: Builder, x: TensorType, places: Mapping[int, str]) -> list[Value]:
-    """The tensors for these axes, of shapes that broadcast with each other. None is 0-d: PyTorch takes the number out
-    of such a tensor, and nothing that traces can follow."""
+    """The tensors for these axes, with shapes that broadcast. None is 0-d: PyTorch reads the number of such a tensor,
+    which cannot be traced."""
     joint = index_type(b, (1, 2 if x.rank < 5 else 1))
     found = []
     for axis in places:
@@ -227,8 +227,8 @@ def index_tensors(b: Builder, x: TensorType, places: Mapping[int, str]) -> list[
 
 
 def distinct_tensors(b: Builder, x: TensorType, places: Mapping[int, str]) -> list[Value]:
-    """Tensors for these axes that name no position twice: all of one length, the first of them without repetition, or
-    a grid of such."""
+    """Tensors for these axes that name no position twice: either all of one length, the first without repetition, or a
+    grid."""
     axes = tuple(places)
     grid = len(axes) > 1 and b.source.chance(40)
     length = some_of(b, x.sizes[axes[0]]) if axes else 0
@@ -246,14 +246,14 @@ def distinct_tensors(b: Builder, x: TensorType, places: Mapping[int, str]) -> li
 
 
 def some_of(b: Builder, size: int) -> int:
-    """How many of a dimension's positions to name, each once."""
+    """The number of positions of a dimension to name, each once."""
     return b.source.integer(1, max(min(least(b, size), 6), 1))
 
 
 def distinct_indices(b: Builder, type: TensorType, size: int, axis: int, *, negative: bool = True) -> Value:
-    """Indices into a dimension of this size that differ along an axis: all counted from the front, or all from the
-    end, for -1 and the last one are the same. The module owns what differs along the first axis: an input may be laid
-    out with all of its slices the same."""
+    """Indices into a dimension of this size that differ along an axis. All are counted from the start, or all from the
+    end, because -1 is the last position. If the axis is the first one, the module owns the tensor: the layout of an
+    input may repeat one slice along it."""
     size = least(b, size)
     low = -size if negative and b.source.chance(40) else 0
     high = max(low + size - 1, low)
@@ -262,15 +262,15 @@ def distinct_indices(b: Builder, type: TensorType, size: int, axis: int, *, nega
 
 
 def to_index(b: Builder) -> Value:
-    """What to index: seldom 0-d, which leaves little to say."""
+    """The tensor to index: seldom 0-d, which allows few indices."""
     return b.tensor(ranks=(0, 5) if b.source.chance(15) else (1, 5))
 
 
 def draw_index(
     source: ChoiceSource, x: TensorType, places: Mapping[int, str], *, once: bool = False, lists: bool = True
 ) -> tuple[str, ...]:
-    """An index with tensors (or a mask; "" for its further axes) at these places, and anything at the others, but
-    `lists` only beside what they broadcast with."""
+    """An index with tensors (or a mask; "" for its other axes) at these places, and any items at the others. Lists only
+    with `lists`, and only of lengths that broadcast with the tensors."""
     items: list[str] = []
     length = 1 if places else source.integer(1, 3)
     for axis, size in enumerate(map(int, x.sizes)):
@@ -297,7 +297,7 @@ def draw_index(
 
 
 def _draw_list(source: ChoiceSource, size: int, length: int, once: bool) -> str:
-    """Where each is to be named once there may be fewer positions than wanted: then one, which broadcasts."""
+    """Where positions must differ, there may be too few of them: then one position, which broadcasts."""
     if once:
         numbers = source.some(range(size), length, length) if length <= size else [0]
     else:
@@ -306,7 +306,7 @@ def _draw_list(source: ChoiceSource, size: int, length: int, once: bool) -> str:
 
 
 def draw_slice(source: ChoiceSource, size: int) -> str:
-    """Bounds inside the dimension, from either end; now and then far outside, or the wrong way round."""
+    """Bounds inside the dimension, counted from either end; sometimes far outside, or with the start after the end."""
     if source.chance(12):
         start, end = (str(source.integer(-size - 3, size + 3)) for _ in range(2))
     else:
@@ -322,7 +322,7 @@ def draw_slice(source: ChoiceSource, size: int) -> str:
 
 
 def draw_number(source: ChoiceSource, dtype: DType) -> bool | int | float:
-    """A number that a tensor of this dtype can hold, also one of another kind."""
+    """A number that a tensor of this dtype can hold, sometimes of another kind."""
     low = 0 if dtype is DType.UINT8 else -6
     match source.integer(0, 9):
         case 0:
@@ -338,13 +338,13 @@ def draw_number(source: ChoiceSource, dtype: DType) -> bool | int | float:
 
 
 def draw_size(b: Builder, size: int) -> int:
-    """The size itself, or a smaller one (never less than 1 unless it is 0)."""
+    """The size, or a smaller one: at least 1, unless the size is 0."""
     return size if b.source.chance(50) or not size else b.source.integer(1, least(b, size) or 1)
 
 
 def castable(b: Builder, value: Value, dtype: DType, *, checked: bool = False) -> Value:
-    """The value, clamped where a cast to `dtype` could leave its range: undefined for integers, infinite for floats.
-    Wider integers wrap around, but not where PyTorch reads one element (`checked`): there it refuses."""
+    """The value, clamped where a cast to `dtype` could leave its range: the result is undefined for integers and
+    infinite for floats. Wider integers wrap around, except where PyTorch reads one element (`checked`) and refuses."""
     mine = value.type.dtype
     if DType.BOOL in (mine, dtype) or mine is dtype:
         return value

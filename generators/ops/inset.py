@@ -1,4 +1,4 @@
-"""Writing into a part that needs no indices: all of a tensor, a slice, a diagonal."""
+"""Writing into a part of a tensor that needs no indices: all of it, a slice, a diagonal."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _fill_diagonal(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _fill_diagonal_source(args: tuple[str, ...], attrs: Attrs) -> str:
-    """PyTorch wraps by strides: in a tensor that is not contiguous it writes to other places, or outside."""
+    """PyTorch wraps by strides: in a tensor that is not contiguous it would write to other places, or out of bounds."""
     copy, more = (".contiguous().clone()", ", wrap=True") if attrs["wrap"] else (".clone()", "")
     return f"{{out}} = {args[0]}{copy}\n{{out}}.fill_diagonal_({attrs['fill_value']!r}{more})"
 

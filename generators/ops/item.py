@@ -1,4 +1,4 @@
-"""Tensors as Python numbers: what a program reads out of one with `.item()`, calculates, and goes on with."""
+"""Tensors as Python numbers: a program reads a number with `.item()`, computes with it, and uses the result."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ NUMBERS = {
     "sub": "{n}.item() - 1",
 }
 STEPS = {"floordiv": "{n}.item() // 2", "mod": "{n}.item() % 3"}
-"""Of whole numbers only: rounding decides on which side of a step others are."""
+"""For integers only: for floats, rounding would decide on which side of a step the number is."""
 
 USES = {"mul": "{x} * ({number})", "add": "{x} + ({number})", "rsub": "({number}) - {x}"}
-"""What is done with the number."""
+"""The uses of the number."""
 
 _SIGNED = tuple(dtype for dtype in NUMERIC if dtype is not DType.UINT8)
 
 
 def _row(name: str, numbers: Mapping[str, str], dtypes: Sequence[DType]) -> Op:
     def operands(b: Builder) -> tuple[Value, ...]:
-        """The number is an input or, now and then, what the graph computed."""
+        """The number is an input or, sometimes, a computed value."""
         x = b.tensor(_SIGNED)
         if b.source.chance(40):
             computed = [v for v in b.results() if v.type.rank == 0 and v.type.dtype in dtypes]
@@ -42,7 +42,7 @@ def _row(name: str, numbers: Mapping[str, str], dtypes: Sequence[DType]) -> Op:
         return x, b.fresh_input(TensorType(dtype, ()), domain=within(_least(dtype), MOST))
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
-        """The number promotes like any other of Python's. Negative ones wrap around in uint8, which nobody means."""
+        """The number promotes like all Python numbers. A negative one would wrap around in uint8, so x is not uint8."""
         x, n = types
         require_dtype((x,), *_SIGNED)
         require_dtype((n,), *dtypes)

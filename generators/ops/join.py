@@ -18,7 +18,7 @@ from generators.ops.shape import at_least
 
 
 def _cat_along(types: Types, dim: int) -> TensorType:
-    """Vectors without elements fit everywhere: PyTorch's legacy. Their dtype counts, though."""
+    """Vectors without elements always fit, for historical reasons, but their dtype takes part in the promotion."""
     solid = [t for t in types if t.sizes != (0,)]
     first = solid[0] if solid else types[0]
     require(all(t.rank == first.rank > 0 for t in solid), "cat takes tensors of one rank above 0")
@@ -34,7 +34,7 @@ def _cat(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _cat_operands(b: Builder) -> tuple[Value, ...]:
-    """Of any dtypes, and of any sizes along one dimension."""
+    """Values of any dtypes, with any sizes along one dimension."""
     first = b.tensor(ranks=(1, 5))
     axis = b.source.integer(0, first.type.rank - 1)
     others = [_beside(b, first.type, axis) for _ in range(b.source.choice((0, 1, 1, 1, 2, 2, 3)))]
@@ -48,7 +48,7 @@ def _any_dtype(b: Builder, type: TensorType) -> TensorType:
 
 
 def _beside(b: Builder, type: TensorType, axis: int) -> Value:
-    """A value whose shape differs from the type's along this axis at most."""
+    """A value whose shape differs from the type's only along this axis."""
 
     def fits(t: TensorType) -> bool:
         return t.rank == type.rank and all(i == axis or size == type.sizes[i] for i, size in enumerate(t.sizes))
@@ -90,7 +90,7 @@ def _as_column(x: TensorType) -> TensorType:
 
 
 def _stacker(name: str, grown: Callable[[TensorType], TensorType], dim: Callable[[int], int], other: str = "") -> Op:
-    """Tensors of low rank get dimensions first; then all are joined along the dimension that `dim` gives for a rank."""
+    """Tensors of low rank first get more dimensions. Then all are joined along the dimension that `dim` gives."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         made = tuple(map(grown, types))

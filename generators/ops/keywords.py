@@ -8,15 +8,15 @@ from generators.graph import Attrs
 from generators.ops.base import Kind, require
 
 
-def more(attrs: Attrs, schema: Mapping[str, Kind], defaults: Attrs, *said: str) -> str:
-    """What `{more}` stands for in a template: ", key=value" of all attributes but those that the text has `said`, and
+def more(attrs: Attrs, schema: Mapping[str, Kind], defaults: Attrs, *written: str) -> str:
+    """The text of `{more}` in a template: ", key=value" of all attributes, except those that are already `written` and
     those at PyTorch's default."""
-    told = [key for key in schema if key not in said and not (key in defaults and attrs[key] == defaults[key])]
-    return "".join(f", {key}={schema[key].render(attrs[key])}" for key in told)
+    keys = [key for key in schema if key not in written and not (key in defaults and attrs[key] == defaults[key])]
+    return "".join(f", {key}={schema[key].render(attrs[key])}" for key in keys)
 
 
 def order_of(attrs: Attrs) -> float:
-    """The order `p` of a norm. With a negative one, PyTorch divides by what is 0."""
+    """The order `p` of a norm. With a negative one, PyTorch would divide by zeros."""
     order = attrs["p"]
     assert isinstance(order, int | float | str)
     require(float(order) >= 0, "p must not be negative")

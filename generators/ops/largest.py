@@ -1,4 +1,4 @@
-"""Max poolings that also tell where the largest elements stand."""
+"""Max poolings that also give the positions of the largest elements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def of(dtypes: Sequence[DType], pooled: Pooled) -> Pooled:
 
 
 def with_indices(row: Op, nd: int, pooled: Pooled, dtypes: Sequence[DType], says: str, layer: str) -> Op:
-    """A max pooling that also tells where in its plane each largest element stands."""
+    """A max pooling that also gives the position of each largest element in its plane."""
 
     def infer(types: Types, attrs: Attrs) -> Types:
         require_dtype(types, *dtypes)
@@ -54,14 +54,15 @@ def with_indices(row: Op, nd: int, pooled: Pooled, dtypes: Sequence[DType], says
 
 
 def without_ties(b: Builder, nd: int, dtypes: Sequence[DType], even: bool = False) -> Value | None:
-    """A tensor whose elements differ over its last `nd` dimensions: which of two equal ones is the largest is not
-    documented. Numbers count along one dimension, which a reshape makes several of. `even` sizes are small ones too."""
+    """A tensor whose elements differ over its last `nd` dimensions: PyTorch does not document which of two equal
+    elements is the largest. The numbers differ along one dimension, which a reshape splits. `even` also makes the
+    sizes even and small."""
     shape = b.shape(b.source.integer(nd + 1, nd + 2))
     lead, plane = shape[:-nd], shape[-nd:]
     if even:
         plane = tuple(2 * min(size, 8 >> nd) for size in plane)
     count, dtype = product(plane), b.dtype(dtypes)
-    if not 0 < count <= 256:  # what 8 bits tell apart, in int8 as in bfloat16
+    if not 0 < count <= 256:  # so many numbers differ in 8 bits: int8, and bfloat16 too
         return None
     low = 0 if dtype is DType.UINT8 else -(int(count) // 2)
     domain = distinct(low, low + int(count) - 1, len(lead))

@@ -1,4 +1,4 @@
-"""Products of matrices. CPU kernels take every dtype but bool, and all operands of one dtype."""
+"""Products of matrices. CPU kernels take all dtypes but bool; all operands have the same dtype."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from generators.ops.rules import ALL, NUMERIC, broadcast, join, require_dtype, s
 
 
 def _linear(types: Types, attrs: Attrs) -> TensorType:
-    """A bias of other shapes passes or not by the rank of x: PyTorch documents [out] and []."""
+    """PyTorch documents bias shapes [out] and []. Whether it takes others depends on the rank of x."""
     x, weight = same_numeric(types)[:2]
     require(weight.rank in (1, 2), f"linear: the weight must have rank 1 or 2, not {weight}")
     require(x.rank > 0 and x.sizes[-1] == weight.sizes[-1], f"linear: {x} does not fit the weight {weight}")
@@ -31,7 +31,7 @@ def _linear(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _linear_operands(b: Builder) -> tuple[Value, ...]:
-    """Weights are mostly parameters; now and then any matrix, or a vector."""
+    """The weight is mostly a parameter, sometimes any matrix or a vector."""
     source, x = b.source, b.tensor(NUMERIC, ranks=(1, 5))
     dtype, into = x.type.dtype, x.type.sizes[-1]
     if source.chance(8):
@@ -67,7 +67,7 @@ def _inner(types: Types, attrs: Attrs) -> int:
 
 
 def _multiplied(x: TensorType, y: TensorType) -> TensorType:
-    """What torch.matmul gives."""
+    """The result type of torch.matmul."""
     require(x.rank > 0 and y.rank > 0, "matmul takes ranks above 0")
     columns = y.sizes[-1:] if y.rank > 1 else ()
     inner = y.sizes[-2] if y.rank > 1 else y.sizes[0]
@@ -147,7 +147,7 @@ def _product(name: str, ranks: Ranks, plainer: str | None = "matmul") -> Op:
 
 
 def _factors(source: ChoiceSource, types: Types) -> Attrs:
-    """0 as well: with a beta of 0 the first operand counts for nothing, whatever it holds."""
+    """Also 0: with a beta of 0 the first operand has no effect, whatever its numbers are."""
     floats = any(t.dtype.is_float for t in types)
     factors = (1, 1, 1, 0, 2, 3, -1, *((0.5, -1.5, 2.0) if floats else ()))
     drawn: dict[str, int | float] = {key: source.choice(factors) for key in ("beta", "alpha")}
@@ -157,8 +157,8 @@ def _factors(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _require_factors(dtype: DType, attrs: Attrs) -> None:
-    """Numbers of the result's kind and range. For some functions integers take floats too, and cut them off, and bools
-    count as numbers: PyTorch documents neither."""
+    """The factors have the result's kind and range. Some functions truncate floats for integers, and take bools as
+    numbers, but PyTorch does not document this."""
     for key in ("beta", "alpha"):
         value = number_of(attrs, key)
         require(dtype is DType.BOOL or not isinstance(value, bool), f"{key}={value} is for bool only")
@@ -178,13 +178,13 @@ def _added(name: str, ranks: Ranks, over_batch: bool = False) -> Op:
         start, x, y = same_numeric(types)
         found = product_type(x, y)
         require(broadcast(start.sizes, found.sizes) == found.sizes, f"{start} does not expand to {found}")
-        # where nothing is multiplied, PyTorch's addmv gives its first operand's shape
+        # where there are no products, PyTorch's addmv gives the shape of its first operand
         require(ranks[1] != 1 or x.numel > 0 or start.sizes == found.sizes, f"{start} is not expanded to {found}")
         _require_factors(found.dtype, attrs)
         return found
 
     def operands(b: Builder) -> tuple[Value, ...]:
-        """From the product to what it is added to, or the other way round: then it can be changed in place."""
+        """Draws the product first, or the tensor that it is added to: then the call may be in place."""
         if b.source.chance(50):
             x, y = _pair(b, ranks)
             found = product_type(x.type, y.type)
@@ -217,7 +217,7 @@ def _added(name: str, ranks: Ranks, over_batch: bool = False) -> Op:
 
 
 def _addr(types: Types, attrs: Attrs) -> TensorType:
-    """Any dtypes: this is elementwise. A 0-d input counts as much as one with dimensions."""
+    """It takes any dtypes, element by element. A 0-d input takes part in the promotion like one with dimensions."""
     start, x, y = types
     require(x.rank == y.rank == 1, f"addr takes two vectors, not {x} and {y}")
     found = (*x.sizes, *y.sizes)
@@ -237,7 +237,7 @@ def _addr_operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _chain(name: str, low: int, vectors: bool) -> Op:
-    """Matrices that fit in a row; with `vectors`, the first and the last may be one."""
+    """A chain of matrices whose sizes fit; with `vectors`, the first and the last may be vectors."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         same_numeric(types)
@@ -247,7 +247,7 @@ def _chain(name: str, low: int, vectors: bool) -> Op:
         return reduce(_multiplied, types)
 
     def operands(b: Builder) -> tuple[Value, ...]:
-        """At most three of float16, whose range a longer product leaves."""
+        """At most three factors in float16: a longer product would leave its range."""
         first = b.tensor(NUMERIC, ranks=(1 if vectors else 2, 2))
         dtype, chain = first.type.dtype, [first]
         count = b.source.integer(low, 3 if dtype is DType.FLOAT16 else 4)
@@ -263,7 +263,7 @@ def _chain(name: str, low: int, vectors: bool) -> Op:
 
 
 def _inner_sizes(types: Types, attrs: Attrs) -> int:
-    """In whatever order they are multiplied."""
+    """An upper bound for every order of multiplication."""
     return max(1, sum(t.sizes[-1] for t in types[:-1]))
 
 
@@ -286,7 +286,7 @@ def _square_operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _matrix_power(types: Types, attrs: Attrs) -> TensorType:
-    """Negative powers are powers of the inverse: ill conditioned, so not drawn."""
+    """Negative powers are powers of the inverse, which is ill-conditioned: they are not drawn."""
     x, n = _square(types), int_of(attrs, "n")
     require(n >= 0, "matrix_power: the power must not be negative")
     require(n < 2 or x.dtype is not DType.BOOL, "matrix_power: no product is defined for bool")

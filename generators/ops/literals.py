@@ -14,12 +14,12 @@ from generators.ops.rules import ALL, DEFAULT_FLOAT
 
 
 def nothing(b: Builder) -> tuple[Value, ...]:
-    """No operands."""
+    """The row has no operands."""
     return ()
 
 
 def dtype_of_numbers(*values: Attr) -> DType:
-    """What Python numbers are where no dtype is given."""
+    """The dtype of Python numbers where none is given."""
     if not values or any(isinstance(value, float) for value in values):
         return DEFAULT_FLOAT
     return DType.BOOL if all(isinstance(value, bool) for value in values) else DType.INT64
@@ -60,7 +60,7 @@ def maybe_dtype(source: ChoiceSource, dtypes: Sequence[DType] = ALL) -> str | No
 
 
 def drawn_number(source: ChoiceSource, dtype: str | None) -> bool | int | float:
-    """A number that the dtype holds; half of them are no binary fractions, or no integers."""
+    """A number in the range of the dtype; half of the time not a binary fraction, or not an integer."""
     match source.integer(0, 9):
         case 0:
             return source.chance(50)

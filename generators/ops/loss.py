@@ -1,7 +1,7 @@
-"""Losses of each number by itself; those of samples are in `margin`, what is about them in `distance` and `dropout`.
+"""Losses of single numbers. Losses of samples are in `margin`; related operators are in `distance` and `dropout`.
 
-PyTorch's losses are lax about dtypes: where different float dtypes meet, some of them give what their in-place steps
-happen to leave. Those take one float dtype here, and targets of integers where PyTorch does.
+For several float dtypes, the result dtype of some losses of PyTorch depends on their internal in-place steps. Such
+losses take one float dtype here, and integer targets where PyTorch takes them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WHOLE = (*INTEGERS, DType.BOOL)
 
 
 def _several(types: Types, attrs: Attrs) -> int:
-    """Of losses whose parts may cancel each other: operands are then rounded as well."""
+    """The terms of a loss whose parts may cancel each other: its operands are rounded as well."""
     return 3
 
 
@@ -31,7 +31,7 @@ def _several(types: Types, attrs: Attrs) -> int:
 
 
 def _pair(b: Builder, dtypes: Sequence[DType]) -> tuple[Value, Value]:
-    """Two tensors that broadcast: of one float dtype mostly, or the second of `dtypes`."""
+    """Two tensors that broadcast: mostly of one float dtype, or the second one of `dtypes`."""
     x = b.tensor(FLOATS)
     others = dtypes if b.source.chance(30) else (x.type.dtype,)
     if b.source.chance(30):
@@ -53,7 +53,7 @@ def _differing(dtypes: Sequence[DType], weighted: int = 0) -> Callable[[Builder]
 
 
 def _target(b: Builder, x: Value, dtypes: Sequence[DType], low: int, high: int) -> Value:
-    """A target in a range: of the input's dtype or one of `dtypes`; now and then one number for all."""
+    """A target in a range: of the input's dtype or one of `dtypes`; sometimes one number for all elements."""
     dtype = x.type.dtype if b.source.chance(50) else b.source.choice((x.type.dtype, *dtypes))
     return held_as(b, TensorType(dtype, () if b.source.chance(8) else x.type.sizes), low, high)
 
@@ -67,7 +67,7 @@ def _part(b: Builder, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _difference(bools: bool = False, integers: bool = False) -> Element:
-    """Both are expanded first: then whether they are 0-d does not matter to the promotion."""
+    """PyTorch expands both first, so a 0-d one promotes like one with dimensions."""
 
     def element(types: Types, attrs: Attrs) -> TensorType:
         x, y, *weights = types
@@ -94,7 +94,7 @@ def _huber(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _of_input(x: TensorType, target: TensorType) -> TensorType:
-    """Losses of the input's dtype, for a target of the same or of integers."""
+    """The losses have the input's dtype; the target has the same dtype, or is an integer tensor."""
     require_dtype((x,), *FLOATS)
     require(target.dtype == x.dtype or not target.dtype.is_float, f"{x} takes no target of {target.dtype}")
     return x
@@ -114,8 +114,8 @@ def _kl_div(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _kl_div_operands(b: Builder) -> tuple[Value, ...]:
-    """A target from 0 to 1 is good as a probability and as a logarithm. Of the input's dtype: what is exponential in
-    float16 within a float32 loss, no envelope of that loss knows."""
+    """A target from 0 to 1 is valid as a probability and as a logarithm. It has the input's dtype: the envelope of a
+    float32 loss does not include an exponential in float16."""
     x = b.tensor(FLOATS)
     return x, _target(b, x, (), 0, 1)
 
@@ -132,7 +132,7 @@ def _poisson(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _poisson_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    """Logarithms of integers are float32, also within a float64 loss, whose envelope does not know."""
+    """Logarithms of integers are float32 even within a float64 loss, whose envelope does not include that."""
     x, target = types
     precise = target.dtype == x.dtype or (target.dtype.is_integer and x.dtype is not DType.FLOAT64)
     return {
@@ -183,7 +183,7 @@ def _binary(types: Types, attrs: Attrs) -> TensorType:
 
 def _binary_operands(low: int, high: int, each: int) -> Callable[[Builder], tuple[Value, ...]]:
     def operands(b: Builder) -> tuple[Value, ...]:
-        """Where there are two weights, `each` in a hundred comes with a second one."""
+        """If there is one weight, a second one follows in `each` of a hundred cases."""
         x = held(b, FLOATS, low, high)
         dtype, shape = x.type.dtype, x.type.sizes
         weights = weight(b, 40, dtype, _part(b, shape))

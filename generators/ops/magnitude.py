@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and the distances between all rows of one."""
+"""Norms of vectors and matrices, and the distances between all rows of a matrix."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ENDS = ("inf", "-inf")
 
 
 def _order(value: Attr) -> float:
-    """Files hold infinities as text."""
+    """Case files write infinities as text."""
     assert isinstance(value, int | float | str)
     return float(value)
 
@@ -48,7 +48,7 @@ MATRIX_ORDER = Kind(f"one of {_MATRIX_ORDERS}", lambda v: v in _MATRIX_ORDERS an
 
 
 def _draw_order(source: ChoiceSource, types: Types) -> int | float | str:
-    """Orders below 1 of many numbers are beyond float16."""
+    """Norms of order below 1 may be too large for float16."""
     drawn: tuple[int | float | str, ...] = (2, 2.0, 1, 1.0, 3, 0, *_ENDS, -1, 1.5)
     return source.choice(drawn if types[0].dtype is DType.FLOAT16 else (*drawn, 0.5))
 
@@ -57,7 +57,7 @@ def _draw_order(source: ChoiceSource, types: Types) -> int | float | str:
 
 
 def _widened(x: TensorType, attrs: Attrs) -> DType:
-    """A norm may be taken in a dtype that holds all numbers of the operand's."""
+    """A norm may be computed in a dtype that holds all numbers of the operand's dtype."""
     if attrs["dtype"] is None:
         return x.dtype
     dtype = dtype_of(attrs)
@@ -91,7 +91,7 @@ def _norm(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _matrix_norm(types: Types, attrs: Attrs) -> TensorType:
-    """Orders 1 and -1 look for the column with the largest or smallest sum, infinite ones for the row."""
+    """Orders 1 and -1 choose the column with the largest or smallest sum, infinite orders choose the row."""
     require_dtype(types, *FLOATS)
     (x,), dims = types, ints_of(attrs, "dim")
     require(x.rank >= 2 and len(dims) == 2, f"takes two dims of a rank of 2 or more, not {dims} of {x}")
@@ -102,7 +102,7 @@ def _matrix_norm(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _pdist(types: Types, attrs: Attrs) -> TensorType:
-    """Stricter than PyTorch, which takes halves where there is nothing to do."""
+    """Stricter than PyTorch, which takes half precision if there are no distances."""
     require_dtype(types, *SINGLE_AND_DOUBLE)
     require(_order(attrs["p"]) >= 0, "takes a p of at least 0")
     (x,) = types

@@ -61,7 +61,7 @@ def _by_index_operands(b: Builder) -> tuple[Value, ...] | None:
 
 
 def _ignored(source: ChoiceSource, types: Types) -> int:
-    """A class that some samples have; but where they are few, none: the mean of nothing is NaN."""
+    """A class to ignore, which some samples may have. None for few samples: the mean of no samples is NaN."""
     classes = int(_classes(types[0]))
     fair = classes > 1 and types[1].numel >= 12
     return source.integer(0, classes - 1) if fair and source.chance(50) else source.choice((-100, -100, -1, classes))
@@ -102,8 +102,8 @@ def _by_probability_operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _some_classes(x: TensorType, target: TensorType) -> None:
-    """Of no samples PyTorch gives a sum that it did not compute: memory as it was. Of one that is no batch, its eager
-    mode and its decomposition give other shapes."""
+    """For no samples, PyTorch returns uninitialized memory. For one sample without a batch dimension, its eager mode
+    and its decomposition give different shapes."""
     require_dtype((x,), *SINGLE_AND_DOUBLE)
     require_dtype((target,), DType.INT64)
     require(x.rank == 2 and x.numel > 0, f"takes [samples, classes], not {x}")
@@ -179,7 +179,7 @@ def _margin_ranking_operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _cosine_embedding(types: Types, attrs: Attrs) -> TensorType:
-    """Integers would be float32, whatever is beside them."""
+    """Integers would become float32, whatever the other dtypes are."""
     x, y, target = types
     require_dtype((x, y), *FLOATS)
     require(target.rank in (0, 1), f"the target must be of rank 0 or 1, not {target}")
@@ -188,7 +188,7 @@ def _cosine_embedding(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _cosine_embedding_operands(b: Builder) -> tuple[Value, ...] | None:
-    """PyTorch adds 1e-12, which float16 takes for 0, and multiplies squares, which it does not hold."""
+    """PyTorch adds 1e-12, which float16 rounds to 0, and multiplies squares, which float16 cannot hold."""
     if b.source.chance(85):
         x = b.tensor(tuple(dtype for dtype in FLOATS if dtype is not DType.FLOAT16), ranks=(1, 2))
         y = same(b, x)

@@ -1,4 +1,4 @@
-"""What a mask selects, and where a tensor is not zero. How many there are is not known: sums of them are read."""
+"""The elements that a mask selects, and the positions of nonzeros. Their number is unknown, so rows return sums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from generators.ops.rules import axis_of, broadcast, require_dtype, summed
 
 
 def with_mask(b: Builder) -> tuple[Value, Value]:
-    """A value and a mask that broadcasts with it; now and then one that makes it larger."""
+    """A value and a mask that broadcasts with it; sometimes the mask is larger."""
     x = b.tensor()
     mask = x.type.with_dtype(DType.BOOL)
     if b.source.chance(10) and x.type.rank < 5:
@@ -67,7 +67,7 @@ def _nonzero_sum(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _nonzero_axis_sum(types: Types, attrs: Attrs) -> TensorType:
-    """Of a 0-d tensor it makes one dimension."""
+    """PyTorch treats a 0-d tensor as one dimension."""
     axis_of(int_of(attrs, "axis"), types[0].rank)
     return TensorType(DType.INT64, ())
 

@@ -39,7 +39,7 @@ def _logsumexp(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _logsumexp_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
-    """The logarithm of nothing is infinite: few of them."""
+    """The logarithm of an empty sum is infinite: few of them are drawn."""
     dim = draw_some_dims(source, types)
     if not count(types[0], reduced(types[0], dim)) and source.chance(80):
         return None
@@ -47,7 +47,7 @@ def _logsumexp_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
 
 
 def _var(types: Types, attrs: Attrs) -> TensorType:
-    """Stricter than PyTorch: a variance of no more numbers than the correction is 0/0 or infinite."""
+    """Stricter than PyTorch: with no more numbers than the correction, a variance is 0/0 or infinite."""
     require_dtype(types, *FLOATS)
     (x,) = types
     axes = reduced(x, attrs["dim"])
@@ -67,7 +67,7 @@ def _var_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
 
 
 def _unbiased(name: str) -> Spelling:
-    """As it was called before corrections were numbers."""
+    """The older keyword `unbiased`, for a correction of 0 or 1."""
     return Spelling(
         lambda args, attrs: (
             f"torch.{name}({args[0]}, dim={attrs['dim']}, unbiased={attrs['correction'] == 1}, "
@@ -103,7 +103,7 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 
 
 def _quantile(types: Types, attrs: Attrs) -> TensorType:
-    """The second operand, if there is one, says which; with several of them the result has a dimension more."""
+    """A second operand gives the quantiles; if it is a list, the result has an additional dimension."""
     require_same_dtype(types)
     require_dtype(types, *SINGLE_AND_DOUBLE)
     x, *which = types
@@ -124,7 +124,7 @@ def _draw_quantile(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _quantile_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    """At numbers whose place, q x (size - 1), is exact in any dtype: some interpolations jump there."""
+    """Quantiles whose position, q x (size - 1), is exact in all dtypes, because some interpolations jump there."""
     return {"q": source.choice((0.5, 0.25, 0.75, 0.875, 0.0, 1.0, 0, 1)), **_draw_quantile(source, types)}
 
 
@@ -135,7 +135,7 @@ def _quantile_operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _quantiles(name: str, plainer: str | None = None) -> tuple[Op, Op]:
-    """The place between two numbers is rounded, which counts like their size."""
+    """The position between two numbers is rounded, so the error is relative to the size of the numbers."""
     schema = {"dim": optional(INT), "keepdim": BOOL, "interpolation": one_of(*_INTERPOLATIONS)}
     defaults: Attrs = {"dim": None, "keepdim": False, "interpolation": "linear"}
     more = "dim={dim}, keepdim={keepdim}, interpolation={interpolation}"
@@ -181,14 +181,14 @@ def _histc(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _histc_operand(b: Builder) -> tuple[Value, ...]:
-    """In half precision it is chance which bin a number falls into. Without bounds PyTorch takes those of the operand,
-    which must be finite then."""
+    """No half precision: rounding would decide into which bin a number falls. Without bounds PyTorch takes the least
+    and largest number of the operand, which must then be finite."""
     value = b.tensor(SINGLE_AND_DOUBLE)
     return (clamped(b, value, -16, 16) if b.profile is Profile.SPECIAL else value,)
 
 
 def _histc_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    """Edges between bins are numbers that no rounding moves."""
+    """The edges between bins are exact numbers."""
     bins, low = source.integer(1, 12), source.integer(-8, 4) / 2
     if source.chance(30):
         return {"bins": source.choice((1, 2, 4, 8)), "min": 0, "max": 0}

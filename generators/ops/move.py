@@ -1,4 +1,4 @@
-"""Operators that move elements, or write them several times."""
+"""Operators that move or repeat elements."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ MATRICES = one(ranks=(2, 5))
 
 
 def any_dim(source: ChoiceSource, rank: int) -> int:
-    """A dimension number, negative as often as not."""
+    """A dimension number, negative half of the time."""
     rank = max(rank, 1)
     return source.integer(-rank, rank - 1)
 
 
 def some_dims(source: ChoiceSource, rank: int, least: int = 1) -> tuple[int, ...]:
-    """Different dimensions in any order, each counted from either end."""
+    """Different dimensions in any order, each counted from the start or from the end."""
     axes = source.some(range(rank), min(least, rank), rank)
     return tuple(axis - rank if source.chance(35) else axis for axis in axes)
 
@@ -88,7 +88,7 @@ def _t(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _last_two(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch lets 0-d tensors pass too, and calls that deprecated."""
+    """PyTorch also takes 0-d tensors, but this is deprecated."""
     require(types[0].rank >= 2, f"takes matrices, not {types[0]}")
     return _swapped(types[0], -2, -1)
 
@@ -145,7 +145,7 @@ def _of_rank(rank: int) -> Infer:
 
 
 def _roll(types: Types, attrs: Attrs) -> TensorType:
-    """Without dims, the elements in their order. (PyTorch does not look at the dims of an empty tensor.)"""
+    """Without dims, the flat tensor is rolled. (PyTorch ignores the dims for an empty tensor.)"""
     (x,), shifts = types, as_tuple(attrs, "shifts")
     dims = () if attrs["dims"] is None else as_tuple(attrs, "dims")
     if not dims:
@@ -201,7 +201,7 @@ def _groups(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _repeated(key: str, shorter: bool) -> Infer:
-    """`shorter`: there may be fewer counts than dimensions; they are for the last ones then."""
+    """`shorter`: there may be fewer counts than dimensions; then they are for the last ones."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         (x,), counts = types, ints_of(attrs, key)
@@ -243,8 +243,8 @@ def _interleaved(types: Types, attrs: Attrs) -> TensorType:
 def _interleaved_attrs(source: ChoiceSource, types: Types) -> Attrs:
     (x,), repeats = types, source.choice((0, 1, 2, 2, 3, 3))
     dim = any_dim(source, x.rank) if x.rank and source.chance(70) else None
-    told = (x.numel if dim is None else x.sizes[dim]) * repeats
-    return {"repeats": repeats, "dim": dim, "output_size": told if source.chance(30) else None}
+    size = (x.numel if dim is None else x.sizes[dim]) * repeats
+    return {"repeats": repeats, "dim": dim, "output_size": size if source.chance(30) else None}
 
 
 def _matrices(name: str, source: str, **forms: str) -> Op:

@@ -1,4 +1,4 @@
-"""Normalisations with parameters; those without are in `softmax`."""
+"""Normalisations with parameters; those without parameters are in `softmax`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from generators.ops.rules import HALVES, require_dtype
 _EPS = (1e-5, 1e-5, 1e-5, 1e-3, 0.1, 1e-12)
 
 
-# --- parameters: of the input's dtype, or float32 beside half precision
+# --- parameters: of the input's dtype, or float32 with half precision
 
 
 def _dtype(b: Builder, x: Value) -> DType:
@@ -38,7 +38,7 @@ def _dtype(b: Builder, x: Value) -> DType:
 
 
 def _given(b: Builder, dtype: DType, shape: tuple[int, ...], domain: Domain = ANY, buffer: bool = False) -> Value:
-    """The model's own mostly, and now and then an input or, where it may be any number, what the graph computed."""
+    """Mostly a tensor of the model; sometimes an input or, where it may be any number, a computed value."""
     if b.source.chance(88):
         return (b.buffer if buffer else b.param)(dtype, *shape, domain=domain)
     wanted = TensorType(dtype, shape)
@@ -48,7 +48,7 @@ def _given(b: Builder, dtype: DType, shape: tuple[int, ...], domain: Domain = AN
 
 
 def _affine(b: Builder, dtype: DType, *shape: int) -> tuple[Value, ...]:
-    """Nothing, a weight, or weight and bias."""
+    """No parameter, a weight, or a weight and a bias."""
     return tuple(_given(b, dtype, shape) for _ in range(b.source.choice((0, 0, 1, 2, 2))))
 
 
@@ -58,8 +58,8 @@ def _statistics(b: Builder, dtype: DType, channels: int) -> tuple[Value, ...]:
 
 
 def _checked(types: Types, attrs: Attrs, sizes: tuple[int, ...]) -> TensorType:
-    """The input, after what all normalisations with parameters require. PyTorch takes negative eps here and there, and
-    returns NaN."""
+    """The input, after the checks that all normalisations with parameters share. Some of PyTorch's take a negative eps
+    and return NaN."""
     x, *params = types
     require_dtype(types, *FLOATS)
     own, wide = {t.dtype for t in params} <= {x.dtype}, {t.dtype for t in params} == {DType.FLOAT32}
@@ -70,7 +70,7 @@ def _checked(types: Types, attrs: Attrs, sizes: tuple[int, ...]) -> TensorType:
 
 
 def _numbers(source: ChoiceSource, types: Types) -> Attrs:
-    """`momentum` moves running statistics while training: here it changes nothing."""
+    """`momentum` moves the running statistics in training only: here it changes nothing."""
     return {"momentum": source.choice((0.1, 0.1, 0.0, 0.5, 1.0)), "eps": source.choice(_EPS)}
 
 
@@ -79,7 +79,7 @@ _DEFAULTS: Attrs = {"momentum": 0.1, "eps": 1e-5}
 
 
 def _channel_layer(name: str, running: bool) -> Layer:
-    """A layer over the channels: with weight and bias or without them, which is what all versions of PyTorch know."""
+    """A layer over the channels: with both weight and bias or with neither, as in all versions of PyTorch."""
     statistics = ("running_mean", "running_var") if running else ()
     first = 1 + len(statistics)
     ranks = (2, 3, 4, 5) if name == "BatchNorm" else (3, 4, 5)
@@ -96,7 +96,7 @@ def _channel_layer(name: str, running: bool) -> Layer:
 
 
 def _without_weight(op: Op, source: str | Callable[[tuple[str, ...], Attrs], str]) -> Op:
-    """The same call with a bias alone."""
+    """The same call with a bias but no weight."""
     most = op.arity[1] - 1
 
     def operands(b: Builder) -> tuple[Value, ...] | None:
@@ -117,7 +117,7 @@ def _without_weight(op: Op, source: str | Callable[[tuple[str, ...], Attrs], str
 def _call(
     function: str, schema: Mapping[str, Kind], defaults: Attrs, *between: str, end: str = ""
 ) -> Callable[[tuple[str, ...], Attrs], str]:
-    """The call by position: the input, what stands `between` (a name of an attribute, or text), the parameters."""
+    """The call by position: the input, the arguments `between` (names of attributes, or text), the parameters."""
 
     def source(args: tuple[str, ...], attrs: Attrs) -> str:
         middle = [schema[text].render(attrs[text]) if text in schema else text for text in between]
@@ -130,7 +130,7 @@ def _call(
 
 
 def _over_channels(running: bool, instances: bool) -> Callable[[Types, Attrs], TensorType]:
-    """`instances`: each element of the batch has channels of its own."""
+    """`instances`: each element of the batch is normalised separately."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         x = types[0]
@@ -147,7 +147,7 @@ def _over_channels(running: bool, instances: bool) -> Callable[[Types, Attrs], T
 
 
 def _length(instances: bool) -> Callable[[Types, Attrs], int]:
-    """How many numbers have a mean and variance in common."""
+    """How many numbers share a mean and a variance."""
     return lambda types, attrs: product(types[0].sizes[2:]) * (1 if instances else types[0].sizes[0])
 
 
@@ -189,7 +189,7 @@ _BATCH_NORM_BATCH_STATS = Op(
 
 
 def _trained(types: Types, attrs: Attrs) -> tuple[TensorType, ...]:
-    """The statistics move by `momentum`, towards those of the batch."""
+    """The running statistics move towards those of the batch, by `momentum`."""
     x, mean, var = types[:3]
     require(
         x.rank >= 2 and x.numel > 0 and _length(False)(types, attrs) > 1,
@@ -282,8 +282,8 @@ def _layer_norm_layer(name: str, schema: Mapping[str, Kind], defaults: Attrs) ->
 
 
 def _rms_norm(types: Types, attrs: Attrs) -> TensorType:
-    """Without eps PyTorch takes that of the input's dtype: where double precision stands in for another dtype, that
-    is another function."""
+    """Without eps, PyTorch takes the epsilon of the input's dtype: the evaluation in double precision would compute
+    another function."""
     x, *weight = types
     require_dtype(types, *FLOATS)
     require(attrs["eps"] is not None or x.dtype is DType.FLOAT64, "rms_norm takes an eps, for all but float64")
@@ -291,7 +291,7 @@ def _rms_norm(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _rms_norm_operands(b: Builder) -> tuple[Value, ...]:
-    """Of the weight only the shape matters."""
+    """The weight may have another dtype: only its shape must fit."""
     x, *weight = _layer_norm_operands(b)[:2]
     if weight and b.source.chance(15):
         weight = [b.param(b.source.choice(FLOATS), *weight[0].type.sizes)]

@@ -15,7 +15,7 @@ from generators.ops.operands import one
 from generators.ops.rules import ALL, NUMERIC, require_dtype
 
 Largest = Callable[[int, int], int]
-"""(size, what crops leave of it) -> the largest amount."""
+"""(size, size after cropping) -> the largest amount."""
 
 
 def _pairs(attrs: Attrs) -> list[tuple[int, int]]:
@@ -25,7 +25,7 @@ def _pairs(attrs: Attrs) -> list[tuple[int, int]]:
 
 
 def _kept(size: int, pair: tuple[int, int]) -> int:
-    """What crops leave of a dimension."""
+    """The size of a dimension after cropping."""
     return size + min(pair[0], 0) + min(pair[1], 0)
 
 
@@ -36,7 +36,7 @@ def _padded(x: TensorType, pairs: Sequence[tuple[int, int]]) -> TensorType:
 
 
 def _draw_pair(source: ChoiceSource, size: int, largest: Largest, least: int) -> tuple[int, int]:
-    """Crops about a third of the time, which leave at least `least`; now and then a large amount."""
+    """A third of the amounts crop, and leave at least `least`; sometimes an amount is large."""
     most = 4 if source.chance(95) else 40
 
     def amount(kept: int) -> int:
@@ -89,7 +89,7 @@ def _constant_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _value(source: ChoiceSource, dtype: DType) -> Attr:
-    """Numbers of another kind than the tensor are converted as C does: 1.5 is 1 in integers, and true in bool."""
+    """A number of another kind than the tensor is converted as in C: 1.5 becomes 1 in integers, and true in bool."""
     if source.chance(40):
         return None
     value = source.choice((0, 1, 2, 7, 0.0, 0.5, 1.5) if dtype is DType.UINT8 else (0, 1, -2, 0.0, 0.5, -1.5))
@@ -104,7 +104,7 @@ def _constant_layer(types: Types, attrs: Attrs) -> str:
 
 
 def _amounts(pad: tuple[int, ...]) -> str:
-    """Layers take one number for all sides."""
+    """A layer takes one number for all sides."""
     return repr(pad if len(set(pad)) > 1 else pad[0])
 
 
@@ -127,12 +127,12 @@ CONSTANT = Op(
 )
 
 
-# --- with what the tensor holds: (N, C, spatial...) or (C, spatial...)
+# --- with elements of the tensor: (N, C, spatial...) or (C, spatial...)
 
 
 def _copied(mode: str, layer: str, dtypes: Sequence[DType], largest: Largest) -> Op:
-    """Reflect and replicate read what is cropped, so they go on where nothing is left; only circular gives an empty
-    result (the others' checks let some pass)."""
+    """Reflect and replicate also read cropped elements, so they work where cropping leaves none. Only circular may give
+    an empty result (the checks of the others are incomplete)."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         require_dtype(types, *dtypes)
@@ -176,6 +176,6 @@ OPS = (
     CONSTANT,
     _copied("reflect", "ReflectionPad", NUMERIC, lambda size, kept: size - 1),
     _copied("replicate", "ReplicationPad", NUMERIC, _anything),
-    # what is wrapped around must not itself be wrapped: PyTorch would copy elements that it has not written yet
+    # wrapped elements must not be wrapped again: PyTorch would copy elements that it has not written yet
     _copied("circular", "CircularPad", ALL, lambda size, kept: kept),
 )

@@ -1,4 +1,4 @@
-"""What operators of several operands that broadcast, and of Python numbers, have in common."""
+"""Shared by operators of several operands that broadcast, and by those of a tensor and Python numbers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from generators.ops.rules import ALL, NUMERIC, Number, broadcast, floating, prom
 
 WHOLE = (*INTEGERS, DType.BOOL)
 
-# --- inference: what the operands promote to decides whether PyTorch has a kernel, and what the result is
+# --- inference: the promoted dtype decides whether PyTorch has a kernel, and about the result
 
 
 def promoted(
     *computed: DType, result: Callable[[DType], DType] = lambda dtype: dtype
 ) -> Callable[[Types, Attrs], TensorType]:
-    """The shape that all operands broadcast to, where there is a kernel for what they promote to."""
+    """The shape to which all operands broadcast, if there is a kernel for their promoted dtype."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         dtype = promote(types)
@@ -41,7 +41,7 @@ FLOAT_OF_ALL = promoted(*ALL, result=floating)
 
 
 def require_fits(number: Number, dtype: DType) -> None:
-    """The number must be one of the dtype: others PyTorch refuses, wraps around or makes infinite."""
+    """The dtype must hold the number: PyTorch refuses others, wraps them around or makes them infinite."""
     if dtype.is_float:
         require(abs(number) <= float(ml_dtypes.finfo(dtype.numpy).max), f"{number} is too large for {dtype}")
     elif isinstance(number, int):
@@ -53,7 +53,7 @@ def require_fits(number: Number, dtype: DType) -> None:
 
 
 def another(b: Builder, value: Value, dtypes: Sequence[DType] = ALL) -> Value:
-    """A value that broadcasts with this one, mostly of its dtype; now and then it is larger where this one has 1."""
+    """A value that broadcasts with this one, mostly of its dtype; sometimes larger in dimensions of size 1."""
     dtypes = (value.type.dtype,) if b.source.chance(70) else dtypes
     if b.source.rarely(15):
         shape = (
@@ -64,7 +64,7 @@ def another(b: Builder, value: Value, dtypes: Sequence[DType] = ALL) -> Value:
 
 
 def pair(dtypes: Sequence[DType] = ALL, others: Sequence[DType] = ()) -> Callable[[Builder], tuple[Value, Value]]:
-    """Two values that broadcast, in either order; `others` is what one of them may also be."""
+    """Two values that broadcast, in either order; one of them may have a dtype of `others`."""
 
     def operands(b: Builder) -> tuple[Value, Value]:
         first = b.tensor(dtypes)
@@ -106,8 +106,8 @@ def held(b: Builder, value: Value, low: float, high: float) -> Value:
 
 
 def nonzero(b: Builder, value: Value, dividend: Value | None = None) -> Value:
-    """Something to divide by in the value's place. Never -1 where the dividend may be the smallest integer: that
-    quotient is no number of the dtype, and ends the process."""
+    """A divisor that replaces the value. Never -1 where the dividend may be the smallest integer: the dtype cannot hold
+    this quotient, and the process would be killed."""
     type = value.type
     if type.dtype.is_float and b.profile is Profile.SPECIAL:
         return value
@@ -130,7 +130,7 @@ def rounding_mode(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def factor(source: ChoiceSource, dtype: DType) -> Number:
-    """What a term of a sum is multiplied by: 1, or another number that the dtype holds."""
+    """The factor of a term of a sum: 1, or another number that the dtype holds."""
     if source.chance(50):
         return 1
     options: tuple[Number, ...] = (2, 3, 0) if dtype is DType.UINT8 else (2, -1, -3, 0)
@@ -140,7 +140,7 @@ def factor(source: ChoiceSource, dtype: DType) -> Number:
 
 
 def two_terms(types: Types, attrs: Attrs) -> int:
-    """A rounded part that may cancel with another, or lead to either side of a step."""
+    """There is a rounded part that may cancel with another, or fall on either side of a step."""
     return 2
 
 

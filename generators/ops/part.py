@@ -13,7 +13,7 @@ from generators.ops.rules import axis_of, size_along
 
 
 def slice_size(size: int, start: int | None, end: int | None, step: int = 1) -> int:
-    """How many elements size[start:end:step] has: in arithmetic that keeps the formula of a symbolic size."""
+    """The number of elements of size[start:end:step], by arithmetic that keeps the formula of a symbolic size."""
 
     def place(bound: int) -> int:
         if bound < 0:
@@ -54,7 +54,7 @@ def _slice_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _at(dim: int, index: str) -> str:
-    """An index for one dimension, counted from either end, as it stands in brackets."""
+    """The text in brackets of an index for one dimension, counted from either end."""
     return f"{':, ' * dim}{index}" if dim >= 0 else f"..., {index}{', :' * (-dim - 1)}"
 
 
@@ -122,7 +122,7 @@ def _unfold_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _as_strided(types: Types, attrs: Attrs) -> TensorType:
-    """Within the elements of the operand, which is copied: else it would show what lies around a view."""
+    """It reads only elements of the operand, which is copied: a view would expose the memory around it."""
     (x,), size, stride = types, ints_of(attrs, "size"), ints_of(attrs, "stride")
     offset = attrs["storage_offset"] if isinstance(attrs["storage_offset"], int) else 0
     require(len(size) == len(stride), f"{len(size)} sizes, but {len(stride)} strides")
@@ -133,7 +133,7 @@ def _as_strided(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _as_strided_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    """Any strides: they may overlap, or leave gaps."""
+    """Any strides: elements may overlap, and there may be gaps."""
     count = types[0].numel
     offset = source.integer(0, count - 1) if count and source.chance(50) else None
     room = count - 1 - (offset or 0)
@@ -153,7 +153,7 @@ def _as_strided_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _diagonal_size(rows: int, columns: int, offset: int) -> int:
-    """Of a matrix: the number of elements `offset` right of (below zero: left of) the main diagonal."""
+    """The number of elements of the diagonal that is `offset` right of the main one (negative: left of it)."""
     rows, columns = (rows, columns - offset) if offset >= 0 else (rows + offset, columns)
     return max(rows if rows < columns else columns, 0)
 
@@ -167,7 +167,7 @@ def _diagonal(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _two_dims(defaults: tuple[int, int], grown: int) -> DrawAttrs:
-    """Offsets, small mostly, and two dimensions of a rank larger by `grown`."""
+    """Mostly small offsets, and two dimensions of a rank that is larger by `grown`."""
 
     def attrs(source: ChoiceSource, types: Types) -> Attrs:
         rank = types[0].rank + grown
@@ -178,12 +178,12 @@ def _two_dims(defaults: tuple[int, int], grown: int) -> DrawAttrs:
 
 
 def some_offset(source: ChoiceSource) -> int:
-    """Of a diagonal: past the corner now and then."""
+    """The offset of a diagonal, sometimes beyond the corner."""
     return source.choice((0, 0, 0, 1, -1, 2, -2, source.integer(-9, 9)))
 
 
 def _diag(types: Types, attrs: Attrs) -> TensorType:
-    """The diagonal of a matrix, the matrix of a diagonal."""
+    """The diagonal of a matrix, or the matrix with this diagonal."""
     (x,), offset = types, int_of(attrs, "diagonal")
     require(x.rank in (1, 2), f"diag takes rank 1 or 2, not {x}")
     if x.rank == 2:

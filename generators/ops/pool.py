@@ -36,8 +36,8 @@ def _require_rank(x: TensorType, nd: int) -> None:
 
 
 def _windows(nd: int, *, inside: bool = False) -> Pooled:
-    """The type that a pooling gives by its attributes; padding and dilation are 0 and 1 in rows that lack them.
-    `inside`: kernels must not be larger than the tensor, padded or not."""
+    """The result type of a pooling; padding and dilation are 0 and 1 in rows that lack them. `inside`: kernels must not
+    be larger than the tensor, even if it is padded."""
 
     def pooled(types: Types, attrs: Attrs) -> TensorType:
         (x,) = types
@@ -58,8 +58,8 @@ def _windows(nd: int, *, inside: bool = False) -> Pooled:
 def _draw_windows(
     source: ChoiceSource, sizes: Sequence[int], keys: Sequence[str], *, inside: bool = False
 ) -> dict[str, Attr] | None:
-    """Kernels up to 5, now and then the whole dimension, reduced to what fits. Padding and dilation, where `keys` has
-    them, such that each window holds an element. None for empty dimensions."""
+    """Kernels up to 5, sometimes of the whole dimension, reduced until they fit. Padding and dilation, where `keys` has
+    them, are such that each window contains an element. None for empty dimensions."""
     if not min(sizes):
         return None
     whole, dense, ceil = source.chance(12), source.chance(50), source.chance(40)
@@ -95,12 +95,12 @@ _DEFAULTS: dict[str, Attr] = {"stride": None, "padding": 0, "ceil_mode": False}
 
 
 def _max_rows(nd: int) -> tuple[Op, Op]:
-    """In one dimension, PyTorch takes integers only where it gives indices."""
+    """In one dimension, PyTorch takes integers only in the variant with indices."""
     dtypes, windows = FLOATS if nd == 1 else NUMERIC, _windows(nd)
     schema, call = {**_WINDOW, "dilation": EACH}, f"max_pool{nd}d({{0}}, {{kernel_size}}{{more}})"
 
     def pooled(types: Types, attrs: Attrs) -> TensorType:
-        """Where channels lie last in memory, PyTorch counts positions in the dtype of the elements."""
+        """With channels last in memory, PyTorch counts positions in the dtype of the elements."""
         (x,), found = types, windows(types, attrs)
         short = not x.dtype.is_float and product(x.sizes[-nd:]) >= 1 << (x.dtype.bits - 1)
         require(not short, f"the positions of {x} do not fit {x.dtype}")
@@ -108,7 +108,7 @@ def _max_rows(nd: int) -> tuple[Op, Op]:
 
     row = Op(
         f"max_pool{nd}d",
-        one(dtypes, ranks=(nd + 1 if nd < 3 else 5, nd + 2)),  # whether (C, D, H, W) passes, its layout decides
+        one(dtypes, ranks=(nd + 1 if nd < 3 else 5, nd + 2)),  # (C, D, H, W) is taken in some layouts only
         of(dtypes, pooled),
         f"F.{call}",
         lambda source, types: _draw_windows(source, types[0].sizes[-nd:], tuple(schema)),
@@ -130,8 +130,8 @@ def _max_rows(nd: int) -> tuple[Op, Op]:
 
 
 def _unpool_row(nd: int, pool: Op) -> Op:
-    """The inverse of a max pooling. That the indices lie in the result, types cannot tell: they come from windows of
-    size 2, and the result is at least twice as large as they are in each dimension."""
+    """The inverse of a max pooling. Types cannot show that the indices are inside the result. So they come from windows
+    of size 2, and the result is at least twice as large in each dimension."""
     numbers = ("kernel_size", "stride", "padding")
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
@@ -207,7 +207,7 @@ def _unpool_row(nd: int, pool: Op) -> Op:
 
 
 def _averaged(nd: int) -> tuple[DType, ...]:
-    """What averages over windows are defined for; of integers, they are cut off."""
+    """The dtypes of averages over windows; averages of integers are truncated."""
     return (*(FLOATS if nd < 3 else SINGLE_AND_DOUBLE), DType.INT64)
 
 
@@ -269,7 +269,7 @@ def _lp_row(nd: int) -> Op:
         return pooled(types, attrs).with_dtype(floating(power))
 
     def operands(b: Builder) -> tuple[Value, ...]:
-        """Positive numbers whose powers stay in float16."""
+        """Positive numbers whose powers float16 can hold."""
         if b.source.chance(30):
             type = TensorType(b.dtype(averaged), b.shape(b.source.integer(nd + 1, nd + 2)))
             return (b.fresh_input(type, domain=within(1, 4)),)
@@ -319,7 +319,7 @@ def _adaptive(nd: int, average: bool) -> Pooled:
     def pooled(types: Types, attrs: Attrs) -> TensorType:
         (x,), given = types, attrs["output_size"]
         _require_rank(x, nd)
-        # PyTorch averages an empty plane into one number: NaN
+        # PyTorch averages an empty plane to NaN
         require(min(x.sizes[-nd:] if average and nd < 3 else x.sizes[1:]) > 0, f"pooling takes no empty plane, as {x}")
         listed = given if isinstance(given, tuple) else (given,) * nd
         require(len(listed) == nd, f"output_size takes {nd} numbers, not {len(listed)}")
@@ -333,7 +333,7 @@ def _adaptive(nd: int, average: bool) -> Pooled:
 
 def _draw_output(nd: int) -> Callable[[ChoiceSource, Types], Attrs]:
     def draw(source: ChoiceSource, types: Types) -> Attrs:
-        """All in one; sizes that divide the old ones, others, larger ones; now and then 0."""
+        """One element; sizes that divide the old ones, and others; larger ones; sometimes 0."""
 
         def size(old: int) -> int | None:
             if nd > 1 and source.chance(15):
@@ -380,8 +380,8 @@ def _adaptive_rows(nd: int) -> tuple[Op, Op, Op]:
         )
 
     largest = row("max", f"AdaptiveMaxPool{nd}d")
-    told = with_indices(largest, nd, _adaptive(nd, False), FLOATS, "{output_size}", f"AdaptiveMaxPool{nd}d")
-    return row("avg", f"AdaptiveAvgPool{nd}d"), largest, told
+    indexed = with_indices(largest, nd, _adaptive(nd, False), FLOATS, "{output_size}", f"AdaptiveMaxPool{nd}d")
+    return row("avg", f"AdaptiveAvgPool{nd}d"), largest, indexed
 
 
 _MAX = {nd: _max_rows(nd) for nd in (1, 2, 3)}

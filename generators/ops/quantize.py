@@ -1,4 +1,4 @@
-"""Numbers held to the grid that quantized ones have. Steps are powers of two: then all agree on what is halfway."""
+"""Numbers rounded to the grid of quantized numbers. Steps are powers of two, so all implementations agree on ties."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from generators.ops.rules import require_dtype
 
 
 def _numbers(b: Builder) -> tuple[Value, ...]:
-    """What NaN becomes is not said."""
+    """PyTorch does not document the result for NaN."""
     x = b.tensor(FLOATS)
     return (clamped(b, x, -1e4, 1e4) if b.profile is Profile.SPECIAL else x,)
 

@@ -1,4 +1,4 @@
-"""Calls that are random by nature, in the forms whose result no chance decides: noise times nothing, certain events."""
+"""Random calls in forms whose result is certain: noise times zero, and events of probability 0 or 1."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _waiting(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _dtype(source: ChoiceSource, types: Types) -> Attrs:
-    """Integers have no noise of their own."""
+    """There is no noise in integers."""
     x = types[0].dtype
     return {"dtype": maybe_dtype(source, FLOATS) if x.is_float else source.choice(FLOATS).value}
 

@@ -1,4 +1,4 @@
-"""Ranges of numbers, matrices of indices, and windows: made from nothing."""
+"""Ranges of numbers, matrices of indices, and windows, which have no operands."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _arange(types: Types, attrs: Attrs) -> TensorType:
     dtype = dtype_or(attrs, dtype_of_numbers(start, end, step))
     require(dtype is not DType.BOOL, "arange is not defined for bool")
     whole = dtype_of_numbers(start, end, step) is DType.INT64
-    require(dtype.is_float or whole, f"fractions are no {dtype}")  # what becomes of them depends on the integer dtype
+    require(dtype.is_float or whole, f"fractions are no {dtype}")  # the result depends on the integer dtype
     require(step != 0, "step must not be zero")
     require((end - start) * step >= 0, f"step {step} leads away from {end}")
     steps = (end - start) / step
@@ -53,7 +53,7 @@ def _arange(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _arange_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    """Each of the three ways to call it; steps in either direction, and ends that are hit or missed."""
+    """All three ways to call it; steps in either direction, and ends that are reached exactly or not."""
     dtype = maybe_dtype(source, NUMERIC)
     count, floats = source.integer(0, 12), dtype in (None, *FLOATS) and source.chance(50)
     start: int | float = 0
@@ -72,8 +72,8 @@ def _arange_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 def _arange_source(args: tuple[str, ...], attrs: Attrs) -> str:
     start, end, step = (attrs[key] for key in ("start", "end", "step"))
-    told = [end] if repr((start, step)) == "(0, 1)" else [start, end] if repr(step) == "1" else [start, end, step]
-    return f"torch.arange({', '.join(map(repr, told))}{dtype_text(attrs)})"
+    bounds = [end] if repr((start, step)) == "(0, 1)" else [start, end] if repr(step) == "1" else [start, end, step]
+    return f"torch.arange({', '.join(map(repr, bounds))}{dtype_text(attrs)})"
 
 
 def _linspace(types: Types, attrs: Attrs) -> TensorType:
@@ -101,7 +101,7 @@ def _linspace_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _logspace(types: Types, attrs: Attrs) -> TensorType:
-    """Floats only: rounding decides what integers powers are cut to. Powers of other than positive numbers are NaN."""
+    """Floats only: rounding would decide to which integer a power is truncated. Bases are positive: others give NaN."""
     dtype, steps = dtype_or(attrs, DEFAULT_FLOAT), int_of(attrs, "steps")
     start, end, base = (number_of(attrs, key) for key in ("start", "end", "base"))
     require_dtype((TensorType(dtype, ()),), *FLOATS)
@@ -134,7 +134,7 @@ def _eye(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _triangle(upper: bool) -> Infer:
-    """Indices of the elements of a row-by-col matrix that are in a triangle: two rows."""
+    """The indices of the elements of a triangle in a row-by-col matrix: two rows."""
 
     def below(row: int, col: int, offset: int) -> int:
         """Row i of a lower triangle has i + offset + 1 elements, but none below 0 or above col."""
@@ -178,10 +178,10 @@ def _window_row(name: str, **defaults: float) -> Op:
     """PyTorch takes the later parameters only together with the earlier ones."""
 
     def attrs(source: ChoiceSource, types: Types) -> Attrs:
-        """As many of the later parameters as one would tell, the others at their defaults."""
-        told = source.choice((0, *range(len(defaults) + 1)))
+        """Gives some of the first parameters; the others stay at their defaults."""
+        count = source.choice((0, *range(len(defaults) + 1)))
         shape = {
-            key: source.integer(1, 16) / 8 * default if index < told else default
+            key: source.integer(1, 16) / 8 * default if index < count else default
             for index, (key, default) in enumerate(defaults.items())
         }
         length = source.choice((0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 32))
@@ -191,15 +191,15 @@ def _window_row(name: str, **defaults: float) -> Op:
         keys = list(defaults)
         while keys and attrs[keys[-1]] == defaults[keys[-1]]:
             keys.pop()
-        told = ("window_length", *(("periodic", *keys) if keys or not attrs["periodic"] else ()))
-        return f"torch.{name}({', '.join(repr(attrs[key]) for key in told)}{dtype_text(attrs)})"
+        names = ("window_length", *(("periodic", *keys) if keys or not attrs["periodic"] else ()))
+        return f"torch.{name}({', '.join(repr(attrs[key]) for key in names)}{dtype_text(attrs)})"
 
-    told = "".join(f", {{{key}}}" for key in ("window_length", "periodic", *defaults))
+    given = "".join(f", {{{key}}}" for key in ("window_length", "periodic", *defaults))
     return Op(
         name,
         nothing,
         _window,
-        f"torch.{name}({told.removeprefix(', ')}{{more}})",
+        f"torch.{name}({given.removeprefix(', ')}{{more}})",
         attrs,
         {"window_length": INT, "periodic": BOOL, **dict.fromkeys(defaults, NUMBER), "dtype": OPTIONAL_DTYPE},
         {"periodic": True, **defaults, "dtype": None},
@@ -211,7 +211,7 @@ def _window_row(name: str, **defaults: float) -> Op:
 
 
 def _many(types: Types, attrs: Attrs) -> int:
-    """Several functions, one after the other, each of which rounds."""
+    """There are several functions in sequence, and each rounds."""
     return 16
 
 

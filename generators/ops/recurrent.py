@@ -1,4 +1,4 @@
-"""Recurrent layers over whole sequences, and their cells. All of floats: PyTorch computes integers here by accident."""
+"""Recurrent layers over sequences, and their cells. Floats only: PyTorch takes integers here only by accident."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from generators.ops.rules import require_dtype, require_same_dtype
 
 WIDTHS = (1, 2, 3, 4, 5, 8)
 STEPS = 12
-"""At most: importers unroll sequences, and what has no bound (relu) grows with each step."""
+"""The most steps of a sequence: importers unroll them, and without a bound (relu) numbers grow with each step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What torch calls it, its layer in torch.nn, how many gates its weights stack, and how many states it keeps."""
+    """Its name in torch, its layer in torch.nn, how many gates its weights stack, and how many states it has."""
 
     name: str
     layer: str
@@ -39,7 +39,7 @@ MODES = (
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """`out` is how many numbers a cell hands on: `hidden`, or, in a projected LSTM, less."""
+    """`out` is the number of outputs of a cell: `hidden`, or fewer in a projected LSTM."""
 
     features: int
     hidden: int
@@ -73,14 +73,14 @@ _NAMES = tuple(
 
 
 def _params(b: Builder, mode: Mode, x: Value, shapes: list[tuple[int, ...]]) -> list[Value]:
-    """Small ones for relu, and half of the time for the others: wide ones drive most gates to their ends."""
+    """Small weights for relu, and half of the time for the others: large weights saturate most gates."""
     small = mode.name == "rnn_relu" or b.source.chance(50)
     return [b.param(x.type.dtype, *shape, domain=within(-1, 1) if small else ANY) for shape in shapes]
 
 
 @dataclass(frozen=True, slots=True)
 class Sequences:
-    """A row: with initial states, or without, which are zeros then; for batches of sequences, or for one."""
+    """One row: with initial states or with zeros for them; for batches of sequences or for one sequence."""
 
     mode: Mode
     given: bool
@@ -114,7 +114,7 @@ class Sequences:
         )
 
     def sizes(self, types: Types) -> Sizes:
-        """Read off the weights of the first cell: the second has a column for each number that is handed on."""
+        """The sizes, from the weights of the first cell: its second weight has a column for each output."""
         name, gates = self.mode.name, self.mode.gates
         first, second = types[1 + self.states : 3 + self.states]
         require(first.rank == second.rank == 2, f"{name}: weights must be matrices, not {first} and {second}")
@@ -142,7 +142,7 @@ class Sequences:
 
     @staticmethod
     def steps(x: TensorType, batch_first: bool) -> tuple[int, ...]:
-        """The number of steps, and of sequences if there are several."""
+        """The number of steps and, for a batch, the number of sequences."""
         return x.sizes[:-1][:: -1 if batch_first else 1]
 
     def operands(self, b: Builder) -> tuple[Value, ...]:
@@ -174,7 +174,7 @@ class Sequences:
         return b.pick(lambda t: t.dtype in FLOATS and t.rank == rank and 0 < t.sizes[axis] <= STEPS, otherwise)
 
     def attrs(self, source: ChoiceSource, types: Types) -> Attrs | None:
-        """What the operands say; where they leave it open, two layers or both directions, or which is the batch."""
+        """Attributes that fit the operands. Several may fit: two layers or both directions, either dim as the batch."""
         flags = (False, True)
         options: list[Attrs] = [
             {"has_biases": biases, "num_layers": layers, "bidirectional": both}
@@ -188,7 +188,7 @@ class Sequences:
         return source.choice(fitting) if fitting else None
 
     def plain(self, args: tuple[str, ...], attrs: Attrs) -> str:
-        """The functions know neither default states nor single sequences: the layers do."""
+        """The functions have neither default states nor single sequences, but the layers do."""
         mode, x, starts, weights = self.mode, args[0], args[1 : 1 + self.states], args[1 + self.states :]
         if not self.given:
             batch = f"{x}.shape[{0 if attrs['batch_first'] else 1}]" if self.batched else "1"
@@ -217,7 +217,7 @@ class Sequences:
         return f"torch.nn.{self.mode.layer}({sizes.features}, {sizes.hidden}{options})"
 
     def is_layer(self, types: Types, attrs: Attrs) -> bool:
-        """A `Layer` names its parameters in one order only: that of biased ones, of both directions."""
+        """A `Layer` has one order of parameter names: that with biases and both directions."""
         sizes = self.sizes(types)
         names = tuple(_weights(self.mode, sizes, attrs))
         return sizes.features > 0 and names == _NAMES[: len(names)]

@@ -1,4 +1,4 @@
-"""What losses have in common: an element for each number or sample, and what `reduction` makes of them."""
+"""Shared by losses: one element for each number or sample, and the `reduction` of these."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def loss_row(
     """A loss.
 
     element   the type of the losses before they are reduced
-    inputs    how many tensors it takes by position; those in `given` follow by name, `needs` of which must be there
-    in_layer  whether the layer knows them as well
-    each      terms of one loss; `terms` those of the result, where it is not simply their sum
-    fixed     said in each call
+    inputs    how many tensors it takes by position; those in `given` follow by name, and `needs` of them are required
+    in_layer  whether the layer takes them as well
+    each      terms of one loss; `terms` are those of the result, where it is not their sum
+    fixed     arguments of each call
     """
     kinds = {**(schema or {}), "reduction": one_of(*ways)}
     standard = {**(defaults or {}), "reduction": "mean"}
@@ -89,7 +89,7 @@ def _reduced(element: Element) -> Element:
 
 
 def _drawn(element: Element, draw: DrawAttrs, ways: tuple[str, ...]) -> DrawAttrs:
-    """The mean of nothing is NaN, and a long sum more than float16 holds."""
+    """No mean of no losses, which is NaN, and no long sum in float16, which may overflow."""
 
     def attrs(source: ChoiceSource, types: Types) -> Attrs | None:
         drawn = draw(source, types)
@@ -108,7 +108,7 @@ def _drawn(element: Element, draw: DrawAttrs, ways: tuple[str, ...]) -> DrawAttr
 
 
 def held(b: Builder, dtypes: Sequence[DType], low: int, high: int, ranks: tuple[int, int] = (0, 5)) -> Value:
-    """Numbers in a range: a fresh input, or what the graph computed, clamped."""
+    """Numbers in a range: a fresh input, or a computed value, clamped."""
     computed = [v for v in b.results() if v.type.dtype in dtypes and ranks[0] <= v.type.rank <= ranks[1]]
     if computed and b.source.chance(60):
         return clamped(b, b.source.choice(computed), low, high)
@@ -116,7 +116,7 @@ def held(b: Builder, dtypes: Sequence[DType], low: int, high: int, ranks: tuple[
 
 
 def held_as(b: Builder, type: TensorType, low: int, high: int) -> Value:
-    """Likewise, of one type: what its dtype has of the range."""
+    """The same for one type: the part of the range that its dtype holds."""
     if not type.dtype.is_float:
         low, high = max(low, type.dtype.range[0]), min(high, type.dtype.range[1])
     computed = [value for value in b.results() if value.type == type]
@@ -126,7 +126,7 @@ def held_as(b: Builder, type: TensorType, low: int, high: int) -> Value:
 
 
 def least(b: Builder, size: int) -> int:
-    """The smallest that a size is, of all bindings of its symbols: what indices must keep to."""
+    """The smallest value of a size over all bindings of its symbols: indices must stay below it."""
     return min(formula(size).at(sizes) for sizes in (b.sizes, *b.also))
 
 
@@ -137,7 +137,7 @@ def same(b: Builder, x: Value) -> Value:
 def weight(
     b: Builder, percent: int, dtype: DType, shape: tuple[int, ...], domain: Domain = POSITIVE
 ) -> tuple[Value, ...]:
-    """Perhaps one, the model's own mostly. Where a mean divides by the weights' sum, they must be positive."""
+    """No weight or one, mostly a tensor of the model. A mean divides by the sum of the weights: they are positive."""
     if not b.source.chance(percent):
         return ()
     if b.source.chance(80):

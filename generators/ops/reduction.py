@@ -50,9 +50,9 @@ from generators.ops.rules import ALL, NUMERIC, require_dtype, summed
 
 
 def cast(x: TensorType, attrs: Attrs, otherwise: DType) -> DType:
-    """The dtype to which the operand is cast before it is summed.
+    """The dtype to which the operand is cast before the sum.
 
-    Stricter than PyTorch: what floats become as integers is undefined out of range, and a sum cannot be guarded."""
+    Stricter than PyTorch: casts from floats to integers are undefined out of range, and a sum has no guard."""
     if attrs["dtype"] is None:
         return otherwise
     dtype = dtype_of(attrs)
@@ -80,7 +80,7 @@ def _mean(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _require_dims(attrs: Attrs) -> None:
-    """Stricter than PyTorch, to which no dims are all of them when it runs, and none when it traces."""
+    """Stricter than PyTorch, for which an empty list means all dims in eager mode and none when it traces."""
     require(attrs["dim"] != (), "takes an empty list of dims for all of them, or for none")
 
 
@@ -105,7 +105,7 @@ def _sum_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _mean_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
-    """Means of nothing are not a number: few of them."""
+    """The mean of no numbers is NaN: few of them are drawn."""
     attrs = _dims_attrs(source, types)
     if not count(types[0], reduced(types[0], attrs["dim"])) and source.chance(80):
         return None
@@ -121,7 +121,7 @@ def _prod_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def factors(b: Builder) -> tuple[Value, ...]:
-    """A value whose product stays small in every dtype: clamped, the more the longer it is; often without zeros."""
+    """A value whose product stays small in every dtype: the clamp of many numbers is narrow. Often without zeros."""
     value = b.tensor()
     if value.type.dtype is DType.BOOL:
         return (value,)
@@ -162,7 +162,7 @@ def _argmax(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _mostly_without_ties(dtypes: tuple[DType, ...]) -> Operands:
-    """PyTorch promises the first of equals: now and then there are such."""
+    """PyTorch promises the first of equal numbers: sometimes there are such."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         numeric = tuple(dtype for dtype in dtypes if dtype is not DType.BOOL)
@@ -222,7 +222,7 @@ def _summing(
     zero_sensitivity: ZeroSensitivity = NO_ZEROS,
     plainer: str | None = "mean",
 ) -> Op:
-    """Called with dim=None, PyTorch's sum is another overload than without: the function form leaves it out."""
+    """With dim=None, PyTorch's sum is another overload than without dim: the function form omits it."""
     return Op(
         name,
         one(dtypes),

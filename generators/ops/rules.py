@@ -17,7 +17,7 @@ Number = bool | int | float
 
 
 def category(dtype: DType) -> int:
-    """0 bool, 1 integer, 2 float: what decides whether a 0-d tensor or a Python number counts in a promotion."""
+    """0 bool, 1 integer, 2 float: it decides whether a 0-d tensor or a Python number changes a promotion."""
     return 0 if dtype is DType.BOOL else 2 if dtype.is_float else 1
 
 
@@ -36,7 +36,7 @@ def join(a: DType, b: DType) -> DType:
 
 
 def promote(types: Iterable[TensorType], *numbers: Number) -> DType:
-    """torch.result_type: tensors with dimensions decide; 0-d tensors, and after them Python numbers, count only where
+    """torch.result_type: tensors with dimensions decide. 0-d tensors, and after them Python numbers, count only if
     their category (bool < integer < float) is higher than all before."""
     dims = zeros = None
     for t in types:
@@ -56,12 +56,12 @@ def promote(types: Iterable[TensorType], *numbers: Number) -> DType:
 
 
 def floating(dtype: DType) -> DType:
-    """What true division and float functions make of integers: the default dtype, float32."""
+    """The result dtype of true division and float functions: for integers the default dtype, float32."""
     return dtype if dtype.is_float else DEFAULT_FLOAT
 
 
 def summed(dtype: DType) -> DType:
-    """What sums and products of integers and booleans are."""
+    """The result dtype of sums and products: int64 for integers and booleans."""
     return dtype if dtype.is_float else DType.INT64
 
 
@@ -84,7 +84,7 @@ def axis_of(dim: int, rank: int) -> int:
 
 
 def size_along(x: TensorType, dim: int) -> int:
-    """The size of a dimension; 1 for the only one that a 0-d tensor pretends to have."""
+    """The size of a dimension; 1 for a 0-d tensor, which PyTorch treats as one dimension here."""
     return x.sizes[axis_of(dim, x.rank)] if x.rank else 1
 
 
@@ -104,7 +104,7 @@ def require_same_dtype(types: Types) -> None:
 
 
 def same_type(*dtypes: DType) -> Callable[[Types, Attrs], TensorType]:
-    """One operand, result of the same type."""
+    """One operand, and a result of the same type."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         require_dtype(types, *dtypes)

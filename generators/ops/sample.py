@@ -1,7 +1,7 @@
 """One row for any public function of PyTorch, as `fuzz sweep` takes it from PyTorch's own samples.
 
-It is in the table, so that such cases are checked, run, reduced and filed like others, but random generation does not
-draw it: its result types are what PyTorch gave when the sample was taken, not what a rule infers.
+It is in the table, so such cases are checked, run, reduced and filed like others. Random generation does not draw it:
+its result types are those that PyTorch gave when the sample was taken, and no rule infers them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ OPERAND = re.compile(r"a(0|[1-9][0-9]{0,2})")
 
 
 def _is_call(value: Attr) -> bool:
-    """A call of a listed function on literals, dtypes, and operands a0, a1, ...: nothing else can be said, and that in
-    one way, the one of `ast.unparse`: the text stands in titles."""
+    """A call of a listed function on literals, dtypes, and operands a0, a1, ... The text must be that of `ast.unparse`,
+    so that each call has one text: titles show it."""
     if not isinstance(value, str) or len(value) > 4000:
         return False
     try:
@@ -35,7 +35,7 @@ def _is_call(value: Attr) -> bool:
 
 
 def _may_drop(call: ast.Call) -> bool:
-    """Attention is certain where its fifth argument, `dropout_p`, is 0."""
+    """Attention is not random if its fifth argument, `dropout_p`, is 0."""
     if ast.unparse(call.func) != "torch.nn.functional.scaled_dot_product_attention":
         return False
     chances = [*call.args[4:5], *(keyword.value for keyword in call.keywords if keyword.arg == "dropout_p")]
@@ -107,7 +107,7 @@ def _never(b: Builder) -> tuple[Value, ...] | None:
 
 
 def _terms(types: Types, attrs: Attrs) -> int:
-    """Not known; no function here sums more than its largest operand has elements."""
+    """An upper bound: no function here sums more terms than its largest operand has elements."""
     return max([t.numel for t in types], default=1)
 
 

@@ -1,4 +1,4 @@
-"""Operators of a tensor and Python numbers, on either side of it."""
+"""Operators of a tensor and Python numbers, which may be on either side."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from generators.ops.pairs import ROUNDING, WHOLE, division_terms, held, nonzero,
 from generators.ops.rules import ALL, NUMERIC, Number, broadcast, floating, promote
 
 ODD = (0.1, -0.3, 1e-3, 3.14159, 100.0)
-"""Numbers that halves and integers leave out: most are rounded on the way to float32."""
+"""Numbers that are neither integers nor halves: float32 rounds most of them."""
 
 
 # --- inference
@@ -40,7 +40,7 @@ ODD = (0.1, -0.3, 1e-3, 3.14159, 100.0)
 def _promoted(
     result: Callable[[DType], DType], *computed: DType, key: str = "other"
 ) -> Callable[[Types, Attrs], TensorType]:
-    """The number counts in the promotion, and there must be a kernel for what comes out of it."""
+    """The number takes part in the promotion, and there must be a kernel for the promoted dtype."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         number = number_of(attrs, key)
@@ -58,13 +58,13 @@ def _same(dtype: DType) -> DType:
 
 
 def _subtracted(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch refuses booleans on both sides."""
+    """PyTorch refuses booleans, as the tensor and as the number."""
     require(types[0].dtype is not DType.BOOL and not isinstance(attrs["other"], bool), "is not defined for bool")
     return _promoted(_same, *NUMERIC)(types, attrs)
 
 
 def _stepped(types: Types, attrs: Attrs) -> TensorType:
-    """Division with a whole quotient."""
+    """Division with an integral quotient."""
     result = _promoted(_same, *NUMERIC)(types, attrs)
     require(result.dtype.is_float or attrs["other"] != 0, "integers are not divided by 0")
     return result
@@ -76,7 +76,7 @@ def _divided(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _power(types: Types, attrs: Attrs) -> TensorType:
-    """Of bool to the power of a bool PyTorch's meta kernel says int64, the others bool."""
+    """No bool to the power of a bool: PyTorch's meta kernel gives int64, its other kernels give bool."""
     require(not isinstance(attrs["exponent"], bool), "the exponent is no boolean")
     result = _promoted(_same, *ALL, key="exponent")(types, attrs)
     require(result.dtype.is_float or number_of(attrs, "exponent") >= 0, "integers have no negative powers")
@@ -84,14 +84,14 @@ def _power(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _shifted(types: Types, attrs: Attrs) -> TensorType:
-    """What a shift by more bits than there are gives is nobody's promise."""
+    """A shift by at least as many bits as the dtype has is undefined."""
     result = _promoted(_same, *INTEGERS)(types, attrs)
     require(0 <= number_of(attrs, "other") < result.dtype.bits, f"does not shift {result.dtype} so far")
     return result
 
 
 def _where(types: Types, attrs: Attrs) -> TensorType:
-    """A condition, then a tensor or not: the rest are numbers."""
+    """A condition, and perhaps a tensor; the other arguments are numbers."""
     require(types[0].dtype is DType.BOOL, f"the condition must be bool, not {types[0].dtype}")
     numbers = [number_of(attrs, key) for key in ("input", "other") if key in attrs]
     dtype = promote(types[1:], *numbers)
@@ -104,7 +104,7 @@ def _where(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _drawn(source: ChoiceSource, dtype: DType, booleans: bool = True) -> Number:
-    """A number, mostly of the dtype's kind."""
+    """A number, mostly of the same kind as the dtype."""
     kind, whole = source.integer(1, 100), source.integer(-6, 6)
     bools, floats = (30, 55) if dtype is DType.BOOL else (4, 75 if dtype.is_float else 22)
     if booleans and kind <= bools:
@@ -119,7 +119,7 @@ def number(key: str = "other", booleans: bool = True) -> DrawAttrs:
 
 
 def _divisor(source: ChoiceSource, types: Types) -> Attrs:
-    """Not 0; nor -1 for integers, whose smallest has no such quotient."""
+    """Not 0, and for integers not -1: the smallest integer divided by -1 is out of range."""
     drawn = _drawn(source, types[0].dtype)
     refused = drawn == 0 or (drawn == -1 and not types[0].dtype.is_float)
     return {"other": 3 if refused else drawn}
@@ -187,7 +187,7 @@ def _condition(b: Builder) -> tuple[Value, ...]:
 
 
 def _changed(name: str, sign: str, key: str) -> Spelling:
-    """In place there are two ways, the operator and the method: for odd whole parts, and for others."""
+    """In place, either by the method (if the integral part of the number is odd) or by the operator."""
 
     def source(args: tuple[str, ...], attrs: Attrs) -> str:
         number = attrs[key]
@@ -212,7 +212,7 @@ def _row(
     plainer: str | None = None,
     **facts: Unpack[Facts],
 ) -> Op:
-    """`{0} sign number`. `reverse` is the sign that says the same with the number first."""
+    """`{0} sign number`. `reverse` is the sign that means the same with the number first."""
     forms: dict[Form, str | Spelling | Layer] = {
         Form.FUNCTION: f"torch.{name}({{0}}, {{{key}}})",
         Form.METHOD: f"{{0}}.{name}({{{key}}})",
@@ -286,7 +286,7 @@ def _called(
     terms: Terms | None = one_term,
     plainer: str | None = None,
 ) -> Op:
-    """Without an operator."""
+    """A function and method without a Python operator."""
     return Op(
         f"{name}_scalar",
         one(),

@@ -1,4 +1,4 @@
-"""Along an axis: running sums and products, differences, integrals."""
+"""Running sums and products, differences and integrals along an axis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from generators.ops.rules import ALL, NUMERIC, floating, promote, require_dtype,
 
 
 def _running(types: Types, attrs: Attrs) -> TensorType:
-    """Stricter than PyTorch, which counts in booleans where there is nothing to count."""
+    """Stricter than PyTorch, which gives bool for an empty operand."""
     (x,) = types
     along(x, attrs["dim"])
     dtype = cast(x, attrs, summed(x.dtype))
@@ -70,13 +70,13 @@ def _logcumsumexp(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _beside(x: TensorType, other: TensorType, axis: int) -> bool:
-    """Whether the shapes differ along this axis at most."""
+    """Whether the shapes differ only along this axis."""
     sizes = zip(x.sizes, other.sizes, strict=False)
     return other.rank == x.rank and all(mine == theirs or at == axis for at, (mine, theirs) in enumerate(sizes))
 
 
 def _diff(types: Types, attrs: Attrs) -> TensorType:
-    """A second operand is put before the first, a third one after it; unless there is nothing to do."""
+    """The second operand is prepended to the first, the third is appended; not for differences of order 0."""
     (x, *others), n = types, int_of(attrs, "n")
     require(x.rank > 0 and n >= 0, f"takes a rank above 0, and differences of an order from 0 on, not {x} and {n}")
     axis = along(x, attrs["dim"])
@@ -125,14 +125,14 @@ def _diff_terms(types: Types, attrs: Attrs) -> int:
 
 
 def _integral(cumulative: bool) -> Infer:
-    """Of the first operand, over evenly spaced points or those of the second."""
+    """The integral of the first operand, over evenly spaced points or over those of the second operand."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         y, *points = types
         require(y.rank > 0, "takes a rank above 0")
         axis = along(y, attrs["dim"])
         size = y.sizes[axis]
-        for x in points:  # stricter than PyTorch: other shapes broadcast, in ways of their own
+        for x in points:  # stricter than PyTorch, which broadcasts other shapes in unusual ways
             require(x.shape in (y.shape, (size,)), f"takes one point for each number of {y} along {axis}, not {x}")
         left = (*y.sizes[:axis], *((max(size - 1, 0),) if cumulative else ()), *y.sizes[axis + 1 :])
         if size == 0 and not cumulative:
@@ -166,7 +166,7 @@ def _spacing_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _integrals(name: str, cumulative: bool) -> tuple[Op, Op]:
-    """Over even steps, and over points. Integers times a step are rounded, and cancel: `scale` is theirs."""
+    """Two rows: even steps, and given points. Integers times a step are rounded and may cancel: hence `scale`."""
     infer = _integral(cumulative)
     even = Op(
         name,

@@ -1,4 +1,4 @@
-"""Writing at positions along one dimension, by an index of the same rank; and the other rows that write."""
+"""Writing at positions along one dimension, by an index of the same rank."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from generators.ops.writing import SELF, SRC, count, like, reduce_attrs, row, sm
 
 
 def _scatter(types: Types, attrs: Attrs) -> TensorType:
-    """Of an empty index PyTorch asks for nothing but dtypes."""
+    """For an empty index, PyTorch checks only dtypes."""
     x, index, *src = types
     axis = axis_of(int_of(attrs, "dim"), x.rank)
     require_dtype((index,), *INDICES)
@@ -82,8 +82,8 @@ def _index(b: Builder, x: TensorType, once: bool) -> Value:
 
 
 def _scattered(value: Callable[[Builder, TensorType], Value], plain: bool = False) -> Operands:
-    """An operand, an index into it, and a source at least as large. Only what adds takes an index with repetitions
-    in the `plain` row: products of many numbers grow too large."""
+    """An operand, an index into it, and a source at least as large. In the `plain` row, only additions take an index
+    with repetitions: products of many numbers grow too large."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         x = b.tensor()

@@ -1,4 +1,4 @@
-"""Searches in what is sorted, and membership."""
+"""Searches in sorted tensors, and membership."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _require_side(attrs: Attrs) -> None:
 
 
 def _searchsorted(types: Types, attrs: Attrs) -> TensorType:
-    """Each row of the first operand is searched for the same row of the second; a vector for all of them."""
+    """Searches each row of the first operand for the same row of the second; a vector serves all rows."""
     sequence, values = types
     _require_side(attrs)
     require(not sequence.dtype == values.dtype == DType.BOOL, "is not defined for bool")
@@ -54,7 +54,7 @@ def _bucketize(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _sequence(b: Builder, value: Value) -> Value:
-    """What is sorted in the call must have an order."""
+    """The operand is sorted in the call, so its dtype must have an order."""
     special = b.profile is Profile.SPECIAL and value.type.dtype.is_float
     return clamped(b, value, -1e6, 1e6) if special else value
 
@@ -95,7 +95,7 @@ def _side_attrs(source: ChoiceSource, types: Types) -> Attrs:
 def _needle_attrs(attrs: DrawAttrs) -> DrawAttrs:
     def draw(source: ChoiceSource, types: Types) -> Attrs:
         number = _draw_number(source)
-        if types[0].dtype is DType.UINT8:  # eager PyTorch makes -2 a uint8 first, 254; compilers do not
+        if types[0].dtype is DType.UINT8:  # eager PyTorch casts -2 to uint8, 254; compilers do not
             number = abs(number)
         return {"input": number, **(attrs(source, types) or {})}
 
@@ -153,12 +153,12 @@ _SEARCHES = (
 
 
 def _require_tests(type: TensorType) -> None:
-    """Stricter than PyTorch, which takes more dimensions, but not as all strides put them in memory."""
+    """Stricter than PyTorch, which takes more dimensions, but not with all strides."""
     require(type.rank <= 1, f"takes a list of tests, not {type}")
 
 
 def _require_number_of(type: TensorType, value: int | float) -> None:
-    """Stricter than PyTorch, which wraps the number around."""
+    """Stricter than PyTorch, which wraps numbers around."""
     if type.dtype.is_integer and isinstance(value, int):
         low, high = type.dtype.range
         require(low <= value <= high, f"{value} is no {type.dtype}")
@@ -184,7 +184,7 @@ def _number_isin(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _elements_and_tests(b: Builder) -> tuple[Value, ...]:
-    """Of any two dtypes; now and then so many tests that PyTorch sorts them."""
+    """Operands of any two dtypes; sometimes so many test elements that PyTorch sorts them."""
     return b.tensor(NUMERIC), b.tensor(NUMERIC, (0, 1) if b.source.chance(20) else (1, 1))
 
 

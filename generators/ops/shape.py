@@ -1,4 +1,4 @@
-"""Operators that give the elements another shape."""
+"""Operators that change the shape."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _squeeze(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _squeeze_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    """Half of the time a dimension that really goes, if there is one."""
+    """Often a dimension that is really removed, if there is one."""
     (x,) = types
     ones = [dim for dim in range(-x.rank, x.rank) if x.sizes[dim] == 1]
     match source.choice(("all", "one", "several")):
@@ -70,7 +70,7 @@ def _indexed_by_none(args: tuple[str, ...], attrs: Attrs) -> str:
 
 
 def at_least(x: TensorType, rank: int) -> TensorType:
-    """torch.atleast_1d, 2d, 3d: a vector becomes a row; a missing third dimension is the last."""
+    """torch.atleast_1d, 2d, 3d: a vector becomes a row; a third dimension is added at the end."""
     shape = (1, *x.sizes) if x.rank == 1 < rank else x.sizes
     return x.with_shape(*shape, *(1,) * (rank - len(shape)))
 
@@ -136,7 +136,7 @@ def _reshaped(key: str) -> Infer:
 
 
 def _dealt(source: ChoiceSource, count: int, parts: int) -> list[int]:
-    """Sizes of `parts` > 0 dimensions for `count` elements: its prime factors, each given to one of them."""
+    """Sizes of `parts` > 0 dimensions for `count` elements: each prime factor goes to one of them."""
     if count == 0:
         shape = [source.integer(0, 3) for _ in range(parts)]
         shape[source.integer(0, parts - 1)] = 0
@@ -154,7 +154,7 @@ def _dealt(source: ChoiceSource, count: int, parts: int) -> list[int]:
 
 
 def _regrouped(source: ChoiceSource, sizes: tuple[int, ...], parts: int) -> tuple[int, ...]:
-    """Another shape for as many elements; with a -1 now and then, and where a size is symbolic."""
+    """Another shape for as many elements; with a -1 sometimes, and always where a size is symbolic."""
     symbolic = any(isinstance(size, Size) for size in sizes)
     shape = _dealt(source, product([size for size in sizes if not isinstance(size, Size)]), parts)
     if symbolic or source.chance(30):
@@ -177,7 +177,7 @@ def _as_other(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _same_count(b: Builder) -> tuple[Value, ...]:
-    """A value, and one of as many elements, of any dtype."""
+    """A value, and another one of any dtype with as many elements."""
     x = b.tensor()
 
     def other() -> TensorType:
@@ -301,7 +301,7 @@ OPS = (
         forms={Form.FUNCTION: "torch.reshape({0}, {shape})"},
         view=True,
     ),
-    # whether a computed value can be viewed depends on its strides: all are made contiguous before
+    # whether a computed value can be viewed depends on its strides, so all are made contiguous first
     Op(
         "view",
         one(),

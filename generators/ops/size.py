@@ -1,4 +1,4 @@
-"""Rows that use their operand's sizes as Python numbers: with symbolic dimensions, arithmetic on symbols."""
+"""Rows that use sizes of their operand as Python numbers: with symbolic dimensions, this is arithmetic on symbols."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from generators.ops.rules import (
 
 
 def _keep(types: Types, attrs: Attrs) -> TensorType:
-    """The first dimensions stay and the others become one; or, with a negative `keep`, the last ones stay."""
+    """The first dimensions stay, and the others become one. With a negative `keep`, the last ones stay."""
     (x,), keep = types, int_of(attrs, "keep")
     require(0 < abs(keep) <= x.rank, f"{keep} is no number of dimensions of {x}")
     kept, rest = (x.sizes[:keep], x.sizes[keep:]) if keep > 0 else (x.sizes[keep:], x.sizes[:keep])
@@ -85,7 +85,7 @@ def _merge_source(args: tuple[str, ...], attrs: Attrs) -> str:
 
 
 def _heads(types: Types, attrs: Attrs) -> TensorType:
-    """What attention does before it transposes: the features divided among heads."""
+    """The reshape of attention before its transpose: the features are divided among heads."""
     (x,), heads = types, int_of(attrs, "heads")
     require(x.rank > 1 and heads > 0, "heads are a positive number, in a rank above 1")
     first, *middle, last = x.sizes
@@ -143,7 +143,7 @@ def _arange(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _full(types: Types, attrs: Attrs) -> TensorType:
-    """One dimension may come twice: masks are square."""
+    """One dimension may occur twice: masks are square."""
     (x,), dims = types, ints_of(attrs, "dims")
     require(x.rank > 0, "a 0-d tensor has no sizes")
     value = attrs["fill_value"]

@@ -30,7 +30,7 @@ from generators.ops.rules import ALL, NUMERIC, SINGLE_AND_DOUBLE, axes_of, axis_
 
 
 def _local_response_norm(types: Types, attrs: Attrs) -> TensorType:
-    """Of rank 5 and more, PyTorch's own `view` refuses what is not contiguous."""
+    """For rank 5 and more, a `view` inside PyTorch refuses tensors that are not contiguous."""
     (x,) = types
     require(x.rank in (3, 4), f"local_response_norm takes rank 3 or 4, not {x}")
     require_dtype(types, *(FLOATS if x.rank == 3 else SINGLE_AND_DOUBLE), DType.INT64)
@@ -57,7 +57,7 @@ _ORDERS: tuple[Attr, ...] = (2.0, 2.0, 2.0, 2.0, 1, 3.0, 0.5, 0, "inf")
 
 
 def _normalize(types: Types, attrs: Attrs) -> TensorType:
-    """An eps that float16 rounds to 0 divides by 0 what is all zeros."""
+    """For zeros, an eps that float16 rounds to 0 would give 0/0."""
     (x,) = types
     require_dtype(types, *FLOATS)
     length, infinite = product(_normalized(types, attrs)), isinf(order_of(attrs))
@@ -111,7 +111,7 @@ def _softmax_operands(dtypes: tuple[DType, ...]) -> Callable[[Builder], tuple[Va
 
 
 def _softmax_layer(types: Types, attrs: Attrs) -> str:
-    """Over the channels of images there is a layer of its own."""
+    """There is a separate layer for the channels of images."""
     images = types[0].rank in (3, 4) and attrs["dim"] == -3
     return "torch.nn.Softmax2d()" if images else f"torch.nn.Softmax(dim={attrs['dim']!r})"
 
@@ -125,7 +125,7 @@ def _softmax_row(
 ) -> Op:
     function = f"F.{name}({{0}}, dim={{dim}}{{more}})"
     written = {Form.FUNCTION: function, Form.METHOD: f"{{0}}.{name}({{dim}}{{more}})"}
-    everywhere = name != "softmin"  # which is in torch.nn only
+    everywhere = name != "softmin"  # softmin is in torch.nn only
     return Op(
         name,
         _softmax_operands(dtypes),

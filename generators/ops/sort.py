@@ -1,7 +1,7 @@
-"""Orders: sort, topk, medians and running extremes.
+"""Sorting: sort, topk, medians and running extremes.
 
-Which of equal numbers an index means is not said by PyTorch, a stable sort apart. So most of these operators have two
-rows: one with values and indices, on inputs without ties, and one with the values alone, on anything.
+Except for a stable sort, PyTorch does not document which of several equal numbers an index means. So most of these
+operators have two rows: one with values and indices for inputs without ties, and one with values only for all inputs.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from generators.ops.operands import one
 from generators.ops.rules import ALL, NUMERIC, require_dtype
 
 Draw = Callable[[ChoiceSource, Types, int], Attrs | None]
-"""Attributes, for an axis that has been drawn."""
+"""Draws attributes for a given axis."""
 
-# --- rows of two kinds
+# --- pairs of rows
 
 
 def _indexed(values: Infer) -> Infer:
-    """Values, and where each of them was."""
+    """Values, and the position of each."""
 
     def infer(types: Types, attrs: Attrs) -> Types:
         found = values(types, attrs)
@@ -61,7 +61,7 @@ def _ranking(
     plainer: str | None = None,
     plainer_values: str | None = None,
 ) -> tuple[Op, Op]:
-    """`name` without ties, and `name`_values. `draw` adds to a dim, which is drawn here."""
+    """The rows `name`, for inputs without ties, and `name`_values. `draw` gets the dim, which is drawn here."""
 
     def attrs(axis: Callable[[ChoiceSource, Types], int]) -> DrawAttrs:
         return lambda source, types: draw(source, types, axis(source, types))
@@ -163,12 +163,12 @@ _SORTS = (
     Op("msort", one(), lambda types, attrs: types[0], "torch.msort({0})", forms={Form.METHOD: "{0}.msort()"}),
 )
 
-# --- some of them
+# --- selections and running extremes
 
 
 def _topk(types: Types, attrs: Attrs) -> TensorType:
-    """Stricter than PyTorch: of results in no order nothing could be compared, and the first 0 of a 0-d tensor are one
-    number that nobody wrote."""
+    """Stricter than PyTorch: unsorted results cannot be compared, and for the first 0 elements of a 0-d tensor PyTorch
+    returns one uninitialized number."""
     require_dtype(types, *NUMERIC)
     (x,), k = types, int_of(attrs, "k")
     axis = along(x, attrs["dim"])
@@ -200,7 +200,7 @@ def _kthvalue_attrs(source: ChoiceSource, types: Types, axis: int) -> Attrs:
 
 
 def _median(types: Types, attrs: Attrs) -> TensorType:
-    """Stricter than PyTorch, which finds something in no numbers too."""
+    """Stricter than PyTorch, which also returns a median of no numbers."""
     require_dtype(types, *NUMERIC)
     require_elements(types[0], range(types[0].rank))
     return types[0].with_shape()

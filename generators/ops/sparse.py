@@ -1,4 +1,4 @@
-"""Matrices that are sparse within a call: what goes in and what comes out is dense."""
+"""Matrices that are sparse only within a call: operands and results are dense."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from generators.ops.rules import ALL, NUMERIC, require_dtype, require_same_dtype
 
 
 def _finite(b: Builder, value: Value) -> Value:
-    """Nothing times infinity is not calculated where the nothing is not stored."""
+    """Only finite numbers: a sparse product skips zeros that are not stored, where zero times infinity would be NaN."""
     special = b.profile is Profile.SPECIAL and value.type.dtype.is_float
     return clamped(b, value, -8.0, 8.0) if special else value
 

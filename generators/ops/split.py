@@ -1,4 +1,4 @@
-"""Taking tensors apart: views of a part each, as a list."""
+"""Splitting tensors: a list of views, each of one part."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from generators.ops.part import replaced, slice_size
 from generators.ops.rules import axis_of
 
 MOST_PIECES = 8
-"""That are drawn."""
+"""The most pieces that are drawn."""
 
 MOST_RESULTS = 1 << 16
-"""That a file can ask for: an empty tensor may have a dimension of billions."""
+"""The most pieces that a case file may have: an empty tensor may have a dimension of billions."""
 
 
 def _pieces(x: TensorType, axis: int, sizes: list[int]) -> Types:
@@ -65,7 +65,7 @@ def _split_size_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _chunk(types: Types, attrs: Attrs) -> Types:
-    """Fewer than asked for, where the size does not suffice; but of an empty dimension, as many."""
+    """Fewer chunks than requested if the size is too small; but of an empty dimension, as many as requested."""
     (x,), chunks = types, int_of(attrs, "chunks")
     axis = _axis(x, attrs)
     require(0 < chunks <= MOST_RESULTS, f"chunks must be a positive number, not {chunks}")
@@ -78,7 +78,7 @@ def _chunk_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _unbind(types: Types, attrs: Attrs) -> Types:
-    """Where PyTorch gives no results at all, this is no call for a graph."""
+    """A graph has no call without results."""
     (x,) = types
     axis = _axis(x, attrs)
     require(0 < x.sizes[axis] <= MOST_RESULTS, f"unbind of {x.sizes[axis]} elements")
@@ -92,7 +92,7 @@ def _unbind_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
 
 
 def _tensor_split(types: Types, attrs: Attrs) -> Types:
-    """Into sections whose sizes differ by at most one, or before each index as slices are."""
+    """Sections whose sizes differ by at most one, or a cut before each index, with the bounds of slices."""
     (x,) = types
     axis = _axis(x, attrs)
     size = x.sizes[axis]
@@ -105,7 +105,7 @@ def _tensor_split(types: Types, attrs: Attrs) -> Types:
 
 
 def _cuts(source: ChoiceSource, size: int) -> tuple[int, ...]:
-    """Ascending mostly; some are counted from the end, or past it."""
+    """Mostly ascending; some are counted from the end, or beyond it."""
     cuts = [source.integer(0, size) for _ in range(source.integer(0, 3))]
     cuts = sorted(cuts) if source.chance(80) else cuts
     return tuple(cut - size if source.chance(25) else cut + size if source.chance(5) else cut for cut in cuts)
@@ -118,7 +118,7 @@ def _tensor_split_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _numpy_split(name: str, rank: int, axis: Callable[[int], int]) -> Op:
-    """Sections of one size, or indices."""
+    """The argument is the number of equal sections, or a list of indices."""
 
     def infer(types: Types, attrs: Attrs) -> Types:
         (x,), sections = types, attrs["indices_or_sections"]
@@ -150,7 +150,7 @@ def _numpy_split(name: str, rank: int, axis: Callable[[int], int]) -> Op:
 
 
 def _divider(name: str, call: str, infer: Infer, key: str, kind: Kind, attrs: DrawAttrs, other: str = "") -> Op:
-    """`call` is what PyTorch calls it, and `other` what else."""
+    """`call` is PyTorch's name, and `other` another name."""
     forms = {Form.METHOD: f"{{0}}.{call}({{{key}}}, {{dim}})"}
     if other:
         forms[Form.FUNCTION] = f"torch.{other}({{0}}, {{{key}}}{{more}})"

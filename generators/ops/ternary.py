@@ -39,7 +39,7 @@ from generators.ops.rules import ALL, NUMERIC, broadcast, promote, require_same_
 
 
 def _lerp(types: Types, attrs: Attrs) -> TensorType:
-    """The weight, where it is a tensor, may be of another dtype only if it is 0-d, and counts in the promotion then."""
+    """A tensor as the weight may have another dtype only if it is 0-d; then it takes part in the promotion."""
     require_same_dtype(types[:2])
     for weight in types[2:]:
         require(not weight.shape or weight.dtype is types[0].dtype, "the weight must be of the operands' dtype")
@@ -47,7 +47,7 @@ def _lerp(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _addcmul(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch cuts a float `value` off where the result is an integer; its documentation asks for an integer."""
+    """For integer results PyTorch truncates a float `value`, but documents that it must be an integer."""
     result, value = NUMBERS_ONLY(types, attrs), number_of(attrs, "value")
     require(result.dtype.is_float or isinstance(value, int), f"value is an integer for {result.dtype}")
     require_fits(value, result.dtype)
@@ -60,7 +60,7 @@ def _addcdiv(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _where(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch still takes uint8 as a condition, and warns."""
+    """PyTorch also takes uint8 as a condition, but warns."""
     require(types[0].dtype is DType.BOOL, f"the condition must be bool, not {types[0].dtype}")
     return TensorType(promote(types[1:]), broadcast(*(t.sizes for t in types)))
 
@@ -95,13 +95,13 @@ def _condition_and_branches(b: Builder) -> tuple[Value, ...]:
 
 
 def _value_and_bounds(b: Builder) -> tuple[Value, ...]:
-    """A bound or two, and nobody knows which is the larger: where min is, all becomes max."""
+    """One bound or two. Either may be larger: where min is, PyTorch gives max."""
     first, second = ANY_PAIR(b)
     return (first, second) if b.source.chance(30) else (first, second, another(b, first))
 
 
 def _value(source: ChoiceSource, types: Types) -> Attrs:
-    """Not drawn for bool, which has no such operator."""
+    """It is not called for bool, which has no such operator."""
     return {"value": factor(source, promote(types))}
 
 
@@ -109,7 +109,7 @@ def _value(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _method(name: str) -> Spelling:
-    """For a varying number of operands."""
+    """A method with a varying number of operands."""
     return Spelling(lambda args, attrs: f"{args[0]}.{name}({', '.join(args[1:])})")
 
 

@@ -1,5 +1,5 @@
-"""Sets: as many numbers as there are different ones. That size is gone again when the call ends: what is left has a
-shape that does not hang on numbers. No floats: which of them are equal, rounding decides."""
+"""The different elements of a tensor. Their number depends on the data, so each call ends with an operation whose
+result has a fixed shape. No floats: rounding would decide which of them are equal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _sum(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _inverse(types: Types, attrs: Attrs) -> TensorType:
-    """Which of the different elements each one is; or, along a dim, each slice."""
+    """For each element, the index of its value among the different ones; along a dim, the same for each slice."""
     (x,) = types
     _require_slices(x, attrs)
     shape = x.sizes if attrs["dim"] is None else (x.sizes[axis_of(int_of(attrs, "dim"), x.rank)],)
@@ -44,7 +44,7 @@ def _sorted_or_not(source: ChoiceSource, types: Types) -> Attrs:
 
 _DIM = {"dim": optional(INT)}
 _ANY: Attrs = {"dim": None}
-_OPERAND = one((*[DType.INT64] * 6, *[DType.INT32] * 3, *WHOLE), ranks=(0, 4))  # rather what exporters take
+_OPERAND = one((*[DType.INT64] * 6, *[DType.INT32] * 3, *WHOLE), ranks=(0, 4))  # mostly, because exporters take it
 
 OPS = (
     Op(

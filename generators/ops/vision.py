@@ -36,30 +36,30 @@ from generators.ops.rules import ALL, SINGLE_AND_DOUBLE, require_dtype, require_
 
 _SCALES = (2.0, 2.0, 0.5, 1.5, 0.75, 2, 3.0, 1.3, 0.3, 1.0, 2.5, 1)
 _ROOM = 1024
-"""How many elements a resized image may have."""
+"""The most elements of a resized image."""
 _LONGEST = 1 << 16
-"""Up to where nearest pixels are looked at, one by one."""
+"""The largest size for which each nearest pixel is checked."""
 
 
 def _each(attr: Attr, rank: int) -> list[int | float]:
-    """A number for each dimension: PyTorch repeats a single one."""
+    """One number for each dimension: PyTorch repeats a single one."""
     values = attr if isinstance(attr, tuple) else (attr,) * rank
     require(len(values) == rank, f"takes 1 or {rank} numbers, not {len(values)}")
     return [value for value in values if isinstance(value, int | float)]
 
 
 def _scaled(size: int, scale: float) -> int:
-    """The size that PyTorch computes in double precision, and rounds towards zero."""
+    """The size, which PyTorch computes in double precision and rounds towards zero."""
     over, under = scale.as_integer_ratio()
     return size * over // under if 0 < under <= 64 and over >= 0 else int(int(size) * scale)
 
 
 def _settled(size: int, out: int, scale: float | None, exact: bool) -> bool:
-    """Whether it is beyond rounding which pixel is the nearest.
+    """Whether the nearest pixel is the same however positions are rounded.
 
-    PyTorch computes positions in single or double precision, by the ratio of the sizes or by the scale, depending on
-    rank, dtype and memory layout. And for some layouts it takes a short cut where the size is doubled or stays, even
-    where the scale is a bit off.
+    PyTorch computes positions in single or double precision, from the ratio of the sizes or from the scale, depending
+    on rank, dtype and memory layout. For some layouts it has a shortcut if the size stays or doubles, even if the scale
+    is slightly different.
     """
     if out > _LONGEST:
         return False
@@ -85,8 +85,8 @@ def _output_sizes(x: TensorType, attrs: Attrs) -> list[int]:
 
 
 def _interpolate(mode: str, ranks: Sequence[int]) -> Callable[[Types, Attrs], TensorType]:
-    """PyTorch takes uint8 in some linear modes, and rounds it differently from processor to processor. An empty
-    batch it takes in eager mode, and fails to export for the nearest pixels of it."""
+    """PyTorch takes uint8 in some linear modes, but its rounding depends on the processor. Eager mode takes an empty
+    batch, but its export fails for the nearest modes."""
     nearest = mode.startswith("nearest")
     dtypes = (*FLOATS, DType.UINT8) if nearest else FLOATS
 
@@ -139,7 +139,7 @@ def _interpolate_attrs(mode: str) -> Callable[[ChoiceSource, Types], Attrs | Non
 
 
 def _interpolate_terms(mode: str) -> Terms | None:
-    """Pixels that meet in one, and the rounding of positions, which grows with the size."""
+    """The pixels that contribute to one, and the rounding of positions, which grows with the size."""
 
     def terms(types: Types, attrs: Attrs) -> int:
         old, new = types[0].sizes[2:], _output_sizes(types[0], attrs)
@@ -154,15 +154,15 @@ def _interpolate_terms(mode: str) -> Terms | None:
 
 
 def _upsample(mode: str, schema: Mapping[str, Kind], defaults: Attrs) -> Layer:
-    """The two layers of the oldest interface among the others."""
+    """torch.nn.Upsample, or one of the two layers of the older interface."""
 
     def make(types: Types, attrs: Attrs) -> str:
-        said = more(attrs, schema, defaults, "align_corners", "antialias").removeprefix(", ")
+        text = more(attrs, schema, defaults, "align_corners", "antialias").removeprefix(", ")
         if types[0].rank == 4 and attrs["recompute_scale_factor"] is None:
             if mode == "bilinear" and attrs["align_corners"]:
-                return f"torch.nn.UpsamplingBilinear2d({said})"
+                return f"torch.nn.UpsamplingBilinear2d({text})"
             if mode == "nearest" and attrs["size"] is None:
-                return f"torch.nn.UpsamplingNearest2d({said})"
+                return f"torch.nn.UpsamplingNearest2d({text})"
         return f'torch.nn.Upsample({more(attrs, schema, defaults, "antialias").removeprefix(", ")}, mode="{mode}")'
 
     return Layer(make, when=lambda types, attrs: not attrs.get("antialias"))
@@ -186,7 +186,7 @@ def _interpolate_row(mode: str, *ranks: int, plainer: str | None = None) -> Op:
         schema,
         defaults,
         terms=_interpolate_terms(mode),
-        scale=4.0,  # of differences between pixels, which the rounding of positions multiplies
+        scale=4.0,  # differences between pixels, which the rounding of positions multiplies
         forms={Form.MODULE: _upsample(mode, schema, defaults)},
         plainer=plainer,
     )
@@ -223,7 +223,7 @@ def _splits(sizes: Sequence[int], times: int, parts: Sequence[int]) -> bool:
 
 
 def _images(*parts: int) -> Callable[[Builder], tuple[Value, ...]]:
-    """An image that splits: its last three sizes are multiples of a number to these powers."""
+    """An image whose last three sizes are multiples of these powers of a number."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         def fresh() -> TensorType:
@@ -264,7 +264,7 @@ def _grid_sample(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _grid_sample_operands(b: Builder) -> tuple[Value, ...]:
-    """A grid that leaves the image at its edges: a fresh one, or what the graph computed, held close to it."""
+    """A grid that goes slightly beyond the edges of the image: a fresh one, or a computed value, clamped."""
     x = b.tensor(FLOATS, ranks=(4, 5))
     batch, nd, dtype = x.type.sizes[0], x.type.rank - 2, x.type.dtype
 
@@ -371,6 +371,6 @@ OPS = (
         {"size": SIZES, "align_corners": optional(BOOL)},
         {"align_corners": None},
         terms=lambda types, attrs: types[0].sizes[2],
-        scale=1.0,  # coordinates are rounded like 1, also where they are close to 0
+        scale=1.0,  # coordinates are rounded like 1, even close to 0
     ),
 )

@@ -1,4 +1,4 @@
-"""What rows over sliding windows share: numbers given once for all dimensions, or one for each."""
+"""Shared by rows over sliding windows: one number for all dimensions, or one for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OPTIONAL_EACH = optional(EACH)
 
 
 def each(attrs: Attrs, key: str, nd: int, *, single: bool = True) -> tuple[int, ...]:
-    """The numbers of the `nd` dimensions. Most of PyTorch's functions repeat a `single` one also where it is listed."""
+    """The numbers of the `nd` dimensions. Most of PyTorch's functions also repeat a `single` number in a list."""
     value = attrs[key]
     if not isinstance(value, tuple):
         return (int_of(attrs, key),) * nd
@@ -23,7 +23,7 @@ def each(attrs: Attrs, key: str, nd: int, *, single: bool = True) -> tuple[int, 
 
 
 def either(source: ChoiceSource, values: Sequence[int], *, single: bool = True) -> Attr:
-    """Equal numbers are mostly written as one, which now and then stands in a list."""
+    """Equal numbers are mostly written as one number, which is sometimes in a list."""
     if len(set(values)) > 1 or source.chance(30):
         return tuple(values)
     return (values[0],) if single and source.chance(10) else values[0]
@@ -35,8 +35,8 @@ def steps(source: ChoiceSource, nd: int, most: Sequence[int] = (3, 3, 3)) -> lis
 
 
 def window(size: int, kernel: int, stride: int, padding: int, dilation: int = 1, ceil: bool = False) -> int:
-    """Output size of a sliding window (torch.nn.MaxPool2d, Conv2d). With `ceil`, windows may end behind the right
-    padding, even a single one, but those that would start there are dropped."""
+    """Output size of a sliding window (torch.nn.MaxPool2d, Conv2d). With `ceil`, windows may end beyond the
+    right padding, even the only one, but windows that would start there are dropped."""
     require(kernel > 0 and stride > 0 and dilation > 0 and padding >= 0, "kernel, stride, dilation must be positive")
     span = size + 2 * padding - dilation * (kernel - 1) - 1
     out = (-(-span // stride) if ceil else span // stride) + 1

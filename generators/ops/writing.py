@@ -1,6 +1,6 @@
-"""What rows share that write along a dimension at positions in a tensor: scatter, index_add and their like.
+"""Shared by rows that write at positions along a dimension of a tensor: scatter, index_add and others.
 
-Where indices repeat, who writes last is not said: rows that neither add nor otherwise reduce get distinct ones.
+If indices repeat, PyTorch does not define which write is the last: rows that do not reduce get distinct indices.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def like(b: Builder, type: TensorType) -> Value:
 
 
 def small(b: Builder, type: TensorType) -> Value:
-    """Numbers of which products stay finite."""
+    """Numbers whose products stay finite."""
     if type.dtype is DType.BOOL:
         return like(b, type)
     low = 0 if type.dtype is DType.UINT8 else -2
@@ -47,12 +47,12 @@ def small(b: Builder, type: TensorType) -> Value:
 
 
 def count(types: Types, attrs: Attrs) -> int:
-    """How many indices there are along the dim."""
+    """The number of indices along the dim."""
     return max(size_along(types[1], int_of(attrs, "dim") if types[1].rank == types[0].rank else 0), 1)
 
 
 def summed(types: Types, attrs: Attrs) -> int:
-    """Moves and extremes round nothing; terms are a positive number for all that."""
+    """Moves and extremes round nothing, but terms must be positive."""
     exact = attrs.get("reduce", "add") in (None, "amax", "amin")
     return 1 if exact else count(types, attrs) + 1
 
@@ -79,7 +79,7 @@ def row(
     terms: Terms | None = summed,
     zero_sensitivity: ZeroSensitivity = NO_ZEROS,
 ) -> Op:
-    """torch.NAME(x, TAIL): a method, too, and one that works in place."""
+    """torch.NAME(x, TAIL), with its method, also in place."""
     function = function or name
     return Op(
         name,
