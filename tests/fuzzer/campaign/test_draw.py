@@ -108,3 +108,9 @@ def test_names_of_operators_in_the_table_of_transforms_are_those_of_rows() -> No
 
 def test_names_of_transforms_are_unique() -> None:
     assert len(NAMED) == len(TRANSFORMS) + len(RELAY_TRANSFORMS)
+
+
+def test_purity_is_given_up_only_after_dataflow_blocks_are_gone_however_passes_are_drawn_or_left_out() -> None:
+    """As TVM documents RemovePurityChecking."""
+    (row,) = [row for row in TRANSFORMS if "RemovePurityChecking" in row.source]
+    assert row.source == "relax.transform.RemovePurityChecking()(relax.transform.ToNonDataflow()(mod))"
