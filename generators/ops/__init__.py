@@ -1,4 +1,4 @@
-"""The operator table: one row per operator, by family. `OPS` is what is drawn, `TABLE` finds one by name."""
+"""The operator table: one row per operator, by family. `OPS` are the rows to draw, `TABLE` finds all rows by name."""
 
 from generators.ops import (
     activation,

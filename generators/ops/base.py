@@ -175,7 +175,7 @@ ZEROS_OF_BASE = ZeroSensitivity((0,), lambda types, results: types[1].dtype.is_f
 """A power of a negative exponent divides by the base. Integer exponents are not negative here."""
 
 
-class Facts(TypedDict, total=False):
+class NumericFacts(TypedDict, total=False):
     """Numeric facts of a row, which a function that makes similar rows takes and passes on to `Op`."""
 
     arithmetic: Arithmetic

@@ -15,8 +15,8 @@ from generators.ops.base import (
     ZEROS_OF_BASE,
     ZEROS_WHERE_BOOL,
     Arithmetic,
-    Facts,
     Infer,
+    NumericFacts,
     Op,
     Operands,
     Spelling,
@@ -158,7 +158,7 @@ def _row(
     alias: str = "",
     inplace: str = "{0}.{name}_({1})",
     plainer: str | None = "sub",
-    **facts: Unpack[Facts],
+    **facts: Unpack[NumericFacts],
 ) -> Op:
     """`sign` is the Python operator, `alias` another name of the function."""
     forms = {Form.METHOD: f"{{0}}.{name}({{1}})"}
@@ -223,7 +223,7 @@ def _selection(name: str, source: str, method: str) -> Op:
     return Op(name, ANY_PAIR, ANY_DTYPE, source, arity=(2, 2), forms={Form.METHOD: method}, plainer="sub")
 
 
-def _question(name: str, sign: str = "", alias: str = "", *, plainer: str | None, **facts: Unpack[Facts]) -> Op:
+def _question(name: str, sign: str = "", alias: str = "", *, plainer: str | None, **facts: Unpack[NumericFacts]) -> Op:
     """A comparison or a logical operator: takes all dtypes and gives bool."""
     return _row(name, YES_OR_NO, terms=None, sign=sign, alias=alias, plainer=plainer, **facts)
 

@@ -1,4 +1,4 @@
-"""torch.einsum: an equation says which dimensions are multiplied with each other, summed and moved."""
+"""torch.einsum: an equation says which dimensions are multiplied, summed and moved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from generators.ops.operands import product
 from generators.ops.rules import ALL, NUMERIC, join, require_dtype, require_same_dtype, summed
 
 Label = str | int
-"""A letter, or, for a dimension that an ellipsis stands for, its number from the right: -1, -2, ..."""
+"""A letter or, for a dimension within an ellipsis, its number from the right: -1, -2, ..."""
 
 EQUATION = Kind(
     "an einsum equation",
@@ -50,7 +50,7 @@ def meet(a: int, c: int) -> bool:
 
 
 def accepted(infer: Infer, types: Types, options: Iterable[Attrs]) -> list[Attrs]:
-    """Those of the options that fit operands of these types."""
+    """The options that fit operands of these types."""
     found = []
     for attrs in options:
         with suppress(Invalid):
@@ -60,7 +60,7 @@ def accepted(infer: Infer, types: Types, options: Iterable[Attrs]) -> list[Attrs
 
 
 def _terms_of(equation: str) -> tuple[list[str], str | None]:
-    """What stands for each operand, and for the result where the equation says it."""
+    """The labels of each operand, and those of the result if the equation has them."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     parts = left.split(",")
     for part in (*parts, right):
@@ -69,7 +69,7 @@ def _terms_of(equation: str) -> tuple[list[str], str | None]:
 
 
 def _labels(part: str, rank: int) -> tuple[Label, ...]:
-    """One for each of `rank` dimensions."""
+    """One label for each of `rank` dimensions."""
     if "..." not in part:
         require(len(part) == rank, f"einsum: {part!r} does not stand for {rank} dimensions")
         return tuple(part)
@@ -80,7 +80,7 @@ def _labels(part: str, rank: int) -> tuple[Label, ...]:
 
 
 def _read(types: Types, attrs: Attrs) -> tuple[dict[Label, int], list[tuple[Label, ...]], tuple[Label, ...]]:
-    """The size of each label, the operands' labels, and the result's."""
+    """The size of each label, the labels of the operands, and the labels of the result."""
     parts, right = _terms_of(str(attrs["equation"]))
     require(len(parts) == len(types), f"einsum: the equation is for {len(parts)} operands, not {len(types)}")
     operands = [_labels(part, t.rank) for part, t in zip(parts, types, strict=True)]
@@ -111,9 +111,9 @@ def _einsum(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _dtype(types: Types, operands: list[tuple[Label, ...]], reduced: set[Label]) -> DType:
-    """Without sums this is a move or a multiplication, of any dtypes; with sums of one operand, a sum. Other sums are
-    products of matrices; but what a label stands for in one operand alone, PyTorch sums alone, which makes int64 of
-    smaller integers, and then it may refuse the product. So those are left out."""
+    """Without sums it moves or multiplies, in any dtypes; a sum of one operand is a sum. Other sums are products of
+    matrices. PyTorch first sums a dimension whose label is in one operand only: small integers become int64, and
+    the product may then be refused. Such equations are left out."""
     dtypes = [t.dtype for t in types]
     if not reduced:
         return reduce(join, dtypes)
@@ -138,7 +138,7 @@ def _reduced(types: Types, attrs: Attrs) -> int:
 
 
 def _operands(b: Builder) -> tuple[Value, ...]:
-    """What some pattern takes, or what any letters at random would: values that share sizes."""
+    """Operands for some pattern, or for random letters: values that share sizes."""
     source = b.source
     if source.chance(70):
         parts = _terms_of(source.choice(PATTERNS))[0]
@@ -156,7 +156,7 @@ def _operands(b: Builder) -> tuple[Value, ...]:
 
 
 def _operand(b: Builder, labels: tuple[Label, ...], sizes: dict[Label, int], dtype: DType | None) -> Value:
-    """A value whose dimensions can be called so, where some labels have sizes already."""
+    """A value whose dimensions can have these labels, where some labels have sizes already."""
 
     def fits(t: TensorType) -> bool:
         if len(t.shape) != len(labels) or dtype not in (None, t.dtype):
@@ -192,7 +192,7 @@ def _attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _any_equation(source: ChoiceSource, types: Types) -> str:
-    """Letters at random, where sizes allow them: the same one for what is multiplied, or for a diagonal."""
+    """Random letters that the sizes allow. A letter is repeated for a product or for a diagonal."""
     sizes: dict[str, int] = {}
     parts: list[str] = []
     for t in types:

@@ -15,9 +15,9 @@ from generators.ops.base import (
     NUMBER,
     ZEROS_WHERE_BOOL,
     Arithmetic,
-    Facts,
     Infer,
     Layer,
+    NumericFacts,
     Op,
     Operands,
     Spelling,
@@ -65,7 +65,9 @@ def _exact(name: str, *dtypes: DType, alias: str = "", sign: str = "", plainer: 
     return Op(name, one(dtypes), same_type(*dtypes), f"torch.{name}({{0}})", forms=forms, plainer=plainer)
 
 
-def _test(name: str, *, inplace: bool = False, plainer: str | None = "logical_not", **facts: Unpack[Facts]) -> Op:
+def _test(
+    name: str, *, inplace: bool = False, plainer: str | None = "logical_not", **facts: Unpack[NumericFacts]
+) -> Op:
     """A test of each element, which gives bool."""
     forms = unary_forms(name, inplace=inplace)
     infer = _as(lambda dtype: DType.BOOL)
@@ -80,7 +82,7 @@ def float_function(
     scale: float = 0.0,
     alias: str = "",
     plainer: str = "tanh",
-    **facts: Unpack[Facts],
+    **facts: Unpack[NumericFacts],
 ) -> Op:
     """Rounded once; integers and booleans give float32."""
     forms = unary_forms(name, alias=alias)

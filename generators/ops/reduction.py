@@ -29,9 +29,9 @@ from generators.ops.base import (
     OPTIONAL_DTYPE,
     ZEROS_WHERE_BOOL,
     Arithmetic,
-    Facts,
     Infer,
     Kind,
+    NumericFacts,
     Op,
     Operands,
     Spelling,
@@ -253,7 +253,7 @@ def _reducing(
     default: Attr = None,
     operands: Operands | None = None,
     plainer: str | None = None,
-    **facts: Unpack[Facts],
+    **facts: Unpack[NumericFacts],
 ) -> Op:
     return Op(
         name,

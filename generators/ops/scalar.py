@@ -12,9 +12,9 @@ from generators.ops.base import (
     SCALAR,
     Arithmetic,
     DrawAttrs,
-    Facts,
     Infer,
     Layer,
+    NumericFacts,
     Op,
     Operands,
     Spelling,
@@ -210,7 +210,7 @@ def _row(
     suffix: str = "scalar",
     operands: Operands | None = None,
     plainer: str | None = None,
-    **facts: Unpack[Facts],
+    **facts: Unpack[NumericFacts],
 ) -> Op:
     """`{0} sign number`. `reverse` is the sign that means the same with the number first."""
     forms: dict[Form, str | Spelling | Layer] = {
@@ -260,7 +260,7 @@ def _number_first(
     operands: Operands,
     terms: Terms = one_term,
     function: str = "",
-    **facts: Unpack[Facts],
+    **facts: Unpack[NumericFacts],
 ) -> Op:
     forms = {Form.FUNCTION: function} if function else {}
     attrs = number(booleans=infer is not _subtracted)

@@ -10,8 +10,8 @@ from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
 from generators.ops.base import (
     NUMBER,
-    Facts,
     Infer,
+    NumericFacts,
     Op,
     Operands,
     Spelling,
@@ -113,7 +113,9 @@ def _method(name: str) -> Spelling:
     return Spelling(lambda args, attrs: f"{args[0]}.{name}({', '.join(args[1:])})")
 
 
-def _three_row(name: str, infer: Infer, operands: Operands, plainer: str | None = None, **facts: Unpack[Facts]) -> Op:
+def _three_row(
+    name: str, infer: Infer, operands: Operands, plainer: str | None = None, **facts: Unpack[NumericFacts]
+) -> Op:
     return Op(
         name,
         operands,
