@@ -107,6 +107,11 @@ class Node:
         called = self.attrs.get("call")
         return called.partition("(")[0] if isinstance(called, str) else self.op
 
+    @property
+    def not_in_place(self) -> Node:
+        """The same call, in its plain form where it would change its operand in place: it computes the same."""
+        return replace(self, form=Form.PLAIN) if self.form is Form.INPLACE else self
+
 
 @dataclass(frozen=True, slots=True)
 class Symbol:

@@ -25,7 +25,7 @@ def without(graph: Graph, kept: Collection[int]) -> Graph:
         if value.name in read - made
     )
     fresh = {item.value.name for item in new}
-    nodes = [replace(n, form=Form.PLAIN) if n.form is Form.INPLACE and n.args[0] in fresh else n for n in nodes]
+    nodes = [node.not_in_place if fresh.intersection(node.args[:1]) else node for node in nodes]
     changed = {node.args[0] for node in nodes if node.form is Form.INPLACE}
     outputs = [name for name in graph.outputs if name in made] or sorted(made - read - changed)
     if len(nodes) == len(graph.nodes) or not outputs:

@@ -6,13 +6,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Source(Protocol):
     """The other index."""
 
-    def each(self, query: str, *values: object) -> Iterator[tuple[object, ...]]: ...
+    def each(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Part:
     mine: int
     lanes: Mapping[int, int]
 
-    def rows(self, query: str) -> Iterator[tuple[object, ...]]:
+    def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
         return self.other.each(f"{query} WHERE origin = ?", self.origin)
 
-    def lane(self, number: object) -> int:
-        return self.lanes[int(str(number))]
+    def lane(self, number: int) -> int:
+        return self.lanes[number]
 
 
 def take_counts(db: sqlite3.Connection, part: Part) -> None:

@@ -143,7 +143,7 @@ class Index:
         new = 0
         with self._guard, other.as_it_is_now(), self._transaction() as db:
             named = other.rows("SELECT id, name FROM lanes")
-            lanes = {int(str(number)): self._lane(str(name)) for number, name in named}
+            lanes = {number: self._lane(str(name)) for number, name in named}
             query = "SELECT id, campaign, seed, next_test, tally FROM origins WHERE campaign <> ?"
             for origin, campaign, *books in other.rows(query, NAMELESS):
                 if self._is_ahead(str(campaign), str(books[-1])):
@@ -156,7 +156,7 @@ class Index:
                 mine = db.execute("SELECT id FROM origins WHERE campaign = ?", (campaign,)).fetchone()[0]
                 if mine == OWN:
                     continue  # it was merged from here
-                their = Part(other, int(str(origin)), mine, lanes)
+                their = Part(other, origin, mine, lanes)
                 adoption.take_counts(db, their)
                 if tests:
                     new += adoption.take_tests(db, their)
@@ -180,7 +180,7 @@ class Index:
 
     def done_from(self, number: int) -> list[int]:
         found = self.rows("SELECT number FROM tests WHERE origin = ? AND number >= ?", OWN, number)
-        return [int(str(each)) for (each,) in found]
+        return [each for (each,) in found]
 
     def forget_oldest(self) -> bool:
         """Remove the rows of the older half of the tests, and give back the room that they took; whether any went."""
@@ -212,7 +212,7 @@ class Index:
         seen = self.rows("SELECT name, tests FROM features")
         met = self.rows("SELECT road, op, dtype, met, blamed FROM hazards WHERE origin = ?", OWN)
         return Learnt(
-            {str(name): int(str(tests)) for name, tests in seen},
+            {str(name): tests for name, tests in seen},
             {},
             tuple(
                 Hazard(Importer(str(road)), str(op), str(dtype), float(str(met)), float(str(blamed)))
@@ -223,7 +223,7 @@ class Index:
     def progress(self, points: int = 1_000_000) -> list[tuple[int, ...]]:
         """The campaign's own curve: rows of (seconds, tests, lane results, features, findings, CPU seconds), so many at
         most, at equal distances."""
-        rows = self.rows(
+        return self.rows(
             "SELECT max(seconds), max(tests), max(lane_results), max(features), max(findings), max(cpu_seconds)"
             " FROM progress WHERE origin = ?"
             " GROUP BY seconds * ? / (SELECT max(seconds) + 1 FROM progress WHERE origin = ?) ORDER BY 1",
@@ -231,7 +231,6 @@ class Index:
             points,
             OWN,
         )
-        return [tuple(int(str(number)) for number in row) for row in rows]
 
     @property
     def features(self) -> int:
@@ -242,7 +241,7 @@ class Index:
         rows = self.rows(
             "SELECT op, lanes.name, how, sum(outcomes) FROM operators JOIN lanes ON lanes.id = lane GROUP BY 1, 2, 3"
         )
-        return [(str(op), str(lane), str(how), int(str(count))) for op, lane, how, count in rows]
+        return [(str(op), str(lane), str(how), count) for op, lane, how, count in rows]
 
     @property
     def tests(self) -> int:
@@ -251,7 +250,7 @@ class Index:
     def origins(self) -> list[tuple[str, int, Tally]]:
         """(campaign, seed, books) of the campaign itself, and of all that were merged into it."""
         rows = self.rows("SELECT campaign, seed, tally FROM origins ORDER BY id")
-        return [(str(name), int(str(seed)), msgspec.json.decode(str(tally), type=Tally)) for name, seed, tally in rows]
+        return [(str(name), seed, msgspec.json.decode(str(tally), type=Tally)) for name, seed, tally in rows]
 
     def totals(self) -> Tally:
         """The books of all of them together."""
@@ -277,7 +276,7 @@ class Index:
         for lane, how, *counts in rows:
             for books, count in zip(counted.setdefault(str(lane), ({}, {})), counts, strict=True):
                 if count:
-                    books[str(how)] = int(str(count))
+                    books[str(how)] = count
         return counted
 
     def state(self) -> State | None:
@@ -294,11 +293,11 @@ class Index:
         by_kind = {kind: {name: n for k, name, n in counted if k == kind} for kind in ("finding", "known")}
         return State(seed, next_test, books, by_kind["finding"], by_kind["known"], campaign)
 
-    def each(self, query: str, *values: object) -> Iterator[tuple[object, ...]]:
+    def each(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
         with self._guard:
             yield from self._db.execute(query, values)
 
-    def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with self._guard:
             return self._db.execute(query, values).fetchall()
 

@@ -43,15 +43,15 @@ def _lines(found: Status) -> Iterator[str]:
     own = f"{number_of(found.own_tests, 'test')} done{' here' if found.origins else ''}"
     yield f"{found.campaign}: seed {found.seed}, {own}, {who}"
     books = found.books
-    clock = duration(float(str(books["wall_seconds"])))
+    clock = duration(books["wall_seconds"])
     together = f" of {found.campaigns} campaigns together" if found.campaigns > 1 else ""
-    tests = number_of(int(str(books["tests"])), "test")
-    results = number_of(int(str(books["lane_results"])), "lane result")
+    tests = number_of(books["tests"], "test")
+    results = number_of(books["lane_results"], "lane result")
     yield f"{clock}: {tests}, {results}{together}{_lately(found)}"
     yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
     if found.latest:
         yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
-    if errors := int(str(books["errors"])):
+    if errors := books["errors"]:
         yield f"!! {could_not_be_done(errors)}{_kept(Path(found.campaign) / stored.ERRORS)}"
     if found.unreadable:
         yield f"!! {number_of(len(found.unreadable), 'finding')} that cannot be read: {found.unreadable[0]}"

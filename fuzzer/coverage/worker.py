@@ -16,7 +16,7 @@ from multiprocess.connection import Connection
 
 from fuzzer.coverage.question import Answer, Question, Table, Tables
 from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.processes import kill_group, resident_bytes
+from fuzzer.isolate.processes import ONE_THREAD, kill_group, resident_bytes
 from fuzzer.isolate.toolchain import HOST
 from generators import case_file
 from generators.graph import Case
@@ -72,7 +72,7 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
-                env={**os.environ, "OMP_NUM_THREADS": "1", "TVM_NUM_THREADS": "1"},
+                env={**os.environ, **ONE_THREAD},
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )

@@ -33,7 +33,6 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Died, Outcome, Raised, Result, Skipped, Stage, TimedOut, Unsupported
 
 START_SECONDS = 180.0
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TVM_NUM_THREADS")
 ON_THE_DEVICE = (Stage.LOAD, Stage.RUN)
 START_BOUNDS = Bounds(wall_seconds=START_SECONDS, cpu_seconds=START_SECONDS)
 
@@ -264,9 +263,8 @@ def spawned(
 
 def environment_of(device: Device, toolchain: Toolchain, scratch: Path) -> dict[str, str]:
     """One device to see, one thread, and no TF32 in NVIDIA's libraries, whoever calls them."""
-    single = dict.fromkeys(THREADS, "1")
     mine = {"PYTHONHASHSEED": "0", "CUDA_VISIBLE_DEVICES": device.id, "NVIDIA_TF32_OVERRIDE": "0"}
-    return {**surroundings(toolchain, scratch), **single, **mine}
+    return {**surroundings(toolchain, scratch), **processes.ONE_THREAD, **mine}
 
 
 def may_be_damage(outcome: Outcome) -> bool:

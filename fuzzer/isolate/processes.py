@@ -9,6 +9,8 @@ import signal
 import struct
 from pathlib import Path
 
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TVM_NUM_THREADS"), "1")
+"""Variables with which a process computes with one thread: the same bits in each run, and no thread before a fork."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
 _PR_SET_PDEATHSIG = 1

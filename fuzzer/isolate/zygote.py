@@ -23,10 +23,8 @@ import sys
 import traceback
 
 from fuzzer.isolate.preload import Preload, PreloadFailed, execute
-from fuzzer.isolate.processes import die_with_parent, kill_group
+from fuzzer.isolate.processes import ONE_THREAD, die_with_parent, kill_group
 from fuzzer.isolate.toolchain import Kind
-
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TVM_NUM_THREADS")
 
 
 def serve(control: socket.socket) -> None:
@@ -120,8 +118,7 @@ def main() -> None:
     toolchain, kind, descriptor, supervisor, *preload = sys.argv[1:]
     control = socket.socket(fileno=int(descriptor))
     die_with_parent(int(supervisor))
-    for name in THREADS:
-        os.environ[name] = "1"
+    os.environ.update(ONE_THREAD)
     from fuzzer.lanes import warmup
 
     versions = warmup.warm_up(toolchain, Kind(kind))

@@ -68,7 +68,8 @@ def _layer_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
 
 def _group_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
     x, *rest = args
-    groups = int(str(attrs["num_groups"]))
+    groups = attrs["num_groups"]
+    assert isinstance(groups, int)
     grouped = x.reshape(x.shape[0], groups, x.numel() // max(x.shape[0] * groups, 1))
     return _over_channels(_normalised(grouped, (-1,), attrs, direction).reshape(x.shape), rest)
 
@@ -110,7 +111,8 @@ def _var_mean(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Ten
     (x,), dim, correction = args, attrs["dim"], attrs["correction"]
     assert isinstance(correction, int)
     dims = dim if isinstance(dim, tuple) else () if dim is None else (dim,)
-    axes = sorted({int(str(axis)) % max(x.dim(), 1) for axis in dims} or range(x.dim())) if x.dim() else []
+    named = {axis % max(x.dim(), 1) for axis in dims if isinstance(axis, int)}
+    axes = sorted(named or range(x.dim())) if x.dim() else []
     count = 1
     for axis in axes:
         count *= x.shape[axis]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fuzzer.lanes import TORCH
 from fuzzer.triage.reproduce import Run
-from generators.graph import Array, Case, Form
+from generators.graph import Array, Case
 from oracles.outcome import Ran
 
 
@@ -15,7 +15,7 @@ def tap(run: Run, case: Case) -> Mapping[str, Array]:
     """Empty where PyTorch fails. A value that is changed in place cannot be an output, so in-place calls are rewritten
     as plain ones, which compute the same."""
     names = tuple(value.name for node in case.graph.nodes for value in node.results)
-    nodes = tuple(replace(n, form=Form.PLAIN) if n.form is Form.INPLACE else n for n in case.graph.nodes)
+    nodes = tuple(node.not_in_place for node in case.graph.nodes)
     every_value = replace(case, graph=replace(case.graph, nodes=nodes, outputs=names))
     match run(every_value, (TORCH,)).outcomes[TORCH]:
         case Ran(outputs=outputs):

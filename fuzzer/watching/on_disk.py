@@ -59,8 +59,7 @@ def books_of(read: Index) -> Books:
         raise Invalid(f"{read.path}: there are no books in it yet; `fuzz run --campaign {folder}` writes them")
     counted = read.rows("SELECT kind, name, sum(tests) FROM counts GROUP BY 1, 2")
     seen, known = (
-        {str(name): int(str(tests)) for kind, name, tests in counted if kind == wanted}
-        for wanted in ("finding", "known")
+        {str(name): tests for kind, name, tests in counted if kind == wanted} for wanted in ("finding", "known")
     )
     merged = [(name, seed, tally.tests) for name, seed, tally in read.origins()[1:]]
     return Books(own, read.totals(), seen, known, sorted(merged, key=lambda origin: -origin[2]))

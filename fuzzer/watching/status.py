@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -35,7 +36,7 @@ class Status(msgspec.Struct):
     next_test: int
     own_tests: int
     campaigns: int
-    books: dict[str, object]
+    books: dict[str, Any]
     findings: dict[str, int]
     flaky: int
     today: int

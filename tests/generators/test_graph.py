@@ -12,6 +12,7 @@ from generators.graph import (
     Case,
     DType,
     Expr,
+    Form,
     Graph,
     Input,
     Invalid,
@@ -168,3 +169,11 @@ def test_attributes_cannot_be_changed_from_either_side() -> None:
     with pytest.raises(TypeError):
         node.attrs["dim"] = 2  # type: ignore[index]
     assert node.attrs == {"dim": 0}
+
+
+def test_a_call_that_is_not_in_place_differs_in_its_form_alone() -> None:
+    x = Value("v0", TensorType.parse("float32[2]"))
+    plain, in_place, method = (
+        Node("add", ("v1", "v2"), {}, (x,), form) for form in (Form.PLAIN, Form.INPLACE, Form.METHOD)
+    )
+    assert [node.not_in_place for node in (plain, in_place, method)] == [plain, plain, method]

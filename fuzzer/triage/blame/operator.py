@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fuzzer.triage.blame.inquiry import Inquiry, Seen
 from fuzzer.triage.passes.base import pruned
-from generators.graph import Case, Form, Graph, Node
+from generators.graph import Case, Graph
 from oracles.against_torch import judge
 from oracles.finding import Kind
 from oracles.identical import difference
@@ -63,11 +63,7 @@ def _wrong_among(seen: Seen) -> set[str]:
 
 def written_plainly(case: Case) -> Case:
     """What is changed in place cannot be an output: such calls are written plainly, which computes the same."""
-
-    def plain(node: Node) -> Node:
-        return replace(node, form=Form.PLAIN) if node.form is Form.INPLACE else node
-
-    return replace(case, graph=replace(case.graph, nodes=tuple(map(plain, case.graph.nodes))))
+    return replace(case, graph=replace(case.graph, nodes=tuple(node.not_in_place for node in case.graph.nodes)))
 
 
 def _with_outputs(case: Case, names: tuple[str, ...]) -> Case:

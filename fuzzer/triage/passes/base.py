@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from generators.domain import ANY, NONZERO, POSITIVE
-from generators.graph import Array, Case, Form, Graph, Input, Value
+from generators.graph import Array, Case, Graph, Input, Value
 from generators.values import holds
 from oracles.lane import LaneSpec
 
@@ -67,8 +67,7 @@ def cut(subject: Subject, names: frozenset[str]) -> Subject | None:
         if kept and len(kept) < len(node.results):
             return None  # the other results of this node would not be defined
         if kept:
-            inplace = node.form is Form.INPLACE and node.args[0] in names  # an input is never changed
-            nodes.append(replace(node, form=Form.PLAIN) if inplace else node)
+            nodes.append(node.not_in_place if names.intersection(node.args[:1]) else node)  # an input is never changed
     changed = replace(graph, inputs=(*graph.inputs, *fresh), nodes=tuple(nodes))
     tensors = {**subject.case.tensors, **{value.name: subject.taps[value.name] for value in values}}
     return subject.with_graph(changed, tensors)
