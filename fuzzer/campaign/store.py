@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
@@ -287,6 +288,7 @@ class Store:
             doc = None
             if key not in self._known_docs:
                 doc = finding_file.document(found, versions)
+                doc.found = round(time.time())
                 self._write(found, doc)
                 doc = self.findings[key] = self._take(doc)
             self.state.seen[key] = self.state.seen.get(key, 0) + 1  # counted once, though the disk was full meanwhile

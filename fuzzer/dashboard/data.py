@@ -14,14 +14,14 @@ from fuzzer.campaign import lock
 from fuzzer.dashboard.drawing import Drawing, drawing
 from fuzzer.report import issue, page, words
 from fuzzer.report.finding_file import FindingDoc
-from fuzzer.report.record import read
+from fuzzer.report.record import Record, read
 from fuzzer.triage import merge as merging
 from fuzzer.triage.merge import Merge
-from fuzzer.watching.glance import found_at
 from fuzzer.watching.health import LaneHealth, lanes_health
 from fuzzer.watching.on_disk import Origin, books_of, findings_of, opened
 from generators.graph import Invalid
 from generators.plain_file import read_plain
+from oracles.finding import Mismatch
 
 DETAILED = 400
 """Findings with graph, difference and script, the newest; of more, only what stands in the table."""
@@ -50,7 +50,8 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A finding in the table. `found` is in Unix's seconds; `seen` counts the tests that met it."""
+    """A finding in the table. `found` is in Unix's seconds, 0 where it is not known; `seen` counts the tests that met
+    it."""
 
     slug: str
     signature: str
@@ -123,6 +124,10 @@ def gather(folder: Path) -> Data:
         features, curve, operators = read_only.features, read_only.progress(CURVE_POINTS), read_only.operators()
     tally = books.total
     rows, unreadable = _findings(folder, books.seen)
+    if not books.merged:  # as of now, as the tiles are: the index has a point every half minute
+        findings = sum(1 + len(row.duplicates) for row in rows)
+        now = tally.tests, tally.lane_results, features, findings, round(tally.cpu_seconds)
+        curve = [*(point for point in curve if point[0] < tally.wall_seconds), (round(tally.wall_seconds), *now)]
     return Data(
         made=time.time(),
         campaign=folder.resolve().name,
@@ -168,24 +173,23 @@ def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
 
 def _findings(folder: Path, seen: Mapping[str, int]) -> tuple[list[Row], list[str]]:
     """The newest first. A finding that cannot be read costs its own row only."""
-    crashes = folder / "crashes"
     docs, unreadable = findings_of(folder)
     under = merging.under([doc for _, doc in docs], merging.read(folder))
-    kept = [(found_at(crashes, doc.slug), path, doc) for path, doc in docs if doc.slug in under]
-    kept.sort(key=lambda each: (-each[0], each[2].slug))
+    kept = [(path, doc) for path, doc in docs if doc.slug in under]
+    kept.sort(key=lambda each: (-each[1].found, each[1].slug))
     rows = []
-    for number, (found, path, doc) in enumerate(kept):
+    for number, (path, doc) in enumerate(kept):
         detail = None
         if number < DETAILED:
             try:
                 detail = _detail(path)
             except Invalid as error:
                 unreadable.append(str(error))
-        rows.append(_row(doc, found, seen.get(doc.signature, 0), under[doc.slug], detail))
+        rows.append(_row(doc, seen.get(doc.signature, 0), under[doc.slug], detail))
     return rows, unreadable[:UNREADABLE]
 
 
-def _row(doc: FindingDoc, found: float, seen: int, under: Sequence[Merge], detail: Detail | None) -> Row:
+def _row(doc: FindingDoc, seen: int, under: Sequence[Merge], detail: Detail | None) -> Row:
     blame, releases = doc.blame, doc.releases
     return Row(
         doc.slug,
@@ -196,7 +200,7 @@ def _row(doc: FindingDoc, found: float, seen: int, under: Sequence[Merge], detai
         doc.lanes,
         doc.flaky,
         doc.confirmed,
-        found,
+        doc.found,
         seen,
         blame.place or "",
         blame.operator,
@@ -214,9 +218,9 @@ def _row(doc: FindingDoc, found: float, seen: int, under: Sequence[Merge], detai
 def _detail(path: Path) -> Detail:
     record = read(path)
     diff = list(page.difference(record))
-    script, log = _text(path / "repro.py"), issue.log(record)
+    script, log = _text(path / "repro.py"), _raw_text(record)
     return Detail(
-        words.title(record),
+        words.capital(words.plain_title(record)),
         words.summary(record),
         drawing(record.case, record.doc.blame.operator),
         [(name, line[:DIFF_COLUMNS]) for name, line in diff[:DIFF_LINES]],
@@ -226,6 +230,15 @@ def _detail(path: Path) -> Detail:
         log[:LOG_CHARS],
         max(0, len(log) - LOG_CHARS),
     )
+
+
+def _raw_text(record: Record) -> str:
+    """What log.txt says; two values that differ stand on lines of their own."""
+    match record.doc.evidence.evidence:
+        case Mismatch(output=output, expected=expected, actual=actual, against=against):
+            return f"output {output}, compared with {against}\nexpected  {expected}\nactual    {actual}\n"
+        case _:
+            return issue.log(record)
 
 
 def _text(path: Path) -> str:

@@ -75,7 +75,8 @@ class Told(msgspec.Struct, forbid_unknown_fields=True):
 
 class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     """`signature` is the identity's short name; `ops` are the operators of the reduced case, in graph order; `reports`
-    are compute-sanitizer's; `cpu_seconds` went into confirming and reducing it."""
+    are compute-sanitizer's; `cpu_seconds` went into confirming and reducing it;
+    `found` is when it was saved, in Unix's seconds: 0 where an earlier version of difftvm saved it."""
 
     format: int
     slug: str
@@ -98,6 +99,7 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     releases: Releases = NOWHERE
     reports: tuple[SanitizerReport, ...] = ()
     cpu_seconds: float = 0.0
+    found: float = 0.0
 
     @property
     def finding(self) -> Finding:

@@ -38,7 +38,8 @@ function prose(text) {
 // --- at a glance
 
 const DAY = 86400;
-const isNew = (row) => row.found > data.made - DAY;
+const isNew = (row) => row.found > data.made - DAY; // 0: not known
+const foundAt = (row) => (row.found ? `${moment(row.found)} UTC` : "");
 
 function tiles() {
   const fresh = data.findings.filter(isNew).length;
@@ -77,7 +78,7 @@ function rate() {
 // --- the table of findings
 
 const blameOf = (row) => [row.component, row.place, row.culprit || row.operator].filter(Boolean).join(", ");
-const titleOf = (row) => row.detail?.title.replace(/^(\[[^\]]*\])+ */, "").replaceAll("`", "") ?? row.slug;
+const titleOf = (row) => row.detail?.title.replaceAll("`", "") ?? row.slug;
 const keys = { title: titleOf, where: blameOf, seen: (row) => row.seen, found: (row) => row.found };
 const filters = ["words", "component", "kind", "place", "lane", "which"].map(byId);
 let order = { key: "found", descending: true };
@@ -110,10 +111,11 @@ function showRows() {
 
 function tableRow(row) {
   const name = element("td", {}, element("a", { href: `#finding/${row.slug}` }, titleOf(row)));
+  name.append(element("span", { class: "tag kind" }, row.kind));
   if (isNew(row)) name.append(element("span", { class: "tag" }, "new"));
   if (row.flaky) name.append(element("span", { class: "tag" }, "flaky"));
   return element("tr", { "data-slug": row.slug }, name, element("td", {}, blameOf(row)),
-    element("td", { class: "number" }, number(row.seen)), element("td", { title: `${moment(row.found)} UTC` }, moment(row.found).slice(5)));
+    element("td", { class: "number" }, number(row.seen)), element("td", { title: foundAt(row) }, row.found ? moment(row.found).slice(5) : ""));
 }
 
 function sortBy(event) {
@@ -168,7 +170,7 @@ function detail(row) {
   parts.push(facts([
     ["kind", row.kind], ["component", row.component], ["lanes", row.lanes.join(", ")],
     ["confirmed", row.confirmed + (row.flaky ? ", flaky" : "")], ["seen", `in ${number(row.seen)} ${row.seen === 1 ? "test" : "tests"}`],
-    ["found", `${moment(row.found)} UTC (${span(Math.max(0, data.made - row.found))} ago)`],
+    ["found", row.found && `${foundAt(row)} (${span(Math.max(0, data.made - row.found))} ago)`],
     ["versions", Object.entries(row.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
     ["signature", row.signature], ["same bug", row.duplicates.join(", ")],
   ]));

@@ -14,7 +14,6 @@ from typing import Generic, TypeVar
 from fuzzer.campaign.activity import Doing
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.state import State
-from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.watching.health import LaneHealth, lanes_health
 from fuzzer.watching.resources import Resources, resources
@@ -95,13 +94,9 @@ def by_component(findings: Mapping[tuple[str, str], int]) -> dict[str, int]:
     return dict(counted.most_common())
 
 
-def found_at(crashes: Path, slug: str) -> float:
-    """When a finding was written, in Unix's seconds: a copy of a campaign keeps it (`fuzz merge` does). 0 where it
-    was moved away."""
-    try:
-        return (crashes / slug / finding_file.NAME).stat().st_mtime
-    except OSError:
-        return 0.0
+def found_at(docs: Iterable[FindingDoc]) -> dict[str, float]:
+    """When each was found, in Unix's seconds; without those that do not say so."""
+    return {doc.slug: doc.found for doc in docs if doc.found}
 
 
 class Rates:
@@ -149,7 +144,6 @@ class Observer:
         store = campaign.store
         self._lock = threading.Lock()
         self._rates = Rates()
-        self._found: dict[str, float] = {}
         self._features = Held(HEALTH_SECONDS, lambda: store.ask(lambda index: index.features))
         self._curve = Held(HEALTH_SECONDS, lambda: store.ask(lambda index: index.progress(CURVE_POINTS)))
         self._lanes = Held(HEALTH_SECONDS, lambda: store.ask(lanes_health))
@@ -176,10 +170,8 @@ class Observer:
         run, over = campaign.books.counts, campaign.books.over
         tally, docs = state.tally, list(store.findings.values())
         tests_rate, results_rate = self._rates.of(now, *self._counters())
-        for doc in docs:
-            if doc.slug not in self._found:
-                self._found[doc.slug] = found_at(store.crashes, doc.slug)
-        last = max(self._found, key=self._found.__getitem__, default="")
+        found = found_at(docs)
+        last = max(found, key=found.__getitem__, default="")
         seconds = campaign.books.seconds
         return Glance(
             folder=store.folder,
@@ -205,9 +197,9 @@ class Observer:
             lane_results_per_second=results_rate,
             findings=kinds_of(docs),
             flaky=sum(doc.flaky for doc in docs),
-            today=sum(found > now - DAY for found in self._found.values()),
+            today=sum(at > now - DAY for at in found.values()),
             last=last,
-            last_found=self._found.get(last),
+            last_found=found.get(last),
             known=sum(count - 1 for count in list(state.seen.values())) + sum(list(state.known.values())),
             features=self._features.value(now, over),
             curve=self._curve.value(now, over),

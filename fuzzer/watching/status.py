@@ -60,10 +60,10 @@ def status_of(campaign: Path) -> Status:
     with opened(campaign) as read:
         books, lanes = books_of(read), lanes_health(read)
         features, curve, recent = read.features, read.progress(CURVE), read.progress()[-RATE_SECONDS // 30 :]
-    crashes, holder = campaign / "crashes", lock.holder(campaign)
+    holder = lock.holder(campaign)
     findings, unreadable = findings_of(campaign)
     docs = [doc for _, doc in findings]
-    found = {doc.slug: found_at(crashes, doc.slug) for doc in docs}
+    found = found_at(docs)
     latest = max(found, key=found.__getitem__, default="")
     used = resources(campaign, holder) if holder else None
     return Status(

@@ -10,6 +10,7 @@ import pytest
 
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import TVM_LANES
+from fuzzer.report import finding_file
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import signature_of
 from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
@@ -45,6 +46,18 @@ def raised(message: str = "no layout for it", op: str = "relu", size: int = 3) -
         reduction=None,
     )
     return found, Sighting(signature, finding, (lane,))
+
+
+def set_found(folder: Path, at: float) -> None:
+    """Let a saved finding have been found then."""
+    doc = finding_file.read(folder)
+    doc.found = at
+    (folder / finding_file.NAME).write_bytes(finding_file.encode(doc))
+
+
+@pytest.fixture
+def made_at() -> Callable[[Path, float], None]:
+    return set_found
 
 
 @pytest.fixture

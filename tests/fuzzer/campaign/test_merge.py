@@ -58,13 +58,14 @@ def test_tests_findings_and_books_of_all(tmp_path: Path, make: Make) -> None:
         assert read.rows("SELECT sum(tests) FROM counts WHERE kind = 'finding'") == [(3,)]
 
 
-def test_a_finding_is_as_old_as_it_was(tmp_path: Path, make: Make) -> None:
+def test_a_finding_is_as_old_as_it_was(tmp_path: Path, make: Make, made_at: Callable[[Path, float], None]) -> None:
     a = campaign(tmp_path / "a", 1, 1, make())
     (slug,) = slugs(a)
-    os.utime(a / "crashes" / slug / finding_file.NAME, (1e9, 1e9))
+    made_at(a / "crashes" / slug, 1e9)
     merge([a], tmp_path / "b")
     merge([tmp_path / "b"], tmp_path / "c")
-    assert found_at(tmp_path / "c" / "crashes", slug) == 1e9
+    os.utime(tmp_path / "c" / "crashes" / slug / finding_file.NAME, (2e9, 2e9))
+    assert found_at([finding_file.read(tmp_path / "c" / "crashes" / slug)]) == {slug: 1e9}
 
 
 def test_again_changes_nothing_and_what_came_since_is_brought(tmp_path: Path, make: Make) -> None:

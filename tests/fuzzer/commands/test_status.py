@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,10 @@ def fuzz(*arguments: object) -> str:
     return done.stdout
 
 
-def test_status_of_a_campaign_with_a_finding(tmp_path: Path, saved: Path) -> None:
-    os.utime(saved / "finding.json", (time.time() - 3600.5,) * 2)
+def test_status_of_a_campaign_with_a_finding(
+    tmp_path: Path, saved: Path, made_at: Callable[[Path, float], None]
+) -> None:
+    made_at(saved, time.time() - 3600.5)
     assert fuzz("status", "--campaign", tmp_path).splitlines() == [
         f"{tmp_path}: seed 1, 0 tests done, nobody runs it",
         "0 s: 0 tests, 0 lane results; rates are not known yet",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from graphs_by_hand import Call, case_of
 from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import ONNXRUNTIME, TORCH, TVM_LANES
+from fuzzer.report import finding_file
 from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Place, Releases, Verdict
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import signature_of
@@ -58,7 +58,9 @@ def campaign(folder: Path) -> list[str]:
             doc = store.save(*finding, VERSIONS)
             assert doc is not None
             slugs.append(doc.slug)
-            os.utime(store.crashes / doc.slug / "finding.json", (time.time() - 3600 * hours,) * 2)
+            doc = finding_file.read(store.crashes / doc.slug)
+            doc.found = time.time() - 3600 * hours
+            (store.crashes / doc.slug / finding_file.NAME).write_bytes(finding_file.encode(doc))
         refused: Outcome = Unsupported(Stage.IMPORT, "no")
         for number, (ops, outcome) in enumerate(((("relu", "neg"), refused), (("relu",), Ran(())))):
             outcomes = {TORCH: Ran(()), ONNXRUNTIME: Ran(()), LANE: outcome}

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import threading
+import time
 from http.client import HTTPConnection
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from campaigns import HOSTILE, campaign
+from campaigns import HOSTILE, campaign, found
 from typer.testing import CliRunner
 
+from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.dashboard import data as gathering
-from fuzzer.dashboard.data import Support, gather, support
+from fuzzer.dashboard.data import Support, _raw_text, gather, support
 from fuzzer.dashboard.page import html
 from fuzzer.dashboard.serve import LOOPBACK, server
+from fuzzer.report import finding_file, words
+from fuzzer.report.record import read
+from fuzzer.report.words import TITLE
 from generators.graph import Invalid
+from oracles.finding import Mismatch
 
 
 def test_what_is_gathered(tmp_path: Path) -> None:
@@ -131,3 +140,47 @@ def test_it_is_served_anew_at_each_reload_to_the_loopback_only() -> None:
         with pytest.raises(Invalid, match=f"--port {port}: Address already in use"):
             server(page, port)
         serving.shutdown()
+
+
+def test_the_last_point_of_the_curve_is_what_the_tiles_say(tmp_path: Path) -> None:
+    """A minute passes between the last point of the index and the last books."""
+    campaign(tmp_path)
+    with Store(tmp_path, None) as store:
+        store.state.tally.wall_seconds, store.state.tally.tests = 95.0, 9
+        store.save_state()
+    data = gather(tmp_path)
+    seconds, tests, _, features, findings, _ = data.curve[-1]
+    assert (seconds, tests, features, findings) == (95, data.tests, data.features, len(data.findings))
+    assert [point[0] for point in data.curve] == sorted({point[0] for point in data.curve})
+
+
+def test_a_finding_is_as_old_as_it_says_and_not_as_its_file(tmp_path: Path) -> None:
+    first, *_ = campaign(tmp_path)
+    folder = tmp_path / "crashes" / first
+    os.utime(folder / "finding.json", (4e9, 4e9))
+    (row,) = (row for row in gather(tmp_path).findings if row.slug == first)
+    assert row.found == pytest.approx(time.time() - 3600, abs=60)
+    doc = finding_file.read(folder)
+    doc.found = 0.0  # as an earlier version of difftvm wrote it
+    (folder / "finding.json").write_bytes(finding_file.encode(doc))
+    assert gather(tmp_path).findings[-1].slug == first, "what has no time is not the newest"
+
+
+def test_titles_are_whole(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        doc = store.save(
+            *found("no layout for " + "some operator " * 30, {"x0": "float32[2]"}, [("v0", "neg", "x0")]), {}
+        )
+        store.save_state()
+    assert doc is not None
+    (row,) = gather(tmp_path).findings
+    assert row.detail is not None
+    whole = words.plain_title(read(tmp_path / "crashes" / doc.slug))
+    assert len(whole) > TITLE
+    assert row.detail.title.lower() == whole.lower()
+
+
+def test_values_that_differ_stand_on_lines_of_their_own(tmp_path: Path) -> None:
+    evidence = Mismatch(0, "[1, 1]", "[1, 2]")
+    record: Any = SimpleNamespace(doc=SimpleNamespace(evidence=SimpleNamespace(evidence=evidence)))
+    assert _raw_text(record) == "output 0, compared with PyTorch\nexpected  [1, 1]\nactual    [1, 2]\n"

@@ -6,7 +6,7 @@ import csv
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import fakes
@@ -111,14 +111,14 @@ def state_left_by_a_kill(folder: Path) -> State:
         return read.state() or State(1)
 
 
-def test_what_is_dear_is_asked_for_seldom(tmp_path: Path, saved: Path) -> None:
+def test_what_is_dear_is_asked_for_seldom(tmp_path: Path, saved: Path, made_at: Callable[[Path, float], None]) -> None:
     now, asked = [1000.0], []
 
     def measure(folder: Path, pid: int) -> Resources:
         asked.append(now[0])
         return Resources(1, 2, 3, 4, 5)
 
-    os.utime(saved / "finding.json", (400.0, 400.0))
+    made_at(saved, 400.0)
     with Store(tmp_path, 1) as store:
         observer = Observer(campaign(store, 1), lambda: now[0], measure)
         for seconds in (1000, 1029, 1030, 90_000):
