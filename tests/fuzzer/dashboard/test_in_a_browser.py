@@ -204,3 +204,20 @@ def test_a_campaign_that_did_nothing_itself(chromium: Page, tmp_path: Path) -> N
     for section in ("time", "lanes"):
         assert "no tests of its own" in chromium.value(f"document.getElementById('{section}').textContent")
     assert chromium.value("document.querySelectorAll('#stages tbody tr').length") == 2
+
+
+def test_a_narrow_screen_breaks_no_word_of_a_title_and_shows_kinds(page: Page) -> None:
+    """A word that is on two lines has more than one rectangle."""
+    page.width(390)
+    broken = """[...document.querySelectorAll('#rows tbody a')].flatMap((link) => {
+        const text = link.firstChild;
+        return [...text.data.matchAll(/[\\w.-]+/g)].filter((word) => {
+            const range = document.createRange();
+            range.setStart(text, word.index);
+            range.setEnd(text, word.index + word[0].length);
+            return new Set([...range.getClientRects()].map((each) => each.top)).size > 1;
+        }).map((word) => word[0]);
+    }).filter((word) => word.length < 20)"""
+    assert page.value(broken) == []
+    kinds = "[...document.querySelectorAll('#rows .kind')].map((each) => each.textContent)"
+    assert page.value(kinds) == ["internal-error"] * 4
