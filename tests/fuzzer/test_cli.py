@@ -424,6 +424,8 @@ def test_help_imports_neither_numpy_nor_a_verb(tmp_path: Path) -> None:
         "fuzzer",
         "fuzzer.cli",
         "fuzzer.exit_codes",
+        "fuzzer.isolate",
+        "fuzzer.isolate.secrets",
         "fuzzer.terminal",
     }
     assert not loaded & {"numpy", "rich", "torch", "tvm"}
