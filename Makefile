@@ -29,6 +29,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
 
 quick: $(VENV)/installed
 	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive and not browser and not slow"

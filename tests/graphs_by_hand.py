@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -30,7 +30,7 @@ Call = tuple[str, str, str] | tuple[str, str, str, Attrs]
 not at their defaults."""
 
 
-def graph_of(inputs: Mapping[str, str], calls: list[Call], outputs: str) -> Graph:
+def graph_of(inputs: Mapping[str, str], calls: Sequence[Call], outputs: str) -> Graph:
     """Types of inputs may name a layout: `float32[2,3] strided`."""
     unknown = TensorType(DType.BOOL, ())
     nodes = []
@@ -59,7 +59,7 @@ def filled(item: Input) -> Array:
 
 
 def case_of(
-    inputs: Mapping[str, str], calls: list[Call], outputs: str, array: Callable[[Input], Array] = filled
+    inputs: Mapping[str, str], calls: Sequence[Call], outputs: str, array: Callable[[Input], Array] = filled
 ) -> Case:
     """A case that `check` takes."""
     graph = graph_of(inputs, calls, outputs)

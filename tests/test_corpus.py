@@ -132,7 +132,7 @@ def test_an_expectation_is_read(tmp_path: Path) -> None:
         ({"format": 1, "expected": [{**GOOD, "gives": {**SIGN, "odd": 1}}]}, "unknown field `odd`"),
         ({"format": 1, "expected": [{**GOOD, "lane": {"name": "l"}}]}, "missing required field `engine`"),
         (
-            {"format": 1, "expected": [GOOD, {**GOOD, "lane": {**GOOD["lane"], "odd": 1}}]},  # type: ignore[dict-item]
+            {"format": 1, "expected": [GOOD, {**GOOD, "lane": {**GOOD["lane"], "odd": 1}}]},
             "expected[1]: a lane has no field 'odd'",
         ),
     ],

@@ -89,7 +89,7 @@ def _as_main(file: str, folder: str, log: str, path: str) -> int:
 
 def _hooked() -> object:
     try:
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        sys.excepthook(*sys.exc_info())
     except SystemExit as end:
         return end.code
     return 1

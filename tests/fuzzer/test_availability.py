@@ -36,7 +36,7 @@ def machine(*programs: str, cpu: str = "", gpus: int = 0, package: Path | None =
 
 
 def test_the_first_checker_that_is_installed() -> None:
-    (clang,) = TARGETS["opencl"].written.checkers  # type: ignore[union-attr]
+    (clang,) = TARGETS["opencl"].written.checkers
     assert availability(LANES["opencl"], machine("clang")) == CompileOnly("nothing here runs its code", clang)
     unchecked = "nothing here runs its code, and no clang on PATH looks at it"
     assert availability(LANES["opencl"], machine()) == CompileOnly(unchecked, None)

@@ -118,7 +118,7 @@ def test_an_operator_is_decomposed_until_two_cases_in_a_row_say_nothing_new() ->
         wanted = seen.wanted(trial)
         assert wanted[0].way is Way.EXPORT
         asked.append(question in wanted)
-        told = keys if isinstance(keys, str) else Answer(keys)
+        told = keys if isinstance(keys, str) else Answer(tuple(keys))
         seen.learn(trial, [(each, told) for each in wanted])
     assert asked == [True, True, True, True, True, False]
     drawn = (generate(NumpySource(seed), ops=(TABLE["relu"],), symbolic=True) for seed in range(20))

@@ -14,7 +14,7 @@ from fuzzer.replay import replay
 from generators.graph import Case
 from oracles.finding import Kind, SideEffect
 from oracles.lane import LaneSpec
-from oracles.outcome import Outcome, Result
+from oracles.outcome import Outcome, Ran, Result
 
 RIGHT = (fakes.expect([1.0, -2.0]),)
 
@@ -30,8 +30,8 @@ class Lane:
         return Result({lane: outcomes.get(lane, fakes.honest(RIGHT)) for lane in lanes})
 
 
-def aliased(ran: Outcome) -> Outcome:
-    return replace(ran, facts=replace(ran.facts, aliases=((0, "x0"),)))  # type: ignore[union-attr]
+def aliased(ran: Ran) -> Ran:
+    return replace(ran, facts=replace(ran.facts, aliases=((0, "x0"),)))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,11 @@ def types_of(text: str) -> Types:
 def in_torch(op: str, types: Types, attrs: Attrs, form: Form = Form.PLAIN, count: int = 1) -> str:
     """The types that eager PyTorch's `count` results have, on ones; raises what PyTorch raises."""
     names = tuple(f"a{i}" for i in range(len(types)))
-    scope = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, map(ones, types), strict=True))}
+    scope: dict[str, Any] = {
+        "torch": torch,
+        "F": torch.nn.functional,
+        **dict(zip(names, map(ones, types), strict=True)),
+    }
     node = Node(op, names, attrs, tuple(Value(f"v{i}", TensorType(DType.FLOAT32, ())) for i in range(count)), form)
     exec("\n".join(constructor(node, names, types, "layer") + statements(node, names, "layer")), scope)
     return " ".join(type_text(scope[value.name]) for value in node.results)

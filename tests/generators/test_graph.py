@@ -167,7 +167,7 @@ def test_attributes_cannot_be_changed_from_either_side() -> None:
     node = Node("unsqueeze", ("x0",), given_attrs, (Y,))
     given_attrs["dim"] = 1
     with pytest.raises(TypeError):
-        node.attrs["dim"] = 2  # type: ignore[index]
+        node.attrs["dim"] = 2
     assert node.attrs == {"dim": 0}
 
 

@@ -97,5 +97,5 @@ def test_elements_are_in_their_domain_and_dtype(data: st.DataObject) -> None:
 )
 def test_each_profile_has_its_numbers(dtype: str, profile: Profile, fits: object) -> None:
     type = TensorType(DType(dtype), (2,))
-    found = find(tensors(type, profile), lambda array: bool(fits(array).any()), settings=SEARCH)  # type: ignore[operator]
+    found = find(tensors(type, profile), lambda array: bool(fits(array).any()), settings=SEARCH)
     assert np.count_nonzero(found == 0) == 1

@@ -53,7 +53,7 @@ def test_a_variance_and_its_epsilon_are_away_from_zero() -> None:
 
 
 def emit(b: Builder, op: str, *args: Value, **attrs: object) -> Value:
-    return b.emit(TABLE[op], args, {**TABLE[op].defaults, **attrs})[0]  # type: ignore[dict-item]
+    return b.emit(TABLE[op], args, {**TABLE[op].defaults, **attrs})[0]
 
 
 @BOTH

@@ -6,6 +6,7 @@ import ast
 import re
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -507,7 +508,7 @@ CODE = (
 )
 """No kind takes any of these, nor a list with one of them."""
 
-PLAUSIBLE: tuple[Attr, ...] = (
+PLAUSIBLE: tuple[Any, ...] = (
     *("", "0", "٣", "x0", "None", "True", "float32", "torch", "nan", "inf", "-inf", "sum"),
     *("...", "{1}", "[0, 1]", "1:2", "ab->b", "same"),
     *(True, 1, 2**63, 1.5, -0.0, float("nan"), float("inf"), 10**400, None),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from generators.builder import Builder
@@ -14,8 +16,8 @@ from generators.trim import without
 F32 = TensorType(DType.FLOAT32, (2,))
 
 
-def emit(b: Builder, op: str, *args: Value, form: Form = Form.PLAIN, **attrs: object) -> Value:
-    return b.emit(TABLE[op], args, {**TABLE[op].defaults, **attrs}, form)[0]  # type: ignore[dict-item]
+def emit(b: Builder, op: str, *args: Value, form: Form = Form.PLAIN, **attrs: Any) -> Value:
+    return b.emit(TABLE[op], args, {**TABLE[op].defaults, **attrs}, form)[0]
 
 
 def graph(b: Builder, *outputs: Value) -> Graph:
@@ -48,7 +50,7 @@ def test_what_was_computed_becomes_an_input(
     assert [item.value.name for item in smaller.inputs] == inputs
 
 
-def guarded(*guards: tuple[str, dict[str, object]]) -> Graph:
+def guarded(*guards: tuple[str, dict[str, Any]]) -> Graph:
     b = Builder(NumpySource(0), profile=Profile.SPECIAL)
     value = emit(b, "neg", b.fresh_input(F32))
     for op, attrs in guards:

@@ -163,7 +163,7 @@ def test_without_onnxruntime_lanes_through_onnx_are_not_judged() -> None:
 def test_which_results_are_compared(lanes: Outcomes, expected: list[LaneSpec]) -> None:
     found = compared(with_lanes(RIGHT, lanes))
     assert list(found) == expected
-    assert all(found[lane] is lanes[lane].outputs for lane in expected)  # type: ignore[union-attr]
+    assert all(found[lane] is lanes[lane].outputs for lane in expected)
 
 
 # --- no verdict

@@ -47,7 +47,7 @@ def test_each_is_laxer_than_the_one_before_or_for_another_reason() -> None:
 @pytest.mark.parametrize("rounding", Rounding)
 @pytest.mark.parametrize("lie", [[1.0, -4.0, 1.25], [1.0, 4.0, 0.25], [0.0, 0.0, 0.0]])
 def test_a_wrong_number_is_caught_under_each(rounding: Rounding, lie: list[float]) -> None:
-    assert mismatch(0, np.float32(lie), RIGHT, rounding) is not None
+    assert mismatch(0, np.array(lie, np.float32), RIGHT, rounding) is not None
 
 
 @pytest.mark.parametrize("rounding", Rounding)
@@ -65,16 +65,16 @@ def test_shapes_and_dtypes_are_judged_under_each(rounding: Rounding) -> None:
 @pytest.mark.parametrize("rounding", OTHERS)
 @pytest.mark.parametrize("odd", [np.inf, np.nan])
 def test_numbers_alone_are_compared_where_they_may_leave_the_range(rounding: Rounding, odd: float) -> None:
-    lane = np.float32([1.0, odd, 0.25])
+    lane = np.array([1.0, odd, 0.25], np.float32)
     assert (mismatch(0, lane, RIGHT, rounding) is None) is ALLOWANCES[rounding].overflow
-    saturated = mismatch(0, np.float32([1.0, 3e38]), expect([1.0, np.inf]), rounding)
+    saturated = mismatch(0, np.array([1.0, 3e38], np.float32), expect([1.0, np.inf]), rounding)
     assert (saturated is None) is ALLOWANCES[rounding].overflow
 
 
 @pytest.mark.parametrize("rounding", Rounding)
 def test_integers_are_judged_where_nothing_is_rounded_far_otherwise(rounding: Rounding) -> None:
     right = expect([1, 2], dtype="int64")
-    assert (mismatch(0, np.int64([1, 3]), right, rounding) is not None) is ALLOWANCES[rounding].integers
+    assert (mismatch(0, np.array([1, 3], np.int64), right, rounding) is not None) is ALLOWANCES[rounding].integers
     assert ALLOWANCES[rounding].integers is (rounding <= Rounding.OTHER_ORDER)
 
 

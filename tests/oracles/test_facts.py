@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import fakes
 import pytest
@@ -62,7 +63,7 @@ def with_eager(eager: Ran | Raised, lanes: Outcomes) -> Outcomes:
 
 
 @pytest.mark.parametrize("lane", [TVM, TVM_ONNX, ONNXRUNTIME], ids=str)
-def test_inputs_that_only_the_lane_changes_are_named(lane: fakes.LaneSpec) -> None:
+def test_inputs_that_only_the_lane_changes_are_named(lane: LaneSpec) -> None:
     eager, ran = facts(modified=("x1",)), facts(modified=("x0", "x1", "x2"))
     component = Component.ONNXRUNTIME if lane is ONNXRUNTIME else Component.TVM
     assert list(modified_inputs(CASE, with_eager(eager, {lane: ran}))) == [
@@ -93,7 +94,7 @@ def test_of_an_input_with_odd_strides_pytorch_copies_what_is_a_view_elsewhere() 
 
 @pytest.mark.parametrize("eager", [None, fakes.raised(Stage.RUN)])
 def test_without_pytorchs_word_side_effects_are_not_judged(eager: Outcome | None) -> None:
-    lanes: dict[fakes.LaneSpec, Outcome] = {TVM: facts(modified=("x0",), aliases=((0, "x0"),))}
+    lanes: dict[LaneSpec, Outcome] = {TVM: facts(modified=("x0",), aliases=((0, "x0"),))}
     if eager:
         lanes[TORCH] = eager
     assert list(modified_inputs(CASE, lanes)) == []
@@ -139,7 +140,7 @@ def test_a_module_that_was_broken_on_purpose_may_end_the_process(end: Died | Tim
 WEIGHTS = 100_000
 
 
-def sized(**sizes: int) -> Ran:
+def sized(**sizes: Any) -> Ran:
     return replace(sins.SAME, facts=Facts(parameter_bytes=WEIGHTS, **sizes))
 
 
@@ -222,7 +223,7 @@ def timed(seconds: float) -> Ran:
     ],
 )
 def test_slow_is_ten_times_the_others_and_five_seconds(others: tuple[float, ...], seconds: float, caught: bool) -> None:
-    lanes: dict[fakes.LaneSpec, Outcome] = {TVM_C: timed(seconds), ONNXRUNTIME: timed(0.001), TORCH: timed(0.001)}
+    lanes: dict[LaneSpec, Outcome] = {TVM_C: timed(seconds), ONNXRUNTIME: timed(0.001), TORCH: timed(0.001)}
     lanes.update(zip((TVM, TVM_ONNX), map(timed, others), strict=False))
     found = [finding.lane for finding in slow(CASE, lanes)]
     assert found == ([TVM_C] if caught else [])

@@ -42,7 +42,7 @@ def test_every_failure_is_caught_once(failure: str) -> None:
 
 
 def test_every_oracle_has_its_sin() -> None:
-    assert [oracle.__name__ for oracle in ORACLES] == list(SINS)  # type: ignore[attr-defined]
+    assert [oracle.__name__ for oracle in ORACLES] == list(SINS)
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.__name__)
@@ -53,7 +53,7 @@ def test_everybody_honest_up_to_the_largest_legal_rounding_is_left_alone(oracle:
 @pytest.mark.parametrize("name", SINS)
 def test_each_sin_is_caught_by_its_oracle_and_by_no_other(name: str) -> None:
     sin = SINS[name]
-    seen = {oracle.__name__: list(oracle(CASE, sin.outcomes)) for oracle in ORACLES}  # type: ignore[attr-defined]
+    seen = {oracle.__name__: list(oracle(CASE, sin.outcomes)) for oracle in ORACLES}
     told = [(finding.kind, finding.component, finding.lane) for finding in seen[name]]
     assert told == [(sin.kind, sin.component, sin.lane)]
     assert {other for other, found in seen.items() if found} == {name} | ALSO_SEEN_BY.get(name, set())
@@ -63,7 +63,7 @@ def test_each_sin_is_caught_by_its_oracle_and_by_no_other(name: str) -> None:
 def test_each_sin_is_one_finding(name: str) -> None:
     sin = SINS[name]
     (finding,) = judge_all(CASE, sin.outcomes)
-    assert [finding] == list(next(o for o in ORACLES if o.__name__ == name)(CASE, sin.outcomes))  # type: ignore[attr-defined]
+    assert [finding] == list(next(o for o in ORACLES if o.__name__ == name)(CASE, sin.outcomes))
 
 
 def test_one_finding_per_lane_the_second_run_first() -> None:

@@ -89,7 +89,7 @@ def test_a_lane_of_a_transaction_that_failed_gets_its_number_anew(tmp_path: Path
     row = row_of(0, 0.5, {TORCH: Ran(())})
     with Index(tmp_path) as written:
         with pytest.raises(Invalid):
-            written.write(State(7, campaign="me"), [row], {"0a": None})  # type: ignore[dict-item]
+            written.write(State(7, campaign="me"), [row], {"0a": None})
         written.write(State(7, campaign="me"), [row_of(1, 0.5, {ONNXRUNTIME: Ran(())}), row])
         assert written.history(9, 9) == {"torch": ({"ran": 1}, {}), "onnxruntime": ({"ran": 1}, {})}
 
@@ -98,7 +98,7 @@ def test_nothing_of_a_transaction_that_fails_is_there(tmp_path: Path) -> None:
     with Index(tmp_path) as written:
         written.write(State(7, 1, campaign="me"))
         with pytest.raises(Invalid):
-            written.write(State(7, 2, campaign="me"), [row_of(0, 0.5, {})], {"0a": None})  # type: ignore[dict-item]
+            written.write(State(7, 2, campaign="me"), [row_of(0, 0.5, {})], {"0a": None})
         books = written.state()
         assert books is not None
         assert (books.next_test, written.tests) == (1, 0)
@@ -155,7 +155,7 @@ def test_operators_are_counted_with_how_their_lanes_came_out(tmp_path: Path) -> 
         assert written.operators() == []
         books.tally.wall_seconds = 31
         with pytest.raises(Invalid):
-            written.write(books, [row_of(1, 0.5, ran, ("relu",))], {"0a": None})  # type: ignore[dict-item]
+            written.write(books, [row_of(1, 0.5, ran, ("relu",))], {"0a": None})
         written.write(books, [row_of(1, 0.5, ran, ("relu",))])
         assert written.operators() == [("neg", "torch", "ran", 1), ("relu", "torch", "ran", 1)]
         written.write(books, [row_of(2, 0.5, refused, ("relu",))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from graphs_by_hand import case_of
@@ -62,7 +63,7 @@ def test_what_has_no_parameters_passes_none() -> None:
 
 
 @given(st.data())
-def test_a_drawn_lane_is_legal(data: st.DataObject) -> None:
+def test_a_drawn_lane_is_legal(data: Any) -> None:
     lane = drawn(HypothesisSource(data.draw), LINEAR)
     rows = [NAMED[name] for name in lane.passes]
     for index, row in enumerate(rows):
@@ -90,7 +91,7 @@ def _next_after(lane: LaneSpec, index: int) -> str:
 
 @pytest.mark.parametrize("row", TRANSFORMS, ids=lambda row: row.name)
 def test_what_a_row_needs_is_put_before_it(row: object) -> None:
-    names = ordered(NumpySource(0), [row])  # type: ignore[list-item]
+    names = ordered(NumpySource(0), [row])
     assert names == (*row.after, row.name)  # type: ignore[attr-defined]
 
 

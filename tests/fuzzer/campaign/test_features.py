@@ -16,7 +16,8 @@ from generators.graph import Case, DType, TensorType
 from generators.motifs import call
 from generators.random_graph import generate, with_values
 from oracles import judge_all
-from oracles.outcome import Facts, Raised, Ran, Stage, Unsupported
+from oracles.lane import LaneSpec
+from oracles.outcome import Facts, Outcome, Raised, Ran, Stage, Unsupported
 
 LANE = TVM_LANES[0]
 
@@ -68,10 +69,11 @@ def test_what_an_importer_lacks_is_told_by_name() -> None:
 
 def test_each_failure_has_a_name() -> None:
     case = softmax_of_sum(2, 3)
-    outcomes = {TORCH: Ran(case_outputs(case)), LANE: Raised(Stage.COMPILE, "tvm.error.InternalError", "Check failed")}
+    failure = Raised(Stage.COMPILE, "tvm.error.InternalError", "Check failed")
+    outcomes: dict[LaneSpec, Outcome] = {TORCH: Ran(case_outputs(case)), LANE: failure}
     found = tuple(judge_all(case, outcomes))
     (name,) = (name for name in features_of(outcomes, found) if name.startswith("failure "))
-    renamed = replace(outcomes[LANE], message="Check failed ")
+    renamed = replace(failure, message="Check failed ")
     again = tuple(judge_all(case, {**outcomes, LANE: renamed}))
     assert name in features_of(outcomes, again)
 

@@ -155,7 +155,7 @@ def test_what_compute_sanitizer_saw_stands_in_the_report_of_what_ran(tmp_path: P
 
 def test_findings_are_told_and_saved(tmp_path: Path) -> None:
     told: Told = []
-    sins = {
+    sins: dict[str, Outcome] = {
         "number 1": fakes.raised(Stage.IMPORT, "ValueError", "no layout", fakes.REFUSAL),
         "number 2": fakes.wrong_value(RIGHT),
     }

@@ -127,7 +127,12 @@ def test_an_index_of_before_room_was_given_back_becomes_smaller_too(tmp_path: Pa
 def test_where_nothing_is_gained_no_more_is_forgotten(full: Path) -> None:
     """A reader that holds on to an old state of the index keeps its room."""
     asked: list[int] = []
-    room = Room(full, Gate(), lambda text: None, limit=4096, reserve=0, forget=lambda: asked.append(1) is None)
+
+    def forget() -> bool:
+        asked.append(1)
+        return True
+
+    room = Room(full, Gate(), lambda text: None, limit=4096, reserve=0, forget=forget)
     assert not room.look()
     assert len(asked) == 1
 
@@ -156,7 +161,8 @@ def test_a_disk_that_ran_out_between_two_looks(tmp_path: Path) -> None:
 
 
 def test_a_quota_that_does_not_show_in_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    room = Room(tmp_path, gate := Gate(), (told := []).append, reserve=0)
+    told: list[str] = []
+    room = Room(tmp_path, gate := Gate(), told.append, reserve=0)
     room.ran_out("Disk quota exceeded")
     with monkeypatch.context() as context:
         context.setattr(Path, "write_bytes", out_of_quota)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from graphs_by_hand import case_of
+from graphs_by_hand import Call, case_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,7 +58,7 @@ def test_an_input_stands_just_above_what_reads_it() -> None:
 
 
 def test_results_of_one_node_are_one_box_and_operands_twice_one_line() -> None:
-    calls = [("v0 v1", "split", "x0", {"sizes": (1, 1), "dim": 0}), ("v2", "add", "v0 v0")]
+    calls: list[Call] = [("v0 v1", "split", "x0", {"sizes": (1, 1), "dim": 0}), ("v2", "add", "v0 v0")]
     drawn = drawing(case_of({"x0": "float32[2]"}, calls, "v2 v1"))
     assert [box.label for box in drawn.boxes].count("split") == 1
     assert len(drawn.lines) == 4
@@ -80,6 +80,6 @@ def test_boxes_of_any_graph_keep_apart(number: int) -> None:
 @pytest.mark.parametrize("more", [0, 7])
 def test_of_a_large_graph_the_first_nodes(more: int) -> None:
     calls = [(f"v{n}", "relu", f"v{n - 1}" if n else "x0") for n in range(MOST_NODES + more)]
-    case: Case = case_of({"x0": "float32[2]"}, calls, f"v{MOST_NODES + more - 1}")  # type: ignore[arg-type]
+    case: Case = case_of({"x0": "float32[2]"}, calls, f"v{MOST_NODES + more - 1}")
     drawn = drawing(case)
     assert (drawn.left_out, sum(box.sort is Sort.OPERATOR for box in drawn.boxes)) == (more, MOST_NODES)

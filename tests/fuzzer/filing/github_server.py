@@ -297,9 +297,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _searched(self, query: dict[str, str]) -> JSON:
         """As far as it is asked here: repo:, is:issue, in:title or in:body, and words in quotation marks."""
         asked = query["q"]
-        name = re.search(r"repo:(\S+)", asked)[1]  # type: ignore[index]
-        where = re.search(r"in:(\S+)", asked)[1]  # type: ignore[index]
-        words = re.search(r'"(.*)"', asked)[1].lower()  # type: ignore[index]
+        name = re.search(r"repo:(\S+)", asked)[1]
+        where = re.search(r"in:(\S+)", asked)[1]
+        words = re.search(r'"(.*)"', asked)[1].lower()
         repository = self.github.repository(name)
         found = [
             issue | {"score": 1.0}

@@ -46,7 +46,7 @@ def test_nobody_intends_it_twice(path: Path, step: Step) -> None:
             ledger.filed(ENTRY, 7, "u")
         with pytest.raises(sqlite3.IntegrityError):
             other.intend(replace(ENTRY, nonce="other"))
-        assert ledger.entry(PLACE, "0123").nonce == "nonce"  # type: ignore[union-attr]
+        assert ledger.entry(PLACE, "0123").nonce == "nonce"
 
 
 def test_what_was_refused_may_be_intended_again(path: Path) -> None:
@@ -54,7 +54,7 @@ def test_what_was_refused_may_be_intended_again(path: Path) -> None:
         ledger.intend(ENTRY)
         ledger.refused(ENTRY, "no")
         ledger.intend(replace(ENTRY, nonce="other"))
-        assert ledger.entry(PLACE, "0123").step is Step.INTENDED  # type: ignore[union-attr]
+        assert ledger.entry(PLACE, "0123").step is Step.INTENDED
 
 
 def test_comments(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,7 +16,7 @@ from oracles.finding import Kind
 from oracles.outcome import Stage
 
 
-def changed(doc: FindingDoc, **lane: object) -> FindingDoc:
+def changed(doc: FindingDoc, **lane: Any) -> FindingDoc:
     return msgspec.structs.replace(doc, lane=replace(doc.lane, **lane))
 
 

@@ -149,7 +149,7 @@ def test_a_lane_that_is_under_way_at_the_end_is_nobodys(make: Make) -> None:
     hanging, waiting = lane("hang"), lane("honest")
     with ThreadPoolExecutor(2) as threads:
         running = [threads.submit(pool.run, sine(), (each,), Bounds(wall_seconds=600.0)) for each in (hanging, waiting)]
-        while not pool.stations[0].state.tests > 1:  # type: ignore[union-attr]
+        while not pool.stations[0].state.tests > 1:
             time.sleep(0.01)
         pool.__exit__(None, None, None)
         stopped = Skipped("the campaign is stopping", environment=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,28 +23,28 @@ ORIGINAL = exported_program._override_composite_implicit_decomp
 RULES = fake_impls.op_implementations_dict
 
 
-def overrides(without: str = "") -> dict[object, object]:
+def overrides(without: str = "") -> dict[Any, Any]:
     table = default_decompositions()
     for op in [op for op in table if without and str(op) == without]:
         del table[op]
     return dict(_split_decomp_table_to_cia_and_python_decomp(table.materialize())[0])
 
 
-def seen(override: object, what: dict[object, object]) -> dict[str, list[str]]:
+def seen(override: Any, what: dict[Any, Any]) -> dict[str, list[str]]:
     """By operator, the keys of its kernels while it is overridden, and whether it has a rule for fake tensors."""
-    with override(what):  # type: ignore[operator]
-        return {str(op): [*sorted(map(str, op.py_kernels)), str(op in RULES)] for op in what}  # type: ignore[attr-defined]
+    with override(what):
+        return {str(op): [*sorted(map(str, op.py_kernels)), str(op in RULES)] for op in what}
 
 
 def test_the_same_tables_stand_during_the_override_and_after_it() -> None:
     rules, what = dict(RULES), overrides()
-    kernels = {op: dict(op.py_kernels) for op in what}  # type: ignore[attr-defined]
+    kernels = {op: dict(op.py_kernels) for op in what}
     quick = overriding(ORIGINAL, RULES)
     first = seen(quick, what)
     assert dict(RULES) == rules
     for again in (overrides(), what):
         assert seen(quick, again) == first
-        assert {op: dict(op.py_kernels) for op in what} == kernels  # type: ignore[attr-defined]
+        assert {op: dict(op.py_kernels) for op in what} == kernels
         assert dict(RULES) == rules
     assert len(first) > 300
 
@@ -51,11 +52,11 @@ def test_the_same_tables_stand_during_the_override_and_after_it() -> None:
 def test_other_overrides_are_worked_out_anew() -> None:
     asked: list[int] = []
 
-    def original(what: dict[object, object]) -> object:
+    def original(what: Any) -> Any:
         asked.append(len(what))
         return ORIGINAL(what)
 
-    quick = overriding(original, RULES)  # type: ignore[arg-type]
+    quick = overriding(original, RULES)
     kept = overrides("aten.linear.default")
     seen(quick, overrides())
     seen(quick, kept)
@@ -68,21 +69,21 @@ def test_kernels_that_have_changed_are_worked_out_anew() -> None:
     quick, what = overriding(ORIGINAL, RULES), overrides()
     op = next(iter(what))
     seen(quick, what)
-    op.py_kernels[torch._C.DispatchKey.CPU] = print  # type: ignore[attr-defined]
+    op.py_kernels[torch._C.DispatchKey.CPU] = print
     try:
         seen(quick, what)
-        assert op.py_kernels[torch._C.DispatchKey.CPU] is print  # type: ignore[attr-defined]
+        assert op.py_kernels[torch._C.DispatchKey.CPU] is print
     finally:
-        del op.py_kernels[torch._C.DispatchKey.CPU]  # type: ignore[attr-defined]
+        del op.py_kernels[torch._C.DispatchKey.CPU]
 
 
 def test_an_error_inside_leaves_all_as_it_was() -> None:
     quick, what = overriding(ORIGINAL, RULES), overrides()
-    kernels, rules = {op: dict(op.py_kernels) for op in what}, dict(RULES)  # type: ignore[attr-defined]
+    kernels, rules = {op: dict(op.py_kernels) for op in what}, dict(RULES)
     for _ in range(2):
         with pytest.raises(ZeroDivisionError), quick(what):
             raise ZeroDivisionError
-        assert {op: dict(op.py_kernels) for op in what} == kernels  # type: ignore[attr-defined]
+        assert {op: dict(op.py_kernels) for op in what} == kernels
         assert dict(RULES) == rules
 
 

@@ -50,7 +50,7 @@ class Holding(Bench):
         return self.file
 
     @property
-    def inputs(self) -> dict[str, Array]:  # type: ignore[override]
+    def inputs(self) -> dict[str, Array]:
         return self.arrays
 
 
@@ -159,7 +159,7 @@ def test_widened_files_have_no_bfloat16_left_and_compute_the_same() -> None:
 
 def case(inputs: dict[str, str], op: str, array: Callable[[Input], Array] = small, **attrs: object) -> Case:
     operands = " ".join(inputs)
-    return case_of(inputs, [("v0", op, operands, attrs)], "v0", array)  # type: ignore[list-item]
+    return case_of(inputs, [("v0", op, operands, attrs)], "v0", array)
 
 
 def large(item: Input) -> Array:

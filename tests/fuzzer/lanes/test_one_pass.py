@@ -54,9 +54,9 @@ def test_a_fused_shift_leaves_something_of_a_number_that_is_its_own_mean() -> No
 @pytest.mark.parametrize("keepdim", [False, True])
 def test_variances_over_all_kinds_of_dims(dim: object, keepdim: bool) -> None:
     x = torch.arange(24.0, dtype=torch.float64).reshape(2, 3, 4) ** 2
-    attrs: Attrs = {"dim": dim, "correction": 1, "keepdim": keepdim}  # type: ignore[dict-item]
-    right = torch.var(x, dim=dim, correction=1, keepdim=keepdim)  # type: ignore[call-overload]
-    mean = torch.mean(x, dim=dim, keepdim=keepdim)  # type: ignore[call-overload]
+    attrs: Attrs = {"dim": dim, "correction": 1, "keepdim": keepdim}
+    right = torch.var(x, dim=dim, correction=1, keepdim=keepdim)
+    mean = torch.mean(x, dim=dim, keepdim=keepdim)
     torch.testing.assert_close(ONE_PASS["var_mean"]([x], attrs, 0), (right, mean))
     torch.testing.assert_close(ONE_PASS["std_mean"]([x], attrs, 0), (right.sqrt(), mean))
     for name in ("var", "std"):

@@ -60,7 +60,7 @@ def test_it_is_right_without_all_the_passes_that_can_be_left_out(
     without = replace(lane, tracing=Tracing(limit=0))
     result = executor.run(case, (*needed(without), without))
     assert [finding for finding in judge_all(case, result.outcomes) if finding.lane == without] == []
-    trace = result.outcomes[without].facts.trace  # type: ignore[union-attr]
+    trace = result.outcomes[without].facts.trace
     assert trace is not None
     assert {each.ran for each in trace.passes if each.optional} == {False}
     assert {each.ran for each in trace.passes if not each.optional} == {True}
@@ -69,7 +69,7 @@ def test_it_is_right_without_all_the_passes_that_can_be_left_out(
 
 def test_what_ran_what_changed_and_who_translated_what(executor: Executor) -> None:
     ran, trace = traced(executor, CHAIN, LLVM, Tracing())
-    np.testing.assert_array_equal(ran.outputs[0], outcome_of(executor, CHAIN, LLVM).outputs[0])  # type: ignore[union-attr]
+    np.testing.assert_array_equal(ran.outputs[0], outcome_of(executor, CHAIN, LLVM).outputs[0])
     assert [what for what, _ in trace.converters] == ["relu.default", "flip.default", "_softmax.default"]
     assert [function for _, function in trace.converters][1:] == [
         "BaseFXGraphImporter._flip",
@@ -136,7 +136,7 @@ def test_what_asks_for_elements_that_are_not_there_is_said_to(executor: Executor
     """TVM 0.27 imports a negative index of select as it is, and reads outside."""
     case = case_of({"x0": "float32[2,3]"}, [("v0", "select", "x0", {"dim": 0, "index": -2})], "v0")
     lane = replace(LLVM, name="relax-export-interpreted", variant=BY_MEANING, checked=False)
-    trace = outcome_of(executor, case, lane).facts.trace  # type: ignore[union-attr]
+    trace = outcome_of(executor, case, lane).facts.trace
     assert trace is not None
     assert trace.outside == "take asks for elements that are not there"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -85,7 +84,7 @@ def program(folder: Path, name: str, script: str) -> None:
 
 
 @pytest.fixture
-def in_front(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def in_front(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that is searched for programs before all others."""
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     return tmp_path

@@ -227,7 +227,9 @@ def test_a_product_that_its_bias_cancels() -> None:
     case = case_of(
         {"x0": "float32[1,1]", "w0": "float32[1,1]", "w1": "float32[1]"}, [("v0", "linear", "x0 w0 w1")], "v0"
     )
-    tensors = {"x0": np.float32([[10.1]]), "w0": np.float32([[10.1]]), "w1": np.float32([-102.0])}
+    tensors = {
+        name: np.array(number, np.float32) for name, number in (("x0", [[10.1]]), ("w0", [[10.1]]), ("w1", [-102.0]))
+    }
     case = replace(case, tensors=tensors)
     (spread,), _ = envelope(case)
     assert abs(run(case, TORCH_F64)[0][0, 0]) < 0.02
@@ -303,7 +305,7 @@ WRITTEN: tuple[tuple[str, dict[str, str], list[Call]], ...] = (
 
 @pytest.mark.parametrize(("inputs", "calls"), [w[1:] for w in WRITTEN], ids=[w[0] for w in WRITTEN])
 def test_the_envelope_does_not_depend_on_how_a_call_is_written(inputs: dict[str, str], calls: list[Call]) -> None:
-    plain: list[Call] = [(call[0], call[1].partition(":")[0], *call[2:]) for call in calls]  # type: ignore[misc]
+    plain: list[Call] = [(call[0], call[1].partition(":")[0], *call[2:]) for call in calls]
     case, other = (case_of(inputs, each, "v1", thirds) for each in (calls, plain))
     assert case.graph != other.graph
     for lane in (TORCH, TORCH_F64, TORCH_ENVELOPE):

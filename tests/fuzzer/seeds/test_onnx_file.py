@@ -105,13 +105,14 @@ def test_shapes_and_indices(tmp_path: Path) -> None:
         node("Cast", ["f"], ["h"], to=TensorProto.FLOAT16),
     ]
     whole = {"zero": [0], "rest": [-1], "starts": [1], "ends": [9], "axes": [1], "axis": [-1], "parts": [4, 8]}
+    initializers: dict[str, Any] = {name: np.array(value, np.int64) for name, value in whole.items()}
+    initializers["table"] = np.zeros((7, 4), np.float32)
     path = save(
         tmp_path / "m.onnx",
         nodes,
         {"i": "int64[2,3]"},
         "e g h",
-        table=np.zeros((7, 4), np.float32),
-        **{name: np.array(value, np.int64) for name, value in whole.items()},
+        **initializers,
     )
     program = read(path)
     assert [step.title for step in program.steps] == [

@@ -123,7 +123,7 @@ def test_one_installation_at_a_time(cache: Path) -> None:
         (lambda text: json.dumps({**json.loads(text), "name": "other"}).encode(), "no record of 'mine' in format 1"),
     ],
 )
-def test_a_broken_record_is_told_and_can_be_removed(cache: Path, change, says: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_broken_record_is_told_and_can_be_removed(cache: Path, change, says: str) -> None:
     path = add() / registry.NAME
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(Invalid) as caught:

@@ -32,4 +32,5 @@ def read(path: Path) -> Log:
     if unknown := values.keys() - {"expected", "component", "lane", "stage", name}:
         raise ValueError(f"{path.name}: no such key: {', '.join(sorted(unknown))}")
     failure = evidence_of(name, values[name], Stage(values["stage"]), body).evidence
+    assert isinstance(failure, Raised | Died)
     return Log(values["expected"], values.get("component", ""), values["lane"], failure)

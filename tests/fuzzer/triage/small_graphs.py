@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from graphs_by_hand import Call, case_of, numbered
 
@@ -19,7 +19,7 @@ LANE = next(lane for lane in SAMPLED_LANES if lane.name == "relax-export-asserts
 """As plain as can be: nothing of it is reduced."""
 
 
-def subject_of(inputs: Mapping[str, str], calls: list[Call], outputs: str) -> Subject:
+def subject_of(inputs: Mapping[str, str], calls: Sequence[Call], outputs: str) -> Subject:
     """The inputs count from 0; what is tapped of the n-th computed value counts from 100 n: not what PyTorch gives."""
     case = case_of(inputs, calls, outputs)
     computed = [value for node in case.graph.nodes for value in node.results]

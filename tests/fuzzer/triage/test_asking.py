@@ -167,7 +167,7 @@ def test_a_slip_comes_back_with_the_case_that_shows_it_once_for_each_signature()
 
     reduction = reduced(shows)
     assert reduction.case.graph.ops == ("softmax", "sum")
-    messages = [slip.finding.evidence.message for slip in reduction.slips]  # type: ignore[union-attr]
+    messages = [slip.finding.evidence.message for slip in reduction.slips]
     assert sorted(message.split(" is")[0] for message in messages) == ["only softmax", "only sum"]
     for slip, message in zip(reduction.slips, messages, strict=True):
         assert (message.split()[1] in slip.case.graph.ops, has("softmax", "sum")(slip.case)) == (True, False)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphs_by_hand import Call
 from small_graphs import CHAIN, FORK, MIXED, SISTERS, WRITTEN, shapes, subject_of, text, writing
 
 from fuzzer.triage.passes import Subject
@@ -197,7 +198,7 @@ def test_shrink_dims_one_size_everywhere_then_one_at_a_time() -> None:
 
 
 def test_shrink_dims_sizes_in_attributes_follow() -> None:
-    calls = [("v0", "reshape", "x0", {"shape": (3, 2)}), ("v1", "transpose", "v0", {"dim0": 0, "dim1": 1})]
+    calls: list[Call] = [("v0", "reshape", "x0", {"shape": (3, 2)}), ("v1", "transpose", "v0", {"dim0": 0, "dim1": 1})]
     subject = subject_of({"x0": "float32[2,3]"}, calls, "v1")
     transposed = "{'dim0': 0, 'dim1': 1}"
     assert [shapes(c) for c in shrink_dims(subject)] == [

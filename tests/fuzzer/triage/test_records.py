@@ -156,7 +156,7 @@ CHANGES = tuple(
 
 def otherwise(message: str, random: Random) -> str:
     for pattern, others in CHANGES:
-        message = pattern.sub(lambda _, others=others: random.choice(others), message)  # type: ignore[misc]
+        message = pattern.sub(lambda _, others=others: random.choice(others), message)
     return message
 
 

@@ -25,6 +25,7 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import FLOATS, Array, Case, DType, Form, Graph, Layout, Node, Role, TensorType, Value
 from generators.ops import OPS, TABLE
+from generators.ops.base import ints_of
 from generators.random_graph import generate, with_values
 from generators.renumber import renumbered
 from oracles.lane import LaneSpec
@@ -116,7 +117,7 @@ def plant_crop(b: Builder) -> Value:
 
 
 def crops(case: Case) -> bool:
-    return any(min(node.attrs["pad"]) < 0 for node in nodes_of(case, "pad_constant"))  # type: ignore[type-var]
+    return any(min(ints_of(node.attrs, "pad")) < 0 for node in nodes_of(case, "pad_constant"))
 
 
 BUGS = {
@@ -444,7 +445,7 @@ def test_each_accepted_case_is_smaller() -> None:
     case = haystack(4, bug)
     sizes = [size_of(case)]
 
-    def tapped(smaller: Case) -> dict[str, np.ndarray]:
+    def tapped(smaller: Case) -> Mapping[str, Array]:
         sizes.append(size_of(smaller))
         return tap(smaller)
 
@@ -508,7 +509,11 @@ def test_an_invalid_candidate_is_never_asked_about() -> None:
 
 
 def test_renumbered_names() -> None:
-    calls = [("b9", "add", "a9 p9"), ("d9 c9", "split", "b9", {"sizes": (1, 1), "dim": 0}), ("z9", "mul", "c9 y9")]
+    calls: list[Call] = [
+        ("b9", "add", "a9 p9"),
+        ("d9 c9", "split", "b9", {"sizes": (1, 1), "dim": 0}),
+        ("z9", "mul", "c9 y9"),
+    ]
     graph = graph_of({"y9": "float32[1]", "p9": "float32[2]", "a9": "float32[2]"}, calls, "z9 d9")
     graph = replace(
         graph, inputs=tuple(replace(i, role=Role.PARAM if i.value.name == "p9" else Role.INPUT) for i in graph.inputs)

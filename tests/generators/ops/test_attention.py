@@ -163,7 +163,7 @@ def test_attention_is_what_its_definition_says() -> None:
     for node, operands, types in calls(SDPA, 200):
         if types[0].numel and node.results[0].type.numel:
             (found,) = computed(node, Form.PLAIN, operands, types)
-            assert close(found, defined(*operands, **node.attrs)), (types, dict(node.attrs))
+            assert close(found, defined(*operands, **dict[str, Any](node.attrs))), (types, dict(node.attrs))
             seen.update(key for key, value in node.attrs.items() if value)
             seen[f"{len(types)} operands"] += 1
     assert all(seen[key] > 5 for key in ("is_causal", "scale", "enable_gqa", "3 operands", "4 operands")), seen

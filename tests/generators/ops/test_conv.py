@@ -17,7 +17,7 @@ from generators.torch_source import constructor, statements
 
 
 def conv(op: str, **given: object) -> Attrs:
-    return {**TABLE[op].defaults, **given}  # type: ignore[dict-item]
+    return {**TABLE[op].defaults, **given}
 
 
 REFUSED = [
@@ -210,7 +210,7 @@ def test_the_layer_pads_like_the_plain_call(op: str) -> None:
     assert seen == {"'same'", "number"}
 
 
-def _constructor(node: Node, types: tuple) -> list[str]:  # type: ignore[type-arg]
+def _constructor(node: Node, types: tuple) -> list[str]:
     return constructor(replace(node, form=Form.MODULE), node.args, types, "layer")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from agree import disagreements
@@ -200,9 +202,11 @@ def test_training_moves_copies_of_the_statistics_as_the_layer_does(momentum: flo
     layer = torch.nn.BatchNorm1d(3, momentum=momentum, affine=False)
     x, mean, var = torch.randn(4, 3, 5), torch.zeros(3), torch.ones(3)
     text = TABLE["batch_norm_training"].render(("x", "mean", "var"), attrs_of("batch_norm_training", momentum=momentum))
-    scope = {"torch": torch, "F": torch.nn.functional, "x": x, "mean": mean, "var": var}
+    scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, "x": x, "mean": mean, "var": var}
     exec(text.format(out0="out", out1="moved_mean", out2="moved_var"), scope)
     assert torch.equal(scope["out"], layer(x))
+    assert layer.running_mean is not None
+    assert layer.running_var is not None
     assert torch.equal(scope["moved_mean"], layer.running_mean)
     assert torch.equal(scope["moved_var"], layer.running_var)
     assert torch.equal(mean, torch.zeros(3))

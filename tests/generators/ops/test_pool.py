@@ -18,7 +18,7 @@ from generators.torch_source import constructor, statements
 
 
 def pool(op: str, **given: object) -> Attrs:
-    return {**TABLE[op].defaults, **given}  # type: ignore[dict-item]
+    return {**TABLE[op].defaults, **given}
 
 
 def places(op: str) -> int:

@@ -230,11 +230,12 @@ def positions(case: Case, node: Node) -> torch.Tensor:
     shape = case.graph.types[node.args[0]].sizes
     flat = torch.arange(case.graph.types[node.args[0]].numel).reshape(shape)
     operands = [tensors[name] for name in node.args[1:]]
+    attrs: dict[str, Any] = dict(node.attrs)
     match node.op:
         case "scatter":
-            return flat.gather(node.attrs["dim"], operands[0].long())
+            return flat.gather(attrs["dim"], operands[0].long())
         case "index_copy":
-            return flat.index_select(node.attrs["dim"], operands[0])
+            return flat.index_select(attrs["dim"], operands[0])
         case "put":
             return flat.take(operands[0])
         case "index_put":

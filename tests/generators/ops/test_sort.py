@@ -208,6 +208,6 @@ def test_what_comes_in_no_order_is_one_number_at_most() -> None:
 def test_no_negative_number_is_sought_among_uint8(op: str) -> None:
     """Eager PyTorch casts it first, to 254; compilers compare."""
     numbers = [TABLE[op].attrs(NumpySource(seed), types_of("uint8[3]")) for seed in range(40)]
-    assert 0 <= min(attrs["input"] for attrs in numbers) <= 0.5  # type: ignore[index,operator,type-var]
+    assert 0 <= min(attrs["input"] for attrs in numbers) <= 0.5
     numbers = [TABLE[op].attrs(NumpySource(seed), types_of("int8[3]")) for seed in range(40)]
-    assert min(attrs["input"] for attrs in numbers) < 0  # type: ignore[index,operator,type-var]
+    assert min(attrs["input"] for attrs in numbers) < 0

@@ -131,12 +131,12 @@ def test_what_is_nearest_does_not_depend_on_dtype_rank_or_layout(mode: str) -> N
                 continue
             settled += 1
             one = torch.arange(size).reshape(1, 1, size)
-            line = F.interpolate(one.float(), mode=mode, **given)  # type: ignore[arg-type]
+            line = F.interpolate(one.float(), mode=mode, **given)
             flat = {"size": (2, given["size"])} if "size" in given else {"scale_factor": (1.0, given["scale_factor"])}
             for dtype in (torch.float32, torch.float64, torch.uint8):
                 image = one[:, :, None].expand(1, 8, 2, size).to(dtype)
                 for laid_out in (image.contiguous(), image.contiguous(memory_format=torch.channels_last)):
-                    resized = F.interpolate(laid_out, mode=mode, **flat)  # type: ignore[arg-type]
+                    resized = F.interpolate(laid_out, mode=mode, **flat)
                     assert torch.equal(resized[0, 0, 0].float(), line[0, 0]), (size, given, dtype)
     assert settled > 400
     assert refused > 10

@@ -198,4 +198,4 @@ PLACES: dict[str, Callable[..., None]] = {
     "runtime": runtime,
 }
 
-RelaxLane.run = run_with_fault  # type: ignore[method-assign]
+RelaxLane.run = run_with_fault

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from fuzzer.triage.reproduce import observe
 from fuzzer.triage.signature import signature_of
 from generators.graph import Case
 from oracles.lane import LaneSpec
+from oracles.outcome import Result
 
 FAULTS = Path(__file__).with_name("faults.py")
 
@@ -164,9 +165,9 @@ class Bed:
         finding = observe(self._executor.run_fresh, case, lane).finding
         return blame(self._run, case, finding, signature_of(finding)) if finding else None
 
-    def _run(self, *asked: object) -> object:
+    def _run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         self.runs += 1
-        return self._executor.run_fresh(*asked)  # type: ignore[arg-type]
+        return self._executor.run_fresh(case, lanes)
 
 
 @contextmanager

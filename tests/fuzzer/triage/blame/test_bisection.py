@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzzer.triage.blame.bisection import Guilty, first_failing, guilty_pass
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Ran
 from oracles.trace import PassRun, Tracing
 
 
@@ -48,11 +50,12 @@ def test_nor_where_it_fails_otherwise_in_front_of_it() -> None:
     """Without the second pass another output is wrong in its shape: that is no proof against the pass."""
 
     class Otherwise(Compiler):
-        def _compiled(self, lane, names):  # type: ignore[no-untyped-def]
+        def _compiled(self, lane: LaneSpec, names: tuple[str, ...]) -> Outcome:
             ran = super()._compiled(lane, names)
             if runs(lane, 1):
                 return ran
-            return type(ran)(tuple(array[:1] for array in ran.outputs), None, ran.facts)
+            assert isinstance(ran, Ran)
+            return Ran(tuple(array[:1] for array in ran.outputs), None, ran.facts)
 
     compiler = Otherwise(lambda lane, names: set(names), pipeline([True, True], [True, True]))
     asked = compiler.asked(chain())
