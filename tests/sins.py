@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import fakes
 import numpy as np
@@ -15,8 +16,8 @@ from oracles.lane import Engine, LaneSpec, Params, Pipeline
 from oracles.outcome import Facts, Fate, IllFormed, Mutant, Outcome, Ran, Stage
 
 
-def _beside(name: str, **adds: object) -> LaneSpec:
-    return replace(TVM, name=f"relax-export-{name}", asserts=False, **adds)  # type: ignore[arg-type]
+def _beside(name: str, **adds: Any) -> LaneSpec:
+    return replace(TVM, name=f"relax-export-{name}", asserts=False, **adds)
 
 
 ZERO = _beside("zero", pipeline=Pipeline.ZERO, checked=True)
@@ -89,8 +90,8 @@ def one_bit(ran: Ran) -> Ran:
     return replace(ran, outputs=outputs, again=outputs)
 
 
-def facts(**seen: object) -> Ran:
-    return replace(SAME, facts=replace(PLAIN, **seen))  # type: ignore[arg-type]
+def facts(**seen: Any) -> Ran:
+    return replace(SAME, facts=replace(PLAIN, **seen))
 
 
 _STEEP = replace(fakes.honest(SLOPES), outputs=(SLOPES[0].eager, *fakes.wrong_value(SLOPES[1:]).outputs), again=None)

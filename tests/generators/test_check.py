@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,8 +52,8 @@ ZEROS = np.zeros((2, 3), np.float32)
 GOOD = Case(GRAPH, {"x0": ZEROS})
 
 
-def graph(**changes: object) -> Case:
-    return replace(GOOD, graph=replace(GRAPH, **changes))  # type: ignore[arg-type]
+def graph(**changes: Any) -> Case:
+    return replace(GOOD, graph=replace(GRAPH, **changes))
 
 
 def nodes(*items: Node) -> Case:
@@ -271,16 +272,16 @@ def test_every_kind_of_attribute_is_checked(op: str, attrs: Attrs, message: str)
 N = Symbol("n", 1, 4)
 
 
-def symbolic(**changes: object) -> Case:
+def symbolic(**changes: Any) -> Case:
     relu = node("relu", "x0", {}, value("v0", "float32[n,3]"))
     total = node("sum", "v0", OVER_ROWS, value("v1", "float32[n]"))
     graph = Graph((Input(value("x0", "float32[n,3]")),), (relu, total), ("v1",), symbols=(N,))
     case = Case(graph, {"x0": ZEROS}, {"n": 2}, ({"n": 1},))
     for key, changed in changes.items():
         if key in ("symbols", "nodes", "outputs"):
-            case = replace(case, graph=replace(case.graph, **{key: changed}))  # type: ignore[arg-type]
+            case = replace(case, graph=replace(case.graph, **{key: changed}))
         else:
-            case = replace(case, **{key: changed})  # type: ignore[arg-type]
+            case = replace(case, **{key: changed})
     return case
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import fakes
@@ -77,8 +78,8 @@ def test_it_is_asked_in_a_second_run() -> None:
     asked: list[tuple[LaneSpec, ...]] = []
     first = with_lanes(RIGHT, {TVM: WRONG})
 
-    def run(case: Case, lanes: object) -> Result:
-        asked.append(tuple(lanes))  # type: ignore[arg-type]
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        asked.append(tuple(lanes))
         outcomes: dict[LaneSpec, Outcome] = {EXPORTED: WRONG} if len(asked) == 2 else dict(first)
         return Result(outcomes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import fakes
@@ -67,8 +68,8 @@ def test_the_third_opinion_comes_in_a_second_run() -> None:
     asked: list[tuple[LaneSpec, ...]] = []
     first = with_lanes(RIGHT, {ONNXRUNTIME: WRONG})
 
-    def run(case: Case, lanes: object) -> Result:
-        asked.append(tuple(lanes))  # type: ignore[arg-type]
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        asked.append(tuple(lanes))
         outcomes: dict[LaneSpec, Outcome] = dict.fromkeys(ONNX_READERS, HONEST) if len(asked) == 2 else dict(first)
         return Result(outcomes, {Stage.RUN: 1.0}, 2.0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import fakes
@@ -213,8 +214,8 @@ def test_readers_and_what_they_are_judged_by_come_in_a_second_run() -> None:
     }
     runs: list[tuple[LaneSpec, ...]] = []
 
-    def run(case: Case, lanes: object) -> Result:
-        runs.append(tuple(lanes))  # type: ignore[arg-type]
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        runs.append(tuple(lanes))
         both = {**fakes.references(*RIGHT), **dict.fromkeys(ONNX_READERS, HONEST)}
         return Result(dict(first) if len(runs) == 1 else {lane: both[lane] for lane in runs[1]})
 

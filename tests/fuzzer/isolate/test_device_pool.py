@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,12 +48,12 @@ def make(tmp_path: Path) -> Iterator[Make]:
     """A pool of fake devices, `first`, `second`, ...; it ends with the test, and so does whatever it would not kill."""
     pools: list[DevicePool] = []
 
-    def pool(count: int = 1, **more: object) -> DevicePool:
+    def pool(count: int = 1, **more: Any) -> DevicePool:
         devices = []
         for name in ("first", "second", "third")[:count]:
             (tmp_path / name).mkdir()
             devices.append(Device(str(tmp_path / name), kind=DeviceKind.FAKE))
-        made = DevicePool(tmp_path / "scratch", devices, bounds=SHORT, **more)  # type: ignore[arg-type]
+        made = DevicePool(tmp_path / "scratch", devices, bounds=SHORT, **more)
         pools.append(made)
         return made
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from graphs_by_hand import Call, case_of
 
@@ -68,22 +69,22 @@ CAT: tuple[Call, ...] = (("v0", "neg", "x0"), ("v1", "cat", "v0 x0", {"dim": 0})
 TWO = (("x0", "float32[2,3]"), ("x1", "float32[3,2]"))
 
 
-def _frontend(name: str, calls: tuple[Call, ...], how: str = "wrong", **more: object) -> Planted:
-    return Planted(f"frontend {name} {how}", calls, calls[1][1], name, **more)  # type: ignore[arg-type]
+def _frontend(name: str, calls: tuple[Call, ...], how: str = "wrong", **more: Any) -> Planted:
+    return Planted(f"frontend {name} {how}", calls, calls[1][1], name, **more)
 
 
-def _legalization(name: str, calls: tuple[Call, ...], how: str = "wrong", **more: object) -> Planted:
-    return Planted(f"legalization {name} {how}", calls, calls[1][1], name, **more)  # type: ignore[arg-type]
+def _legalization(name: str, calls: tuple[Call, ...], how: str = "wrong", **more: Any) -> Planted:
+    return Planted(f"legalization {name} {how}", calls, calls[1][1], name, **more)
 
 
-def _pass(name: str, calls: tuple[Call, ...], only: str, how: str = "wrong", **more: object) -> Planted:
+def _pass(name: str, calls: tuple[Call, ...], only: str, how: str = "wrong", **more: Any) -> Planted:
     operator = "" if how in ("raise", "die") else calls[1][1]  # one that stops, stops at all of them
-    return Planted(f"pass {name} {how} {only}".strip(), calls, operator, name, **more)  # type: ignore[arg-type]
+    return Planted(f"pass {name} {how} {only}".strip(), calls, operator, name, **more)
 
 
-def _codegen(kind: str, calls: tuple[Call, ...], only: str, how: str = "wrong", **more: object) -> Planted:
+def _codegen(kind: str, calls: tuple[Call, ...], only: str, how: str = "wrong", **more: Any) -> Planted:
     culprit, operator = f"target.build.{kind}", "" if how in ("raise", "die") else calls[1][1]
-    return Planted(f"codegen {kind} {only} {how}", calls, operator, culprit, **more)  # type: ignore[arg-type]
+    return Planted(f"codegen {kind} {only} {how}", calls, operator, culprit, **more)
 
 
 PLANTED: tuple[Planted, ...] = (

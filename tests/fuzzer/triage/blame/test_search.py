@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import fakes
@@ -14,6 +15,7 @@ from fuzzer.triage.blame.search import blame, never_alone
 from fuzzer.triage.signature import signature_of
 from generators.graph import Graph, Input, TensorType, Value
 from oracles.finding import Component, Finding, Kind
+from oracles.lane import LaneSpec
 from oracles.outcome import IllFormed, Raised, Result, Stage
 from oracles.trace import Mistyped, PassRun, Trace
 
@@ -98,10 +100,10 @@ def test_the_checker_says_itself_behind_which_step(after: str, place: Place, cul
     evidence = IllFormed(after, "ValueError", "ill")
     trace = Trace((PASSES[0],), converters=(("flip.default", "BaseFXGraphImporter._flip"),))
 
-    def run(case: object, lanes: object) -> Result:
+    def run(case: object, lanes: Sequence[LaneSpec]) -> Result:
         right = (fakes.expect([1.0, -2.0]),)
         outcomes = dict(fakes.references(*right))
-        for lane in lanes:  # type: ignore[attr-defined]
+        for lane in lanes:
             if lane not in outcomes:
                 ran = fakes.honest(right)
                 outcomes[lane] = replace(ran, facts=replace(ran.facts, ill_formed=evidence, trace=trace))
@@ -171,12 +173,12 @@ def test_which_operator_reads_a_size_that_the_inputs_leave_undefined_is_chance(s
     open_size = replace(x, value=replace(x.value, type=TensorType.parse(f"float32[{size}]")))
     case = replace(case, graph=replace(case.graph, inputs=(open_size,)))
 
-    def run(case: object, lanes: object) -> Result:
+    def run(case: object, lanes: Sequence[LaneSpec]) -> Result:
         right = (fakes.expect([1.0, -2.0]),)
         outcomes = dict(fakes.references(*right))
         ran = fakes.honest(right)
         ill = replace(ran, facts=replace(ran.facts, ill_formed=evidence, trace=trace))
-        outcomes |= {lane: ill for lane in lanes if lane not in outcomes}  # type: ignore[attr-defined]
+        outcomes |= {lane: ill for lane in lanes if lane not in outcomes}
         return Result(outcomes)
 
     finding = Finding(Kind.ILL_FORMED, Component.TVM, replace(fakes.TVM, checked=True), Stage.IMPORT, evidence)
