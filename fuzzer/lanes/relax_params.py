@@ -37,7 +37,7 @@ def main_of(machine: Any, how: Params, params: Sequence[Any]) -> Callable[..., A
     main = machine["main"]
     match how:
         case Params.BOUND | Params.REBOUND:
-            return main
+            return main  # type: ignore[no-any-return]
         case Params.INPUTS:
             rest = tuple(params)
         case Params.BUNDLED:

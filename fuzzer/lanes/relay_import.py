@@ -42,7 +42,7 @@ def _from_trace(bench: Bench, step: Step) -> tuple[Any, Mapping[str, Any]]:
     model = bench.model
     step(Stage.EXPORT)
     with torch.no_grad():
-        traced = torch.jit.trace(model, bench.torch_inputs(), check_trace=False)
+        traced = torch.jit.trace(model, bench.torch_inputs(), check_trace=False)  # type: ignore[no-untyped-call]
     step(Stage.IMPORT)
     types = [(name, (array.shape, str(array.dtype))) for name, array in bench.inputs.items()]
     module, weights = relay.frontend.from_pytorch(traced, types)
