@@ -1,4 +1,4 @@
-"""`fuzz blame`: asks again who is to blame for a saved finding. The finding's folder stays as it is."""
+"""`fuzz blame`: finds out again what is to blame for a saved finding. The finding's folder stays as it is."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fuzzer.triage.signature import signature_of
 
 def blame(
     finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
-    programs: Annotated[bool, typer.Option("--programs", help="Print TVMScript before and after it, too.")] = False,
+    programs: Annotated[bool, typer.Option("--programs", help="Print TVMScript before and after it as well.")] = False,
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
@@ -32,20 +32,20 @@ def blame(
         working("looking for what is to blame", lambda: f"nothing is saved; {finding} stays as it is") as shown,
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
     ):
-        told = find(Counted(fleet, shown).run_fresh, case, doc.finding, signature_of(doc.finding))
+        found = find(Counted(fleet, shown).run_fresh, case, doc.finding, signature_of(doc.finding))
     if json:
-        print_json({"slug": doc.slug, **asdict(told)})
+        print_json({"slug": doc.slug, **asdict(found)})
         return
-    print(f"{doc.slug}: {_in_words(told)}")
-    if told.evidence:
-        print(f"  {told.evidence}.")
-    for title, text in (("before", told.before), ("after", told.after)) if programs else ():
+    print(f"{doc.slug}: {_in_words(found)}")
+    if found.evidence:
+        print(f"  {found.evidence}.")
+    for title, text in (("before", found.before), ("after", found.after)) if programs else ():
         if text:
             print(f"--- {title}\n{text.rstrip()}")
     print(next_line("bisect", finding))
 
 
-def _in_words(told: Blame) -> str:
-    if told.place is None:
-        return "nobody is to blame that could be found" + (f", at {told.operator}" if told.operator else "")
-    return f"{told.place}{told.culprit and f', {told.culprit}'}{told.operator and f', at {told.operator}'}"
+def _in_words(found: Blame) -> str:
+    if found.place is None:
+        return "what is to blame could not be found out" + (f", at {found.operator}" if found.operator else "")
+    return f"{found.place}{found.culprit and f', {found.culprit}'}{found.operator and f', at {found.operator}'}"

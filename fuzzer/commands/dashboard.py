@@ -19,8 +19,8 @@ from generators.graph import Invalid
 
 def dashboard(
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Where to; DIR/dashboard.html if not given.")] = None,
-    serve: Annotated[bool, typer.Option("--serve", help="Serve it on the loopback, anew at each reload.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The file; DIR/dashboard.html if not given.")] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Serve it on the loopback, read anew at each reload.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve; 0: any that is free.")] = 8642,
     json: Annotated[bool, typer.Option("--json", help="Print what the page shows as JSON, and write nothing.")] = False,
 ) -> None:
@@ -38,17 +38,17 @@ def dashboard(
         write_atomically(path, page.encode())
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
-    print(f"{path}: {number_of(len(data.findings), 'finding')}, {len(page.encode()) / 1e6:.1f} MB{_told(data)}")
+    print(f"{path}: {number_of(len(data.findings), 'finding')}, {len(page.encode()) / 1e6:.1f} MB{_unreadable(data)}")
     print(next_line("dashboard", "--serve", "--campaign", campaign) + f", or open {path} in a browser")
 
 
-def _told(data: Data) -> str:
+def _unreadable(data: Data) -> str:
     unreadable = number_of(len(data.unreadable), "folder")
     return f"; {unreadable} that cannot be read: {data.unreadable[0]}" if data.unreadable else ""
 
 
 def _serve(campaign: Path, port: int) -> None:
-    gather(campaign)  # what is no campaign is told of at once
+    gather(campaign)  # raises `Invalid` at once where there is no campaign
     with server(lambda: html(gather(campaign)), port) as serving:
         say(f"http://{LOOPBACK}:{serving.server_address[1]}/ (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):

@@ -22,7 +22,7 @@ from fuzzer.toolchains.registry import finder
 
 
 def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
-    """Prove that every kind of failure is seen; print versions and lanes."""
+    """Prove that every kind of failure is detected; print versions and lanes."""
     find_all = finder(preload)
     with (
         working("testing", lambda: "nothing is saved"),
@@ -38,12 +38,12 @@ def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
     else:
         print("versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()))
         for check in checks:
-            seen = check.seen or "no finding"
-            print(f"  {'ok ' if check.passed else 'BAD'} {check.sin}: {seen} ({check.seconds:.1f} s)")
+            detected = check.seen or "no finding"
+            print(f"  {'ok ' if check.passed else 'BAD'} {check.sin}: {detected} ({check.seconds:.1f} s)")
         print(f"GPUs: {why_no_device or f'{len(devices)} in use'}; {_second_look()}")
         for each in devices:
-            told = each.why_not or "gives the known answer"
-            print(f"  {'ok ' if each.passed else 'BAD'} {each.device}: {told} ({each.seconds:.1f} s)")
+            result = each.why_not or "gives the known answer"
+            print(f"  {'ok ' if each.passed else 'BAD'} {each.device}: {result} ({each.seconds:.1f} s)")
         print("lanes: " + ", ".join(lane.name for lane in LANES))
         print("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
         print(next_line("run", "--seconds", 120) if good else _what_is_wrong(checks))

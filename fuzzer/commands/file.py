@@ -1,4 +1,4 @@
-"""`fuzz file`: shows what would be sent of a finding, files it, and looks after what was filed."""
+"""`fuzz file`: shows the issue that a finding would be, files it, and follows up the issues that were filed."""
 
 from __future__ import annotations
 
@@ -44,17 +44,18 @@ LedgerFile = Annotated[
 
 def file(
     findings: Annotated[list[Path] | None, typer.Argument(help="Folders of crashes/.")] = None,
-    submit: Annotated[bool, typer.Option("--submit", help="File them. Without it nothing is sent.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Ask all that --submit asks, and send nothing.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Though something alike is there, or perhaps misuse.")] = False,
+    submit: Annotated[bool, typer.Option("--submit", help="File them. Without this option nothing is sent.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Check all that --submit checks; send nothing.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="File despite a similar issue or suspected misuse.")] = False,
     repo: Repository = None,
     token_file: TokenFile = None,
     base_url: BaseUrl = PUBLIC,
     ledger: LedgerFile = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Where drafts go; drafts/ beside crashes/ by default.")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder for drafts; drafts/ beside crashes/ by default."),
     ] = None,
-    follow_up: Annotated[bool, typer.Option("--sync", help="Look after what was filed.")] = False,
+    follow_up: Annotated[bool, typer.Option("--sync", help="Follow up the issues that were filed.")] = False,
     resume_filing: Annotated[bool, typer.Option("--resume-filing", help="End a pause.")] = False,
     json: JsonFlag = False,
 ) -> None:
@@ -62,9 +63,9 @@ def file(
     token = secret.of_user(token_file) if submit or token_file else secret.from_environment()
     office = Office(repo, base_url, ledger)
     if not (findings or follow_up or resume_filing):
-        raise Invalid("which finding? (or --sync, or --resume-filing)")
+        raise Invalid("name a finding, or give --sync or --resume-filing")
     read = [drafts.read(folder) for folder in findings or []]
-    _check_nothing_is_told(token, read)
+    _check_no_token(token, read)
     tracker = office.tracker(token) if submit or follow_up or resume_filing or (check and repo) else None
     with office.open_ledger() as books, WhenNeeded() as fleet:
         if tracker and resume_filing:
@@ -85,7 +86,7 @@ def file(
     raise typer.Exit(max((_exit(fate) for _, fate in fates), default=Exit.DONE))
 
 
-def _check_nothing_is_told(token: Secret | None, read: list[Draft]) -> None:
+def _check_no_token(token: Secret | None, read: list[Draft]) -> None:
     for each in read:
         if token and token.is_in(each.text):
             raise Invalid(f"{each.folder}: its report holds the token")
@@ -137,26 +138,26 @@ def _document(draft: Draft, fate: Fate) -> dict[str, object]:
 def _look_after(desk: Desk, tracker: Tracker, *, json: bool) -> None:
     found = sync(desk, tracker)
     if json:
-        listed = [_seen_document(each) for each in found.seen]
+        listed = [_issue_document(each) for each in found.seen]
         print_json({"issues": listed, "paused": found.paused})
         return
     for each in found.seen:
         entry = each.entry
         state = f"{entry.state}{f' as {entry.reason}' if entry.reason else ''}"
-        said = f"commented: {each.comment}" if each.comment else each.told
-        print(f"  {entry.url}  {state}, {each.standing}" + (f"; {said}" if said else ""))
+        news = f"commented: {each.comment}" if each.comment else each.told
+        print(f"  {entry.url}  {state}, {each.standing}" + (f"; {news}" if news else ""))
     print(f"{len(found.seen)} issues: {', '.join(counts(found.seen)) or 'none was filed'}")
     if found.paused:
         resume = next_line("file", "--resume-filing", "--repo", tracker.repository)
         print(f"filing there is paused: {found.paused}; {resume}")
 
 
-def _seen_document(seen: Seen) -> dict[str, object]:
-    entry = seen.entry
+def _issue_document(issue: Seen) -> dict[str, object]:
+    entry = issue.entry
     fields = ("fingerprint", "url", "state", "reason", "labels", "release")
     return {
         **{name: getattr(entry, name) for name in fields},
-        "standing": seen.standing,
-        "told": seen.told,
-        "comment": seen.comment,
+        "standing": issue.standing,
+        "told": issue.told,
+        "comment": issue.comment,
     }

@@ -19,13 +19,13 @@ from generators.graph import Profile
 
 def gen(
     count: Annotated[int, typer.Option(min=1, help="How many cases.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Where the cases come from.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the cases.")] = 0,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write each case to a folder in DIR.")] = None,
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
     nodes: Annotated[int, typer.Option(min=1, help="The most operators of a graph.")] = Limits().max_nodes,
     profile: Annotated[Profile | None, typer.Option(help="Values of this profile only.")] = None,
     stats: Annotated[
-        bool, typer.Option("--stats", help="Ask PyTorch whether they are valid; say what they cover.")
+        bool, typer.Option("--stats", help="Check in PyTorch that they are valid; print what they cover.")
     ] = False,
     json: JsonFlag = False,
 ) -> None:

@@ -34,8 +34,8 @@ def import_models(
             print(*each.lines(), sep="\n")
         written = sum(len(each.written) for each in done)
         lacking = sum((each.harvest.resolved.lacking for each in done), Counter[tuple[str, str]]())
-        told = f"; without a row: {len({title for title, _ in lacking})} functions" if lacking else ""
+        lacks = f"; without a row: {len({title for title, _ in lacking})} functions" if lacking else ""
         if done:
-            print(f"{written} cases written to {into / corpus.FOLDER}{told}; {next_line('run', '--campaign', into)}")
+            print(f"{written} cases written to {into / corpus.FOLDER}{lacks}; {next_line('run', '--campaign', into)}")
     if refused:
         raise typer.Exit(64)

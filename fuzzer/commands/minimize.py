@@ -53,7 +53,7 @@ def minimize(
     if json:
         print_json([_document(each) for each in done])
     elif not done:
-        print(f"none of the lanes that were asked fails on it; {next_line('lanes')}")
+        print(f"no lane that was run fails on it; {next_line('lanes')}")
     else:
         print(*(line for each in done for line in lines(each)), sep="\n")
         saved = next((each.folder for each in done if each.folder), None)

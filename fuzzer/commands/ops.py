@@ -54,4 +54,4 @@ def ops(
 def _measured(order: coverage_of.Order) -> coverage_of.Coverage:
     with Progress(console=Console(stderr=True)) as progress:
         task = progress.add_task("looking at programs", total=coverage_of.number_of_trials(order))
-        return coverage_of.measure(order, lambda seen: progress.update(task, completed=seen.trials))
+        return coverage_of.measure(order, lambda coverage: progress.update(task, completed=coverage.trials))

@@ -1,4 +1,4 @@
-"""`fuzz report`: findings told again, by today's code, from what is stored. Nothing of them is run."""
+"""`fuzz report`: prints saved findings as today's code reports them. Nothing of them is run."""
 
 from __future__ import annotations
 

@@ -49,13 +49,13 @@ def run(
     until_new: Annotated[
         int | None, typer.Option("--until-new", min=1, metavar="N", help="Stop after this many new findings.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Where the cases come from; drawn if not given.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The seed of the cases; random if not given.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),
     lanes: LanesGlob = "*",
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
     toolchain: ToolchainNames = HOST_NAME,
     releases: Annotated[
-        str, typer.Option(metavar="NAMES", help="Hold each new finding against these toolchains, too.")
+        str, typer.Option(metavar="NAMES", help="Run each new finding in these toolchains as well.")
     ] = "",
     guided: Annotated[
         bool, typer.Option("--guided/--random", help="Let what tests showed decide what comes next.")
@@ -69,10 +69,10 @@ def run(
     end: Annotated[int | None, typer.Option(min=0, hidden=True, help="Only tests below this one.")] = None,
     disk_limit: Annotated[
         float | None,
-        typer.Option(min=0, metavar="GB", help="What DIR may take; old tests go first, findings never."),
+        typer.Option(min=0, metavar="GB", help="Disk space for DIR; old tests are deleted first, findings never."),
     ] = None,
     disk_reserve: Annotated[
-        float, typer.Option(min=0, metavar="GB", help="Pause while less is free where DIR is.")
+        float, typer.Option(min=0, metavar="GB", help="Pause while the disk of DIR has less free space.")
     ] = RESERVE / GB,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS|local", help="On the nodes of a Ray cluster: see docs/scale.md.")
@@ -83,7 +83,7 @@ def run(
     node_dir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="With --cluster: where nodes keep theirs; DIR/nodes by default.")
     ] = None,
-    auto_file: Annotated[bool, typer.Option("--auto-file", help="File what is found: see `fuzz file`.")] = False,
+    auto_file: Annotated[bool, typer.Option("--auto-file", help="File new findings: see `fuzz file`.")] = False,
     repo: Repository = None,
     token_file: TokenFile = None,
     base_url: BaseUrl = PUBLIC,
@@ -137,14 +137,14 @@ def run(
             json=json,
         )
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
-        asked = to_stop()
+        stop_requested = to_stop()
         say("warming up the compilers ...")
         keep_memory_tight()
         with Fleet(store.scratch, find_all, tell=say) as executor:
-            warm_up(executor, [other.name for other in others], asked)
+            warm_up(executor, [other.name for other in others], stop_requested)
             task = Campaign(settings, store, executor)
             with watched(task, metrics), filer(task.triage.new, store.crashes, executor, say) as filed:
-                obey_signals(task, asked, filed.drop)
+                obey_signals(task, stop_requested, filed.drop)
                 task.run()
         summarise(task, store, executor.quarantined, preload)
 

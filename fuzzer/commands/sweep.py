@@ -43,12 +43,12 @@ def sweep(
     say("taking PyTorch's samples (a minute for all operators) ...")
     with working("taking samples", lambda: "no sample is kept; the next sweep takes them anew"):
         task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
-    asked = to_stop()
+    stop_requested = to_stop()
     with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
         settings = Settings(out, store.state.seed, LaneMix(chosen), RunLimits(seconds), workers=workers, json=json)
-        warm_up(executor, (), asked)
+        warm_up(executor, (), stop_requested)
         campaign = Campaign(settings, store, executor, task.case, task.watch)
-        obey_signals(campaign, asked)
+        obey_signals(campaign, stop_requested)
         with watched(campaign):
             campaign.run()
         table = task.write_table()

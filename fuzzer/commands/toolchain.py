@@ -23,7 +23,7 @@ toolchain = typer.Typer(
     help="Other releases of TVM, in which the same lanes run.", add_completion=False, rich_markup_mode=None
 )
 
-Name = Annotated[str, typer.Argument(help="Its name.")]
+Name = Annotated[str, typer.Argument(help="The name of the toolchain.")]
 
 
 @toolchain.callback()

@@ -1,4 +1,4 @@
-"""`fuzz triage`: the findings of a campaign, what is known of them, and which of them are one."""
+"""`fuzz triage`: lists the findings of a campaign, known behaviour, and duplicates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def triage(
     unsupported: Annotated[bool, typer.Option("--unsupported", help="What each importer lacks, counted.")] = False,
     known: Annotated[bool, typer.Option("--known", help="Known behaviour: how often each entry was met.")] = False,
     merge: Annotated[
-        bool, typer.Option("--merge", help="Put findings together whose signatures agree today; nothing is deleted.")
+        bool, typer.Option("--merge", help="Merge findings whose signatures agree today; nothing is deleted.")
     ] = False,
     json: JsonFlag = False,
 ) -> None:
@@ -68,7 +68,7 @@ def triage(
 
 
 def _merged(campaign: Path, folders: Sequence[Path]) -> list[Merge]:
-    """Of all findings or none: what stood under one that was left out would be forgotten."""
+    """Merge all findings or none: without one of them, its duplicates would be lost."""
     try:
         return merging.merge(campaign)
     except Invalid:
@@ -115,5 +115,5 @@ def _merge_lines(merged: Sequence[Merge], campaign: Path) -> Iterator[str]:
         yield into
         yield from (f"  and {each.slug}: {each.why}" for each in merged if each.into == into)
     bugs = len({each.into for each in merged})
-    told = f"duplicates: {len(merged)}, of {number_of(bugs, 'finding')}" if merged else "no two findings are one"
-    yield f"{told}; {next_line('triage', '--campaign', campaign)}"
+    summary = f"duplicates: {len(merged)}, of {number_of(bugs, 'finding')}" if merged else "no two findings are one"
+    yield f"{summary}; {next_line('triage', '--campaign', campaign)}"

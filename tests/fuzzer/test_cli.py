@@ -420,14 +420,7 @@ def test_help_imports_neither_numpy_nor_a_verb(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())
     assert "Commands:" in done.stdout
-    assert {name for name in loaded if name.startswith(("fuzzer", "generators", "oracles"))} == {
-        "fuzzer",
-        "fuzzer.cli",
-        "fuzzer.exit_codes",
-        "fuzzer.isolate",
-        "fuzzer.isolate.secrets",
-        "fuzzer.terminal",
-    }
+    assert not [name for name in loaded if name.startswith(("fuzzer.commands", "generators", "oracles"))]
     assert not loaded & {"numpy", "rich", "torch", "tvm"}
 
 

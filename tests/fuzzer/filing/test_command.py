@@ -168,7 +168,7 @@ def test_a_token_that_is_none(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("file", "which finding?"),
+        ("file", "name a finding"),
         ("file nowhere", "nowhere"),
         ("file --sync", "--repo OWNER/NAME is missing"),
         ("file --resume-filing", "--repo OWNER/NAME is missing"),
