@@ -11,6 +11,8 @@ from fuzzer.isolate.fleet import Lab
 from fuzzer.isolate.toolchain import HOST, HOST_NAME
 from fuzzer.lanes import select
 from fuzzer.report import finding_file
+from fuzzer.report.own_script import warning, with_own_script
+from fuzzer.terminal import say
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchains, named, runs_in
 from fuzzer.triage.blame import Releases
@@ -99,7 +101,11 @@ def _minimized(lab: Lab, store: Store, wanted: Wanted, sighting: Sighting, worke
     found = investigate(lab.run_fresh, wanted.case, sighting, releases, lab.examine, workers)
     folder = None
     if not found.flaky:
+        if not store.holds(found):
+            found = with_own_script(lab, found, lab.versions)
         doc = store.save(found, sighting, lab.versions) or store.findings.get(found.key)
+        if doc is not None and (line := warning(doc)):
+            say(line)
         folder = store.crashes / doc.slug if doc else None
     return _summary(found, wanted.case, sighting.finding.lane, folder)
 

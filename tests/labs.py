@@ -8,6 +8,7 @@ import fakes
 import numpy as np
 
 from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.isolate.script import SHOWS, ScriptRun
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Ran, Result
@@ -39,6 +40,9 @@ class LyingLab:
         return Result({lane: outcomes[lane] for lane in lanes}, cpu_seconds=1.0)
 
     run_fresh = run
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        return ScriptRun(SHOWS)
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         self.examined.append((case.graph.ops, lane))

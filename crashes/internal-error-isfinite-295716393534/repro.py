@@ -1,15 +1,15 @@
 """Compiling `torch.isfinite` fails: Check failed: (t.MatchesCode(DLDataTypeCode::kDLFloat)) is false
 
-Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell. (difftvm 295716393534)
+Exits 1 while the bug is there, 0 when it is gone, 125 when it cannot tell. (difftvm 295716393534)
 """
 
 import sys
 
+sys.excepthook = lambda *error: (sys.__excepthook__(*error), sys.exit(125))  # other failures: cannot tell
+
 import torch
 import tvm
 from tvm.relax.frontend.torch import from_exported_program
-
-sys.excepthook = lambda *error: (sys.__excepthook__(*error), sys.exit(2))  # other failures: cannot tell
 
 
 class Model(torch.nn.Module):
@@ -35,5 +35,5 @@ except Exception as error:
     print("expected: no error; PyTorch gives", *expected)
     print(f"actual: {type(error).__name__}: {error}")
     same = type(error).__name__ == "InternalError"
-    sys.exit(1 if same and "Check failed: (t.MatchesCode(DLDataTypeCode::kDLFloat)) is" in str(error) else 2)
+    sys.exit(1 if same and "Check failed: (t.MatchesCode(DLDataTypeCode::kDLFloat)) is" in str(error) else 125)
 print("the bug is gone: there is no error")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from fuzzer.campaign.gate import Gate
 from fuzzer.isolate.fleet import Lab
 from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.isolate.script import ScriptRun
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
@@ -44,6 +45,10 @@ class GatedLab:
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         with self._admitted():
             return self._lab.examine(case, lane)
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        with self._admitted():
+            return self._lab.run_script(source, lane)
 
     @contextmanager
     def _admitted(self) -> Iterator[None]:

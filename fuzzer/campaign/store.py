@@ -276,6 +276,13 @@ class Store:
         """The findings that show this failure, whatever the version of difftvm that saved them called it."""
         return [key for key, coarse in self._coarse.items() if coarse.same_failure(signature)]
 
+    def holds(self, found: Confirmed) -> bool:
+        """Whether `save` would count it as known, and write nothing."""
+        with self._lock:
+            return known_behaviour.match(found.signature) is not None or (
+                (self._twin(found) or found.key) in self._known_docs
+            )
+
     def save(self, found: Confirmed, sighting: Sighting, versions: dict[str, str]) -> FindingDoc | None:
         """Write the finding's folder; None, and one more in the count, where its signature is there already, or known
         behaviour."""

@@ -9,7 +9,9 @@ from fuzzer.campaign.activity import Activity
 from fuzzer.campaign.gated_lab import GatedLab
 from fuzzer.campaign.store import Store
 from fuzzer.report.finding_file import FindingDoc
+from fuzzer.report.own_script import warning, with_own_script
 from fuzzer.settings import Settings
+from fuzzer.terminal import say
 from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.investigate import Sighting, investigate
 from generators.graph import Case
@@ -34,12 +36,16 @@ class Triage:
         self._activity.begin(f"a new {sighting.finding.kind} of {sighting.finding.lane.name}")
         try:
             found = investigate(self._lab.run_fresh, case, sighting, self._releases, self._lab.examine)
+            if not self._store.holds(found):
+                found = with_own_script(self._lab, found, self._lab.versions)
             doc = self._store.save(found, sighting, self._lab.versions)
         except OSError:  # the test is repeated. Any other error is our mistake, and one such test is enough
             self._store.disclaim(sighting)
             raise
         if doc is not None:
             self.new.append(doc)
+            if line := warning(doc):
+                say(line)
         return found.slips
 
     def _releases(self, lane: LaneSpec) -> Sequence[Release]:

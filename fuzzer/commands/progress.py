@@ -17,6 +17,7 @@ from fuzzer.terminal import say
 if TYPE_CHECKING:
     from fuzzer.isolate.fleet import Lab
     from fuzzer.isolate.sanitizer import SanitizerReport
+    from fuzzer.isolate.script import ScriptRun
     from generators.graph import Case
     from oracles.lane import LaneSpec
     from oracles.outcome import Result
@@ -78,6 +79,9 @@ class Counted:
         self.runs += 1
         self.shown.count(self.runs, "runs")
         return result
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        return self.lab.run_script(source, lane)
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         return self.lab.examine(case, lane)

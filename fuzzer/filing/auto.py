@@ -19,7 +19,7 @@ from fuzzer.filing.office import Office
 from fuzzer.filing.secret import Secret
 from fuzzer.isolate.child_process import OwnFailure
 from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.fleet import FreshRunner
+from fuzzer.isolate.fleet import Reproducer
 from fuzzer.report.finding_file import FindingDoc
 from generators.graph import Invalid
 from oracles.finding import Component
@@ -42,7 +42,7 @@ class AutoFiler:
         token: Secret,
         crashes: Path,
         new: Sequence[FindingDoc],
-        backend: FreshRunner,
+        backend: Reproducer,
         tell: Callable[[str], None],
     ) -> None:
         """Entering it raises, before the campaign begins, what would keep each finding from being filed: `Unreachable`
@@ -111,7 +111,7 @@ class NobodyFiles:
         return None
 
 
-Start = Callable[[Sequence[FindingDoc], Path, FreshRunner, Callable[[str], None]], AutoFiler | NobodyFiles]
+Start = Callable[[Sequence[FindingDoc], Path, Reproducer, Callable[[str], None]], AutoFiler | NobodyFiles]
 """From a campaign's new findings, their folder, what runs lanes, and who is told."""
 
 

@@ -17,9 +17,10 @@ from fuzzer.filing.draft import Draft
 from fuzzer.filing.ledger import Ledger, Step, state_folder
 from fuzzer.filing.newest import Newest
 from fuzzer.filing.tracker import BODY, TITLE, Issue, Tracker
-from fuzzer.isolate.fleet import FreshRunner
+from fuzzer.isolate.fleet import Reproducer
 from fuzzer.isolate.toolchain import HOST_NAME, Kind, language_of
 from fuzzer.replay import replay
+from fuzzer.report import own_script, record
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.report.issue import marker
 from fuzzer.toolchains.lanes import in_toolchain
@@ -59,7 +60,7 @@ class Desk:
     ledger: Ledger
     place: str = ""
     tracker: Tracker | None = None
-    backend: Callable[[], FreshRunner] | None = None
+    backend: Callable[[], Reproducer] | None = None
     newest: Newest = NOT_ASKED
 
 
@@ -131,6 +132,14 @@ def presentable(draft: Draft, desk: Desk) -> Answer:
     return shut(f"it names {named[0]!r}", forcible=True) if named else opened()
 
 
+def script_showed(draft: Draft, desk: Desk) -> Answer:
+    """How its repro.py ended when the finding was saved."""
+    script = draft.doc.script
+    if script is None:
+        return opened("not run: an earlier version of difftvm saved it")
+    return opened() if script.shows else shut(f"its repro.py {script.words}")
+
+
 # --- what the books say
 
 
@@ -178,6 +187,14 @@ def reproduces(draft: Draft, desk: Desk) -> Answer:
     same = _same(draft, desk, draft.doc.lane.toolchain)
     told = f"{same} of {REPRODUCTIONS} fresh runs"
     return opened(told) if same == REPRODUCTIONS else shut(told)
+
+
+def script_shows(draft: Draft, desk: Desk) -> Answer:
+    """How the script that the issue holds ends now."""
+    if desk.backend is None:
+        return unasked("--check or --submit runs it")
+    run = own_script.run(desk.backend(), record.read(draft.folder))
+    return opened() if run.shows else shut(f"its repro.py {run.words}")
 
 
 def in_the_newest(draft: Draft, desk: Desk) -> Answer:
@@ -240,6 +257,7 @@ AT_A_GLANCE = (
     Gate("is no misuse", no_misuse),
     Gate("is not known", not_known),
     Gate("can be shown", presentable),
+    Gate("was shown by its script", script_showed),
 )
 BY_THE_BOOKS = (
     Gate("may be filed now", not_stopped),
@@ -249,6 +267,7 @@ BY_THE_BOOKS = (
 )
 BY_RUNNING = (
     Gate("reproduces", reproduces),
+    Gate("is shown by its script", script_shows),
     Gate("fails in the newest release", in_the_newest),
 )
 BY_ASKING = (Gate("is in no other issue", not_there),)

@@ -20,9 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
-from fuzzer.isolate import processes
+from fuzzer.isolate import processes, script
 from fuzzer.isolate.child_process import Bounds, ChildProcess, Zygote, together, with_deadline
 from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.isolate.script import ScriptRun
 from fuzzer.isolate.toolchain import HOST, Toolchain, surroundings
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -188,6 +189,13 @@ class Executor:
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         """compute-sanitizer looks at devices only."""
         return ()
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        """Run a finding's script in this toolchain's interpreter."""
+        done, cpu = script.run(source, self._toolchain, self.bounds, self._scratch / "scripts")
+        with self._lock:
+            self._spent += cpu
+        return done
 
     def _fork(self) -> ChildProcess:
         """A fresh child; a zygote that has gone (the kernel was short of memory, say) is started anew once."""

@@ -12,11 +12,13 @@ from types import TracebackType
 from typing import Protocol
 
 from fuzzer.availability import THIS, Machine, runs_on_a_device
+from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.device_pool import DevicePool, to_nobody
 from fuzzer.isolate.devices import Device
 from fuzzer.isolate.executor import EnvironmentMissing, Executor
 from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.isolate.script import ScriptRun
 from fuzzer.isolate.toolchain import HOST_NAME, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -36,7 +38,16 @@ class Runner(FreshRunner, Protocol):
         """Run the lanes in processes that may have run others."""
 
 
-class Lab(Runner, Protocol):
+class ScriptRunner(Protocol):
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        """Run a finding's script where its lane ran: in that toolchain's interpreter, under the bounds of a lane."""
+
+
+class Reproducer(FreshRunner, ScriptRunner, Protocol):
+    """Shows a finding again, and runs its script. Filing uses it."""
+
+
+class Lab(Runner, ScriptRunner, Protocol):
     """Runs lanes, and can investigate what fails."""
 
     @property
@@ -96,6 +107,7 @@ class Fleet:
         self._backends: dict[Place, Backend] = {}
         self._lock = threading.Lock()
         self._closed = False
+        self._script_cpu = 0.0
 
     def __enter__(self) -> Fleet:
         return self
@@ -121,8 +133,8 @@ class Fleet:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of all zygotes, children and workers so far."""
-        return sum(backend.cpu_seconds for backend in list(self._backends.values()))
+        """Of all zygotes, children, workers and scripts so far."""
+        return self._script_cpu + sum(backend.cpu_seconds for backend in list(self._backends.values()))
 
     @property
     def quarantined(self) -> dict[Device, str]:
@@ -139,6 +151,12 @@ class Fleet:
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         return self.backend(self.place_of(lane)).examine(case, lane)
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        done, cpu = script.run(source, self._find(lane.toolchain), self.bounds, self._scratch / "scripts")
+        with self._lock:
+            self._script_cpu += cpu
+        return done
 
     def place_of(self, lane: LaneSpec) -> Place:
         """References are lanes of the host."""

@@ -11,6 +11,7 @@ from typing import Any, assert_never
 import msgspec
 
 from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.isolate.script import ScriptRun
 from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.signature import Signature
@@ -76,7 +77,8 @@ class Told(msgspec.Struct, forbid_unknown_fields=True):
 class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     """`signature` is the identity's short name; `ops` are the operators of the reduced case, in graph order; `reports`
     are compute-sanitizer's; `cpu_seconds` went into confirming and reducing it;
-    `found` is when it was saved, in Unix's seconds: 0 where an earlier version of difftvm saved it."""
+    `found` is when it was saved, in Unix's seconds: 0 where an earlier version of difftvm saved it.
+    `script` is how its repro.py ended when it was saved: None where an earlier version saved it."""
 
     format: int
     slug: str
@@ -100,6 +102,7 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     reports: tuple[SanitizerReport, ...] = ()
     cpu_seconds: float = 0.0
     found: float = 0.0
+    script: ScriptRun | None = None
 
     @property
     def finding(self) -> Finding:
@@ -131,6 +134,7 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
         found.releases,
         found.reports,
         round(found.cpu_seconds, 2),
+        script=found.script,
     )
 
 

@@ -27,6 +27,19 @@ def quoted(text: str) -> str:
     return repr(text) if text.count('"') > text.count("'") else double
 
 
+def literal_of(value: object) -> str:
+    """What `repr` writes, with strings as `quoted` writes them."""
+    match value:
+        case str():
+            return quoted(value)
+        case list():
+            return listed([literal_of(item) for item in value])
+        case dict():
+            return "{" + ", ".join(f"{literal_of(key)}: {literal_of(item)}" for key, item in value.items()) + "}"
+        case _:
+            return repr(value)
+
+
 def listed(items: Iterator[str] | list[str]) -> str:
     return f"[{', '.join(items)}]"
 

@@ -1,183 +1,98 @@
 """`repro.py`: a script that shows one finding without difftvm, fit for a bug report.
 
-It exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell, whatever goes wrong otherwise included.
+It exits 1 while the bug is there, 0 when it is gone, 125 when it cannot tell, whatever else goes wrong included: what
+`git bisect run` expects.
 Where TVM is to blame for what it makes of an ONNX file, the script builds that file and needs no PyTorch.
+
+The text is in the templates of `fuzzer/templates/repro/`. The modules `repro_*` compute what the templates take:
+expressions, lines, and which part of a template applies.
 """
 
 from __future__ import annotations
 
 import re
-import signal
 from dataclasses import replace
-from typing import assert_never
+
+import jinja2
 
 from fuzzer import gradient
-from fuzzer.report import repro_gradient, repro_lane, repro_onnx, repro_relay, repro_verdict, words
-from fuzzer.report.python_source import docstring, formatted, listed, powers_hugged, quoted, tuple_of
+from fuzzer.report import (
+    repro_gradient,
+    repro_importers,
+    repro_lane,
+    repro_model,
+    repro_onnx,
+    repro_target,
+    repro_verdict,
+    words,
+)
+from fuzzer.report.headline import headline as headline
+from fuzzer.report.python_source import docstring, formatted
 from fuzzer.report.record import Record
-from fuzzer.report.repro_values import literal
-from fuzzer.triage.signature import readable
-from generators.graph import Array, Case, DType, Input, Layout
-from generators.torch_source import HEADER, render
-from oracles.finding import PYTORCH, Excess, Finding, Kind, Mismatch, SideEffect
+from fuzzer.report.repro_imports import imports
+from fuzzer.report.repro_inputs import telling_inputs
 from oracles.lane import gives_gradients, speaks_relay
-from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, TimedOut
+from oracles.transforms import NAMED as TRANSFORMS
 
-EXITS = "Exits 1 while the bug is there, 0 when it is gone, 2 when it cannot tell."
+CANNOT_TELL = 125
+"""The exit status by which `git bisect run` skips a commit."""
 
-_OTHERWISE = "sys.excepthook = lambda *error: (sys.__excepthook__(*error), sys.exit(2))  # other failures: cannot tell"
+EXITS = f"Exits 1 while the bug is there, 0 when it is gone, {CANNOT_TELL} when it cannot tell."
+
+NEEDS_RELAY = (
+    "Needs a TVM that has Relay (before 0.20): `fuzz toolchain add relay` installs 0.17,\n"
+    "`fuzz toolchain python relay repro.py` runs this in it."
+)
+
+_OTHERWISE = (
+    "sys.excepthook = lambda *error: (sys.__excepthook__(*error), sys.exit(125))  # other failures: cannot tell"
+)
+
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.PackageLoader("fuzzer", "templates/repro"),
+    autoescape=False,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+    undefined=jinja2.StrictUndefined,
+)
 
 
 def script(record: Record) -> str:
     """The source, formatted."""
     finding, doc = record.finding, record.doc
     preloaded = doc.versions.get("preload", "")
-    model = repro_onnx.model(record.onnx, record.case) if record.onnx else _model(record)
-    blocks = [*([_PRELOAD] if preloaded else []), *model]
-    blocks += [*repro_lane.functions(record.case, finding, record.onnx), repro_verdict.text(finding, record.onnx)]
-    body = "\n\n".join(block.strip("\n") for block in blocks)
-    if _has_bfloat16(record) and record.onnx is None:
-        body = re.sub(r"\b(x|output)\.numpy\(\)", r"as_numpy(\1)", body)
-    if re.search(r"\bnames\b", body):
-        body = body.replace("\ninputs = ", f"\nnames = {_names(record.case)}\ninputs = ", 1)
     asks = [f"{preloaded} was preloaded: give its path as the argument."] if preloaded else []
-    asks += [repro_relay.NEEDS] if speaks_relay(finding.lane) else []
+    asks += [NEEDS_RELAY] if speaks_relay(finding.lane) else []
     head = docstring([words.capital(words.plain_title(record)), *asks, f"{EXITS} (difftvm {doc.signature})"])
-    return formatted(f"{head}\n\n{_imports(body)}\n\n{_OTHERWISE}\n\n{body.strip()}\n")
+    body = re.sub(r"\n{3,}", "\n\n", _body(record).strip())
+    standard, others = imports(f"{_OTHERWISE}\n{body}")
+    return formatted("\n\n".join([head, standard, _OTHERWISE, others, body]) + "\n")
 
 
-_PRELOAD = """
-if sys.argv[1:] and sys.argv[1] != "run":
-    os.environ["PRELOAD"] = sys.argv.pop(1)  # for processes that this one starts, too
-if "PRELOAD" in os.environ:
-    runpy.run_path(os.environ["PRELOAD"])
-"""
-
-
-def _model(record: Record) -> list[str]:
-    """Model, inputs, and what eager PyTorch makes of them."""
-    differentiated = gives_gradients(record.doc.lane)
-    case = gradient.as_function(record.case) if differentiated else replace(record.case, graph=record.case.bound)
-    return [
-        powers_hugged(render(case.graph).removeprefix(HEADER)),
-        *([_AS_NUMPY] if _has_bfloat16(record) else []),
-        _data(case),
-        *([repro_gradient.expected(record.case)] if differentiated else []),
-    ]
-
-
-def _has_bfloat16(record: Record) -> bool:
-    graph = record.case.bound
-    seen = [item.value.type for item in graph.inputs if not item.role.is_owned] + list(graph.output_types)
-    return any(type.dtype is DType.BFLOAT16 for type in seen)
-
-
-def _data(case: Case) -> str:
-    params = ", ".join(f"{name}={literal(array)}" for name, array in case.owned.items())
-    items = [item for item in case.graph.inputs if not item.role.is_owned]
-    inputs = tuple_of([_laid_out(item, case.tensors[item.value.name]) for item in items])
-    return (
-        f"torch.set_grad_enabled(False)\nmodel = Model({params}).eval()\ninputs = {inputs}\n"
-        "expected = [output.numpy() for output in model(*inputs)]"
+def _body(record: Record) -> str:
+    finding, case = record.finding, telling_inputs(record.case, record.finding.kind)
+    differentiated = gives_gradients(finding.lane)
+    shown = gradient.as_function(case) if differentiated else replace(case, graph=case.bound)
+    bfloat16 = record.onnx is None and repro_model.has_bfloat16(case)
+    torch_to_numpy = "as_numpy({})" if bfloat16 else "{}.numpy()"
+    one, several = "[out.numpy()]", f"[{torch_to_numpy.format('x')} for x in out]"
+    return _TEMPLATES.get_template("script.py.j2").render(
+        preloaded=record.doc.versions.get("preload", ""),
+        bfloat16=bfloat16,
+        numpy=torch_to_numpy.format,
+        outputs={
+            "one": one,
+            "several": several,
+            "any": f'{one} if hasattr(out, "numpy") else {several}',
+        },
+        onnx=repro_onnx.parts(record.onnx, case) if record.onnx else None,
+        torch=repro_model.parts(shown, finding.lane),
+        gradient=repro_gradient.parts(case) if differentiated else None,
+        helpers=dict.fromkeys(TRANSFORMS[name].helper for name in finding.lane.passes if TRANSFORMS[name].helper),
+        target=repro_target.parts(finding),
+        checks=repro_lane.checks(finding),
+        open_sizes=repro_importers.open_sizes(case) if finding.lane.symbolic else None,
+        functions=repro_lane.functions(case, finding, torch_to_numpy, built=record.onnx is not None),
+        verdict=repro_verdict.verdict(finding, built=record.onnx is not None),
     )
-
-
-def _names(case: Case) -> str:
-    return listed([quoted(name) for name in case.inputs])
-
-
-_AS_NUMPY = """
-def as_numpy(tensor):
-    if tensor.dtype == torch.bfloat16:
-        return tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-    return tensor.numpy()
-"""
-
-
-def _laid_out(item: Input, array: Array) -> str:
-    """As `fuzzer.lanes.base.laid_out` does it."""
-    match item.layout:
-        case Layout.CONTIGUOUS:
-            return literal(array)
-        case Layout.TRANSPOSED:
-            order = ", ".join(map(str, reversed(range(array.ndim))))
-            return f"{literal(array)}.permute({order}).contiguous().permute({order})"
-        case Layout.STRIDED:
-            return f"{literal(array)}.repeat_interleave(2, -1)[..., ::2]"
-        case Layout.EXPANDED:
-            return f"{literal(array[:1])}.expand({', '.join(map(str, array.shape))})"
-
-
-def headline(finding: Finding) -> str:
-    """One sentence for a person."""
-    lane = finding.lane.name
-    match finding.evidence:
-        case Raised(stage=stage, type=name, message=message):
-            first = readable(message).split("\n")[0][:200]
-            return f"{lane} refuses a valid PyTorch model in its {stage} step: {name}: {first}"
-        case Died(stage=stage, cause=cause, code=code):
-            how = signal.Signals(code).name if cause is Cause.SIGNAL else f"{cause} {code}"
-            return f"{lane} ends its process in its {stage} step ({how})."
-        case TimedOut(stage=stage, seconds=seconds):
-            return f"{lane} does not come back from its {stage} step within {seconds:.0f} s."
-        case Mismatch() as m:
-            if finding.kind is Kind.UNSTABLE:
-                return f"{lane}: a second run on the same inputs gives another result; {m.actual}."
-            whose = "" if m.against == PYTORCH else f", as in {m.against}"
-            how = f" ({m.by})" if m.by else ""
-            return f"{lane}{how}: output {m.output} should be {m.expected}{whose}, but is {m.actual}."
-        case IllFormed(after=after, message=message):
-            first = readable(message).split("\n")[0][:200]
-            return f"{lane}: the module is ill-formed after {after}: {first}"
-        case Mutant(change=change, fate=fate):
-            return f"{lane}: the checker lets an ill-formed module pass ({change}); what becomes of it: {fate}."
-        case SideEffect(modified=modified, aliases=aliases):
-            shared = [f"output {output} shares memory with input {name}" for output, name in aliases]
-            changed = [f"input {name} is changed" for name in modified]
-            return f"{lane}: {', '.join(changed + shared)}; in PyTorch it is not so."
-        case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
-            return f"{lane}: {measured:,.6g} {quantity}, where {allowed:,.6g} are ample (against {against})."
-        case _:
-            assert_never(finding.evidence)
-
-
-_IMPORTS = (
-    ("import base64", r"\bbase64\."),
-    ("import io", r"\bio\."),
-    ("import json", r"\bjson\."),
-    ("import os", r"\bos\."),
-    ("import random", r"\brandom\."),
-    ("import re", r"\bre\."),
-    ("import runpy", r"\brunpy\."),
-    ("import subprocess", r"\bsubprocess\."),
-    ("import sys", r""),
-    ("import tempfile", r"\btempfile\."),
-    ("import time", r"\btime\."),
-    ("import zlib", r"\bzlib\."),
-    ("", ""),
-    ("import ml_dtypes", r"\bml_dtypes\."),
-    ("import numpy as np", r"\bnp\."),
-    ("import onnx", r"\bonnx\.load"),
-    ("import onnxruntime", r"\bonnxruntime\."),
-    ("import torch", r"\btorch\."),
-    ("import torch.nn.functional as F", r"\bF\."),
-    ("import tvm", r"\btvm\."),
-    ("from onnx import TensorProto, helper, numpy_helper", r"\bnumpy_helper\."),
-    ("from onnx import TensorProto, helper", r"\A(?!(?s:.*)\bnumpy_helper\.)(?s:.*)\bTensorProto\."),
-    ("from onnxscript import ir, optimizer", r"\boptimizer\."),
-    ("from tvm import relax", r"\brelax\."),
-    ("from tvm import relay", r"\brelay\."),
-    ("from tvm.contrib.graph_executor import GraphModule", r"\bGraphModule\("),
-    ("from tvm.relax.frontend import detach_params", r"\bdetach_params\("),
-    ("from tvm.relax.frontend.onnx import from_onnx", r"(?<!\.)\bfrom_onnx\("),
-    ("from tvm.relax.frontend.torch import from_exported_program", r"\bfrom_exported_program\("),
-    ("from tvm.relax.frontend.torch import from_fx", r"\bfrom_fx\("),
-    ("from tvm.relax.frontend.torch import relax_dynamo", r"\brelax_dynamo\("),
-    ("from tvm.relay.build_module import bind_params_by_name", r"\bbind_params_by_name\("),
-    ("from tvm.runtime.vm import VirtualMachine", r"(?<![.\w])VirtualMachine\("),
-)
-
-
-def _imports(body: str) -> str:
-    """Those that the body uses, in the usual order."""
-    return "\n".join(line for line, used in _IMPORTS if re.search(used, body)).strip("\n")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from fuzzer.isolate.device_station import ON_THE_DEVICE
 from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.isolate.script import ScriptRun
 from fuzzer.onnx_model import OnnxModel
 from fuzzer.triage import exported
 from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
@@ -59,6 +60,7 @@ class Confirmed:
     onnx         the file that TVM reads otherwise than onnxruntime does
     slips        other failures of TVM that the reduction found, each with its case. Each is a sighting of its own
     cpu_seconds  the cost of confirming, reducing and naming
+    script       how its repro.py ended; None where it has not run
     """
 
     signature: Signature
@@ -75,6 +77,7 @@ class Confirmed:
     onnx: OnnxModel | None = None
     slips: tuple[tuple[Case, Sighting], ...] = ()
     cpu_seconds: float = 0.0
+    script: ScriptRun | None = None
 
     @property
     def flaky(self) -> bool:

@@ -19,7 +19,9 @@ from fuzzer.campaign.numbers import ALL, Share
 from fuzzer.campaign.store import ERRORS, Store
 from fuzzer.campaign.trouble import TROUBLE
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool
+from fuzzer.isolate.script import SHOWS, ScriptRun
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
+from fuzzer.report import finding_file
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.settings import LaneMix, RunLimits, Settings
 from fuzzer.triage.investigate import Confirmed
@@ -44,6 +46,8 @@ class FakeExecutor:
         self.versions = {"tvm": "0"}
         self.cpu_seconds = 0.0
         self.reports: tuple[SanitizerReport, ...] = ()
+        self.script = ScriptRun(SHOWS)
+        self.scripts: list[str] = []
         self.ran: list[tuple[str, tuple[LaneSpec, ...]]] = []
         self._lock = threading.Lock()
 
@@ -57,6 +61,10 @@ class FakeExecutor:
         return Result({lane: outcomes[lane] for lane in lanes})
 
     run_fresh = run
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        self.scripts.append(source)
+        return self.script
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         return self.reports
@@ -132,6 +140,21 @@ def test_no_time_no_tests(tmp_path: Path) -> None:
         Campaign(settings(tmp_path, RunLimits(seconds=0.0)), store, FakeExecutor(), cases(7), watch(told)).run()
         assert store.state.next_test == 0
     assert told == []
+
+
+@pytest.mark.parametrize(("code", "lines"), [(SHOWS, 0), (0, 1)])
+def test_the_script_of_a_finding_runs_once_and_one_that_does_not_show_its_bug_is_told(
+    code: int, lines: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    executor = FakeExecutor({f"number {index}": refused(0) for index in range(3)})
+    executor.script = ScriptRun(code)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(3))
+        campaign.run()
+        (doc,) = campaign.triage.new
+    assert executor.scripts == [(tmp_path / "crashes" / doc.slug / "repro.py").read_text()]
+    assert finding_file.read(tmp_path / "crashes" / doc.slug).script == ScriptRun(code)
+    assert capsys.readouterr().err.count("its repro.py says that the bug is gone (exit code 0)") == lines
 
 
 def test_what_compute_sanitizer_saw_stands_in_the_report_of_what_ran(tmp_path: Path) -> None:

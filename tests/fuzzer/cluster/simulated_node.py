@@ -24,6 +24,7 @@ from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.numbers import Share, parsed
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.processes import die_with_parent
+from fuzzer.isolate.script import SHOWS, ScriptRun
 from fuzzer.lanes import TVM_LANES
 from fuzzer.settings import Disk, LaneMix, Settings
 from fuzzer.signals import on_first_signal
@@ -60,6 +61,9 @@ class Lanes:
         if bug is not None:
             outcomes[TVM_LANES[0]] = bug
         return Result({lane: outcomes[lane] for lane in lanes})
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        return ScriptRun(SHOWS)
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[()]:
         return ()

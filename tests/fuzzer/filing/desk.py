@@ -20,6 +20,7 @@ from fuzzer.filing.ledger import Ledger
 from fuzzer.filing.newest import Newest
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Patience
+from fuzzer.isolate.script import SHOWS, ScriptRun
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Result, Skipped
@@ -57,6 +58,8 @@ class Shows:
         self.cpu_seconds = 0.0
         self.versions = dict(draft.doc.versions)
         self.toolchains: list[str] = []
+        self.script = ScriptRun(SHOWS)
+        self.sources: list[str] = []
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: object = None) -> Result:
         self.runs += 1
@@ -64,6 +67,10 @@ class Shows:
         return Result({lane: self._outcome(lane) for lane in lanes})
 
     run = run_fresh
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        self.sources.append(source)
+        return self.script
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[()]:
         return ()

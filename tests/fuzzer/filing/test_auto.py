@@ -21,6 +21,7 @@ from fuzzer.filing.ledger import Entry, Ledger
 from fuzzer.filing.office import Office
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Unreachable
+from fuzzer.isolate.script import SHOWS, ScriptRun
 from fuzzer.report.finding_file import FindingDoc
 from fuzzer.toolchains import registry
 from generators.graph import Case, Invalid
@@ -38,6 +39,9 @@ class AllShow:
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         return self.by_ops[case.graph.ops].run_fresh(case, lanes)
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        return ScriptRun(SHOWS)
 
 
 class Auto:

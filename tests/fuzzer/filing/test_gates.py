@@ -18,6 +18,8 @@ from fuzzer.filing.filing import Filed, Held, submit
 from fuzzer.filing.gates import DAILY, REPRODUCTIONS, STOP, Answer, Desk, Verdict
 from fuzzer.filing.ledger import Entry, Ledger, state_folder
 from fuzzer.filing.newest import Newest
+from fuzzer.isolate.script import ScriptRun
+from fuzzer.report import record, repro
 from fuzzer.report.issue import marker
 from oracles.finding import Component, Kind
 
@@ -51,6 +53,15 @@ def is_open(answer: Answer) -> bool:
         (gates.of_tvm, lambda d: on_lane(d, variant="relay"), "it is in Relay, which left TVM with 0.20"),
         (gates.steady, lambda d: with_doc(d, flaky=True, confirmed="2 of 3"), "flaky: 2 of 3"),
         (gates.of_plain_tvm, lambda d: with_doc(d, versions={"preload": "a.py 12"}), "found with --preload a.py 12"),
+        (gates.script_showed, lambda d: with_doc(d, script=ScriptRun(0)), "its repro.py says that the bug is gone"),
+        (gates.script_showed, lambda d: with_doc(d, script=ScriptRun(125)), "its repro.py cannot tell whether"),
+        (gates.script_showed, lambda d: with_doc(d, script=ScriptRun(2)), "its repro.py cannot tell whether"),
+        (gates.script_showed, lambda d: with_doc(d, script=ScriptRun(-11)), "its repro.py ends with SIGSEGV"),
+        (
+            gates.script_showed,
+            lambda d: with_doc(d, script=ScriptRun(None, "x")),
+            "its repro.py was not run to its end: x",
+        ),
         (gates.no_misuse, lambda d: with_doc(d, kind=Kind.SLOW), "compile-time: TVM promises no time"),
         (gates.not_known, lambda d: square_root(d), "square-root-of-integers: apache/tvm #18443"),
         (gates.presentable, lambda d: replace(d, title="x" * 257), "title 257 of at most 256 characters"),
@@ -122,6 +133,22 @@ def test_the_fourth_waits_for_tomorrow(place: Place, server: GitHubServer, findi
     assert len(server.issues(REPO)) == 3
 
 
+@pytest.mark.parametrize(("code", "verdict"), [(1, Verdict.OPEN), (0, Verdict.SHUT), (125, Verdict.SHUT)])
+def test_the_script_that_the_issue_holds_is_run_and_must_show_the_bug(
+    desk: Desk, finding: Draft, code: int, verdict: Verdict
+) -> None:
+    shows = Shows(finding)
+    shows.script = ScriptRun(code)
+    answer = gates.script_shows(finding, replace(desk, backend=lambda: shows))
+    assert answer.verdict is verdict
+    assert shows.sources == [repro.script(record.read(finding.folder))]
+
+
+def test_a_finding_of_an_earlier_version_has_no_run_of_its_script_and_passes(desk: Desk, finding: Draft) -> None:
+    assert finding.doc.script is None
+    assert is_open(gates.script_showed(finding, desk))
+
+
 @pytest.mark.parametrize("times", [0, 4, REPRODUCTIONS - 1, REPRODUCTIONS])
 def test_ten_of_ten(desk: Desk, finding: Draft, times: int) -> None:
     shows = Shows(finding, times)
@@ -150,6 +177,7 @@ def test_what_nobody_shall_run_or_ask(finding: Draft, tmp_path: Path) -> None:
         "was not filed before",
         "is within the daily limit",
         "reproduces",
+        "is shown by its script",
         "fails in the newest release",
         "is in no other issue",
     ]

@@ -167,7 +167,7 @@ def test_whose_files_are_asked_for(lane: LaneSpec, component: Component, asked: 
         (ADD, Kind.WRONG_VALUE, WRONG, 0),
         (ADD, Kind.REJECTED, MISSING, 0),
         (UNKNOWN, Kind.REJECTED, MISSING, 1),
-        (UNKNOWN, Kind.INTERNAL_ERROR, Raised(Stage.IMPORT, "tvm.error.InternalError", "no"), 2),
+        (UNKNOWN, Kind.INTERNAL_ERROR, Raised(Stage.IMPORT, "tvm.error.InternalError", "no"), 125),
     ],
 )
 def test_it_tells_whether_the_bug_is_there(

@@ -1,0 +1,71 @@
+"""The imports of a generated script: those that its code uses, in the usual order."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import defaultdict
+
+_MODULES = {
+    **{name: f"import {name}" for name in ("ml_dtypes", "onnx", "onnxruntime", "torch", "tvm")},
+    **{
+        name: f"import {name}"
+        for name in (
+            "base64", "io", "json", "os", "random", "re", "runpy", "shutil", "subprocess", "sys", "tempfile", "time",
+            "zlib",
+        )
+    },
+    "np": "import numpy as np",
+    "F": "import torch.nn.functional as F",
+}  # fmt: skip
+_NAMES = {
+    "GraphModule": "tvm.contrib.graph_executor",
+    "TensorProto": "onnx",
+    "VirtualMachine": "tvm.runtime.vm",
+    "bind_params_by_name": "tvm.relay.build_module",
+    "detach_params": "tvm.relax.frontend",
+    "from_exported_program": "tvm.relax.frontend.torch",
+    "from_fx": "tvm.relax.frontend.torch",
+    "from_onnx": "tvm.relax.frontend.onnx",
+    "helper": "onnx",
+    "ir": "onnxscript",
+    "numpy_helper": "onnx",
+    "optimizer": "onnxscript",
+    "relax": "tvm",
+    "relax_dynamo": "tvm.relax.frontend.torch",
+    "relay": "tvm",
+}
+
+
+def imports(source: str) -> tuple[str, str]:
+    """The lines for `source`, which imports nothing itself: of the standard library, and others. A name that it binds
+    anywhere is its own."""
+    names = free_names(source)
+    plain = sorted(_MODULES[name] for name in names & _MODULES.keys())
+    standard = [line for line in plain if line.split()[1] in sys.stdlib_module_names]
+    others = [line for line in plain if line not in standard]
+    return "\n".join(standard), "\n".join([*others, *_from_imports(names)])
+
+
+def free_names(source: str) -> set[str]:
+    """The names that the source reads and nowhere binds."""
+    tree = ast.parse(source)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    bound |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    return read - bound
+
+
+def _from_imports(names: set[str]) -> list[str]:
+    by_module = defaultdict(list)
+    for name in sorted(names & _NAMES.keys(), key=_as_ruff_sorts):
+        by_module[_NAMES[name]].append(name)
+    return [f"from {module} import {', '.join(found)}" for module, found in sorted(by_module.items())]
+
+
+def _as_ruff_sorts(name: str) -> tuple[bool, str]:
+    """Classes before functions and modules."""
+    return not re.match("[A-Z]", name), name

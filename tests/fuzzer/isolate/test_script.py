@@ -1,0 +1,83 @@
+"""How a finding's script is run: what it gets, and how its end is read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from fuzzer.isolate import script
+from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.preload import Preload
+from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.toolchain import HOST, Toolchain
+
+SMALL = Bounds(wall_seconds=0.2, memory_bytes=200 << 20)
+
+
+def run(source: str, folder: Path, toolchain: Toolchain = HOST, bounds: Bounds = Bounds()) -> ScriptRun:
+    return script.run(source, toolchain, bounds, folder)[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("import sys; sys.exit(1)", 1),
+        ("", 0),
+        ("import sys; sys.exit(125)", 125),
+        ("import os; os.abort()", -6),
+    ],
+)
+def test_the_exit_code_is_the_answer(source: str, code: int, tmp_path: Path) -> None:
+    assert run(source, tmp_path) == ScriptRun(code)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_1_shows_the_bug() -> None:
+    assert ScriptRun(1).shows
+    assert not any(ScriptRun(code).shows for code in (0, 2, 125, -11, None))
+
+
+def test_what_an_old_script_says_with_2_is_understood() -> None:
+    assert ScriptRun(2).words == "cannot tell whether the bug is there (exit code 2)"
+
+
+def test_secrets_and_the_folders_of_ours_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "secret")
+    monkeypatch.chdir(Path(__file__).parents[3])
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    source = "import os, sys\nsys.exit(3 if 'GITHUB_TOKEN' in os.environ or os.path.exists('fuzzer') else 1)"
+    assert run(source, tmp_path).shows
+
+
+def test_the_environment_of_the_toolchain_is_there(tmp_path: Path) -> None:
+    there = Toolchain("own", sys.executable, {"OWN_TVM": "here"})
+    assert run("import os, sys; sys.exit(os.environ.get('OWN_TVM') == 'here')", tmp_path, there).shows
+
+
+def test_what_is_preloaded_is_the_argument(tmp_path: Path) -> None:
+    preloaded = Toolchain("host", sys.executable, preload=Preload("/a/wrong_relu.py", "1"))
+    assert run("import sys; sys.exit(sys.argv[1:] == ['/a/wrong_relu.py'])", tmp_path, preloaded).shows
+
+
+def test_a_script_that_does_not_come_back_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script, "START_SECONDS", 0.5)
+    assert run("import time; time.sleep(600)", tmp_path, bounds=SMALL) == ScriptRun(None, "it took more than 2 s")
+
+
+EATS = "x = bytearray(400 << 20); import time; time.sleep(60)"
+
+
+def test_a_script_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
+    assert run(EATS, tmp_path, bounds=SMALL) == ScriptRun(None, "it took more than 200 MiB")
+
+
+def test_a_process_of_the_script_that_takes_too_much_memory_dies_as_it_did_in_its_lane(tmp_path: Path) -> None:
+    source = f"import subprocess, sys\nsys.exit(subprocess.run([sys.executable, '-c', {EATS!r}]).returncode == -9)"
+    assert run(source, tmp_path, bounds=SMALL).shows
+
+
+def test_its_cpu_seconds_are_counted(tmp_path: Path) -> None:
+    source = "import time\nwhile time.process_time() < 0.3: pass"
+    assert script.run(source, HOST, Bounds(), tmp_path)[1] >= 0.3
