@@ -26,9 +26,9 @@ from fuzzer.honesty import Order, each_result
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import HONEST_LANES, TORCH
 from generators.graph import Case, holds_floats
-from oracles.against_torch import compared
+from oracles.against_torch import comparable_results
 from oracles.outcome import Ran, Result
-from oracles.reference import Expected, expected, held, units
+from oracles.reference import Expected, expected, rounded_to, rounding_error
 from oracles.tolerance import C, uncertainty
 
 QUANTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 1.0)
@@ -50,7 +50,7 @@ class Calibration:
             return
         self.elements += sum(r.eager.size for r in right)
         self.ill += sum(int(r.ill.sum()) for r in right)
-        good = compared(result.outcomes)
+        good = comparable_results(result.outcomes)
         eager = result.outcomes[TORCH]
         assert isinstance(eager, Ran)
         self._add("torch", eager.outputs, right, number, case)
@@ -91,10 +91,10 @@ def _ratios(lane: str, outputs: Outputs, right: tuple[Expected, ...]) -> Iterato
     for actual, want in zip(outputs, right, strict=True):
         if actual.dtype != want.eager.dtype or actual.shape != want.eager.shape or not holds_floats(actual):
             continue
-        of = want.envelope + units(want.truth, want.eager.dtype) if lane == "torch" else uncertainty(want)
+        of = want.envelope + rounding_error(want.truth, want.eager.dtype) if lane == "torch" else uncertainty(want)
         with np.errstate(all="ignore"):
             ratio = np.abs(actual.astype(np.float64) - want.truth) / of
-            finite = np.isfinite(want.eager.astype(np.float64)) & np.isfinite(held(want.truth, want.eager.dtype))
+            finite = np.isfinite(want.eager.astype(np.float64)) & np.isfinite(rounded_to(want.truth, want.eager.dtype))
         yield str(actual.dtype), np.nan_to_num(ratio[finite & ~want.ill], nan=np.inf)
 
 

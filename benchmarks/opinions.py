@@ -29,7 +29,7 @@ from oracles.against_torch import judge
 from oracles.lane import Importer
 from oracles.outcome import Outcomes, Ran, facts_of
 from oracles.reference import expected
-from oracles.trace import Seen
+from oracles.trace import Correctness
 
 
 def programs(seed: int) -> Iterator[tuple[str, Case]]:
@@ -71,7 +71,7 @@ def main() -> None:
                 examined = trace.examined if trace else ()
                 kernels.update(f"read {each.interpreted}" for each in examined)
                 kernels.update(f"built {each.built}" for each in examined)
-                odd = [each for each in examined if Seen.WRONG in (each.interpreted, each.built)]
+                odd = [each for each in examined if Correctness.WRONG in (each.interpreted, each.built)]
                 if told == "wrong" or odd:
                     print(
                         f"{importer} {name}: the module is {told}; {', '.join(map(str, odd)) or 'no kernel is wrong'}"

@@ -22,9 +22,9 @@ from fuzzer.honesty import Order, each_result
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import HONEST_LANES, TORCH
 from generators.graph import Case, holds_floats
-from oracles.against_torch import compared, judge
+from oracles.against_torch import comparable_results, judge
 from oracles.outcome import Ran, Result
-from oracles.reference import Expected, expected, held
+from oracles.reference import Expected, expected, rounded_to
 from oracles.tolerance import mismatch, uncertainty
 
 LANES = "torch-layout,onnxruntime-all"
@@ -41,7 +41,7 @@ class Lies:
         right = expected(result.outcomes)
         if right is None:
             return
-        good = compared(result.outcomes)
+        good = comparable_results(result.outcomes)
         for lane, outcome in result.outcomes.items():
             honest = lane is TORCH or (lane in HONEST_LANES and lane in good)
             if isinstance(outcome, Ran) and honest and judge(outcome.outputs, right) is None:
@@ -51,7 +51,7 @@ class Lies:
 
     def _lie(self, index: int, actual: np.ndarray, want: Expected) -> None:
         sizes = {"uncertainty": uncertainty(want), "envelope": want.envelope}
-        finite = np.isfinite(want.eager.astype(np.float64)) & np.isfinite(held(want.truth, want.eager.dtype))
+        finite = np.isfinite(want.eager.astype(np.float64)) & np.isfinite(rounded_to(want.truth, want.eager.dtype))
         for kind, size in sizes.items():
             places = np.flatnonzero(finite & ~want.ill & (size > 0))
             for place in self._rng.permutation(places)[: self.per_output]:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.isolate.devices import Device, found_devices
-from oracles.lane import Engine, LaneSpec, Params, speaks_relay
-from oracles.targets import NAMED as TARGETS
-from oracles.targets import Checker, Runs, Target
+from oracles.lane import Engine, LaneSpec, Params, is_relay
+from oracles.targets import TARGETS_BY_NAME, CodeChecker, Runs, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class CompileOnly:
     """It ends with a compiled program, for `why`; `checker` looks at that, None where none is installed."""
 
     why: str
-    checker: Checker | None
+    checker: CodeChecker | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class Machine:
     package: Callable[[str, str], Path | None] = node_package
     toolchains: Callable[[], Sequence[str]] = _toolchains
 
-    def has(self, checker: Checker) -> bool:
+    def has(self, checker: CodeChecker) -> bool:
         path = self.which(checker.program)
         return path is not None and (not checker.package or self.package(checker.package, path) is not None)
 
@@ -85,13 +84,13 @@ LINKERS = ("gcc", "cc")
 def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
     if lane.engine is not Engine.TVM:
         return Runnable()
-    if speaks_relay(lane) and lane.toolchain not in machine.toolchains():
+    if is_relay(lane) and lane.toolchain not in machine.toolchains():
         return Missing(f"fuzz toolchain add {lane.toolchain}")
-    row = TARGETS[lane.target]
+    row = TARGETS_BY_NAME[lane.target]
     compilers = row.compilers or (LINKERS if lane.as_library else ())
     if compilers and _first(compilers, machine) is None:
         return Missing(f"none of {', '.join(compilers)} is on PATH")
-    if speaks_relay(lane):
+    if is_relay(lane):
         return Runnable()
     if lacking := [flag for flag in row.cpu if flag not in machine.cpu_flags()]:
         return Missing(f"this processor has no {', '.join(lacking)}")
@@ -100,7 +99,7 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
     match row.runs:
         case Runs.HERE:
             return Runnable()
-        case Runs.APART:
+        case Runs.SANITIZED:
             return Runnable()
         case Runs.ON_A_DEVICE:
             checker = checker_of(row, machine)
@@ -115,7 +114,7 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
 
 
 def is_for_a_device(lane: LaneSpec) -> bool:
-    return lane.engine is Engine.TVM and TARGETS[lane.target].runs is Runs.ON_A_DEVICE
+    return lane.engine is Engine.TVM and TARGETS_BY_NAME[lane.target].runs is Runs.ON_A_DEVICE
 
 
 def runs_on_a_device(lane: LaneSpec, machine: Machine = THIS) -> bool:
@@ -142,7 +141,7 @@ def _first(programs: Sequence[str], machine: Machine) -> str | None:
     return next((path for name in programs if (path := machine.which(name))), None)
 
 
-def checker_of(row: Target, machine: Machine = THIS) -> Checker | None:
+def checker_of(row: Target, machine: Machine = THIS) -> CodeChecker | None:
     """The first that is installed of those that look at what TVM writes."""
     return next((each for each in row.written.checkers if machine.has(each)), None) if row.written else None
 

@@ -24,7 +24,7 @@ from generators.graph import Case, Invalid
 from oracles import judge_all
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.lane_check import why_not
+from oracles.lane_check import invalid_reason
 from oracles.outcome import Built, Outcome, Ran, Stage, Unsupported
 
 FORMAT = 1
@@ -125,7 +125,7 @@ def expectations(path: Path) -> tuple[Expected, ...]:
     for number, item in enumerate(msgspec.json.decode(text)["expected"]):
         if unknown := sorted(set(item["lane"]) - known):  # of a dataclass msgspec overlooks them
             raise Invalid(f"{path}: expected[{number}]: a lane has no field {unknown[0]!r}")
-    if reason := next((reason for each in document.expected if (reason := why_not(each.lane))), None):
+    if reason := next((reason for each in document.expected if (reason := invalid_reason(each.lane))), None):
         raise Invalid(f"{path}: {reason}")
     return tuple(document.expected)
 

@@ -22,8 +22,8 @@ from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import HONEST_LANES, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, matching, readers_of
 from fuzzer.settings import Settings
 from generators.graph import Case, Invalid, holds_floats
-from oracles.against_export import programs_in_doubt
-from oracles.against_torch import compared, judge
+from oracles.against_export import disputed_programs
+from oracles.against_torch import comparable_results, judge
 from oracles.finding import Mismatch
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran, Result
@@ -122,7 +122,7 @@ class Report:
 def alarms_of(number: int, case: Case, outcomes: Outcomes, right: tuple[Expected, ...]) -> Iterator[Alarm]:
     """What the equation says of honest lanes; held against TVM where a TVM lane in their place would be. Of lanes that
     read one and the same wrong file or program, the first."""
-    held_against_tvm = compared(outcomes)
+    held_against_tvm = comparable_results(outcomes)
     told: set[str] = set()
     for lane, outcome in outcomes.items():
         if lane not in HONEST_LANES or not isinstance(outcome, Ran):
@@ -197,7 +197,7 @@ def _judged(executor: Executor, case: Case, lanes: tuple[LaneSpec, ...]) -> Resu
     """As a campaign does, PyTorch is asked to run the exported program where a lane that decomposes disagrees with it.
     Not, who else reads an exported file: the lanes are its readers."""
     result = executor.run(case, lanes)
-    if doubts := programs_in_doubt(result.outcomes):
+    if doubts := disputed_programs(result.outcomes):
         more = executor.run(case, [reader for doubt in doubts for reader in readers_of(doubt)])
         spent = result.cpu_seconds + more.cpu_seconds
         result = replace(result, outcomes={**result.outcomes, **more.outcomes}, cpu_seconds=spent)

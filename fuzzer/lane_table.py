@@ -21,7 +21,7 @@ from fuzzer.availability import (
 from fuzzer.campaign.mix import EVERY
 from fuzzer.lanes import HONEST_LANES, OFTEN, REFERENCES, RELAY_LANES, SAMPLED_LANES, SCREENING
 from oracles.lane import Engine, LaneSpec
-from oracles.siblings import what_it_adds
+from oracles.siblings import describe_additions
 
 WHEN: Mapping[str, tuple[LaneSpec, ...]] = {
     "every test": (*REFERENCES, *SCREENING),
@@ -57,7 +57,15 @@ def text(machine: Machine = THIS) -> Iterator[str]:
 def _cells(row: Row) -> tuple[str, ...]:
     lane = row.lane
     target = lane.target if lane.engine is Engine.TVM else ""
-    return lane.name, row.when, str(lane.engine), str(lane.importer), target, what_it_adds(lane), in_words(row.here)
+    return (
+        lane.name,
+        row.when,
+        str(lane.engine),
+        str(lane.importer),
+        target,
+        describe_additions(lane),
+        in_words(row.here),
+    )
 
 
 def document(machine: Machine = THIS) -> list[dict[str, object]]:
@@ -66,7 +74,7 @@ def document(machine: Machine = THIS) -> list[dict[str, object]]:
         {
             **msgspec.to_builtins(row.lane),
             "when": row.when,
-            "adds": what_it_adds(row.lane),
+            "adds": describe_additions(row.lane),
             "here": _here(row.here),
         }
         for row in rows(machine)

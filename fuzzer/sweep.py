@@ -29,7 +29,7 @@ from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.toolchain import HOST
 from generators import case_file
 from generators.graph import Case, Invalid
-from oracles.against_torch import compared
+from oracles.against_torch import comparable_results
 from oracles.finding import Finding
 from oracles.lane import Engine
 from oracles.outcome import Built, Died, Outcome, Raised, Ran, Result, Skipped, TimedOut, Unsupported
@@ -73,7 +73,7 @@ class Sweep:
 
     def watch(self, index: int, case: Case, result: Result, findings: Sequence[Finding]) -> None:
         found = {finding.lane: finding for finding in findings}
-        judged = compared(result.outcomes)
+        judged = comparable_results(result.outcomes)
         lanes = {
             lane.name: _status(outcome, found.get(lane), lane in judged)
             for lane, outcome in result.outcomes.items()

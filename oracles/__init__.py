@@ -17,7 +17,7 @@ from oracles.gradient_equals_autograd import gradient_equals_autograd
 from oracles.lane import LaneSpec
 from oracles.lifted_equals_unlifted import lifted_equals_unlifted
 from oracles.modified_inputs import modified_inputs
-from oracles.onnx_files import is_founded, unread
+from oracles.onnx_files import files_to_confirm, is_justified
 from oracles.outcome import Outcomes
 from oracles.passes_change_nothing import passes_change_nothing
 from oracles.round_trips import round_trips
@@ -62,7 +62,7 @@ def judge_all(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     finding of their own, for each is about another program. TVM is not blamed for a file that nobody has confirmed."""
     judged: set[LaneSpec] = set()
     for finding in _objections(case, outcomes):
-        if not is_founded(finding, outcomes):
+        if not is_justified(finding, outcomes):
             continue
         if finding.kind is Kind.CHECKER_GAP:
             yield finding
@@ -71,9 +71,9 @@ def judge_all(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
             yield finding
 
 
-def files_in_doubt(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
+def unconfirmed_files(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
     """One lane for each ONNX file that TVM would be blamed for, and that other readers must look at first."""
-    return unread(_objections(case, outcomes), outcomes)
+    return files_to_confirm(_objections(case, outcomes), outcomes)
 
 
 def _objections(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
@@ -81,4 +81,4 @@ def _objections(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
         yield from oracle(case, outcomes)
 
 
-__all__ = ["ORACLES", "files_in_doubt", "judge_all"]
+__all__ = ["ORACLES", "judge_all", "unconfirmed_files"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generators.graph import Case
-from oracles.against_torch import compared, judge
-from oracles.finding import Component, Finding, program_of, runs_program
+from oracles.against_torch import comparable_results, judge
+from oracles.finding import Component, Finding, exported_program_of, runs_exported_program
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import expected
@@ -20,18 +20,23 @@ from oracles.transforms import rounding_of
 def against_export(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     right = expected(outcomes)
     for lane, out in outcomes.items():
-        if right is not None and runs_program(lane) and isinstance(out, Ran) and (found := judge(out.outputs, right)):
+        if (
+            right is not None
+            and runs_exported_program(lane)
+            and isinstance(out, Ran)
+            and (found := judge(out.outputs, right))
+        ):
             kind, evidence = found
             yield Finding(kind, Component.EXPORTER, lane, Stage.RUN, evidence)
 
 
-def programs_in_doubt(outcomes: Outcomes) -> tuple[LaneSpec, ...]:
+def disputed_programs(outcomes: Outcomes) -> tuple[LaneSpec, ...]:
     """Of each exported program a lane that does not give PyTorch's numbers, where PyTorch has not run the program."""
     right = expected(outcomes)
-    asked = {program_of(lane) for lane in outcomes if runs_program(lane)}
+    asked = {exported_program_of(lane) for lane in outcomes if runs_exported_program(lane)}
     doubts = {
-        program_of(lane): lane
-        for lane, outputs in compared(outcomes).items()
+        exported_program_of(lane): lane
+        for lane, outputs in comparable_results(outcomes).items()
         if right is not None and judge(outputs, right, rounding_of(lane.passes))
     }
     return tuple(lane for program, lane in doubts.items() if program is not None and program not in asked)

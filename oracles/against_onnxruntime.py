@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from generators.graph import Case
 from oracles.against_torch import judge
-from oracles.finding import Component, Finding, Kind, Mismatch, file_of, reads_onnx_only
+from oracles.finding import Component, Finding, Kind, Mismatch, is_onnx_reader, onnx_file_of
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import expected
@@ -19,22 +19,22 @@ from oracles.reference import expected
 
 def against_onnxruntime(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     verdicts = _verdicts(outcomes)
-    good_files = {file_of(lane) for lane, found in verdicts.items() if found is None}
+    good_files = {onnx_file_of(lane) for lane, found in verdicts.items() if found is None}
     for lane, found in verdicts.items():
-        component = Component.ONNXRUNTIME if file_of(lane) in good_files else Component.EXPORTER
+        component = Component.ONNXRUNTIME if onnx_file_of(lane) in good_files else Component.EXPORTER
         if found and lane.engine is Engine.ONNXRUNTIME:
             kind, evidence = found
             yield Finding(kind, component, lane, Stage.RUN, evidence)
 
 
-def in_doubt(outcomes: Outcomes) -> tuple[LaneSpec, ...]:
+def disputed_files(outcomes: Outcomes) -> tuple[LaneSpec, ...]:
     """Where onnxruntime alone has spoken, and not as PyTorch: other readers of its file should be asked."""
-    asked = {file_of(lane) for lane in outcomes if lane.engine is Engine.ONNX_REFERENCE}
-    return tuple(lane for lane, found in _verdicts(outcomes).items() if found and file_of(lane) not in asked)
+    asked = {onnx_file_of(lane) for lane in outcomes if lane.engine is Engine.ONNX_REFERENCE}
+    return tuple(lane for lane, found in _verdicts(outcomes).items() if found and onnx_file_of(lane) not in asked)
 
 
 def _verdicts(outcomes: Outcomes) -> dict[LaneSpec, tuple[Kind, Mismatch] | None]:
     """What is wrong with each reader's result; empty where PyTorch cannot judge."""
     right = expected(outcomes)
-    readers = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and reads_onnx_only(lane)}
+    readers = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and is_onnx_reader(lane)}
     return {lane: judge(outputs, right) for lane, outputs in readers.items()} if right is not None else {}

@@ -15,13 +15,13 @@ from oracles.finding import (
     Finding,
     Kind,
     Mismatch,
-    file_of,
-    program_of,
-    reads_onnx_only,
-    runs_program,
-    through_onnx,
+    exported_program_of,
+    imports_onnx,
+    is_onnx_reader,
+    onnx_file_of,
+    runs_exported_program,
 )
-from oracles.lane import Engine, LaneSpec, gives_gradients
+from oracles.lane import Engine, LaneSpec, returns_gradients
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import Expected, expected
 from oracles.tolerance import mismatch
@@ -32,28 +32,30 @@ def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     right = expected(outcomes)
     if right is None:
         return
-    for lane, outputs in compared(outcomes).items():
-        if not reads_onnx_only(lane) and (found := judge(outputs, right, rounding_in(lane))):
+    for lane, outputs in comparable_results(outcomes).items():
+        if not is_onnx_reader(lane) and (found := judge(outputs, right, rounding_in(lane))):
             kind, evidence = found
             yield Finding(kind, Component.TVM, lane, Stage.RUN, evidence)
 
 
-def compared(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
+def comparable_results(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
     """The results that can be held against PyTorch's, by lane."""
     right = expected(outcomes)
     if right is None:
         return {}
-    ran = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and not gives_gradients(lane)}
-    good_files = {file_of(lane) for lane, out in ran.items() if reads_onnx_only(lane) and judge(out, right) is None}
-    wrong_programs = {program_of(lane) for lane, out in ran.items() if runs_program(lane) and judge(out, right)}
+    ran = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and not returns_gradients(lane)}
+    good_files = {onnx_file_of(lane) for lane, out in ran.items() if is_onnx_reader(lane) and judge(out, right) is None}
+    wrong_programs = {
+        exported_program_of(lane) for lane, out in ran.items() if runs_exported_program(lane) and judge(out, right)
+    }
     return {
         lane: outputs
         for lane, outputs in ran.items()
-        if reads_onnx_only(lane)
+        if is_onnx_reader(lane)
         or (
             lane.engine is not Engine.TORCH
-            and (not through_onnx(lane) or file_of(lane) in good_files)
-            and program_of(lane) not in wrong_programs
+            and (not imports_onnx(lane) or onnx_file_of(lane) in good_files)
+            and exported_program_of(lane) not in wrong_programs
         )
     }
 

@@ -14,7 +14,7 @@ import numpy as np
 from generators.graph import Array, Case, holds_floats
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.identical import difference
-from oracles.lane import Engine, LaneSpec, gives_gradients
+from oracles.lane import Engine, LaneSpec, returns_gradients
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import eager_run, expected
 from oracles.transforms import Rounding, rounding_in
@@ -29,7 +29,7 @@ def agreement(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     groups: dict[object, dict[LaneSpec, tuple[Array, ...]]] = {}
     for lane, out in outcomes.items():
         if lane.engine is Engine.TVM and isinstance(out, Ran) and rounding_in(lane) is Rounding.SAME:
-            groups.setdefault((lane.importer, lane.toolchain, gives_gradients(lane)), {})[lane] = out.outputs
+            groups.setdefault((lane.importer, lane.toolchain, returns_gradients(lane)), {})[lane] = out.outputs
     for group in groups.values():
         if found := odd_one_out(group):
             lane, (kind, evidence) = found

@@ -12,21 +12,21 @@ from typing import assert_never
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import Engine
-from oracles.outcome import Fate, Outcomes, Stage, facts_of
+from oracles.outcome import MutantFate, Outcomes, Stage, facts_of
 
 
 def checker_gap(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     for lane, outcome in outcomes.items():
         for mutant in facts_of(outcome).mutants:
-            if lane.engine is Engine.TVM and slipped_through(mutant.fate):
+            if lane.engine is Engine.TVM and is_gap(mutant.fate):
                 yield Finding(Kind.CHECKER_GAP, Component.TVM, lane, Stage.COMPILE, mutant)
 
 
-def slipped_through(fate: Fate) -> bool:
+def is_gap(fate: MutantFate) -> bool:
     match fate:
-        case Fate.RAISED | Fate.DIED | Fate.MISCOMPILED:
+        case MutantFate.RAISED | MutantFate.DIED | MutantFate.MISCOMPILED:
             return True
-        case Fate.REFUSED | Fate.HARMLESS:
+        case MutantFate.REFUSED | MutantFate.HARMLESS:
             return False
         case _:
             assert_never(fate)

@@ -12,7 +12,7 @@ from oracles.outcome import (
     Built,
     Cause,
     Died,
-    Fate,
+    MutantFate,
     Outcomes,
     Raised,
     Ran,
@@ -29,7 +29,7 @@ def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     for lane, outcome in outcomes.items():
         if isinstance(outcome, Ran | Built | Unsupported | Skipped) or lane.engine is Engine.ONNX_REFERENCE:
             continue  # the interpreter of the onnx package is asked for its opinion; it is nobody's product
-        if any(mutant.fate is Fate.DIED for mutant in outcome.facts.mutants):
+        if any(mutant.fate is MutantFate.DIED for mutant in outcome.facts.mutants):
             continue  # a module broken on purpose was under way: the checker's matter
         component = component_of(lane, outcome.stage)
         kind = _kind(outcome, component)

@@ -57,7 +57,7 @@ class Component(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class WorstElement:
     """The element that is furthest outside its tolerance, and what the tolerance is made of (DESIGN section 5)."""
 
     index: tuple[int, ...]
@@ -82,7 +82,7 @@ class Mismatch:
     output: int
     expected: str
     actual: str
-    worst: Worst | None = None
+    worst: WorstElement | None = None
     elements: int = 0
     wrong: int = 0
     ill_conditioned: int = 0
@@ -136,30 +136,30 @@ def component_of(lane: LaneSpec, stage: Stage) -> Component:
         return Component.EXPORTER
     if lane.engine is Engine.TORCH or stage in (Stage.START, Stage.RENDER):
         return Component.PYTORCH
-    return Component.ONNXRUNTIME if reads_onnx_only(lane) else Component.TVM
+    return Component.ONNXRUNTIME if is_onnx_reader(lane) else Component.TVM
 
 
-def through_onnx(lane: LaneSpec) -> bool:
+def imports_onnx(lane: LaneSpec) -> bool:
     return lane.importer.is_onnx
 
 
-def file_of(lane: LaneSpec) -> tuple[Importer, int | None]:
+def onnx_file_of(lane: LaneSpec) -> tuple[Importer, int | None]:
     """Which exported file the lane reads."""
     return lane.importer, lane.opset
 
 
-def program_of(lane: LaneSpec) -> Importer | None:
+def exported_program_of(lane: LaneSpec) -> Importer | None:
     """Which of torch.export's programs the lane reads: the decomposed one, the raw one, or none."""
     if not lane.importer.is_exported:
         return None
     return Importer.EXPORT_RAW if lane.importer is Importer.EXPORT_RAW else Importer.EXPORT
 
 
-def runs_program(lane: LaneSpec) -> bool:
+def runs_exported_program(lane: LaneSpec) -> bool:
     """PyTorch's own run of an exported program, whose word says whether the program is right."""
-    return lane.engine is Engine.TORCH and program_of(lane) is not None
+    return lane.engine is Engine.TORCH and exported_program_of(lane) is not None
 
 
-def reads_onnx_only(lane: LaneSpec) -> bool:
+def is_onnx_reader(lane: LaneSpec) -> bool:
     """A lane whose word says whether an exported file is right."""
     return lane.engine in (Engine.ONNXRUNTIME, Engine.ONNX_REFERENCE)

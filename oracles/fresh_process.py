@@ -13,15 +13,15 @@ from oracles.finding import Component, Finding, Kind
 from oracles.identical import difference
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Stage
-from oracles.siblings import pairs, transforms, what_it_adds
+from oracles.siblings import changes_program, describe_additions, pairs_with_siblings
 
 
 def fresh_process(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    for (lane, ran), (plain, other) in pairs(outcomes, _only_fresh):
+    for (lane, ran), (plain, other) in pairs_with_siblings(outcomes, _only_fresh):
         if found := difference(other.outputs, ran.outputs, plain.name):
-            evidence = replace(found[1], by=what_it_adds(lane))
+            evidence = replace(found[1], by=describe_additions(lane))
             yield Finding(Kind.NONDETERMINISTIC, Component.TVM, lane, Stage.RUN, evidence)
 
 
 def _only_fresh(lane: LaneSpec) -> bool:
-    return lane.fresh and not transforms(lane)
+    return lane.fresh and not changes_program(lane)

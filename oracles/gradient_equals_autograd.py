@@ -8,7 +8,7 @@ from dataclasses import replace
 from generators.graph import Case
 from oracles.against_torch import judge
 from oracles.finding import Component, Finding, Kind
-from oracles.lane import Engine, gives_gradients
+from oracles.lane import Engine, returns_gradients
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import GRADIENT, expected
 
@@ -20,7 +20,7 @@ VALUE = 0
 def gradient_equals_autograd(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     right = expected(outcomes, GRADIENT)
     for lane, out in outcomes.items():
-        if right is None or lane.engine is not Engine.TVM or not gives_gradients(lane) or not isinstance(out, Ran):
+        if right is None or lane.engine is not Engine.TVM or not returns_gradients(lane) or not isinstance(out, Ran):
             continue
         if found := judge(out.outputs, right):
             kind, evidence = found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from generators.graph import Array
-from oracles.finding import Kind, Mismatch, Worst
+from oracles.finding import Kind, Mismatch, WorstElement
 
 
 def difference(first: tuple[Array, ...], second: tuple[Array, ...], whose: str) -> tuple[Kind, Mismatch] | None:
@@ -26,9 +26,9 @@ def difference(first: tuple[Array, ...], second: tuple[Array, ...], whose: str) 
     return None
 
 
-def _worst(one: Array, other: Array, changed: Array) -> Worst:
+def _worst(one: Array, other: Array, changed: Array) -> WorstElement:
     with np.errstate(invalid="ignore", over="ignore"):
         distance = np.abs(one.astype(np.float64) - other.astype(np.float64))
     distance = np.where(np.isnan(distance), np.inf, distance)
     index = tuple(int(i) for i in np.unravel_index(int(np.argmax(np.where(changed, distance, -1.0))), one.shape))
-    return Worst(index, float(one[index]), float(other[index]), 0.0, 0.0)
+    return WorstElement(index, float(one[index]), float(other[index]), 0.0, 0.0)

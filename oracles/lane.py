@@ -143,15 +143,15 @@ CONTRADICTION = "contradiction"
 """The variant that builds, whatever the case, one Relax module that contradicts itself, in any release of TVM."""
 
 
-def speaks_relay(lane: LaneSpec) -> bool:
+def is_relay(lane: LaneSpec) -> bool:
     return lane.engine is Engine.TVM and lane.variant == RELAY
 
 
-def plain_executor(lane: LaneSpec) -> Execution:
+def default_executor(lane: LaneSpec) -> Execution:
     """What runs compiled programs unless somebody asks for another."""
-    return Execution.GRAPH if speaks_relay(lane) else Execution.BYTECODE
+    return Execution.GRAPH if is_relay(lane) else Execution.BYTECODE
 
 
-def gives_gradients(lane: LaneSpec) -> bool:
+def returns_gradients(lane: LaneSpec) -> bool:
     """Whether its outputs are the model's gradients, not its results."""
     return lane.variant.startswith("gradient")

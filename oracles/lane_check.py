@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from oracles.lane import LaneSpec, speaks_relay
-from oracles.targets import NAMED as TARGETS
+from oracles.lane import LaneSpec, is_relay
+from oracles.targets import TARGETS_BY_NAME
 from oracles.transforms import RELAY_TRANSFORMS, TRANSFORMS
 
 VARIANT = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -13,12 +13,12 @@ OPTION = re.compile(r"[a-z_]+(\.[A-Za-z_0-9]+)+")
 PASS = re.compile(r"[A-Za-z_][A-Za-z_0-9.]*")
 
 
-def why_not(lane: LaneSpec) -> str | None:
+def invalid_reason(lane: LaneSpec) -> str | None:
     """What is wrong with it, in one sentence; None for a lane that can run."""
-    known = {row.name for row in (RELAY_TRANSFORMS if speaks_relay(lane) else TRANSFORMS)}
+    known = {row.name for row in (RELAY_TRANSFORMS if is_relay(lane) else TRANSFORMS)}
     if strange := [name for name in lane.passes if name not in known]:
         return f"no pass is called {strange[0]!r}"
-    if lane.target not in TARGETS:
+    if lane.target not in TARGETS_BY_NAME:
         return f"no target is called {lane.target!r}"
     if not VARIANT.fullmatch(lane.variant):
         return f"no lane is of the variant {lane.variant!r}"

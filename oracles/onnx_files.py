@@ -17,7 +17,7 @@ import numpy as np
 
 from generators.graph import Array
 from oracles.against_torch import judge
-from oracles.finding import Component, Finding, Kind, Mismatch, file_of, reads_onnx_only, through_onnx
+from oracles.finding import Component, Finding, Kind, Mismatch, imports_onnx, is_onnx_reader, onnx_file_of
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.outcome import Outcomes, Ran
 from oracles.reference import Expected, expected
@@ -30,45 +30,46 @@ INTERPRETER = "interpreter"
 _WRONG_RESULTS = (Kind.WRONG_ARITY, Kind.WRONG_SHAPE, Kind.WRONG_DTYPE, Kind.WRONG_VALUE)
 
 
-def is_about_a_file(finding: Finding) -> bool:
+def blames_tvm_for_a_file(finding: Finding) -> bool:
     """Whether TVM is blamed for what it makes of an ONNX file."""
-    return finding.component is Component.TVM and through_onnx(finding.lane)
+    return finding.component is Component.TVM and imports_onnx(finding.lane)
 
 
-def is_founded(finding: Finding, outcomes: Outcomes) -> bool:
+def is_justified(finding: Finding, outcomes: Outcomes) -> bool:
     """Whether the finding may stand: it is not about a file, or other readers have confirmed the file, and none of them
     gives the lane's wrong result."""
-    if not is_about_a_file(finding):
+    if not blames_tvm_for_a_file(finding):
         return True
-    return file_of(finding.lane) in confirmed(outcomes) and not _shared(finding, outcomes)
+    return onnx_file_of(finding.lane) in confirmed_files(outcomes) and not _shared(finding, outcomes)
 
 
-def confirmed(outcomes: Outcomes) -> frozenset[File]:
+def confirmed_files(outcomes: Outcomes) -> frozenset[File]:
     """The files that onnxruntime runs, and those that the onnx package's interpreter reads as PyTorch's model."""
     right = expected(outcomes)
     return frozenset(
-        file_of(lane)
+        onnx_file_of(lane)
         for lane, outputs in _readings(outcomes)
         if lane.engine is Engine.ONNXRUNTIME
         or (lane.variant == INTERPRETER and right is not None and judge(outputs, right) is None)
     )
 
 
-def unread(findings: Iterable[Finding], outcomes: Outcomes) -> tuple[LaneSpec, ...]:
+def files_to_confirm(findings: Iterable[Finding], outcomes: Outcomes) -> tuple[LaneSpec, ...]:
     """One lane for each file about which the other readers must be asked before these findings may stand."""
-    read = {file_of(lane) for lane in outcomes if lane.engine is Engine.ONNX_REFERENCE}
-    known = confirmed(outcomes)
+    read = {onnx_file_of(lane) for lane in outcomes if lane.engine is Engine.ONNX_REFERENCE}
+    known = confirmed_files(outcomes)
     lanes = {
-        file_of(finding.lane): finding.lane
+        onnx_file_of(finding.lane): finding.lane
         for finding in findings
-        if is_about_a_file(finding) and (finding.kind in _WRONG_RESULTS or file_of(finding.lane) not in known)
+        if blames_tvm_for_a_file(finding)
+        and (finding.kind in _WRONG_RESULTS or onnx_file_of(finding.lane) not in known)
     }
     return tuple(lane for file, lane in lanes.items() if file not in read)
 
 
 def _readings(outcomes: Outcomes) -> Iterator[tuple[LaneSpec, tuple[Array, ...]]]:
     for lane, outcome in outcomes.items():
-        if reads_onnx_only(lane) and isinstance(outcome, Ran):
+        if is_onnx_reader(lane) and isinstance(outcome, Ran):
             yield lane, outcome.outputs
 
 
@@ -77,7 +78,7 @@ def _shared(finding: Finding, outcomes: Outcomes) -> bool:
     right, ran = expected(outcomes), outcomes[finding.lane]
     if right is None or not isinstance(ran, Ran) or finding.kind not in _WRONG_RESULTS:
         return False
-    readings = [outputs for lane, outputs in _readings(outcomes) if file_of(lane) == file_of(finding.lane)]
+    readings = [outputs for lane, outputs in _readings(outcomes) if onnx_file_of(lane) == onnx_file_of(finding.lane)]
     return any(_same_mistake(ran.outputs, outputs, right) for outputs in readings)
 
 

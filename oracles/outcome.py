@@ -34,7 +34,7 @@ class IllFormed:
     message: str
 
 
-class Fate(StrEnum):
+class MutantFate(StrEnum):
     """What became of a module that was broken on purpose."""
 
     REFUSED = "refused by the checker"
@@ -53,7 +53,7 @@ class Mutant:
     """
 
     change: str
-    fate: Fate
+    fate: MutantFate
     message: str = ""
     legalised: bool = False
     edits: str = ""
@@ -88,7 +88,7 @@ class Facts:
     trace: Trace | None = None
 
 
-NOTHING_SEEN = Facts()
+NO_FACTS = Facts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +97,14 @@ class Ran:
 
     outputs: tuple[Array, ...]
     again: tuple[Array, ...] | None = None
-    facts: Facts = NOTHING_SEEN
+    facts: Facts = NO_FACTS
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
     """The lane compiled the case to the end, for a target that nothing here runs."""
 
-    facts: Facts = NOTHING_SEEN
+    facts: Facts = NO_FACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Raised:
     type: str
     message: str
     frames: tuple[Frame, ...] = ()
-    facts: Facts = NOTHING_SEEN
+    facts: Facts = NO_FACTS
 
 
 class Cause(StrEnum):
@@ -150,14 +150,14 @@ class Died:
     cause: Cause
     code: int
     log: str = ""
-    facts: Facts = NOTHING_SEEN
+    facts: Facts = NO_FACTS
 
 
 @dataclass(frozen=True, slots=True)
 class TimedOut:
     stage: Stage
     seconds: float
-    facts: Facts = NOTHING_SEEN
+    facts: Facts = NO_FACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ FAILURES = (Raised, Died, TimedOut)
 
 
 def facts_of(outcome: Outcome) -> Facts:
-    return NOTHING_SEEN if isinstance(outcome, Unsupported | Skipped) else outcome.facts
+    return NO_FACTS if isinstance(outcome, Unsupported | Skipped) else outcome.facts
 
 
 @dataclass(frozen=True, slots=True)

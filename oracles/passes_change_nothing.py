@@ -9,7 +9,7 @@ from oracles.finding import Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes
 from oracles.same_program import wrong_beside_sibling
-from oracles.siblings import transforms
+from oracles.siblings import changes_program
 
 
 def passes_change_nothing(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
@@ -17,4 +17,4 @@ def passes_change_nothing(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
 
 
 def _optimises(lane: LaneSpec) -> bool:
-    return transforms(lane) and not lane.params.is_lifted and not lane.symbolic
+    return changes_program(lane) and not lane.params.is_lifted and not lane.symbolic

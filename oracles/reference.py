@@ -31,20 +31,20 @@ class Expected:
 ULPS = 0.5
 """What every element may be off, in units in the last place of the truth: its rounding. The envelope has the rest."""
 
-DOUBT = 16.0
+MAX_PYTORCH_ERROR = 16.0
 """A result of PyTorch that lies so many times (envelope + ULPS) from the truth is a bug of PyTorch's, or of ours. In
 benchmarks/calibration.py the furthest of 221,534 elements lies at 1.25; what does so elsewhere (ldexp through float16,
 the remainder of bfloat16 by 0.001) lies far beyond."""
 
 
-def units(truth: Array, dtype: np.dtype[np.generic]) -> npt.NDArray[np.float64]:
+def rounding_error(truth: Array, dtype: np.dtype[np.generic]) -> npt.NDArray[np.float64]:
     """ULPS units in the last place of `dtype` at each number; all denormal numbers have one size of unit."""
     info = ml_dtypes.finfo(dtype)
     size = np.maximum(np.abs(truth.astype(np.float64)), float(info.smallest_normal))
     return np.maximum(ULPS * float(info.eps) * size, float(info.smallest_subnormal))
 
 
-def held(truth: Array, dtype: np.dtype[np.generic]) -> npt.NDArray[np.float64]:
+def rounded_to(truth: Array, dtype: np.dtype[np.generic]) -> npt.NDArray[np.float64]:
     """The truth, infinite where it is too large for `dtype`."""
     with np.errstate(over="ignore"):
         return truth.astype(dtype).astype(np.float64)
@@ -82,4 +82,4 @@ def _doubtful(eager: Array, truth: Array, envelope: Array) -> npt.NDArray[np.boo
         return np.asarray(eager != truth)
     with np.errstate(invalid="ignore"):
         own = np.abs(eager.astype(np.float64) - truth.astype(np.float64))
-        return np.asarray(own > DOUBT * (envelope + units(truth, eager.dtype))) & np.isfinite(own)
+        return np.asarray(own > MAX_PYTORCH_ERROR * (envelope + rounding_error(truth, eager.dtype))) & np.isfinite(own)

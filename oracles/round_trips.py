@@ -13,15 +13,15 @@ from oracles.finding import Component, Finding
 from oracles.identical import difference
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Stage
-from oracles.siblings import pairs, transforms, what_it_adds
+from oracles.siblings import changes_program, describe_additions, pairs_with_siblings
 
 
 def round_trips(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    for (lane, ran), (plain, other) in pairs(outcomes, _written_down):
+    for (lane, ran), (plain, other) in pairs_with_siblings(outcomes, _written_down):
         if found := difference(other.outputs, ran.outputs, plain.name):
             kind, evidence = found
-            yield Finding(kind, Component.TVM, lane, Stage.RUN, replace(evidence, by=what_it_adds(lane)))
+            yield Finding(kind, Component.TVM, lane, Stage.RUN, replace(evidence, by=describe_additions(lane)))
 
 
 def _written_down(lane: LaneSpec) -> bool:
-    return not transforms(lane) and not lane.fresh
+    return not changes_program(lane) and not lane.fresh

@@ -14,7 +14,7 @@ from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Stage
 from oracles.reference import expected
-from oracles.siblings import pairs, what_it_adds
+from oracles.siblings import describe_additions, pairs_with_siblings
 from oracles.transforms import rounding_in
 
 
@@ -22,8 +22,8 @@ def wrong_beside_sibling(outcomes: Outcomes, which: Callable[[LaneSpec], bool]) 
     right = expected(outcomes)
     if right is None:
         return
-    for (lane, ran), (plain, _) in pairs(outcomes, which):
+    for (lane, ran), (plain, _) in pairs_with_siblings(outcomes, which):
         if found := judge(ran.outputs, right, rounding_in(lane)):
             kind, evidence = found
-            told = replace(evidence, against=plain.name, by=what_it_adds(lane))
+            told = replace(evidence, against=plain.name, by=describe_additions(lane))
             yield Finding(kind, Component.TVM, lane, Stage.RUN, told)

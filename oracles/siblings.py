@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from oracles.against_torch import judge
-from oracles.lane import DEFAULT_OPT_LEVEL, Engine, LaneSpec, Params, Pipeline, plain_executor
+from oracles.lane import DEFAULT_OPT_LEVEL, Engine, LaneSpec, Params, Pipeline, default_executor
 from oracles.outcome import Outcomes, Ran
 from oracles.reference import expected
 from oracles.targets import family_of
@@ -19,12 +19,12 @@ from oracles.transforms import ROUND_TRIPS
 def sibling(lane: LaneSpec, lanes: Iterable[LaneSpec]) -> LaneSpec | None:
     """The lane's plain sibling among `lanes`; None where it is the plain one itself, or not one of TVM's."""
     wanted = _road(lane)
-    if lane.engine is not Engine.TVM or immaterial(lane) == wanted:
+    if lane.engine is not Engine.TVM or essential(lane) == wanted:
         return None
-    return next((other for other in lanes if immaterial(other) == wanted), None)
+    return next((other for other in lanes if essential(other) == wanted), None)
 
 
-def immaterial(lane: LaneSpec) -> LaneSpec:
+def essential(lane: LaneSpec) -> LaneSpec:
     """Without what does not change the program: the name, argument checks, the checker's looking on; and without what
     blame asks of a lane, which is held against the whole road."""
     return replace(lane, name="", asserts=True, checked=False, tracing=None)
@@ -32,7 +32,7 @@ def immaterial(lane: LaneSpec) -> LaneSpec:
 
 def _road(lane: LaneSpec) -> LaneSpec:
     return replace(
-        immaterial(lane),
+        essential(lane),
         params=Params.BOUND,
         passes=(),
         pipeline=Pipeline.DEFAULT,
@@ -40,14 +40,14 @@ def _road(lane: LaneSpec) -> LaneSpec:
         options=(),
         opt_level=DEFAULT_OPT_LEVEL,
         target=family_of(lane.target),
-        executor=plain_executor(lane),
+        executor=default_executor(lane),
         as_library=False,
         symbolic=False,
         fresh=False,
     )
 
 
-def features(lane: LaneSpec) -> tuple[str, ...]:
+def additions(lane: LaneSpec) -> tuple[str, ...]:
     """What the lane does and its sibling does not, one by one, for people and for signatures."""
     parts = [
         f"parameters {lane.params}" if lane.params is not Params.BOUND else "",
@@ -57,29 +57,29 @@ def features(lane: LaneSpec) -> tuple[str, ...]:
         *lane.options,
         f"opt_level {lane.opt_level}" if lane.opt_level != DEFAULT_OPT_LEVEL else "",
         f"target {lane.target}" if lane.target != family_of(lane.target) else "",
-        f"executor {lane.executor}" if lane.executor is not plain_executor(lane) else "",
+        f"executor {lane.executor}" if lane.executor is not default_executor(lane) else "",
         "library" if lane.as_library else "",
         *(name for name in ("symbolic", "fresh") if getattr(lane, name)),
     ]
     return tuple(part for part in parts if part)
 
 
-def what_it_adds(lane: LaneSpec) -> str:
-    return ", ".join(features(lane))
+def describe_additions(lane: LaneSpec) -> str:
+    return ", ".join(additions(lane))
 
 
 def covers(lane: LaneSpec, other: LaneSpec) -> bool:
     """Whether the lane takes the same road as another and does all that the other does, and perhaps more."""
-    return _road(lane) == _road(other) and set(features(other)) <= set(features(lane))
+    return _road(lane) == _road(other) and set(additions(other)) <= set(additions(lane))
 
 
-def transforms(lane: LaneSpec) -> bool:
+def changes_program(lane: LaneSpec) -> bool:
     """Whether it makes another program, which may round otherwise: all but round trips, a library, a process."""
     others = replace(lane, passes=tuple(name for name in lane.passes if name not in ROUND_TRIPS))
-    return bool(what_it_adds(replace(others, as_library=False, fresh=False)))
+    return bool(describe_additions(replace(others, as_library=False, fresh=False)))
 
 
-def pairs(
+def pairs_with_siblings(
     outcomes: Outcomes, which: Callable[[LaneSpec], bool]
 ) -> Iterator[tuple[tuple[LaneSpec, Ran], tuple[LaneSpec, Ran]]]:
     """Lanes of a kind that ran, each with its sibling where that ran, twice alike, and PyTorch does not object to it.

@@ -11,13 +11,13 @@ class Runs(Enum):
     """Where the code of a target can run."""
 
     HERE = auto()
-    APART = auto()  # in a process of its own that was started with the sanitizers' runtime in front
+    SANITIZED = auto()  # in a process of its own that was started with the sanitizers' runtime in front
     ON_A_DEVICE = auto()  # elsewhere it is compiled, and looked at
     NOWHERE = auto()  # it is compiled, and looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Checker:
+class CodeChecker:
     """A real compiler, linker or validator. What it refuses, it leaves with a status other than 0 and an `error: ...`.
 
     program    found on PATH
@@ -33,7 +33,7 @@ class Checker:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenCode:
     """What TVM writes for a target that cannot run here.
 
     module    the kind of the runtime module that holds it
@@ -44,7 +44,7 @@ class Written:
 
     module: str
     suffix: str
-    checkers: tuple[Checker, ...]
+    checkers: tuple[CodeChecker, ...]
     each: bool = False
 
 
@@ -65,7 +65,7 @@ class Target:
     cpu: tuple[str, ...] = ()
     compilers: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    written: Written | None = None
+    written: WrittenCode | None = None
 
 
 def _llvm(name: str, *cpu: str, **config: object) -> Target:
@@ -79,15 +79,15 @@ def _c(name: str, compiler: str, *flags: str, runs: Runs = Runs.HERE) -> Target:
 # -- checkers
 
 _IGNORED = "/dev/null"
-_NVCC = Checker("nvcc", ("-arch=sm_80", "-cubin", "-o", _IGNORED, "{file}"), "NVIDIA's CUDA toolkit")
-_CLANG_CL = Checker(
+_NVCC = CodeChecker("nvcc", ("-arch=sm_80", "-cubin", "-o", _IGNORED, "{file}"), "NVIDIA's CUDA toolkit")
+_CLANG_CL = CodeChecker(
     "clang",
     ("-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-fsyntax-only", "-w", "{file}"),
     "apt install clang",
 )
-_NAGA = Checker("naga", ("{file}",), "cargo install naga-cli")
-_TINT = Checker("tint", ("--format", "wgsl", "-o", _IGNORED, "{file}"), "Dawn's own build")
-_DAWN = Checker(  # Tint inside Dawn, on a device that computes nothing
+_NAGA = CodeChecker("naga", ("{file}",), "cargo install naga-cli")
+_TINT = CodeChecker("tint", ("--format", "wgsl", "-o", _IGNORED, "{file}"), "Dawn's own build")
+_DAWN = CodeChecker(  # Tint inside Dawn, on a device that computes nothing
     "node",
     (
         "-e",
@@ -107,9 +107,9 @@ _DAWN = Checker(  # Tint inside Dawn, on a device that computes nothing
     "npm install --global webgpu",
     package="webgpu",
 )
-_WASM_LD = Checker("wasm-ld", ("--no-entry", "--allow-undefined", "-o", _IGNORED, "{file}"), "apt install lld")
-_WASM_VALIDATE = Checker("wasm-validate", ("{file}",), "apt install wabt")
-_NODE_WASM = Checker(
+_WASM_LD = CodeChecker("wasm-ld", ("--no-entry", "--allow-undefined", "-o", _IGNORED, "{file}"), "apt install lld")
+_WASM_VALIDATE = CodeChecker("wasm-validate", ("{file}",), "apt install wabt")
+_NODE_WASM = CodeChecker(
     "node",
     (
         "-e",
@@ -119,10 +119,10 @@ _NODE_WASM = Checker(
     ),
     "apt install nodejs",
 )
-_AARCH64_LD = Checker(
+_AARCH64_LD = CodeChecker(
     "aarch64-linux-gnu-ld", ("-shared", "-o", _IGNORED, "{file}"), "apt install binutils-aarch64-linux-gnu"
 )
-_LD_LLD = Checker("ld.lld", ("-shared", "-o", _IGNORED, "{file}"), "apt install lld")
+_LD_LLD = CodeChecker("ld.lld", ("-shared", "-o", _IGNORED, "{file}"), "apt install lld")
 
 TARGETS: tuple[Target, ...] = (
     # opt-level 3 is what TVM takes without being asked, x86-64 the processor (0.27)
@@ -148,34 +148,37 @@ TARGETS: tuple[Target, ...] = (
         "-fsanitize=address,undefined",
         "-fno-sanitize-recover=all",
         "-fno-omit-frame-pointer",
-        runs=Runs.APART,
+        runs=Runs.SANITIZED,
     ),
     # on a device TVM asks that for its architecture
     Target(
         "cuda",
         {"kind": "cuda", "arch": "sm_80"},
         Runs.ON_A_DEVICE,
-        written=Written("cuda", ".cu", (_NVCC,)),
+        written=WrittenCode("cuda", ".cu", (_NVCC,)),
     ),
-    Target("opencl", {"kind": "opencl"}, Runs.NOWHERE, written=Written("opencl", ".cl", (_CLANG_CL,))),
+    Target("opencl", {"kind": "opencl"}, Runs.NOWHERE, written=WrittenCode("opencl", ".cl", (_CLANG_CL,))),
     Target(
-        "webgpu", {"kind": "webgpu"}, Runs.NOWHERE, written=Written("webgpu", ".wgsl", (_NAGA, _TINT, _DAWN), each=True)
+        "webgpu",
+        {"kind": "webgpu"},
+        Runs.NOWHERE,
+        written=WrittenCode("webgpu", ".wgsl", (_NAGA, _TINT, _DAWN), each=True),
     ),
     Target(
         "wasm32",
         {"kind": "llvm", "mtriple": "wasm32-unknown-unknown"},
         Runs.NOWHERE,
-        written=Written("llvm", ".o", (_WASM_LD, _WASM_VALIDATE, _NODE_WASM)),
+        written=WrittenCode("llvm", ".o", (_WASM_LD, _WASM_VALIDATE, _NODE_WASM)),
     ),
     Target(
         "aarch64",
         {"kind": "llvm", "mtriple": "aarch64-linux-gnu"},
         Runs.NOWHERE,
-        written=Written("llvm", ".o", (_AARCH64_LD, _LD_LLD)),
+        written=WrittenCode("llvm", ".o", (_AARCH64_LD, _LD_LLD)),
     ),
 )
 
-NAMED = {target.name: target for target in TARGETS}
+TARGETS_BY_NAME = {target.name: target for target in TARGETS}
 
 
 def family_of(target: str) -> str:

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from generators.graph import Array, holds_floats
-from oracles.finding import Mismatch, Worst
-from oracles.reference import Expected, held, units
+from oracles.finding import Mismatch, WorstElement
+from oracles.reference import Expected, rounded_to, rounding_error
 from oracles.transforms import Rounding
 
 C = 2.0
@@ -36,7 +36,7 @@ def uncertainty(right: Expected) -> npt.NDArray[np.float64]:
     truth, eager = right.truth.astype(np.float64), right.eager.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         own = np.where(np.isfinite(eager) & np.isfinite(truth), np.abs(eager - truth), np.inf)
-        return np.asarray(right.envelope + own + units(right.truth, right.eager.dtype))
+        return np.asarray(right.envelope + own + rounding_error(right.truth, right.eager.dtype))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = R
         return None
     flat = int(np.argmax(excess))
     index = tuple(int(i) for i in np.unravel_index(flat, actual.shape))
-    worst = Worst(
+    worst = WorstElement(
         index,
         float(right.eager[index]),
         float(actual[index]),
@@ -117,7 +117,11 @@ def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = R
 
 def _float_excess(actual: Array, right: Expected, rounding: Rounding) -> npt.NDArray[np.float64]:
     """How many tolerances beyond the tolerance each element is; 0 within."""
-    lane, eager, truth = actual.astype(np.float64), right.eager.astype(np.float64), held(right.truth, right.eager.dtype)
+    lane, eager, truth = (
+        actual.astype(np.float64),
+        right.eager.astype(np.float64),
+        rounded_to(right.truth, right.eager.dtype),
+    )
     finite = np.isfinite(eager) & np.isfinite(truth)
     allowed = tolerance(right, rounding)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):

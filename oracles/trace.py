@@ -33,22 +33,22 @@ class PassRun:
     changed: bool = False
 
 
-BY_MEANING, BY_KERNELS, BY_BUILT_KERNELS = "interpreted", "interpreted-kernels", "interpreted-built"
+INTERPRET_OPERATORS, INTERPRET_KERNELS, CALL_BUILT_KERNELS = "interpreted", "interpreted-kernels", "interpreted-built"
 """The variants of a lane that compiles no module. The value of an operator is what it means; what its kernels compute
 as they are written; what they compute as they are built. None has a virtual machine, nor a pass of Relax."""
 
-Called = tuple[str, str]
+Translation = tuple[str, str]
 """What was translated (an operator, as its graph calls it), and the function of TVM's that did it."""
 
 
-class Seen(StrEnum):
+class Correctness(StrEnum):
     RIGHT = "right"
     WRONG = "wrong"
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class OperatorCheck:
     """One operator of a Relax module, legalized alone and held against what it means on the numbers that reach it.
 
     by           the function that legalizes it
@@ -59,16 +59,16 @@ class Examined:
 
     operator: str
     by: str
-    interpreted: Seen
-    built: Seen
+    interpreted: Correctness
+    built: Correctness
     off: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Mistyped:
+class MistypedOperator:
     """What an importer's function made of an operator, and what PyTorch says that this gives: float32[2, 3]."""
 
-    by: Called
+    by: Translation
     made: str
     right: str
 
@@ -91,12 +91,12 @@ class Trace:
 
     passes: tuple[PassRun, ...] = ()
     under_way: tuple[str, ...] = ()
-    converters: tuple[Called, ...] = ()
-    legalizations: tuple[Called, ...] = ()
+    converters: tuple[Translation, ...] = ()
+    legalizations: tuple[Translation, ...] = ()
     left: tuple[str, ...] = ()
-    mistyped: Mistyped | None = None
+    mistyped: MistypedOperator | None = None
     types: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
-    examined: tuple[Examined, ...] = ()
+    examined: tuple[OperatorCheck, ...] = ()
     outside: str = ""

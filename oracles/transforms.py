@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
 
-from oracles.lane import LaneSpec, speaks_relay
+from oracles.lane import LaneSpec, is_relay
 
 
 class Rounding(IntEnum):
@@ -18,7 +18,7 @@ class Rounding(IntEnum):
     HALF = 3  # in half precision
 
 
-class On(Enum):
+class ModuleForm(Enum):
     """What a pass looks for."""
 
     OPERATORS = auto()  # Relax operators: before LegalizeOps
@@ -34,8 +34,8 @@ class Transform:
     source    a Python expression that takes `mod` and gives the new module; in scope: tvm, relax, target, the helper
     helper    a Python function that `source` calls, as its definition
     after     transforms that must have run before it, in this order
-    on        what it looks for: it does nothing, or is out of place, elsewhere
-    wants     PyTorch operators (rows of the operator table) that wake it; none: no one in particular
+    form      the form of module that it works on: it does nothing, or is out of place, on others
+    relevant_ops  PyTorch operators (rows of the operator table) without which it has nothing to do; empty: any operator
     rounding  how results may differ
     lowers    some pipeline runs it too: a failure is the compilation's, whoever asked for it
     round_trip  the module is written down and read again: nothing at all may differ
@@ -44,15 +44,15 @@ class Transform:
     name: str
     source: str
     helper: str = ""
-    on: On = On.ANYTHING
+    form: ModuleForm = ModuleForm.ANYTHING
     after: tuple[str, ...] = ()
-    wants: tuple[str, ...] = ()
+    relevant_ops: tuple[str, ...] = ()
     rounding: Rounding = Rounding.SAME
     lowers: bool = False
     round_trip: bool = False
 
     @property
-    def of_pass(self) -> str:
+    def pass_name(self) -> str:
         """Whose options it sets: `ConvertLayout-NHWC` and `ConvertLayout-packed` are ConvertLayout's."""
         return self.name.partition("-")[0]
 
@@ -86,7 +86,7 @@ def _schedule(seed: int) -> Transform:
         f"MetaSchedule-{seed}",
         f"scheduled(mod, {seed})",
         helper=_SCHEDULED,
-        on=On.KERNELS,
+        form=ModuleForm.KERNELS,
         after=(LEGALIZE,),
         rounding=Rounding.OTHER_ORDER,
     )
@@ -100,35 +100,47 @@ TRANSFORMS: tuple[Transform, ...] = (
     Transform("ScriptRoundTrip", "tvm.script.from_source(mod.script(show_meta=True))", round_trip=True),
     Transform("JsonRoundTrip", "tvm.ir.load_json(tvm.ir.save_json(mod))", round_trip=True),
     # on operators
-    _relax("ConvertLayout", '{"relax.nn.conv2d": ["NHWC", "OHWI"]}', "ConvertLayout-NHWC", wants=CONV, on=On.OPERATORS),
+    _relax(
+        "ConvertLayout",
+        '{"relax.nn.conv2d": ["NHWC", "OHWI"]}',
+        "ConvertLayout-NHWC",
+        relevant_ops=CONV,
+        form=ModuleForm.OPERATORS,
+    ),
     _relax(
         "ConvertLayout",
         '{"relax.nn.conv2d": ["NCHW4c", "OIHW4o"]}',
         "ConvertLayout-packed",
-        wants=CONV,
-        on=On.OPERATORS,
+        relevant_ops=CONV,
+        form=ModuleForm.OPERATORS,
     ),
-    _relax("ToMixedPrecision", 'out_dtype="float32"', wants=CONV + MATMUL, on=On.OPERATORS, rounding=Rounding.HALF),
+    _relax(
+        "ToMixedPrecision",
+        'out_dtype="float32"',
+        relevant_ops=CONV + MATMUL,
+        form=ModuleForm.OPERATORS,
+        rounding=Rounding.HALF,
+    ),
     _relax(
         "ToMixedPrecision",
         'out_dtype="float16"',
         "ToMixedPrecision-float16",
-        wants=CONV + MATMUL,
-        on=On.OPERATORS,
+        relevant_ops=CONV + MATMUL,
+        form=ModuleForm.OPERATORS,
         rounding=Rounding.HALF,
     ),
-    _relax("DecomposeOpsForInference", on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("FoldBatchnormToConv2D", wants=CONV, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("ExpandMatmulOfSum", wants=MATMUL, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("AdjustMatmulOrder", wants=MATMUL, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("CombineParallelMatmul", wants=MATMUL, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("FuseTransposeMatmul", wants=MATMUL, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("ReorderTakeAfterMatmul", wants=MATMUL, on=On.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("ReorderPermuteDimsAfterConcat", on=On.OPERATORS),
-    _relax("OptimizeLayoutTransform", on=On.OPERATORS),
-    _relax("RemoveRedundantReshape", on=On.OPERATORS),
-    _relax("FastMathTransform", on=On.OPERATORS, rounding=Rounding.FAST_MATH),
-    _relax(LEGALIZE, on=On.OPERATORS, lowers=True),
+    _relax("DecomposeOpsForInference", form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("FoldBatchnormToConv2D", relevant_ops=CONV, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("ExpandMatmulOfSum", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("AdjustMatmulOrder", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("CombineParallelMatmul", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("FuseTransposeMatmul", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("ReorderTakeAfterMatmul", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("ReorderPermuteDimsAfterConcat", form=ModuleForm.OPERATORS),
+    _relax("OptimizeLayoutTransform", form=ModuleForm.OPERATORS),
+    _relax("RemoveRedundantReshape", form=ModuleForm.OPERATORS),
+    _relax("FastMathTransform", form=ModuleForm.OPERATORS, rounding=Rounding.FAST_MATH),
+    _relax(LEGALIZE, form=ModuleForm.OPERATORS, lowers=True),
     # on the program's structure
     _relax("FoldConstant", lowers=True),
     _relax("EliminateCommonSubexpr"),
@@ -141,11 +153,11 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("NormalizeGlobalVar"),
     _relax("InlinePrivateFunctions"),
     _relax("ConvertToDataflow"),
-    _relax("ToNonDataflow", on=On.LOWERED, lowers=True),
+    _relax("ToNonDataflow", form=ModuleForm.LOWERED, lowers=True),
     Transform(  # one row: TVM documents it for modules without dataflow blocks only, and passes are left out one by one
         "RemovePurityChecking",
         "relax.transform.RemovePurityChecking()(relax.transform.ToNonDataflow()(mod))",
-        on=On.LOWERED,
+        form=ModuleForm.LOWERED,
         lowers=True,
     ),
     _relax("RemoveUnusedParameters"),
@@ -157,19 +169,29 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("SpecializePrimFuncBasedOnCallSite"),
     _relax("RewriteDataflowReshape", lowers=True),
     # on kernels
-    _relax("AnnotateTIROpPattern", on=On.KERNELS, after=(LEGALIZE,), lowers=True),
-    _relax("FuseOps", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern"), lowers=True),
+    _relax("AnnotateTIROpPattern", form=ModuleForm.KERNELS, after=(LEGALIZE,), lowers=True),
+    _relax("FuseOps", form=ModuleForm.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern"), lowers=True),
     _relax(
-        "FuseOps", "fuse_opt_level=0", "FuseOps-0", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern"), lowers=True
+        "FuseOps",
+        "fuse_opt_level=0",
+        "FuseOps-0",
+        form=ModuleForm.KERNELS,
+        after=(LEGALIZE, "AnnotateTIROpPattern"),
+        lowers=True,
     ),
-    _relax("FuseTIR", on=On.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern", "FuseOps"), lowers=True),
-    _relax("AttachAttrLayoutFreeBuffers", on=On.KERNELS, after=(LEGALIZE,)),
-    _relax("SplitLayoutRewritePreproc", on=On.KERNELS, after=(LEGALIZE, "AttachAttrLayoutFreeBuffers")),
-    _relax("CallTIRRewrite", on=On.LOWERED, after=(LEGALIZE, "ToNonDataflow", "RemovePurityChecking"), lowers=True),
+    _relax("FuseTIR", form=ModuleForm.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern", "FuseOps"), lowers=True),
+    _relax("AttachAttrLayoutFreeBuffers", form=ModuleForm.KERNELS, after=(LEGALIZE,)),
+    _relax("SplitLayoutRewritePreproc", form=ModuleForm.KERNELS, after=(LEGALIZE, "AttachAttrLayoutFreeBuffers")),
+    _relax(
+        "CallTIRRewrite",
+        form=ModuleForm.LOWERED,
+        after=(LEGALIZE, "ToNonDataflow", "RemovePurityChecking"),
+        lowers=True,
+    ),
     Transform(
         "DlightCPU",
         "tvm.s_tir.dlight.ApplyDefaultSchedule(tvm.s_tir.dlight.cpu.GEMV())(mod)",
-        on=On.KERNELS,
+        form=ModuleForm.KERNELS,
         after=(LEGALIZE, "AnnotateTIROpPattern", "FuseOps", "FuseTIR"),
         rounding=Rounding.OTHER_ORDER,
     ),
@@ -182,21 +204,21 @@ RELAY_TRANSFORMS: tuple[Transform, ...] = (
 )
 """Of Relay, for lanes that are written in it; `relay` is in scope."""
 
-NAMED = {row.name: row for row in (*TRANSFORMS, *RELAY_TRANSFORMS)}
+TRANSFORMS_BY_NAME = {row.name: row for row in (*TRANSFORMS, *RELAY_TRANSFORMS)}
 
 ROUND_TRIPS = frozenset(row.name for row in TRANSFORMS if row.round_trip)
 """They write the module down and read it again."""
 
 
 def rounding_of(passes: Iterable[str]) -> Rounding:
-    return max((NAMED[name].rounding for name in passes), default=Rounding.SAME)
+    return max((TRANSFORMS_BY_NAME[name].rounding for name in passes), default=Rounding.SAME)
 
 
 def rounding_in(lane: LaneSpec) -> Rounding:
     """By the lane's passes, and by what Relay's build does unasked: at every level SimplifyInference, which gives norms
     other factors; from level 4 on FastMath."""
     unasked = Rounding.SAME
-    if speaks_relay(lane):
+    if is_relay(lane):
         unasked = Rounding.FAST_MATH if lane.opt_level >= FAST_MATH_LEVEL else Rounding.OTHER_ORDER
     return max(rounding_of(lane.passes), unasked)
 

@@ -92,7 +92,7 @@ def within(right: Expected, factor: float) -> Array:
     return np.asarray(right.truth + factor * tolerance(right)).astype(right.eager.dtype)
 
 
-def honest(right: tuple[Expected, ...]) -> Ran:
+def correct(right: tuple[Expected, ...]) -> Ran:
     """The largest legal rounding: 0.99 tolerances off, everywhere, twice the same."""
     outputs = tuple(within(r, 0.99) for r in right)
     return Ran(outputs, tuple(array.copy() for array in outputs))
@@ -102,7 +102,7 @@ def honest(right: tuple[Expected, ...]) -> Ran:
 
 
 def _first(right: tuple[Expected, ...], change: Callable[[Array, Expected], Array]) -> Ran:
-    outputs = honest(right).outputs
+    outputs = correct(right).outputs
     lie = change(outputs[0].copy(), right[0])
     return Ran((lie, *outputs[1:]), (lie.copy(), *outputs[1:]))
 
@@ -116,12 +116,12 @@ def _last(value: Callable[[Expected], Any]) -> Callable[[tuple[Expected, ...]], 
 
 
 def missing_output(right: tuple[Expected, ...]) -> Ran:
-    outputs = honest(right).outputs[:-1]
+    outputs = correct(right).outputs[:-1]
     return Ran(outputs, outputs)
 
 
 def extra_output(right: tuple[Expected, ...]) -> Ran:
-    outputs = (*honest(right).outputs, np.zeros(1))
+    outputs = (*correct(right).outputs, np.zeros(1))
     return Ran(outputs, outputs)
 
 
@@ -138,7 +138,7 @@ def wrong_shape(right: tuple[Expected, ...]) -> Ran:
 
 def unstable(right: tuple[Expected, ...]) -> Ran:
     """Both runs are within tolerance; the second differs by one unit in the last place of one element."""
-    run = honest(right)
+    run = correct(right)
     again = run.outputs[0].copy()
     again.flat[-1] = np.nextafter(again.flat[-1], again.dtype.type(0))
     return replace(run, again=(again, *run.outputs[1:]))
@@ -148,7 +148,7 @@ wrong_value = _last(lambda right: within(right, 1.01).flat[-1])
 nan = _last(lambda right: np.nan)
 infinity = _last(lambda right: np.inf)
 
-LIARS: dict[str, tuple[Callable[[tuple[Expected, ...]], Ran], Kind]] = {
+WRONG_RESULTS: dict[str, tuple[Callable[[tuple[Expected, ...]], Ran], Kind]] = {
     "wrong value": (wrong_value, Kind.WRONG_VALUE),
     "NaN for a number": (nan, Kind.WRONG_VALUE),
     "infinity for a number": (infinity, Kind.WRONG_VALUE),

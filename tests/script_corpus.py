@@ -27,9 +27,9 @@ from generators.graph import Node as Call
 from generators.graph import Value as Name
 from generators.ops import TABLE
 from generators.values import seeded
-from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, Worst
-from oracles.lane import Engine, Importer, LaneSpec, Params, Pipeline, gives_gradients
-from oracles.outcome import FAILURES, Cause, Died, Fate, IllFormed, Mutant, Raised, Stage, TimedOut
+from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
+from oracles.lane import Engine, Importer, LaneSpec, Params, Pipeline, returns_gradients
+from oracles.outcome import FAILURES, Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
 
 DIGESTS = Path(__file__).parent / "fuzzer" / "report" / "script_corpus.sha256"
 
@@ -52,8 +52,8 @@ READERS = tuple(
     for reader in readers_of(replace(LLVM, importer=importer))
 )
 LANES = sorted({lane.name: lane for lane in (*EVERY_LANE, *MORE, *READERS)}.values(), key=lambda lane: lane.name)
-WORST = Worst((0, 1), 1.0, 2.0, 1e-3, 1e-4)
-INFINITE = Worst((0, 1), 1.0, 2.0, 0.0, 0.0, truth=float("inf"))
+WORST = WorstElement((0, 1), 1.0, 2.0, 1e-3, 1e-4)
+INFINITE = WorstElement((0, 1), 1.0, 2.0, 0.0, 0.0, truth=float("inf"))
 EDITS = '[[1, {"type": "None"}], [2, {"a": true}], [3, {"b": 1, "c": [4]}]]'
 LINEAR = case_of(
     {"x0": "float32[2,3]", "w0": "float32[4,3]", "w1": "float32[4]"},
@@ -117,7 +117,7 @@ EVIDENCE: list[tuple[Kind, Evidence]] = [
     (Kind.WRONG_SHAPE, Mismatch(0, "[1]", "[2]")),
     (Kind.WRONG_DTYPE, Mismatch(1, "int64", "float32")),
     (Kind.WRONG_VALUE, Mismatch(0, "1.0", "2.0", WORST)),
-    (Kind.WRONG_VALUE, Mismatch(0, "1", "2", Worst((), 1.0, 2.0, 0.0, 0.0))),
+    (Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((), 1.0, 2.0, 0.0, 0.0))),
     (Kind.WRONG_VALUE, Mismatch(0, "1", "2", INFINITE)),
     (Kind.WRONG_VALUE, Mismatch(0, "1", "2", against=LLVM.name)),
     (Kind.WRONG_SHAPE, Mismatch(0, "[1]", "[2]", against=LLVM.name)),
@@ -127,8 +127,8 @@ EVIDENCE: list[tuple[Kind, Evidence]] = [
     (Kind.ILL_FORMED, IllFormed("import", "tvm.error.InternalError", "no")),
     (Kind.ILL_FORMED, IllFormed("FuseOps", "tvm.error.InternalError", "no")),
     (Kind.ILL_FORMED, IllFormed("ScriptRoundTrip", "tvm.error.InternalError", "no")),
-    (Kind.CHECKER_GAP, Mutant("an argument less", Fate.RAISED, "no", True, EDITS)),
-    (Kind.CHECKER_GAP, Mutant("an argument less", Fate.RAISED, "no", False, EDITS)),
+    (Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.RAISED, "no", True, EDITS)),
+    (Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.RAISED, "no", False, EDITS)),
     (Kind.MODIFIED_INPUT, SideEffect(("x0",))),
     (Kind.ALIASED_OUTPUT, SideEffect(("x0",), ((0, "x0"), (1, "x0")))),
     *((Kind.BLOAT, Excess(quantity, 3.0, 2.0, "the parameters")) for quantity in Quantity),
@@ -148,7 +148,7 @@ def fits(lane: LaneSpec, evidence: Evidence) -> bool:
 
 def records(lane: LaneSpec) -> Iterator[tuple[str, Record]]:
     cases = {"open": open_sizes()} if lane.symbolic else CASES
-    if gives_gradients(lane):
+    if returns_gradients(lane):
         cases = {"linear": LINEAR, "norm": NORM}
     for number, (kind, evidence) in enumerate(EVIDENCE):
         if not fits(lane, evidence):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from generators.choice import ChoiceSource
 from generators.graph import Case
 from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline
-from oracles.transforms import NAMED, TRANSFORMS, On, Transform
+from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME, ModuleForm, Transform
 
 DISABLED: tuple[tuple[str, ...], ...] = (
     ("StaticPlanBlockMemory",),
@@ -38,7 +38,8 @@ _WANTED = 4
 
 
 _BY_PASS = tuple(
-    tuple(row for row in TRANSFORMS if row.of_pass == name) for name in dict.fromkeys(row.of_pass for row in TRANSFORMS)
+    tuple(row for row in TRANSFORMS if row.pass_name == name)
+    for name in dict.fromkeys(row.pass_name for row in TRANSFORMS)
 )
 
 
@@ -46,7 +47,7 @@ def drawn(source: ChoiceSource, case: Case, importers: Sequence[Importer] = IMPO
     """A lane for the case, by one of the importers, mostly the first. Its plain sibling has
     a name: it is one of those that every test takes, or of the sampled ones."""
     passes = _sequence(source, case)
-    lowered = any(NAMED[name].on is On.LOWERED for name in passes)
+    lowered = any(TRANSFORMS_BY_NAME[name].form is ModuleForm.LOWERED for name in passes)
     importer = source.choice(importers) if source.rarely(25) else importers[0]
     lane = LaneSpec(
         f"relax-{importer}-drawn",
@@ -85,7 +86,7 @@ def _protocols(passes: Sequence[str]) -> list[Params]:
 def _sequence(source: ChoiceSource, case: Case) -> tuple[str, ...]:
     """Row names in a legal order. Rows of one pass (MetaSchedule-0, MetaSchedule-1, ...) count as one."""
     ops = set(case.graph.ops)
-    chances = [rows for rows in _BY_PASS for _ in range(_WANTED if ops & set(rows[0].wants) else 1)]
+    chances = [rows for rows in _BY_PASS for _ in range(_WANTED if ops & set(rows[0].relevant_ops) else 1)]
 
     def one() -> Transform:
         return source.choice(source.choice(chances))
@@ -105,10 +106,10 @@ def _sequence(source: ChoiceSource, case: Case) -> tuple[str, ...]:
 def ordered(source: ChoiceSource, rows: Sequence[Transform]) -> tuple[str, ...]:
     """The rows in an order that suits what each looks for, with what each needs before it; those that look for nothing
     in particular stand anywhere before the lowering ones."""
-    free = [row for row in rows if row.on is On.ANYTHING]
-    rest = sorted((row for row in rows if row.on is not On.ANYTHING), key=lambda row: row.on.value)
+    free = [row for row in rows if row.form is ModuleForm.ANYTHING]
+    rest = sorted((row for row in rows if row.form is not ModuleForm.ANYTHING), key=lambda row: row.form.value)
     for row in free:
-        last = sum(row.on is not On.LOWERED for row in rest)
+        last = sum(row.form is not ModuleForm.LOWERED for row in rest)
         rest.insert(source.integer(0, last), row)
     done: list[str] = []
     for row in rest:

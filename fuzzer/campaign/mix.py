@@ -9,8 +9,8 @@ from fuzzer.support import takes
 from fuzzer.triage.reproduce import judged_by
 from generators.choice import NumpySource
 from generators.graph import Case
-from oracles.finding import runs_program
-from oracles.lane import LaneSpec, speaks_relay
+from oracles.finding import runs_exported_program
+from oracles.lane import LaneSpec, is_relay
 
 EVERY = 4
 """Every 4th test takes the lanes of `LaneMix.often`."""
@@ -31,10 +31,10 @@ def lanes_of(settings: Settings, seed: int, index: int, case: Case) -> tuple[Lan
     turns = [lane for lane in mix.in_turn if lane.symbolic == bool(case.graph.symbols)]
     usual = [*mix.always, *(mix.often if index % EVERY == 0 else ())]
     usual += [turns[index % len(turns)]] if turns else []
-    lanes = [lane for lane in usual if doubting or speaks_relay(lane) or takes(lane.importer, ops)]
+    lanes = [lane for lane in usual if doubting or is_relay(lane) or takes(lane.importer, ops)]
     importers = [importer for importer in IMPORTERS if takes(importer, ops)]
     if importers and not case.graph.symbols:
         lanes += [drawn(source, case, importers) for _ in range(mix.drawn)]
     # PyTorch on what torch.export gave is asked only where somebody disagrees with it (`judged_run`)
-    company = [each for lane in lanes for each in judged_by(lane) if not runs_program(each)]
+    company = [each for lane in lanes for each in judged_by(lane) if not runs_exported_program(each)]
     return tuple(dict.fromkeys((*REFERENCES, *company)))

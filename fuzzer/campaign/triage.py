@@ -15,7 +15,7 @@ from fuzzer.terminal import say
 from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.investigate import Sighting, investigate
 from generators.graph import Case
-from oracles.lane import Engine, LaneSpec, speaks_relay
+from oracles.lane import Engine, LaneSpec, is_relay
 
 
 class Triage:
@@ -50,8 +50,8 @@ class Triage:
 
     def _releases(self, lane: LaneSpec) -> Sequence[Release]:
         """Those of the campaign's own toolchains, which are warm. `fuzz bisect` asks all that are installed."""
-        relay, versions = speaks_relay(lane), self._lab.versions
+        relay, versions = is_relay(lane), self._lab.versions
         of_tests = [each for each in self._settings.lanes.always if each.engine is Engine.TVM]
-        toolchains = [each.toolchain for each in of_tests if speaks_relay(each) is relay]
+        toolchains = [each.toolchain for each in of_tests if is_relay(each) is relay]
         toolchains += () if relay else self._settings.releases
         return [Release(versions.get(f"tvm@{name}", versions["tvm"]), name) for name in dict.fromkeys(toolchains)]

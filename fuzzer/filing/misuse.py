@@ -26,8 +26,8 @@ from generators.graph import Invalid
 from oracles.finding import Component, Kind
 from oracles.lane import Execution, Importer, Params
 from oracles.outcome import Stage
-from oracles.targets import NAMED as TARGETS
-from oracles.transforms import NAMED as TRANSFORMS
+from oracles.targets import TARGETS_BY_NAME
+from oracles.transforms import TRANSFORMS_BY_NAME
 
 FILE = "misuse.toml"
 
@@ -105,7 +105,7 @@ def parse(text: str, where: str) -> tuple[Entry, ...]:
             raise Invalid(f"{where}: {entry.name!r} is there twice")
         if not entry.says_something:
             raise Invalid(f"{where}: {entry.name!r} matches every finding")
-        strangers = sorted((set(entry.passes) - set(TRANSFORMS)) | (set(entry.targets) - set(TARGETS)))
+        strangers = sorted((set(entry.passes) - set(TRANSFORMS_BY_NAME)) | (set(entry.targets) - set(TARGETS_BY_NAME)))
         if strangers:
             raise Invalid(f"{where}: {entry.name!r}: there is no pass or target {strangers[0]!r}")
         names.add(entry.name)

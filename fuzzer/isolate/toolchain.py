@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fuzzer.isolate.preload import Preload
 from fuzzer.isolate.secrets import without_secrets
-from oracles.lane import Engine, LaneSpec, speaks_relay
+from oracles.lane import Engine, LaneSpec, is_relay
 
 PACKAGES = ("generators", "oracles", "fuzzer")
 """What a child imports of ours."""
@@ -31,7 +31,7 @@ def language_of(lane: LaneSpec) -> Kind | None:
     """None of the engines that judge TVM: they run in the host."""
     if lane.engine is not Engine.TVM:
         return None
-    return Kind.RELAY if speaks_relay(lane) else Kind.RELAX
+    return Kind.RELAY if is_relay(lane) else Kind.RELAX
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from fuzzer.lanes.relay_lanes import RELAY_OFTEN as RELAY_OFTEN
 from fuzzer.lanes.relay_lanes import RELAY_ROADS as RELAY_ROADS
 from fuzzer.lanes.relay_lanes import RELAY_SAMPLED as RELAY_SAMPLED
 from fuzzer.lanes.target_lanes import TARGET_LANES
-from oracles.finding import program_of, reads_onnx_only
-from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline, gives_gradients, speaks_relay
+from oracles.finding import exported_program_of, is_onnx_reader
+from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline, is_relay, returns_gradients
 
 TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
 TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
@@ -108,20 +108,20 @@ EVERY_ROAD = (*TVM_LANES, *SAMPLED_LANES, *RELAY_LANES)
 
 def plain_roads_beside(lane: LaneSpec) -> tuple[LaneSpec, ...]:
     """The plain roads in the language and the toolchain of a lane; of one that writes a library, others that do too."""
-    roads = RELAY_ROADS if speaks_relay(lane) else TVM_LANES
+    roads = RELAY_ROADS if is_relay(lane) else TVM_LANES
     if lane.as_library:
-        roads += tuple(other for other in EVERY_ROAD if other.as_library and speaks_relay(other) == speaks_relay(lane))
+        roads += tuple(other for other in EVERY_ROAD if other.as_library and is_relay(other) == is_relay(lane))
     return tuple(replace(road, toolchain=lane.toolchain) for road in roads)
 
 
 def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
     """The references without which a lane's outcome cannot be judged: all of them, or those for a failure to run."""
-    if gives_gradients(lane) and lane.engine is Engine.TVM:
+    if returns_gradients(lane) and lane.engine is Engine.TVM:
         return (TORCH, *GRADIENT_REFERENCES) if values else (TORCH,)
     torch = TORCH_LANES if values else (TORCH,)
     if values and lane.importer.is_exported and lane.engine is Engine.TVM:
         return (*torch, *readers_of(lane))
-    return (*torch, _onnxruntime(lane)) if lane.importer.is_onnx and not reads_onnx_only(lane) else torch
+    return (*torch, _onnxruntime(lane)) if lane.importer.is_onnx and not is_onnx_reader(lane) else torch
 
 
 def _onnxruntime(lane: LaneSpec) -> LaneSpec:
@@ -132,7 +132,7 @@ def _onnxruntime(lane: LaneSpec) -> LaneSpec:
 def readers_of(lane: LaneSpec) -> tuple[LaneSpec, ...]:
     """Asked where onnxruntime, or a lane that reads an exported program, disagrees with PyTorch, and where TVM would be
     blamed for a file that nobody has confirmed: is what was exported wrong, or its reader?"""
-    program = program_of(lane)
+    program = exported_program_of(lane)
     if program is not None:
         return (LaneSpec(f"torch-{program}", Engine.TORCH, program, "exported"),)
     names = (("onnx-reference", "interpreter"), ("onnxruntime-optimised", "optimised"))

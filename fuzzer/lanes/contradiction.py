@@ -15,7 +15,7 @@ from tvm import relax, te, topi
 from fuzzer.lanes.base import Bench, Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.outcome import Built, Fate, Mutant, Stage
+from oracles.outcome import Built, Mutant, MutantFate, Stage
 
 GIVEN, TAKEN = (1, 64, 56, 56), (64, 64, 56, 56)
 MAX_MESSAGE = 500
@@ -32,9 +32,9 @@ class ContradictionLane:
         module = contradiction()
         step(Stage.VERIFY)
         if refusal := refused(module):
-            fate, message = Fate.REFUSED, refusal
+            fate, message = MutantFate.REFUSED, refusal
         else:
-            step.note(mutants=(Mutant(told, Fate.DIED),))  # until something else is known of it
+            step.note(mutants=(Mutant(told, MutantFate.DIED),))  # until something else is known of it
             step(Stage.COMPILE)
             fate, message = _built(module, spec)
         step.note(mutants=(Mutant(told, fate, message[:MAX_MESSAGE]),))
@@ -64,9 +64,9 @@ def refused(module: Any) -> str:
     return "" if content is None or content else "it is not well formed"
 
 
-def _built(module: Any, spec: LaneSpec) -> tuple[Fate, str]:
+def _built(module: Any, spec: LaneSpec) -> tuple[MutantFate, str]:
     try:
         relax.build(module, tvm.target.Target(spec.target))
     except Exception as error:  # whatever refuses it: the checker did not
-        return Fate.RAISED, f"{type(error).__name__}: {error}"
-    return Fate.MISCOMPILED, "it is built"
+        return MutantFate.RAISED, f"{type(error).__name__}: {error}"
+    return MutantFate.MISCOMPILED, "it is built"

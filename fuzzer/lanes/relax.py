@@ -18,9 +18,8 @@ from fuzzer.lanes.relax_trace import Tracer
 from generators.graph import Case
 from oracles.lane import Importer, LaneSpec, Params
 from oracles.outcome import Built, Ran
-from oracles.targets import NAMED as TARGETS
-from oracles.targets import Runs
-from oracles.trace import BY_BUILT_KERNELS, BY_KERNELS, BY_MEANING
+from oracles.targets import TARGETS_BY_NAME, Runs
+from oracles.trace import CALL_BUILT_KERNELS, INTERPRET_KERNELS, INTERPRET_OPERATORS
 
 
 class RelaxLane:
@@ -28,7 +27,7 @@ class RelaxLane:
         here = availability(spec)
         if isinstance(here, Missing):
             return here.why
-        if reason := generator_lacks(TARGETS[spec.target]):
+        if reason := generator_lacks(TARGETS_BY_NAME[spec.target]):
             return reason
         if spec.symbolic and (reason := open_sizes.why_not(case)):
             return reason
@@ -44,7 +43,7 @@ class RelaxLane:
                     return relax_dynamo.run(bench, spec, step)
                 case "relax":
                     return _plain(bench, spec, step)
-                case variant if variant in (BY_MEANING, BY_KERNELS, BY_BUILT_KERNELS):
+                case variant if variant in (INTERPRET_OPERATORS, INTERPRET_KERNELS, CALL_BUILT_KERNELS):
                     return relax_interpreted.run(bench, spec, step)
                 case "gradient":
                     return relax_gradient.run(bench, spec, step)
@@ -63,10 +62,10 @@ def _plain(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
     checker = Checker.after_import(model.module, spec, step)
     onlooker = Onlooker(step)
     onlooker.imported(model.module)
-    row = TARGETS[spec.target]
+    row = TARGETS_BY_NAME[spec.target]
     machine = built(model.module, spec, step, checker, model.params, tracer, onlooker)
     if machine is None:
         return Built()
-    if row.runs is Runs.APART:
+    if row.runs is Runs.SANITIZED:
         return sanitized.run(machine, model.inputs, str(compiler_of(row)), step)
     return run_twice(lambda: main_of(machine, spec.params, model.params), model.inputs, step, device_of(row))

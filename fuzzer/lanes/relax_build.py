@@ -27,10 +27,8 @@ from fuzzer.lanes.relax_trace import Tracer
 from generators.graph import Array
 from oracles.lane import LaneSpec, Pipeline
 from oracles.outcome import Ran, Stage
-from oracles.targets import NAMED as TARGETS
-from oracles.targets import Runs, Target
-from oracles.transforms import NAMED as TRANSFORMS
-from oracles.transforms import ROUND_TRIPS
+from oracles.targets import TARGETS_BY_NAME, Runs, Target
+from oracles.transforms import ROUND_TRIPS, TRANSFORMS_BY_NAME
 
 
 def built(
@@ -47,7 +45,7 @@ def built(
 
     `params` are those that main takes after the model's inputs."""
     began = _cpu()
-    row = TARGETS[spec.target]
+    row = TARGETS_BY_NAME[spec.target]
     device = device_of(row)
     target = target_of(row)
     try:
@@ -63,7 +61,7 @@ def built(
             return None
         if spec.as_library or row.compilers:
             library = _library(executable, row, step)
-            if row.runs is Runs.APART:
+            if row.runs is Runs.SANITIZED:
                 return library
             executable = tvm.runtime.load_module(str(library))
         return relax.VirtualMachine(executable, device)
@@ -76,7 +74,7 @@ def built(
 def device_of(row: Target) -> Any:
     """Where the target's code runs; None where nothing here runs it."""
     match row.runs:
-        case Runs.HERE | Runs.APART:
+        case Runs.HERE | Runs.SANITIZED:
             return tvm.cpu()
         case Runs.ON_A_DEVICE:
             return tvm.device(str(row.config["kind"]), 0) if _in_a_worker() else None
@@ -118,7 +116,7 @@ def context(spec: LaneSpec, *watching: Checker | Tracer | Onlooker | None) -> An
 def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, target: Any) -> Any:
     """The module after the passes that the lane names."""
     for name in spec.passes:
-        step(Stage.COMPILE if TRANSFORMS[name].lowers else Stage.TRANSFORM)
+        step(Stage.COMPILE if TRANSFORMS_BY_NAME[name].lowers else Stage.TRANSFORM)
         module = apply(name, module, target)
         if checker and name in ROUND_TRIPS:  # of the others the instrument knows
             checker.look(module, name)
@@ -128,7 +126,10 @@ def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None
 
 def apply(name: str, module: Any, target: Any) -> Any:
     """A row of the table of transforms: its source is what reports show. Tracebacks name it: a pass may say nothing."""
-    row, scope = TRANSFORMS[name], {"tvm": tvm, "relax": relax, "target": target, "mod": module, "random": random}
+    row, scope = (
+        TRANSFORMS_BY_NAME[name],
+        {"tvm": tvm, "relax": relax, "target": target, "mod": module, "random": random},
+    )
     with without_tensor_intrinsics():
         exec(row.helper, scope)
         return eval(compile(row.source, f"<{name}>", "eval"), scope)

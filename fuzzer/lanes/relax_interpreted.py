@@ -26,8 +26,16 @@ from fuzzer.lanes.relax_trace import legalization_in, watching_calls
 from generators.graph import Array, DType, holds_floats
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Ran, Stage
-from oracles.targets import NAMED as TARGETS
-from oracles.trace import BY_BUILT_KERNELS, BY_KERNELS, BY_MEANING, Called, Examined, Seen, Trace
+from oracles.targets import TARGETS_BY_NAME
+from oracles.trace import (
+    CALL_BUILT_KERNELS,
+    INTERPRET_KERNELS,
+    INTERPRET_OPERATORS,
+    Correctness,
+    OperatorCheck,
+    Trace,
+    Translation,
+)
 
 Kernels = Callable[[str, Sequence[Array], Sequence[Array]], None]
 """(name, inputs, outputs): computes a kernel of the module, and writes into the outputs."""
@@ -40,7 +48,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
     """Built, without a result, where nobody knows what the module means."""
     model = imported(bench, spec, step)
     step(Stage.RUN)
-    examiner = _Examiner(target_of(TARGETS[spec.target]), step, spec.variant)
+    examiner = _Examiner(target_of(TARGETS_BY_NAME[spec.target]), step, spec.variant)
     program = Program(model.module, examiner.value, _interpreting(model.module))  # ONNX's importer makes kernels itself
     try:
         result = program.call("main", [to_torch(array) for array in model.inputs.values()])
@@ -119,20 +127,20 @@ class _Examiner:
 
     def __init__(self, target: Any, step: Step, variant: str) -> None:
         self._target, self._step, self._variant = target, step, variant
-        self._examined: tuple[Examined, ...] = ()
+        self._examined: tuple[OperatorCheck, ...] = ()
 
-    def note(self, *more: Examined, outside: str = "") -> None:
+    def note(self, *more: OperatorCheck, outside: str = "") -> None:
         self._step.note(trace=Trace(examined=(*self._examined, *more), outside=outside))
 
     def value(self, call: Any, args: Sequence[Any]) -> Any:
         means, name = _meaning(call, args), str(call.op.name)
         if means is not None and not _sizes_are_numbers(call):  # with these numbers for sizes it is another kernel
-            self._tell(Examined(name, "", Seen.UNKNOWN, Seen.UNKNOWN))
+            self._tell(OperatorCheck(name, "", Correctness.UNKNOWN, Correctness.UNKNOWN))
             return means
         try:
             alone, by = self._legalized(call, args)
         except Exception:  # whatever it raises, it makes no kernel of what can be computed
-            self._tell(Examined(name, "", *(Seen.UNKNOWN if means is None else Seen.WRONG,) * 2))
+            self._tell(OperatorCheck(name, "", *(Correctness.UNKNOWN if means is None else Correctness.WRONG,) * 2))
             alone = None
         if alone is None:
             if means is None:
@@ -140,22 +148,22 @@ class _Examiner:
             return means
         interpreted = _tried(lambda: _run_alone(alone, args, _interpreting(alone)))
         seen = _verdict(name, interpreted, means)
-        self.note(Examined(name, by, seen, Seen.WRONG))  # a call that ends the process says so itself
+        self.note(OperatorCheck(name, by, seen, Correctness.WRONG))  # a call that ends the process says so itself
         built = _tried(lambda: _run_alone(alone, args, _building(alone, self._target)))
-        self._tell(Examined(name, by, seen, _verdict(name, built, means), _off(interpreted, means)))
-        values = {BY_MEANING: means, BY_KERNELS: interpreted, BY_BUILT_KERNELS: built}
+        self._tell(OperatorCheck(name, by, seen, _verdict(name, built, means), _off(interpreted, means)))
+        values = {INTERPRET_OPERATORS: means, INTERPRET_KERNELS: interpreted, CALL_BUILT_KERNELS: built}
         for value in (values[self._variant], *values.values()):
             if value is not None and not isinstance(value, Outside):
                 return value
         raise Unknown(name)
 
-    def _tell(self, one: Examined) -> None:
+    def _tell(self, one: OperatorCheck) -> None:
         self._examined = (*self._examined, one)
         self.note()
 
     def _legalized(self, call: Any, args: Sequence[Any]) -> tuple[Any, str]:
         """A module of this one call, as kernels, and what legalized it; None for one that is left as it is."""
-        found: list[Called] = []
+        found: list[Translation] = []
 
         def look(frame: Any) -> None:
             if legalization := legalization_in(frame):
@@ -265,14 +273,14 @@ _TIES = frozenset({"relax.argsort", "relax.topk", "relax.argmax", "relax.argmin"
 """Of equal elements any may come first."""
 
 
-def _verdict(operator: str, value: Any, means: Any) -> Seen:
+def _verdict(operator: str, value: Any, means: Any) -> Correctness:
     if isinstance(value, Outside):
-        return Seen.WRONG
+        return Correctness.WRONG
     if value is None or means is None:
-        return Seen.UNKNOWN
+        return Correctness.UNKNOWN
     if _close(value, means):
-        return Seen.RIGHT
-    return Seen.UNKNOWN if operator in _TIES else Seen.WRONG
+        return Correctness.RIGHT
+    return Correctness.UNKNOWN if operator in _TIES else Correctness.WRONG
 
 
 def _off(value: Any, means: Any) -> float:

@@ -29,7 +29,7 @@ from fuzzer.lanes.releases import type_arguments, type_of
 from generators import case_file
 from generators.graph import Array
 from oracles.lane import LaneSpec
-from oracles.outcome import Fate, Mutant, Ran, Stage
+from oracles.outcome import Mutant, MutantFate, Ran, Stage
 
 MUTANTS = 6
 ATTEMPTS = 40
@@ -52,12 +52,12 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
     known: list[Mutant] = []
     for mutant, broken in mutants(module, lowered, source):
         if refusal := ill_formed(broken, ""):
-            known.append(_with(mutant, Fate.REFUSED, refusal.message[:200]))
+            known.append(_with(mutant, MutantFate.REFUSED, refusal.message[:200]))
             continue
         step.note(mutants=(*known, mutant))
         step(Stage.COMPILE)
         known.append(_tried(mutant, broken, bench, spec, ran.outputs))
-        if known[-1].fate is not Fate.RAISED:
+        if known[-1].fate is not MutantFate.RAISED:
             break
     step.note(mutants=tuple(known))
     return ran
@@ -81,7 +81,7 @@ def mutants(module: Any, lowered: Any, source: random.Random) -> Iterator[tuple[
         if change in UNLESS_INFERRED and _infers_as_stated(broken):
             continue
         seen.add((legalised, told))
-        yield Mutant(told, Fate.DIED, legalised=legalised, edits=document.written), broken
+        yield Mutant(told, MutantFate.DIED, legalised=legalised, edits=document.written), broken
         if len(seen) == MUTANTS:
             return
 
@@ -91,13 +91,15 @@ def _tried(mutant: Mutant, broken: Any, bench: Bench, spec: LaneSpec, right: Seq
         machine = built(broken, spec, Quiet(), None)
         ran = run_twice(lambda: machine["main"], bench.inputs, Quiet())
     except Exception as error:  # whatever refuses it: the checker did not
-        return _with(mutant, Fate.RAISED, f"{type(error).__name__}: {error}"[:500])
+        return _with(mutant, MutantFate.RAISED, f"{type(error).__name__}: {error}"[:500])
     same = _equal(ran.outputs, right) and _equal(ran.again or (), right)
-    return _with(mutant, Fate.HARMLESS if same else Fate.MISCOMPILED)
+    return _with(mutant, MutantFate.HARMLESS if same else MutantFate.MISCOMPILED)
 
 
-def _with(mutant: Mutant, fate: Fate, message: str = "") -> Mutant:
-    return Mutant(mutant.change, fate, message, mutant.legalised, mutant.edits if fate is not Fate.REFUSED else "")
+def _with(mutant: Mutant, fate: MutantFate, message: str = "") -> Mutant:
+    return Mutant(
+        mutant.change, fate, message, mutant.legalised, mutant.edits if fate is not MutantFate.REFUSED else ""
+    )
 
 
 def _equal(some: Sequence[Array], others: Sequence[Array]) -> bool:

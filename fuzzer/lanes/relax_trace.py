@@ -23,7 +23,7 @@ from fuzzer.lanes import releases
 from fuzzer.lanes.base import Step
 from fuzzer.lanes.relax_passes import CONTAINERS, LEGALIZING, is_optional, plain
 from oracles.lane import LaneSpec
-from oracles.trace import AS_IMPORTED, Called, Mistyped, PassRun, Trace, Tracing
+from oracles.trace import AS_IMPORTED, MistypedOperator, PassRun, Trace, Tracing, Translation
 
 MAX_TEXT = 60_000
 """Characters of a program, of which a person reads the first hundred lines."""
@@ -115,7 +115,7 @@ class Tracer:
         if self._trace.mistyped is None and (found := converter_in(frame)):
             for made, right in types_given(frame, result):
                 if made != right:
-                    return self._note(mistyped=Mistyped(found, made, right))
+                    return self._note(mistyped=MistypedOperator(found, made, right))
         return None
 
     def _legalizes(self, frame: FrameType) -> None:
@@ -153,7 +153,7 @@ def start_watching(look: Look, look_back: LookBack | None = None) -> None:
     sys.setprofile(watch)
 
 
-def converter_in(frame: FrameType) -> Called | None:
+def converter_in(frame: FrameType) -> Translation | None:
     """A function that an importer's table gave for a node of its graph."""
     code, caller = frame.f_code, frame.f_back
     if caller is None or caller.f_code.co_name not in _DISPATCHERS or code.co_name.startswith("<"):
@@ -186,7 +186,7 @@ def types_given(frame: FrameType, result: object) -> Iterator[tuple[str, str]]:
             yield _in_words(one), f"{str(other.dtype).removeprefix('torch.')}{sizes}"
 
 
-def legalization_in(frame: FrameType) -> Called | None:
+def legalization_in(frame: FrameType) -> Translation | None:
     """A function (builder, call)."""
     code = frame.f_code
     if code.co_argcount != 2 or code.co_varnames[0] == "self":

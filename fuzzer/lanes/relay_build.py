@@ -22,8 +22,8 @@ from fuzzer.lanes.relay_import import Imported
 from generators.graph import Array
 from oracles.lane import Execution, LaneSpec
 from oracles.outcome import Stage
-from oracles.targets import NAMED as TARGETS
-from oracles.transforms import NAMED as TRANSFORMS
+from oracles.targets import TARGETS_BY_NAME
+from oracles.transforms import TRANSFORMS_BY_NAME
 
 os.environ["TOPHUB_LOCATION"] = "NONE"
 """Left to itself, each build asks the network for schedules that somebody tuned."""
@@ -34,13 +34,13 @@ Function = Callable[[Mapping[str, Array]], tuple[Array, ...]]
 def built(model: Imported, spec: LaneSpec, step: Step) -> Function:
     began = _cpu()
     options = {} if spec.asserts else {"tir.disable_assert": True}
-    target = tvm.target.Target(dict(TARGETS[spec.target].config))
+    target = tvm.target.Target(dict(TARGETS_BY_NAME[spec.target].config))
     try:
         with tvm.transform.PassContext(spec.opt_level, disabled_pass=list(spec.disabled), config=options), target:
             step(Stage.TRANSFORM)
             module = model.module
             for name in spec.passes:
-                module = eval(TRANSFORMS[name].source, {"tvm": tvm, "relay": relay, "mod": module})
+                module = eval(TRANSFORMS_BY_NAME[name].source, {"tvm": tvm, "relay": relay, "mod": module})
             step(Stage.COMPILE)
             match spec.executor:
                 case Execution.GRAPH:

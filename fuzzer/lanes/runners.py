@@ -7,11 +7,11 @@ import functools
 from typing import assert_never
 
 from fuzzer.lanes.base import Lane
-from oracles.lane import CONTRADICTION, RELAY, Engine, LaneSpec, gives_gradients
+from oracles.lane import CONTRADICTION, RELAY, Engine, LaneSpec, returns_gradients
 
 
 def runner_of(spec: LaneSpec) -> Lane:
-    return _runner(spec.engine, spec.variant, gives_gradients(spec))
+    return _runner(spec.engine, spec.variant, returns_gradients(spec))
 
 
 @functools.cache

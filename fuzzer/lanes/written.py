@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzer.availability import checker_of, node_package
-from oracles.targets import Checker, Target, Written
+from oracles.targets import CodeChecker, Target, WrittenCode
 
 SECONDS = 30.0
 """A checker that has not answered by then has no say."""
@@ -33,7 +33,7 @@ def look(executable: Any, row: Target) -> None:
             ask(checker, path)
 
 
-def ask(checker: Checker, path: Path) -> None:
+def ask(checker: CodeChecker, path: Path) -> None:
     program = str(shutil.which(checker.program))
     values = {"{file}": str(path), "{package}": str(node_package(checker.package, program))}
     command = [program, *(values.get(each, each) for each in checker.arguments)]
@@ -55,7 +55,7 @@ def _of_kind(module: Any, kind: str) -> Iterator[Any]:
         yield from _of_kind(each, kind)
 
 
-def _files(module: Any, written: Written, stem: Path) -> Iterable[Path]:
+def _files(module: Any, written: WrittenCode, stem: Path) -> Iterable[Path]:
     if written.suffix == ".o":
         path = stem.with_suffix(".o")
         module.write_to_file(str(path))

@@ -20,7 +20,7 @@ from generators.graph import Case, Invalid
 from generators.plain_file import read_plain
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.lane import LaneSpec
-from oracles.lane_check import why_not
+from oracles.lane_check import invalid_reason
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 
 FORMAT = 1
@@ -193,7 +193,7 @@ def read(folder: Path) -> FindingDoc:
         raise Invalid(f"{path}: format {doc.format} is not known; this version reads {FORMAT}")
     if not SLUG.fullmatch(doc.slug):
         raise Invalid(f"{path}: {doc.slug[:60]!r} is no name of a finding's folder")
-    if reason := why_not(doc.lane):
+    if reason := invalid_reason(doc.lane):
         raise Invalid(f"{path}: {reason}")
     return doc
 

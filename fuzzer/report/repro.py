@@ -31,8 +31,8 @@ from fuzzer.report.python_source import docstring, formatted
 from fuzzer.report.record import Record
 from fuzzer.report.repro_imports import imports
 from fuzzer.report.repro_inputs import telling_inputs
-from oracles.lane import gives_gradients, speaks_relay
-from oracles.transforms import NAMED as TRANSFORMS
+from oracles.lane import is_relay, returns_gradients
+from oracles.transforms import TRANSFORMS_BY_NAME
 
 CANNOT_TELL = 125
 """The exit status by which `git bisect run` skips a commit."""
@@ -63,7 +63,7 @@ def script(record: Record) -> str:
     finding, doc = record.finding, record.doc
     preloaded = doc.versions.get("preload", "")
     asks = [f"{preloaded} was preloaded: give its path as the argument."] if preloaded else []
-    asks += [NEEDS_RELAY] if speaks_relay(finding.lane) else []
+    asks += [NEEDS_RELAY] if is_relay(finding.lane) else []
     head = docstring([words.capital(words.plain_title(record)), *asks, f"{EXITS} (difftvm {doc.signature})"])
     body = re.sub(r"\n{3,}", "\n\n", _body(record).strip())
     standard, others = imports(f"{_OTHERWISE}\n{body}")
@@ -72,7 +72,7 @@ def script(record: Record) -> str:
 
 def _body(record: Record) -> str:
     finding, case = record.finding, telling_inputs(record.case, record.finding.kind)
-    differentiated = gives_gradients(finding.lane)
+    differentiated = returns_gradients(finding.lane)
     shown = gradient.as_function(case) if differentiated else replace(case, graph=case.bound)
     bfloat16 = record.onnx is None and repro_model.has_bfloat16(case)
     torch_to_numpy = "as_numpy({})" if bfloat16 else "{}.numpy()"
@@ -89,7 +89,9 @@ def _body(record: Record) -> str:
         onnx=repro_onnx.parts(record.onnx, case) if record.onnx else None,
         torch=repro_model.parts(shown, finding.lane),
         gradient=repro_gradient.parts(case) if differentiated else None,
-        helpers=dict.fromkeys(TRANSFORMS[name].helper for name in finding.lane.passes if TRANSFORMS[name].helper),
+        helpers=dict.fromkeys(
+            TRANSFORMS_BY_NAME[name].helper for name in finding.lane.passes if TRANSFORMS_BY_NAME[name].helper
+        ),
         target=repro_target.parts(finding),
         checks=repro_lane.checks(finding),
         open_sizes=repro_importers.open_sizes(case) if finding.lane.symbolic else None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fuzzer.open_sizes import linear, sample_sizes
 from fuzzer.report.python_source import tuple_of
 from generators.graph import Case, Dim, Expr, Symbol
-from oracles.lane import Importer, LaneSpec, gives_gradients
+from oracles.lane import Importer, LaneSpec, returns_gradients
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class OpenSizes:
 
 def template_part(lane: LaneSpec, *, built: bool) -> str:
     """Which part of `import.py.j2` applies. `built`: the script builds the ONNX file itself."""
-    if gives_gradients(lane):
+    if returns_gradients(lane):
         return "gradient"
     match lane.importer:
         case Importer.ONNX | Importer.ONNX_DYNAMO:

@@ -16,10 +16,9 @@ from fuzzer.report.python_source import literal_of
 from fuzzer.report.repro_steps import context, dynamo_passes, relax_steps, relay_steps, transforms
 from generators.graph import Case
 from oracles.finding import Excess, Finding, Kind, Mismatch, Quantity, SideEffect
-from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, gives_gradients, speaks_relay
+from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, is_relay, returns_gradients
 from oracles.outcome import FAILURES, IllFormed, Mutant, Stage
-from oracles.targets import NAMED as TARGETS
-from oracles.targets import Runs
+from oracles.targets import TARGETS_BY_NAME, Runs
 from oracles.transforms import ROUND_TRIPS
 
 IMPORT = "import"
@@ -131,7 +130,7 @@ class Checks:
 
 def checks(finding: Finding) -> Checks:
     match finding.evidence:
-        case _ if speaks_relay(finding.lane):
+        case _ if is_relay(finding.lane):
             return Checks()
         case IllFormed(after=after):
             return Checks(after=after, instrument=_by_instrument(after))
@@ -147,7 +146,7 @@ def functions(case: Case, finding: Finding, torch_to_numpy: str, *, built: bool)
     """`built`: `model` and `inputs` are an ONNX model, which the script builds, and what it takes."""
     lane, evidence = finding.lane, finding.evidence
     make: Callable[[str, LaneSpec], Function]
-    if speaks_relay(lane):
+    if is_relay(lane):
         make = lambda name, lane: _relay(name, lane, evidence)
     else:
         make = lambda name, lane: _function(name, lane, case, finding, torch_to_numpy, built)
@@ -171,7 +170,7 @@ def beside(finding: Finding) -> bool:
 def runs_often(finding: Finding) -> bool:
     """Whether `run_tvm()` gives the results of several runs of one program."""
     lane = finding.lane
-    plain = not (speaks_relay(lane) or gives_gradients(lane) or lane.importer is Importer.DYNAMO)
+    plain = not (is_relay(lane) or returns_gradients(lane) or lane.importer is Importer.DYNAMO)
     return finding.kind is Kind.UNSTABLE and lane.engine is Engine.TVM and plain
 
 
@@ -195,7 +194,7 @@ def _function(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_
 
 
 def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_numpy: str, built: bool) -> Relax:
-    row, evidence = TARGETS[lane.target], finding.evidence
+    row, evidence = TARGETS_BY_NAME[lane.target], finding.evidence
     after = _checked_after(finding) if name == RUN_TVM else ""
     end = _end(lane, finding)
     first, measured = _MEASURES[evidence.quantity] if isinstance(evidence, Excess) else ([], "")
@@ -209,7 +208,7 @@ def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_num
     whole = end not in ("import", "check", "transform", "compile") and "constant" not in measured
     several = finding.kind in (Kind.WRONG_ARITY, Kind.UNSTABLE)
     one = lane.importer.is_onnx and len(case.graph.outputs) == 1
-    keeps = lane.params is not Params.BOUND and not gives_gradients(lane)
+    keeps = lane.params is not Params.BOUND and not returns_gradients(lane)
     return Relax(
         name=name,
         of_mutant=isinstance(evidence, Mutant),
@@ -238,7 +237,7 @@ def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_num
 def _end(lane: LaneSpec, finding: Finding) -> str:
     """The part of `relax.py.j2` that ends the function, or the step that ends it."""
     evidence = finding.evidence
-    run = "gradients" if gives_gradients(lane) else "run often" if runs_often(finding) else "run"
+    run = "gradients" if returns_gradients(lane) else "run often" if runs_often(finding) else "run"
     match evidence:
         case Mutant():
             return run

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fuzzer.report.python_source import literal_of
 from oracles.lane import CONSUMING, DEFAULT_OPT_LEVEL, Execution, LaneSpec, Params, Pipeline
-from oracles.targets import NAMED as TARGETS
-from oracles.transforms import NAMED as TRANSFORMS
-from oracles.transforms import ROUND_TRIPS
+from oracles.targets import TARGETS_BY_NAME
+from oracles.transforms import ROUND_TRIPS, TRANSFORMS_BY_NAME
 
 _BEFORE_PASSES = {
     Params.REBOUND: [
@@ -45,7 +44,7 @@ def relay_steps(lane: LaneSpec) -> list[str]:
     disabled = f", disabled_pass={literal_of(list(lane.disabled))}" if lane.disabled else ""
     asserts = "" if lane.asserts else ', config={"tir.disable_assert": True}'
     build = "relay.vm.compile" if lane.executor is Execution.VM else "relay.build"
-    lines = [f"mod = {TRANSFORMS[name].source}" for name in lane.passes]
+    lines = [f"mod = {TRANSFORMS_BY_NAME[name].source}" for name in lane.passes]
     return within(
         f"tvm.transform.PassContext(opt_level={lane.opt_level}{disabled}{asserts})",
         [*lines, f'lib = {build}(mod, target="{lane.target}", params=params)'],
@@ -59,7 +58,7 @@ def within(context: str, lines: list[str]) -> list[str]:
 def transforms(lane: LaneSpec, check_after: str) -> list[str]:
     lines = list(_BEFORE_PASSES.get(lane.params, []))
     for name in lane.passes:
-        lines.append(f"mod = {TRANSFORMS[name].source}")
+        lines.append(f"mod = {TRANSFORMS_BY_NAME[name].source}")
         if name == check_after and name in ROUND_TRIPS:
             lines.append("check(mod)")
     return lines
@@ -86,9 +85,9 @@ def _compile(lane: LaneSpec, target: str) -> str:
 def _target(lane: LaneSpec, device: str) -> str:
     if device or _is_plain(lane.target):
         return f'tvm.target.Target("{device or lane.target}")'
-    return f"tvm.target.Target({literal_of(dict(TARGETS[lane.target].config))})"
+    return f"tvm.target.Target({literal_of(dict(TARGETS_BY_NAME[lane.target].config))})"
 
 
 def _is_plain(target: str) -> bool:
     """Whether its name is all that TVM needs."""
-    return dict(TARGETS[target].config) == {"kind": target}
+    return dict(TARGETS_BY_NAME[target].config) == {"kind": target}

@@ -10,8 +10,7 @@ from fuzzer.report.python_source import listed, literal_of, quoted
 from oracles.finding import Finding, Mismatch
 from oracles.lane import Engine
 from oracles.outcome import FAILURES, Raised, Stage
-from oracles.targets import NAMED as TARGETS
-from oracles.targets import Checker, Runs, Target
+from oracles.targets import TARGETS_BY_NAME, CodeChecker, Runs, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,8 @@ class Parts:
 
 
 def parts(finding: Finding) -> Parts:
-    row = TARGETS[finding.lane.target]
-    apart, on_a_device = _runs(finding) is Runs.APART, runs_on_a_device(finding)
+    row = TARGETS_BY_NAME[finding.lane.target]
+    apart, on_a_device = _runs(finding) is Runs.SANITIZED, runs_on_a_device(finding)
     programs = _programs(finding, row)
     device = f'tvm.device("{row.config["kind"]}")' if on_a_device else "tvm.cpu()"
     return Parts(
@@ -57,7 +56,7 @@ def parts(finding: Finding) -> Parts:
 
 
 def _programs(finding: Finding, row: Target) -> list[str]:
-    if _runs(finding) is Runs.APART:
+    if _runs(finding) is Runs.SANITIZED:
         return list(row.compilers[:1])
     if finding.lane.engine is not Engine.TVM or finding.stage in (Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE):
         return []
@@ -88,10 +87,10 @@ def is_checked(finding: Finding) -> bool:
 
 
 def _runs(finding: Finding) -> Runs | None:
-    return TARGETS[finding.lane.target].runs if finding.lane.engine is Engine.TVM else None
+    return TARGETS_BY_NAME[finding.lane.target].runs if finding.lane.engine is Engine.TVM else None
 
 
-def _chosen(row: Target) -> Checker:
+def _chosen(row: Target) -> CodeChecker:
     """The program that looks at what TVM writes: the first that is installed here, or the first of all."""
     assert row.written is not None
     return checker_of(row) or row.written.checkers[0]

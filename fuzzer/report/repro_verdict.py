@@ -8,7 +8,7 @@ from typing import assert_never
 from fuzzer.report import repro_lane
 from fuzzer.report.python_source import quoted
 from fuzzer.triage.signature import telling
-from oracles.finding import Excess, Finding, Kind, Mismatch, SideEffect, Worst
+from oracles.finding import Excess, Finding, Kind, Mismatch, SideEffect, WorstElement
 from oracles.lane import Engine
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 
@@ -86,7 +86,7 @@ def _compared(finding: Finding, mismatch: Mismatch) -> Verdict:
             )
 
 
-def comparison(finding: Finding, worst: Worst | None) -> str:
+def comparison(finding: Finding, worst: WorstElement | None) -> str:
     """The lines that set `wrong`, from `want` and `got`."""
     match finding.kind:
         case Kind.WRONG_SHAPE:
@@ -105,5 +105,5 @@ def comparison(finding: Finding, worst: Worst | None) -> str:
             return "wrong = not np.array_equal(got, want, equal_nan=True)"
 
 
-def _at(worst: Worst) -> str:
+def _at(worst: WorstElement) -> str:
     return f"[{', '.join(map(str, worst.index))}]" if worst.index else "[()]"

@@ -13,11 +13,11 @@ from fuzzer.triage.signature import readable
 from generators.graph import Graph, Node
 from generators.torch_source import constructor, statements
 from oracles.finding import PYTORCH, Component, Excess, Kind, Mismatch, Quantity, SideEffect
-from oracles.lane import Engine, Importer, LaneSpec, Pipeline, gives_gradients, speaks_relay
+from oracles.lane import Engine, Importer, LaneSpec, Pipeline, is_relay, returns_gradients
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, Stage, TimedOut
-from oracles.siblings import features
-from oracles.targets import NAMED as TARGETS
-from oracles.transforms import NAMED as TRANSFORMS
+from oracles.siblings import additions
+from oracles.targets import TARGETS_BY_NAME
+from oracles.transforms import TRANSFORMS_BY_NAME
 
 TITLE = 140
 """Characters of a title, its area included."""
@@ -55,7 +55,7 @@ def area(record: Record) -> str:
     doc, lane = record.doc, record.doc.lane
     if doc.component is not Component.TVM:
         return f"[{OTHERS[doc.component]}]"
-    language = "[Relay]" if speaks_relay(lane) else "[Relax]"
+    language = "[Relay]" if is_relay(lane) else "[Relax]"
     match place_of(record):
         case Place.FRONTEND:
             return f"{language}[Frontend][{'ONNX' if lane.importer.is_onnx else 'Torch'}]"
@@ -77,7 +77,7 @@ def place_of(record: Record) -> Place | None:
 
 
 def target_tag(lane: LaneSpec) -> str:
-    kind = str(TARGETS[lane.target].config["kind"])
+    kind = str(TARGETS_BY_NAME[lane.target].config["kind"])
     return KINDS.get(kind, kind)
 
 
@@ -132,7 +132,7 @@ def called(graph: Graph, node: Node) -> str:
 
 def pass_name(transform: str) -> str:
     """As TVM calls it."""
-    found = re.match(r"[a-z_.]*\.(\w+)\(", TRANSFORMS[transform].source)
+    found = re.match(r"[a-z_.]*\.(\w+)\(", TRANSFORMS_BY_NAME[transform].source)
     return found[1] if found else transform
 
 
@@ -196,7 +196,7 @@ def _number(number: float) -> str:
 def _subject(record: Record) -> str:
     """Who gives what is wrong: the culprit where a pass is to blame, the operators elsewhere."""
     ops, blame = operators(record), record.doc.blame
-    if gives_gradients(record.doc.lane):
+    if returns_gradients(record.doc.lane):
         return f"the gradient of {ops}"
     return f"{ops} after `{blame.culprit}`" if blame.place is Place.PASS and blame.culprit else ops
 
@@ -273,7 +273,7 @@ def way(lane: LaneSpec, *, built: bool = False) -> str:
     read = "`from_onnx`" if built else read
     if lane.engine is not Engine.TVM:
         return read.replace("from_onnx", "onnxruntime").replace("`onnxruntime`", "onnxruntime")
-    more = [feature for feature in features(lane) if not feature.startswith("target ")]
+    more = [feature for feature in additions(lane) if not feature.startswith("target ")]
     target = f"target `{lane.target}`" + ("" if lane.asserts else ", `tirx.disable_assert`")
     return ", ".join([read, *(f"`{feature}`" for feature in more), target])
 
@@ -326,7 +326,7 @@ def expected(record: Record) -> str:
             if against != PYTORCH and by:
                 return "The result without " + _listed(by) + " is right: this must not change it."
             whose = "onnxruntime's and PyTorch's" if record.onnx else "PyTorch's"
-            whose = "torch.autograd's" if gives_gradients(doc.lane) else whose
+            whose = "torch.autograd's" if returns_gradients(doc.lane) else whose
             return f"The result agrees with {whose}."
         case IllFormed() | Mutant():
             return "`relax.analysis.well_formed` accepts what TVM makes, and refuses what contradicts itself."

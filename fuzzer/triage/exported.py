@@ -9,14 +9,14 @@ from fuzzer.onnx_model import OnnxModel, decode
 from fuzzer.triage.reproduce import Run
 from generators.graph import Case, Invalid
 from oracles.finding import Component, Finding
-from oracles.lane import Engine, LaneSpec, gives_gradients, speaks_relay
+from oracles.lane import Engine, LaneSpec, is_relay, returns_gradients
 from oracles.outcome import Ran
 
 
 def read_by_tvm(finding: Finding) -> bool:
     """Whether TVM, and nobody before it, is to blame for what it makes of an ONNX file."""
     lane = finding.lane
-    plain = lane.engine is Engine.TVM and lane.importer.is_onnx and not (speaks_relay(lane) or gives_gradients(lane))
+    plain = lane.engine is Engine.TVM and lane.importer.is_onnx and not (is_relay(lane) or returns_gradients(lane))
     return plain and finding.component is Component.TVM
 
 

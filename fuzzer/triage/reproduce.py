@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from fuzzer.lanes import EVERY_ROAD, TORCH_LANES, needed, plain_roads_beside, readers_of
 from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Case
-from oracles import files_in_doubt, judge_all
-from oracles.against_export import programs_in_doubt
-from oracles.against_onnxruntime import in_doubt
+from oracles import judge_all, unconfirmed_files
+from oracles.against_export import disputed_programs
+from oracles.against_onnxruntime import disputed_files
 from oracles.agreement import THE_OTHERS
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
@@ -76,8 +76,8 @@ def judged_run(run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
     for a file, a second run asks the other readers of it, with the lanes that judge these."""
     result = run(case, lanes)
     outcomes = result.outcomes
-    files = (*in_doubt(outcomes), *files_in_doubt(case, outcomes))
-    doubts = (*files, *programs_in_doubt(outcomes))
+    files = (*disputed_files(outcomes), *unconfirmed_files(case, outcomes))
+    doubts = (*files, *disputed_programs(outcomes))
     if not doubts:
         return result
     judges = [lane for lane in TORCH_LANES if files and lane not in outcomes]

@@ -15,7 +15,7 @@ from fuzzer.triage.passes.simpler_operators import intricacy
 from fuzzer.triage.passes.smaller_attributes import burden
 from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.siblings import features
+from oracles.siblings import additions
 
 
 class Size(NamedTuple):
@@ -56,7 +56,7 @@ def size_of(case: Case, lane: LaneSpec) -> Size:
     return Size(
         operators=len(graph.nodes),
         intricacy=intricacy(graph),
-        lane=len(features(lane)) + (not lane.asserts) + (not plain_road(lane)),
+        lane=len(additions(lane)) + (not lane.asserts) + (not plain_road(lane)),
         symbols=openness(case),
         outputs=len(graph.outputs),
         inputs=len(types),

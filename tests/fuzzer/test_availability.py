@@ -19,9 +19,8 @@ from fuzzer.isolate.devices import Device
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.lanes.target_lanes import TARGET_LANES
 from oracles.lane import Params
-from oracles.targets import NAMED as TARGETS
 from oracles.targets import TARGETS as ROWS
-from oracles.targets import Runs, family_of
+from oracles.targets import TARGETS_BY_NAME, Runs, family_of
 
 LANES = {lane.target: lane for lane in TARGET_LANES}
 
@@ -36,18 +35,18 @@ def machine(*programs: str, cpu: str = "", gpus: int = 0, package: Path | None =
 
 
 def test_the_first_checker_that_is_installed() -> None:
-    (clang,) = TARGETS["opencl"].written.checkers
+    (clang,) = TARGETS_BY_NAME["opencl"].written.checkers
     assert availability(LANES["opencl"], machine("clang")) == CompileOnly("nothing here runs its code", clang)
     unchecked = "nothing here runs its code, and no clang on PATH looks at it"
     assert availability(LANES["opencl"], machine()) == CompileOnly(unchecked, None)
-    both = checker_of(TARGETS["wasm32"], machine("node", "wasm-validate"))
+    both = checker_of(TARGETS_BY_NAME["wasm32"], machine("node", "wasm-validate"))
     assert both is not None
     assert both.program == "wasm-validate"
 
 
 def test_node_reads_wgsl_with_its_package_only() -> None:
-    assert checker_of(TARGETS["webgpu"], machine("node")) is None
-    found = checker_of(TARGETS["webgpu"], machine("node", package=Path("index.js")))
+    assert checker_of(TARGETS_BY_NAME["webgpu"], machine("node")) is None
+    found = checker_of(TARGETS_BY_NAME["webgpu"], machine("node", package=Path("index.js")))
     assert found is not None
     assert found.package == "webgpu"
 
@@ -91,5 +90,5 @@ def test_a_row_runs_here_or_says_what_looks_at_it() -> None:
     for row in ROWS:
         assert (row.written is not None) == (row.runs in (Runs.ON_A_DEVICE, Runs.NOWHERE)), row.name
         assert (row.config["kind"] == "c") == bool(row.compilers), row.name
-        assert TARGETS[family_of(row.name)].config["kind"] == row.config["kind"], row.name
-    assert len(TARGETS) == len(ROWS)
+        assert TARGETS_BY_NAME[family_of(row.name)].config["kind"] == row.config["kind"], row.name
+    assert len(TARGETS_BY_NAME) == len(ROWS)

@@ -27,7 +27,7 @@ class Lane:
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         outcomes = {**fakes.references(*RIGHT), fakes.TVM: self.sin}
-        return Result({lane: outcomes.get(lane, fakes.honest(RIGHT)) for lane in lanes})
+        return Result({lane: outcomes.get(lane, fakes.correct(RIGHT)) for lane in lanes})
 
 
 def aliased(ran: Ran) -> Ran:
@@ -38,9 +38,9 @@ def aliased(ran: Ran) -> Ran:
     ("sin", "verdict"),
     [
         (aliased(fakes.wrong_dtype(RIGHT)), Exit.SAME),
-        (aliased(fakes.honest(RIGHT)), Exit.SAME),
+        (aliased(fakes.correct(RIGHT)), Exit.SAME),
         (fakes.wrong_dtype(RIGHT), Exit.DIFFERENT),
-        (fakes.honest(RIGHT), Exit.GONE),
+        (fakes.correct(RIGHT), Exit.GONE),
     ],
 )
 def test_the_failure_that_was_saved_is_looked_for(sin: Outcome, verdict: Exit) -> None:

@@ -231,7 +231,7 @@ def test_the_line_behind_a_torn_one_is_whole(tmp_path: Path) -> None:
 
 
 RIGHT = fakes.TWO_OUTPUTS
-HONEST, WRONG = fakes.honest(RIGHT), fakes.wrong_value(RIGHT)
+HONEST, WRONG = fakes.correct(RIGHT), fakes.wrong_value(RIGHT)
 NO_FINDING = "no reference ran, or the exporter refuses"
 NOT_COMPARED = "no reference ran, or the ONNX file is wrong"
 

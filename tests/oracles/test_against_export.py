@@ -13,15 +13,15 @@ from fuzzer.lanes import needed, readers_of
 from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
 from oracles import judge_all
-from oracles.against_export import against_export, programs_in_doubt
+from oracles.against_export import against_export, disputed_programs
 from oracles.finding import Component, Kind
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Outcome, Outcomes, Result, Stage
 
 RIGHT = fakes.TWO_OUTPUTS
-HONEST = fakes.honest(RIGHT)
+CORRECT = fakes.correct(RIGHT)
 WRONG = fakes.wrong_value(RIGHT)
-LIARS = {name: liar for name, liar in fakes.LIARS.items() if name != "unstable"}
+WRONG_RESULTS = {name: wrong for name, wrong in fakes.WRONG_RESULTS.items() if name != "unstable"}
 RAW = replace(TVM, name="relax-export-raw-llvm", importer=Importer.EXPORT_RAW)
 BY_TVM = replace(TVM, name="relax-export-tvm-llvm", importer=Importer.EXPORT_TVM)
 (RAN_RAW,) = readers_of(RAW)
@@ -31,18 +31,18 @@ def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
     return [(f.kind, f.component, f.lane) for f in judge_all(CASE, with_lanes(RIGHT, lanes))]
 
 
-@pytest.mark.parametrize("liar", LIARS)
-def test_a_program_that_pytorch_itself_runs_otherwise_is_the_exporters(liar: str) -> None:
-    lie, kind = LIARS[liar]
+@pytest.mark.parametrize("mistake", WRONG_RESULTS)
+def test_a_program_that_pytorch_itself_runs_otherwise_is_the_exporters(mistake: str) -> None:
+    wrong, kind = WRONG_RESULTS[mistake]
     told = [(kind, Component.EXPORTER, EXPORTED)]
-    assert verdicts({TVM: lie(RIGHT), TVM_C: HONEST, BY_TVM: lie(RIGHT), EXPORTED: lie(RIGHT)}) == told
+    assert verdicts({TVM: wrong(RIGHT), TVM_C: CORRECT, BY_TVM: wrong(RIGHT), EXPORTED: wrong(RIGHT)}) == told
 
 
 def test_only_the_program_that_is_wrong_is_not_judged() -> None:
-    wrong: Outcomes = {TVM: WRONG, RAW: WRONG, TVM_ONNX: WRONG, ONNXRUNTIME: HONEST}
+    wrong: Outcomes = {TVM: WRONG, RAW: WRONG, TVM_ONNX: WRONG, ONNXRUNTIME: CORRECT}
     by_tvm = lambda *lanes: [(Kind.WRONG_VALUE, Component.TVM, lane) for lane in lanes]
     assert verdicts(wrong) == by_tvm(TVM, RAW, TVM_ONNX)
-    assert verdicts({**wrong, EXPORTED: HONEST, RAN_RAW: HONEST}) == by_tvm(TVM, RAW, TVM_ONNX)
+    assert verdicts({**wrong, EXPORTED: CORRECT, RAN_RAW: CORRECT}) == by_tvm(TVM, RAW, TVM_ONNX)
     assert verdicts({**wrong, EXPORTED: fakes.raised(Stage.RUN)}) == by_tvm(TVM, RAW, TVM_ONNX)
     told = [(Kind.WRONG_VALUE, Component.EXPORTER, RAN_RAW)]
     assert verdicts({**wrong, RAN_RAW: WRONG}) == told + by_tvm(TVM, TVM_ONNX)
@@ -55,14 +55,14 @@ def test_nothing_is_told_without_references() -> None:
 @pytest.mark.parametrize(
     ("lanes", "doubts"),
     [
-        ({TVM: HONEST, RAW: HONEST}, []),
-        ({TVM_ONNX: WRONG, ONNXRUNTIME: HONEST}, []),
+        ({TVM: CORRECT, RAW: CORRECT}, []),
+        ({TVM_ONNX: WRONG, ONNXRUNTIME: CORRECT}, []),
         ({TVM: fakes.raised(Stage.RUN)}, []),
         ({TVM: WRONG}, [EXPORTED]),
-        ({BY_TVM: WRONG, TVM: HONEST}, [EXPORTED]),
+        ({BY_TVM: WRONG, TVM: CORRECT}, [EXPORTED]),
         ({TVM: WRONG, TVM_C: WRONG, BY_TVM: WRONG}, [EXPORTED]),
         ({TVM: WRONG, RAW: WRONG}, [EXPORTED, RAN_RAW]),
-        ({TVM: WRONG, EXPORTED: HONEST}, []),
+        ({TVM: WRONG, EXPORTED: CORRECT}, []),
         ({TVM: WRONG, EXPORTED: WRONG}, []),
         ({TVM: WRONG, EXPORTED: fakes.raised(Stage.RUN)}, []),
     ],
@@ -70,7 +70,7 @@ def test_nothing_is_told_without_references() -> None:
 def test_pytorch_is_asked_to_run_the_program_once_and_where_a_lane_disagrees(
     lanes: Outcomes, doubts: list[LaneSpec]
 ) -> None:
-    found = programs_in_doubt(with_lanes(RIGHT, lanes))
+    found = disputed_programs(with_lanes(RIGHT, lanes))
     assert [reader for lane in found for reader in readers_of(lane)] == doubts
 
 

@@ -12,48 +12,48 @@ from fakes import CASE, ONNX_REFERENCE, ONNXRUNTIME, TVM, TVM_ONNX, with_lanes
 from fuzzer.lanes import ONNX_READERS
 from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
-from oracles.against_onnxruntime import against_onnxruntime, in_doubt
+from oracles.against_onnxruntime import against_onnxruntime, disputed_files
 from oracles.finding import Component, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Outcomes, Result, Stage
 
 RIGHT = fakes.TWO_OUTPUTS
-HONEST = fakes.honest(RIGHT)
+CORRECT = fakes.correct(RIGHT)
 WRONG = fakes.wrong_value(RIGHT)
 OPTIMISED = replace(ONNX_REFERENCE, name="onnxruntime-optimised", variant="optimised")
-LIARS = {name: liar for name, liar in fakes.LIARS.items() if name != "unstable"}
+WRONG_RESULTS = {name: wrong for name, wrong in fakes.WRONG_RESULTS.items() if name != "unstable"}
 
 
 def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
     return [(f.kind, f.component, f.lane) for f in against_onnxruntime(CASE, with_lanes(RIGHT, lanes))]
 
 
-@pytest.mark.parametrize("liar", LIARS)
-def test_where_no_reader_agrees_with_pytorch_the_exporter_has_the_finding(liar: str) -> None:
-    lie, kind = LIARS[liar]
+@pytest.mark.parametrize("mistake", WRONG_RESULTS)
+def test_where_no_reader_agrees_with_pytorch_the_exporter_has_the_finding(mistake: str) -> None:
+    wrong, kind = WRONG_RESULTS[mistake]
     told = [(kind, Component.EXPORTER, ONNXRUNTIME)]
-    assert verdicts({ONNXRUNTIME: lie(RIGHT)}) == told
-    assert verdicts({ONNXRUNTIME: lie(RIGHT), ONNX_REFERENCE: lie(RIGHT), OPTIMISED: lie(RIGHT)}) == told
-    assert verdicts({ONNXRUNTIME: lie(RIGHT), ONNX_REFERENCE: fakes.raised(Stage.RUN)}) == told
+    assert verdicts({ONNXRUNTIME: wrong(RIGHT)}) == told
+    assert verdicts({ONNXRUNTIME: wrong(RIGHT), ONNX_REFERENCE: wrong(RIGHT), OPTIMISED: wrong(RIGHT)}) == told
+    assert verdicts({ONNXRUNTIME: wrong(RIGHT), ONNX_REFERENCE: fakes.raised(Stage.RUN)}) == told
 
 
-@pytest.mark.parametrize("liar", LIARS)
+@pytest.mark.parametrize("mistake", WRONG_RESULTS)
 @pytest.mark.parametrize("reader", [ONNX_REFERENCE, OPTIMISED], ids=str)
-def test_where_another_reader_agrees_with_pytorch_onnxruntime_is_wrong(reader: LaneSpec, liar: str) -> None:
-    lie, kind = LIARS[liar]
-    lanes = {ONNXRUNTIME: lie(RIGHT), ONNX_REFERENCE: lie(RIGHT), OPTIMISED: lie(RIGHT), reader: HONEST}
+def test_where_another_reader_agrees_with_pytorch_onnxruntime_is_wrong(reader: LaneSpec, mistake: str) -> None:
+    wrong, kind = WRONG_RESULTS[mistake]
+    lanes = {ONNXRUNTIME: wrong(RIGHT), ONNX_REFERENCE: wrong(RIGHT), OPTIMISED: wrong(RIGHT), reader: CORRECT}
     assert verdicts(lanes) == [(kind, Component.ONNXRUNTIME, ONNXRUNTIME)]
 
 
 def test_other_readers_and_tvm_are_not_judged_here() -> None:
-    assert verdicts({ONNXRUNTIME: HONEST, ONNX_REFERENCE: WRONG, TVM_ONNX: WRONG, TVM: WRONG}) == []
+    assert verdicts({ONNXRUNTIME: CORRECT, ONNX_REFERENCE: WRONG, TVM_ONNX: WRONG, TVM: WRONG}) == []
 
 
 @pytest.mark.parametrize(
     ("lanes", "doubt"),
     [
         ({ONNXRUNTIME: WRONG}, True),
-        ({ONNXRUNTIME: HONEST}, False),
+        ({ONNXRUNTIME: CORRECT}, False),
         ({ONNXRUNTIME: WRONG, ONNX_REFERENCE: WRONG}, False),
         ({ONNXRUNTIME: WRONG, ONNX_REFERENCE: fakes.raised(Stage.RUN)}, False),
         ({ONNXRUNTIME: fakes.raised(Stage.LOAD)}, False),
@@ -61,7 +61,7 @@ def test_other_readers_and_tvm_are_not_judged_here() -> None:
     ],
 )
 def test_a_third_opinion_is_asked_for_once_and_where_onnxruntime_disagrees(lanes: Outcomes, doubt: bool) -> None:
-    assert in_doubt(with_lanes(RIGHT, lanes)) == ((ONNXRUNTIME,) if doubt else ())
+    assert disputed_files(with_lanes(RIGHT, lanes)) == ((ONNXRUNTIME,) if doubt else ())
 
 
 def test_the_third_opinion_comes_in_a_second_run() -> None:
@@ -70,7 +70,7 @@ def test_the_third_opinion_comes_in_a_second_run() -> None:
 
     def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
         asked.append(tuple(lanes))
-        outcomes: dict[LaneSpec, Outcome] = dict.fromkeys(ONNX_READERS, HONEST) if len(asked) == 2 else dict(first)
+        outcomes: dict[LaneSpec, Outcome] = dict.fromkeys(ONNX_READERS, CORRECT) if len(asked) == 2 else dict(first)
         return Result(outcomes, {Stage.RUN: 1.0}, 2.0)
 
     result = judged_run(run, CASE, tuple(first))

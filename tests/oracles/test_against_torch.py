@@ -3,20 +3,20 @@ from __future__ import annotations
 import fakes
 import numpy as np
 import pytest
-import sins
-from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_C, TVM_ONNX, expect, honest, with_lanes
+import violations
+from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_C, TVM_ONNX, correct, expect, with_lanes
 
-from oracles.against_torch import against_torch, compared
+from oracles.against_torch import against_torch, comparable_results
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Outcomes, Ran, Stage
 from oracles.reference import expected
 
 RIGHT = fakes.TWO_OUTPUTS
-HONEST = honest(RIGHT)
+CORRECT = correct(RIGHT)
 WRONG = fakes.wrong_value(RIGHT)
-LIARS = {name: liar for name, liar in fakes.LIARS.items() if name != "unstable"}
-EACH_LIAR = pytest.mark.parametrize("liar", LIARS)
+WRONG_RESULTS = {name: wrong for name, wrong in fakes.WRONG_RESULTS.items() if name != "unstable"}
+EACH_WRONG_RESULT = pytest.mark.parametrize("mistake", WRONG_RESULTS)
 
 
 def judged(lanes: Outcomes) -> list[Finding]:
@@ -30,20 +30,20 @@ def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
 # --- one lane
 
 
-@EACH_LIAR
-def test_a_liar_is_caught(liar: str) -> None:
-    lie, kind = LIARS[liar]
-    assert verdicts({TVM: lie(RIGHT)}) == [(kind, Component.TVM, TVM)]
+@EACH_WRONG_RESULT
+def test_a_liar_is_caught(mistake: str) -> None:
+    wrong, kind = WRONG_RESULTS[mistake]
+    assert verdicts({TVM: wrong(RIGHT)}) == [(kind, Component.TVM, TVM)]
 
 
 @pytest.mark.parametrize("lane", [TVM, TVM_C, ONNXRUNTIME])
 def test_an_honest_lane_is_not(lane: LaneSpec) -> None:
-    assert judged({lane: HONEST}) == []
+    assert judged({lane: CORRECT}) == []
 
 
 def test_honest_and_lying_on_every_dtype() -> None:
     right = fakes.ALL_DTYPES
-    outcomes = with_lanes(right, {TVM: honest(right), TVM_C: fakes.wrong_value(right)})
+    outcomes = with_lanes(right, {TVM: correct(right), TVM_C: fakes.wrong_value(right)})
     assert [finding.lane for finding in against_torch(CASE, outcomes)] == [TVM_C]
 
 
@@ -66,7 +66,7 @@ def test_torch_lanes_are_not_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("liar", "evidence"),
+    ("mistake", "evidence"),
     [
         ("missing output", Mismatch(0, "2 outputs", "1 outputs")),
         ("extra output", Mismatch(0, "2 outputs", "3 outputs")),
@@ -74,13 +74,13 @@ def test_torch_lanes_are_not_judged() -> None:
         ("wrong dtype", Mismatch(0, "float32", "float64")),
     ],
 )
-def test_evidence(liar: str, evidence: Mismatch) -> None:
-    (finding,) = judged({TVM: LIARS[liar][0](RIGHT)})
-    assert finding == Finding(LIARS[liar][1], Component.TVM, TVM, Stage.RUN, evidence)
+def test_evidence(mistake: str, evidence: Mismatch) -> None:
+    (finding,) = judged({TVM: WRONG_RESULTS[mistake][0](RIGHT)})
+    assert finding == Finding(WRONG_RESULTS[mistake][1], Component.TVM, TVM, Stage.RUN, evidence)
 
 
 def test_evidence_names_output_and_element() -> None:
-    good, _ = HONEST.outputs
+    good, _ = CORRECT.outputs
     (finding,) = judged({TVM: Ran((good, np.array([7, 5])))})
     assert isinstance(finding.evidence, Mismatch)
     assert (finding.evidence.output, finding.evidence.expected) == (1, "-3.0 at [1]")
@@ -112,10 +112,10 @@ def test_the_coarsest_fault_comes_first(outputs: tuple[np.ndarray, ...], kind: K
 # --- through an ONNX file
 
 
-@EACH_LIAR
-def test_onnxruntime_agrees_so_tvm_lies(liar: str) -> None:
-    lie, kind = LIARS[liar]
-    assert verdicts({ONNXRUNTIME: HONEST, TVM_ONNX: lie(RIGHT)}) == [(kind, Component.TVM, TVM_ONNX)]
+@EACH_WRONG_RESULT
+def test_onnxruntime_agrees_so_tvm_lies(mistake: str) -> None:
+    wrong, kind = WRONG_RESULTS[mistake]
+    assert verdicts({ONNXRUNTIME: CORRECT, TVM_ONNX: wrong(RIGHT)}) == [(kind, Component.TVM, TVM_ONNX)]
 
 
 def test_a_bad_file_excuses_lanes_that_read_it_alone() -> None:
@@ -123,12 +123,12 @@ def test_a_bad_file_excuses_lanes_that_read_it_alone() -> None:
 
 
 def test_a_third_opinion_saves_the_file() -> None:
-    lanes = {TVM_ONNX: WRONG, ONNXRUNTIME: WRONG, fakes.ONNX_REFERENCE: HONEST}
+    lanes = {TVM_ONNX: WRONG, ONNXRUNTIME: WRONG, fakes.ONNX_REFERENCE: CORRECT}
     assert verdicts(lanes) == [(Kind.WRONG_VALUE, Component.TVM, TVM_ONNX)]
 
 
 def test_gradients_are_not_results() -> None:
-    assert judged({sins.GRADIENT: WRONG}) == []
+    assert judged({violations.GRADIENT: WRONG}) == []
 
 
 @pytest.mark.parametrize(
@@ -152,16 +152,16 @@ def test_without_onnxruntime_lanes_through_onnx_are_not_judged() -> None:
 @pytest.mark.parametrize(
     ("lanes", "expected"),
     [
-        ({TVM: WRONG, TVM_C: HONEST, ONNXRUNTIME: WRONG}, [TVM, TVM_C, ONNXRUNTIME]),
-        ({TVM: HONEST, TVM_ONNX: HONEST, ONNXRUNTIME: HONEST}, [TVM, TVM_ONNX, ONNXRUNTIME]),
-        ({TVM: HONEST, TVM_ONNX: HONEST, ONNXRUNTIME: WRONG}, [TVM, ONNXRUNTIME]),
-        ({TVM: HONEST, TVM_ONNX: HONEST}, [TVM]),
+        ({TVM: WRONG, TVM_C: CORRECT, ONNXRUNTIME: WRONG}, [TVM, TVM_C, ONNXRUNTIME]),
+        ({TVM: CORRECT, TVM_ONNX: CORRECT, ONNXRUNTIME: CORRECT}, [TVM, TVM_ONNX, ONNXRUNTIME]),
+        ({TVM: CORRECT, TVM_ONNX: CORRECT, ONNXRUNTIME: WRONG}, [TVM, ONNXRUNTIME]),
+        ({TVM: CORRECT, TVM_ONNX: CORRECT}, [TVM]),
         ({TVM: fakes.raised(Stage.RUN), ONNXRUNTIME: fakes.segfault(Stage.LOAD)}, []),
-        ({TVM: HONEST, TORCH_ENVELOPE: fakes.raised(Stage.RUN)}, []),
+        ({TVM: CORRECT, TORCH_ENVELOPE: fakes.raised(Stage.RUN)}, []),
     ],
 )
 def test_which_results_are_compared(lanes: Outcomes, expected: list[LaneSpec]) -> None:
-    found = compared(with_lanes(RIGHT, lanes))
+    found = comparable_results(with_lanes(RIGHT, lanes))
     assert list(found) == expected
     assert all(found[lane] is lanes[lane].outputs for lane in expected)
 

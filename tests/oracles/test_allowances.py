@@ -10,7 +10,7 @@ from oracles.against_torch import judge
 from oracles.finding import Kind
 from oracles.reference import Expected
 from oracles.tolerance import ALLOWANCES, MOST, C, mismatch, tolerance, uncertainty
-from oracles.transforms import NAMED, TRANSFORMS, Rounding, rounding_of
+from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME, Rounding, rounding_of
 
 RIGHT = expect([1.0, -4.0, 0.25], envelope=1e-7)
 OTHERS = [rounding for rounding in Rounding if rounding is not Rounding.SAME]
@@ -94,4 +94,4 @@ def test_the_coarsest_pass_of_a_lane_counts() -> None:
 def test_who_rounds_otherwise_is_a_short_list() -> None:
     coarse = {row.name for row in TRANSFORMS if row.rounding > Rounding.OTHER_ORDER}
     assert coarse == {"FastMathTransform", "ToMixedPrecision", "ToMixedPrecision-float16"}
-    assert NAMED["ConvertLayout-NHWC"].rounding is Rounding.SAME
+    assert TRANSFORMS_BY_NAME["ConvertLayout-NHWC"].rounding is Rounding.SAME

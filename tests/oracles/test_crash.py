@@ -9,7 +9,7 @@ from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Cause, Died, Frame, Outcome, Outcomes, Stage
 
-RAN = fakes.honest(fakes.TWO_OUTPUTS)
+RAN = fakes.correct(fakes.TWO_OUTPUTS)
 REFERENCES = fakes.references(*fakes.TWO_OUTPUTS)
 EACH_FAILURE = pytest.mark.parametrize("failure", fakes.FAILURES)
 RAISES = ("rejected", "internal error")
@@ -69,9 +69,9 @@ def test_a_lane_that_ran_or_was_not_asked_is_left_alone(lane: LaneSpec, outcome:
     assert judged({lane: outcome}) == []
 
 
-@pytest.mark.parametrize("liar", fakes.LIARS)
-def test_wrong_results_are_no_crash(liar: str) -> None:
-    assert judged({TVM: fakes.LIARS[liar][0](fakes.TWO_OUTPUTS)}) == []
+@pytest.mark.parametrize("mistake", fakes.WRONG_RESULTS)
+def test_wrong_results_are_no_crash(mistake: str) -> None:
+    assert judged({TVM: fakes.WRONG_RESULTS[mistake][0](fakes.TWO_OUTPUTS)}) == []
 
 
 def test_every_lane_has_its_own_finding() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import fakes
 import pytest
-import sins
+import violations
 from fakes import CASE, ONNXRUNTIME, TORCH, TVM, TVM_C, TVM_ONNX
-from sins import MUTANTS, ZERO, facts
+from violations import MUTANTS, ZERO, facts
 
 from generators.graph import Case, Graph, Input, Layout, Node, Role, TensorType, Value
 from oracles import judge_all
@@ -19,7 +19,20 @@ from oracles.checker_gap import checker_gap
 from oracles.finding import Component, Excess, Finding, Kind, Quantity, SideEffect
 from oracles.lane import Importer, LaneSpec
 from oracles.modified_inputs import modified_inputs
-from oracles.outcome import Cause, Died, Facts, Fate, IllFormed, Mutant, Outcome, Outcomes, Raised, Ran, Stage, TimedOut
+from oracles.outcome import (
+    Cause,
+    Died,
+    Facts,
+    IllFormed,
+    Mutant,
+    MutantFate,
+    Outcome,
+    Outcomes,
+    Raised,
+    Ran,
+    Stage,
+    TimedOut,
+)
 from oracles.slow import slow
 from oracles.well_formed import well_formed
 
@@ -107,31 +120,31 @@ def test_without_pytorchs_word_side_effects_are_not_judged(eager: Outcome | None
 @pytest.mark.parametrize(
     ("fate", "gap"),
     [
-        (Fate.REFUSED, False),
-        (Fate.HARMLESS, False),
-        (Fate.RAISED, True),
-        (Fate.DIED, True),
-        (Fate.MISCOMPILED, True),
+        (MutantFate.REFUSED, False),
+        (MutantFate.HARMLESS, False),
+        (MutantFate.RAISED, True),
+        (MutantFate.DIED, True),
+        (MutantFate.MISCOMPILED, True),
     ],
 )
-def test_what_the_checker_lets_through_and_the_build_does_not_is_a_gap(fate: Fate, gap: bool) -> None:
+def test_what_the_checker_lets_through_and_the_build_does_not_is_a_gap(fate: MutantFate, gap: bool) -> None:
     mutant = Mutant("an argument fewer", fate)
-    outcome = facts(mutants=(Mutant("a dtype", Fate.REFUSED), mutant))
+    outcome = facts(mutants=(Mutant("a dtype", MutantFate.REFUSED), mutant))
     found = [Finding(Kind.CHECKER_GAP, Component.TVM, MUTANTS, Stage.COMPILE, mutant)] if gap else []
     assert list(checker_gap(CASE, {MUTANTS: outcome})) == found
 
 
 def test_each_gap_is_a_finding_even_of_a_lane_that_died() -> None:
-    gaps = tuple(Mutant(change, fate) for change, fate in (("a", Fate.RAISED), ("b", Fate.DIED)))
+    gaps = tuple(Mutant(change, fate) for change, fate in (("a", MutantFate.RAISED), ("b", MutantFate.DIED)))
     died = Died(Stage.COMPILE, Cause.SIGNAL, 11, facts=Facts(mutants=gaps))
     assert [finding.evidence for finding in checker_gap(CASE, {MUTANTS: died})] == list(gaps)
 
 
 @pytest.mark.parametrize("end", [Died(Stage.COMPILE, Cause.SIGNAL, 11), TimedOut(Stage.RUN, 30.0)])
 def test_a_module_that_was_broken_on_purpose_may_end_the_process(end: Died | TimedOut) -> None:
-    ended = replace(end, facts=Facts(mutants=(Mutant("a", Fate.REFUSED), Mutant("b", Fate.DIED))))
+    ended = replace(end, facts=Facts(mutants=(Mutant("a", MutantFate.REFUSED), Mutant("b", MutantFate.DIED))))
     assert [finding.kind for finding in judge_all(CASE, {MUTANTS: ended})] == [Kind.CHECKER_GAP]
-    by_itself = replace(end, facts=Facts(mutants=(Mutant("a", Fate.REFUSED),)))
+    by_itself = replace(end, facts=Facts(mutants=(Mutant("a", MutantFate.REFUSED),)))
     assert [finding.evidence for finding in judge_all(CASE, {MUTANTS: by_itself})] == [by_itself]
 
 
@@ -141,7 +154,7 @@ WEIGHTS = 100_000
 
 
 def sized(**sizes: Any) -> Ran:
-    return replace(sins.SAME, facts=Facts(parameter_bytes=WEIGHTS, **sizes))
+    return replace(violations.SAME, facts=Facts(parameter_bytes=WEIGHTS, **sizes))
 
 
 @pytest.mark.parametrize(
@@ -177,9 +190,9 @@ def test_a_library_is_held_against_others_of_its_toolchain_and_target(beside: La
 
 def test_the_founding_case_is_caught() -> None:
     linear = Facts(parameter_bytes=(128 * 512 + 512) * 4, constant_bytes=0, built_bytes=14_700_000)
-    assert [finding.kind for finding in bloat(CASE, {TVM: replace(sins.SAME, facts=linear)})] == [Kind.BLOAT]
+    assert [finding.kind for finding in bloat(CASE, {TVM: replace(violations.SAME, facts=linear)})] == [Kind.BLOAT]
     through_onnx = replace(linear, built_bytes=320_000)
-    assert list(bloat(CASE, {TVM_ONNX: replace(sins.SAME, facts=through_onnx)})) == []
+    assert list(bloat(CASE, {TVM_ONNX: replace(violations.SAME, facts=through_onnx)})) == []
 
 
 def test_what_depends_on_no_input_may_be_folded() -> None:
@@ -191,9 +204,9 @@ def test_what_depends_on_no_input_may_be_folded() -> None:
     )
     graph = Graph((Input(Value("x0", big)), Input(Value("w0", big), Role.PARAM)), nodes, ("v2",))
     folded = Facts(parameter_bytes=4_000_000, constant_bytes=2 * 4_000_000 + 8_000_000 + CONSTANT_BYTES)
-    assert list(bloat(Case(graph, {}), {TVM: replace(sins.SAME, facts=folded)})) == []
+    assert list(bloat(Case(graph, {}), {TVM: replace(violations.SAME, facts=folded)})) == []
     more = replace(folded, constant_bytes=folded.constant_bytes + 1)
-    assert len(list(bloat(Case(graph, {}), {TVM: replace(sins.SAME, facts=more)}))) == 1
+    assert len(list(bloat(Case(graph, {}), {TVM: replace(violations.SAME, facts=more)}))) == 1
 
 
 def test_memory_is_held_against_the_other_lanes() -> None:
@@ -208,7 +221,7 @@ def test_memory_is_held_against_the_other_lanes() -> None:
 
 
 def timed(seconds: float) -> Ran:
-    return replace(sins.SAME, facts=Facts(compile_seconds=seconds))
+    return replace(violations.SAME, facts=Facts(compile_seconds=seconds))
 
 
 @pytest.mark.parametrize(

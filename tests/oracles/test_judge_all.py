@@ -3,8 +3,7 @@ from __future__ import annotations
 import fakes
 import pytest
 from fakes import CASE, ONNXRUNTIME, TORCH, TVM, TVM_C, TVM_ONNX, with_lanes
-from sins import ALSO_SEEN_BY, GRADIENT, SINS, SLOPES
-from sins import HONEST as EVERYBODY
+from violations import ALSO_CAUGHT_BY, CORRECT_OUTCOMES, GRADIENT, VALUE_AND_GRADIENT, VIOLATIONS
 
 from oracles import ORACLES, judge_all
 from oracles.finding import Component, Kind, Oracle
@@ -12,7 +11,7 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Outcomes, Ran, Stage
 
 RIGHT = fakes.TWO_OUTPUTS
-HONEST = fakes.honest(RIGHT)
+CORRECT = fakes.correct(RIGHT)
 
 
 def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
@@ -21,49 +20,49 @@ def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
 
 def unstable_and_wrong() -> Ran:
     wrong = fakes.wrong_value(RIGHT).outputs
-    return Ran(wrong, HONEST.outputs)
+    return Ran(wrong, CORRECT.outputs)
 
 
 def test_honest_lanes_give_no_findings() -> None:
-    assert verdicts({ONNXRUNTIME: HONEST, TVM: HONEST, TVM_C: HONEST, TVM_ONNX: HONEST}) == []
+    assert verdicts({ONNXRUNTIME: CORRECT, TVM: CORRECT, TVM_C: CORRECT, TVM_ONNX: CORRECT}) == []
 
 
-@pytest.mark.parametrize("liar", fakes.LIARS)
+@pytest.mark.parametrize("mistake", fakes.WRONG_RESULTS)
 @pytest.mark.parametrize("lane", [TVM, TVM_ONNX])
-def test_every_liar_is_caught_once(lane: LaneSpec, liar: str) -> None:
-    lie, kind = fakes.LIARS[liar]
-    assert verdicts({ONNXRUNTIME: HONEST, lane: lie(RIGHT)}) == [(kind, Component.TVM, lane)]
+def test_every_liar_is_caught_once(lane: LaneSpec, mistake: str) -> None:
+    wrong, kind = fakes.WRONG_RESULTS[mistake]
+    assert verdicts({ONNXRUNTIME: CORRECT, lane: wrong(RIGHT)}) == [(kind, Component.TVM, lane)]
 
 
 @pytest.mark.parametrize("failure", fakes.FAILURES)
 def test_every_failure_is_caught_once(failure: str) -> None:
     make, kind = fakes.FAILURES[failure]
-    assert verdicts({ONNXRUNTIME: HONEST, TVM: make(Stage.IMPORT)}) == [(kind, Component.TVM, TVM)]
+    assert verdicts({ONNXRUNTIME: CORRECT, TVM: make(Stage.IMPORT)}) == [(kind, Component.TVM, TVM)]
 
 
 def test_every_oracle_has_its_sin() -> None:
-    assert [oracle.__name__ for oracle in ORACLES] == list(SINS)
+    assert [oracle.__name__ for oracle in ORACLES] == list(VIOLATIONS)
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.__name__)
 def test_everybody_honest_up_to_the_largest_legal_rounding_is_left_alone(oracle: Oracle) -> None:
-    assert list(oracle(CASE, EVERYBODY)) == []
+    assert list(oracle(CASE, CORRECT_OUTCOMES)) == []
 
 
-@pytest.mark.parametrize("name", SINS)
+@pytest.mark.parametrize("name", VIOLATIONS)
 def test_each_sin_is_caught_by_its_oracle_and_by_no_other(name: str) -> None:
-    sin = SINS[name]
-    seen = {oracle.__name__: list(oracle(CASE, sin.outcomes)) for oracle in ORACLES}
+    violation = VIOLATIONS[name]
+    seen = {oracle.__name__: list(oracle(CASE, violation.outcomes)) for oracle in ORACLES}
     told = [(finding.kind, finding.component, finding.lane) for finding in seen[name]]
-    assert told == [(sin.kind, sin.component, sin.lane)]
-    assert {other for other, found in seen.items() if found} == {name} | ALSO_SEEN_BY.get(name, set())
+    assert told == [(violation.kind, violation.component, violation.lane)]
+    assert {other for other, found in seen.items() if found} == {name} | ALSO_CAUGHT_BY.get(name, set())
 
 
-@pytest.mark.parametrize("name", SINS)
+@pytest.mark.parametrize("name", VIOLATIONS)
 def test_each_sin_is_one_finding(name: str) -> None:
-    sin = SINS[name]
-    (finding,) = judge_all(CASE, sin.outcomes)
-    assert [finding] == list(next(o for o in ORACLES if o.__name__ == name)(CASE, sin.outcomes))
+    violation = VIOLATIONS[name]
+    (finding,) = judge_all(CASE, violation.outcomes)
+    assert [finding] == list(next(o for o in ORACLES if o.__name__ == name)(CASE, violation.outcomes))
 
 
 def test_one_finding_per_lane_the_second_run_first() -> None:
@@ -73,7 +72,7 @@ def test_one_finding_per_lane_the_second_run_first() -> None:
 
 def test_each_lane_has_its_own_finding() -> None:
     lanes: Outcomes = {
-        ONNXRUNTIME: HONEST,
+        ONNXRUNTIME: CORRECT,
         TVM: fakes.nan(RIGHT),
         TVM_C: fakes.hung(Stage.COMPILE),
         TVM_ONNX: fakes.unstable(RIGHT),
@@ -104,7 +103,7 @@ def test_an_invalid_case_gives_nothing() -> None:
 
 def test_oracles_are_pure() -> None:
     right = (fakes.expect([1.0, 2.0], envelope=0.5), fakes.expect([True], dtype="bool"))
-    lanes = {ONNXRUNTIME: fakes.honest(right), TVM: fakes.wrong_value(right), TVM_C: fakes.nan(right)}
+    lanes = {ONNXRUNTIME: fakes.correct(right), TVM: fakes.wrong_value(right), TVM_C: fakes.nan(right)}
     outcomes = with_lanes(right, lanes)
     for outcome in outcomes.values():
         assert isinstance(outcome, Ran)
@@ -116,5 +115,5 @@ def test_oracles_are_pure() -> None:
 
 def test_gradients_of_another_function_are_not_judged() -> None:
     """Where the value itself is wrong: equations on results have that finding."""
-    elsewhere = fakes.wrong_value(SLOPES)
-    assert list(judge_all(CASE, {**EVERYBODY, GRADIENT: elsewhere})) == []
+    elsewhere = fakes.wrong_value(VALUE_AND_GRADIENT)
+    assert list(judge_all(CASE, {**CORRECT_OUTCOMES, GRADIENT: elsewhere})) == []

@@ -8,14 +8,14 @@ import pytest
 
 from fuzzer.lanes import EVERY_ROAD, HONEST_LANES, LANES, TVM_LANES
 from oracles.lane import LaneSpec
-from oracles.lane_check import why_not
+from oracles.lane_check import invalid_reason
 
 PLAIN = TVM_LANES[0]
 
 
 @pytest.mark.parametrize("lane", dict.fromkeys((*LANES, *EVERY_ROAD, *HONEST_LANES)), ids=str)
 def test_our_own_are_taken(lane: LaneSpec) -> None:
-    assert why_not(lane) is None
+    assert invalid_reason(lane) is None
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_our_own_are_taken(lane: LaneSpec) -> None:
     ],
 )
 def test_what_no_table_knows_is_refused(lane: LaneSpec, reason: str) -> None:
-    assert why_not(lane) == reason
+    assert invalid_reason(lane) == reason

@@ -13,20 +13,20 @@ from fakes import CASE, ONNX_REFERENCE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORC
 from fuzzer.lanes import ONNX_READERS
 from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
-from oracles import files_in_doubt, judge_all
+from oracles import judge_all, unconfirmed_files
 from oracles.finding import Component, Kind
 from oracles.lane import Importer, LaneSpec
-from oracles.onnx_files import confirmed
+from oracles.onnx_files import confirmed_files
 from oracles.outcome import Facts, IllFormed, Outcome, Outcomes, Ran, Result, Stage
 
 RIGHT = fakes.TWO_OUTPUTS
-HONEST = fakes.honest(RIGHT)
+CORRECT = fakes.correct(RIGHT)
 WRONG = fakes.wrong_value(RIGHT)
 OPTIMISED = replace(ONNX_REFERENCE, name="onnxruntime-optimised", variant="optimised")
 OTHER_OPSET = replace(ONNX_REFERENCE, name="onnx-reference-opset13", opset=13)
 OTHER_EXPORTER = replace(ONNX_REFERENCE, name="onnx-reference-dynamo", importer=Importer.ONNX_DYNAMO)
 FAILURES = pytest.mark.parametrize("failure", fakes.FAILURES)
-LIARS = {name: liar for name, liar in fakes.LIARS.items() if name != "unstable"}
+WRONG_RESULTS = {name: wrong for name, wrong in fakes.WRONG_RESULTS.items() if name != "unstable"}
 HALF = (fakes.expect([1.0, -2.0], envelope=0.001, dtype="float16"),)
 
 
@@ -48,33 +48,33 @@ UNCONFIRMED: dict[str, Outcomes] = {
     "the checker refuses it": {ONNX_REFERENCE: fakes.raised(Stage.LOAD)},
     "the interpreter fails on it": {ONNX_REFERENCE: fakes.raised(Stage.RUN)},
     "the interpreter dies of it": {ONNX_REFERENCE: fakes.segfault(Stage.RUN)},
-    "onnxruntime reads it only when it optimises": {OPTIMISED: HONEST, ONNX_REFERENCE: fakes.raised(Stage.RUN)},
-    "another file is right": {OTHER_OPSET: HONEST, OTHER_EXPORTER: HONEST},
-    **{f"the interpreter gives a {name}": {ONNX_REFERENCE: lie(RIGHT)} for name, (lie, _) in LIARS.items()},
+    "onnxruntime reads it only when it optimises": {OPTIMISED: CORRECT, ONNX_REFERENCE: fakes.raised(Stage.RUN)},
+    "another file is right": {OTHER_OPSET: CORRECT, OTHER_EXPORTER: CORRECT},
+    **{f"the interpreter gives a {name}": {ONNX_REFERENCE: wrong(RIGHT)} for name, (wrong, _) in WRONG_RESULTS.items()},
 }
 CONFIRMED: dict[str, Outcomes] = {
-    "onnxruntime runs it": {ONNXRUNTIME: HONEST},
+    "onnxruntime runs it": {ONNXRUNTIME: CORRECT},
     "onnxruntime runs it and gives something else": {ONNXRUNTIME: WRONG},
-    "the interpreter reads it as the model": {ONNX_REFERENCE: HONEST},
-    "the interpreter reads it, onnxruntime does not": {ONNX_REFERENCE: HONEST, ONNXRUNTIME: fakes.raised(Stage.LOAD)},
+    "the interpreter reads it as the model": {ONNX_REFERENCE: CORRECT},
+    "the interpreter reads it, onnxruntime does not": {ONNX_REFERENCE: CORRECT, ONNXRUNTIME: fakes.raised(Stage.LOAD)},
 }
 
 
 @pytest.mark.parametrize("readers", UNCONFIRMED)
 def test_a_file_that_no_reader_confirms_is_not_confirmed(readers: str) -> None:
-    assert (Importer.ONNX, None) not in confirmed(with_lanes(RIGHT, UNCONFIRMED[readers]))
+    assert (Importer.ONNX, None) not in confirmed_files(with_lanes(RIGHT, UNCONFIRMED[readers]))
 
 
 @pytest.mark.parametrize("readers", CONFIRMED)
 def test_a_file_that_a_reader_confirms_is_confirmed(readers: str) -> None:
-    assert confirmed(with_lanes(RIGHT, CONFIRMED[readers])) == {(Importer.ONNX, None)}
+    assert confirmed_files(with_lanes(RIGHT, CONFIRMED[readers])) == {(Importer.ONNX, None)}
 
 
 @pytest.mark.parametrize("missing", [TORCH, TORCH_F64, TORCH_ENVELOPE])
 def test_where_pytorch_cannot_judge_the_interpreter_confirms_nothing(missing: LaneSpec) -> None:
-    outcomes = {**fakes.references(*RIGHT), ONNX_REFERENCE: HONEST}
+    outcomes = {**fakes.references(*RIGHT), ONNX_REFERENCE: CORRECT}
     del outcomes[missing]
-    assert confirmed(outcomes) == frozenset()
+    assert confirmed_files(outcomes) == frozenset()
 
 
 # --- whom it blames
@@ -96,11 +96,11 @@ def test_every_failure_on_a_confirmed_file_is_tvms(readers: str) -> None:
 
 
 SIDE_EFFECTS: dict[str, tuple[Outcome, Kind]] = {
-    "ill-formed": (replace(HONEST, facts=Facts(ill_formed=IllFormed("import", "E", "no"))), Kind.ILL_FORMED),
-    "a changed input": (replace(HONEST, facts=Facts(modified=("x0",))), Kind.MODIFIED_INPUT),
-    "an output in an input's memory": (replace(HONEST, facts=Facts(aliases=((0, "x0"),))), Kind.ALIASED_OUTPUT),
+    "ill-formed": (replace(CORRECT, facts=Facts(ill_formed=IllFormed("import", "E", "no"))), Kind.ILL_FORMED),
+    "a changed input": (replace(CORRECT, facts=Facts(modified=("x0",))), Kind.MODIFIED_INPUT),
+    "an output in an input's memory": (replace(CORRECT, facts=Facts(aliases=((0, "x0"),))), Kind.ALIASED_OUTPUT),
     "unstable": (fakes.unstable(RIGHT), Kind.UNSTABLE),
-    "too large": (replace(HONEST, facts=Facts(constant_bytes=1 << 20)), Kind.BLOAT),
+    "too large": (replace(CORRECT, facts=Facts(constant_bytes=1 << 20)), Kind.BLOAT),
 }
 
 
@@ -108,7 +108,7 @@ SIDE_EFFECTS: dict[str, tuple[Outcome, Kind]] = {
 def test_what_every_other_oracle_sees_needs_a_confirmed_file_too(effect: str) -> None:
     outcome, kind = SIDE_EFFECTS[effect]
     assert tvms({ONNXRUNTIME: fakes.NO_VERDICT["unsupported"], TVM_ONNX: outcome}) == []
-    assert tvms({ONNX_REFERENCE: HONEST, TVM_ONNX: outcome}) == [(kind, TVM_ONNX)]
+    assert tvms({ONNX_REFERENCE: CORRECT, TVM_ONNX: outcome}) == [(kind, TVM_ONNX)]
 
 
 @FAILURES
@@ -127,19 +127,19 @@ def test_the_exporter_and_onnxruntime_are_blamed_as_before() -> None:
 # --- results that another reader gives as well
 
 
-@pytest.mark.parametrize("liar", LIARS)
-def test_a_result_that_another_reader_gives_too_is_not_tvms_fault(liar: str) -> None:
+@pytest.mark.parametrize("mistake", WRONG_RESULTS)
+def test_a_result_that_another_reader_gives_too_is_not_tvms_fault(mistake: str) -> None:
     """Such as a file that computes in float16, which onnxruntime reads in float32."""
-    lie, _ = LIARS[liar]
-    assert tvms({ONNXRUNTIME: HONEST, ONNX_REFERENCE: lie(RIGHT), TVM_ONNX: lie(RIGHT)}) == []
+    wrong, _ = WRONG_RESULTS[mistake]
+    assert tvms({ONNXRUNTIME: CORRECT, ONNX_REFERENCE: wrong(RIGHT), TVM_ONNX: wrong(RIGHT)}) == []
 
 
-@pytest.mark.parametrize("liar", LIARS)
-def test_a_result_that_no_other_reader_gives_is_tvms_fault(liar: str) -> None:
-    lie, kind = LIARS[liar]
+@pytest.mark.parametrize("mistake", WRONG_RESULTS)
+def test_a_result_that_no_other_reader_gives_is_tvms_fault(mistake: str) -> None:
+    wrong, kind = WRONG_RESULTS[mistake]
     other = fakes.wrong_shape if kind is not Kind.WRONG_SHAPE else fakes.wrong_dtype
-    for reference in (HONEST, other(RIGHT), fakes.raised(Stage.RUN)):
-        assert tvms({ONNXRUNTIME: HONEST, ONNX_REFERENCE: reference, TVM_ONNX: lie(RIGHT)}) == [(kind, TVM_ONNX)]
+    for reference in (CORRECT, other(RIGHT), fakes.raised(Stage.RUN)):
+        assert tvms({ONNXRUNTIME: CORRECT, ONNX_REFERENCE: reference, TVM_ONNX: wrong(RIGHT)}) == [(kind, TVM_ONNX)]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_reader_excuses_a_number_where_it_is_at_least_half_as_far_off(referenc
     outcomes = with_lanes(
         HALF,
         {
-            ONNXRUNTIME: fakes.honest(HALF),
+            ONNXRUNTIME: fakes.correct(HALF),
             ONNX_REFERENCE: Ran((np.array([reference, -2.0], np.float16),)),
             TVM_ONNX: Ran((np.array([1.5, -2.0], np.float16),)),
         },
@@ -171,7 +171,7 @@ def test_what_is_no_number_is_excused_by_the_same_alone(number: float) -> None:
         outcomes = with_lanes(
             HALF,
             {
-                ONNXRUNTIME: fakes.honest(HALF),
+                ONNXRUNTIME: fakes.correct(HALF),
                 ONNX_REFERENCE: Ran((np.array([given, -2.0], np.float16),)),
                 TVM_ONNX: Ran((np.array([number, -2.0], np.float16),)),
             },
@@ -181,7 +181,7 @@ def test_what_is_no_number_is_excused_by_the_same_alone(number: float) -> None:
 
 
 def test_an_unstable_result_is_tvms_whatever_readers_give() -> None:
-    lanes = {ONNXRUNTIME: HONEST, ONNX_REFERENCE: fakes.unstable(RIGHT), TVM_ONNX: fakes.unstable(RIGHT)}
+    lanes = {ONNXRUNTIME: CORRECT, ONNX_REFERENCE: fakes.unstable(RIGHT), TVM_ONNX: fakes.unstable(RIGHT)}
     assert tvms(lanes) == [(Kind.UNSTABLE, TVM_ONNX)]
 
 
@@ -191,19 +191,19 @@ def test_an_unstable_result_is_tvms_whatever_readers_give() -> None:
 @pytest.mark.parametrize(
     ("lanes", "doubt"),
     [
-        ({TVM_ONNX: HONEST, ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]}, False),  # TVM does not object
+        ({TVM_ONNX: CORRECT, ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]}, False),  # TVM does not object
         ({TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]}, True),
         ({TVM_ONNX: fakes.segfault(Stage.RUN), ONNXRUNTIME: fakes.raised(Stage.LOAD)}, True),
         ({TVM_ONNX: fakes.rejected(Stage.IMPORT)}, True),
-        ({TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNXRUNTIME: HONEST}, False),  # onnxruntime has run it
-        ({TVM_ONNX: WRONG, ONNXRUNTIME: HONEST}, True),  # does another reader give the same?
+        ({TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNXRUNTIME: CORRECT}, False),  # onnxruntime has run it
+        ({TVM_ONNX: WRONG, ONNXRUNTIME: CORRECT}, True),  # does another reader give the same?
         ({TVM_ONNX: fakes.raised(Stage.EXPORT), ONNXRUNTIME: fakes.raised(Stage.EXPORT)}, False),  # there is no file
         ({TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNX_REFERENCE: fakes.raised(Stage.LOAD)}, False),  # asked already
         ({TVM: fakes.rejected(Stage.IMPORT)}, False),
     ],
 )
 def test_readers_are_asked_where_tvm_would_be_blamed_and_nobody_has_confirmed(lanes: Outcomes, doubt: bool) -> None:
-    assert files_in_doubt(CASE, with_lanes(RIGHT, lanes)) == ((TVM_ONNX,) if doubt else ())
+    assert unconfirmed_files(CASE, with_lanes(RIGHT, lanes)) == ((TVM_ONNX,) if doubt else ())
 
 
 def test_readers_and_what_they_are_judged_by_come_in_a_second_run() -> None:
@@ -216,7 +216,7 @@ def test_readers_and_what_they_are_judged_by_come_in_a_second_run() -> None:
 
     def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
         runs.append(tuple(lanes))
-        both = {**fakes.references(*RIGHT), **dict.fromkeys(ONNX_READERS, HONEST)}
+        both = {**fakes.references(*RIGHT), **dict.fromkeys(ONNX_READERS, CORRECT)}
         return Result(dict(first) if len(runs) == 1 else {lane: both[lane] for lane in runs[1]})
 
     result = judged_run(run, CASE, tuple(first))
@@ -226,9 +226,9 @@ def test_readers_and_what_they_are_judged_by_come_in_a_second_run() -> None:
 
 def test_the_verdict_does_not_hang_on_what_onnxruntime_takes() -> None:
     """Reduction takes away an output of bfloat16: onnxruntime then reads the file, and the finding stays."""
-    before = {ONNXRUNTIME: fakes.NO_VERDICT["unsupported"], ONNX_REFERENCE: HONEST}
+    before = {ONNXRUNTIME: fakes.NO_VERDICT["unsupported"], ONNX_REFERENCE: CORRECT}
     failure = {TVM_ONNX: fakes.internal_error(Stage.COMPILE)}
     found = [(Kind.INTERNAL_ERROR, TVM_ONNX)]
     assert tvms({**before, **failure}) == found
-    for after in (HONEST, fakes.raised(Stage.LOAD), fakes.raised(Stage.RUN), fakes.segfault(Stage.RUN)):
+    for after in (CORRECT, fakes.raised(Stage.LOAD), fakes.raised(Stage.RUN), fakes.segfault(Stage.RUN)):
         assert tvms({**before, ONNXRUNTIME: after, **failure}) == found

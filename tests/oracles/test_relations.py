@@ -5,12 +5,25 @@ from __future__ import annotations
 import fakes
 import numpy as np
 import pytest
-import sins
+import violations
 from fakes import CASE, TORCH, TORCH_F64, TVM, TVM_C, TVM_ONNX
-from sins import AGAIN, FOLDED, GRADIENT, HONEST, JSON, LIBRARY, LIFTED, SAME, SCRIPT, SYMBOLIC, ZERO, nudged
+from violations import (
+    AGAIN,
+    CORRECT_OUTCOMES,
+    FOLDED,
+    GRADIENT,
+    JSON,
+    LIBRARY,
+    LIFTED,
+    SAME,
+    SCRIPT,
+    SYMBOLIC,
+    ZERO,
+    nudged,
+)
 
 from oracles.agreement import agreement, odd_one_out
-from oracles.finding import Component, Finding, Kind, Mismatch, Oracle, Worst
+from oracles.finding import Component, Finding, Kind, Mismatch, Oracle, WorstElement
 from oracles.fresh_process import fresh_process
 from oracles.gradient_equals_autograd import gradient_equals_autograd
 from oracles.lane import LaneSpec
@@ -37,7 +50,7 @@ EACH_PROGRAM = pytest.mark.parametrize(("oracle", "lane", "adds"), PROGRAMS)
 
 
 def changed(lane: LaneSpec, outcome: Outcome, **more: Outcome) -> dict[LaneSpec, Outcome]:
-    return {**HONEST, lane: outcome}
+    return {**CORRECT_OUTCOMES, lane: outcome}
 
 
 # --- bit for bit
@@ -45,13 +58,13 @@ def changed(lane: LaneSpec, outcome: Outcome, **more: Outcome) -> dict[LaneSpec,
 
 @EACH_BIT
 def test_one_bit_is_enough(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
-    other = sins.one_bit(SAME)
+    other = violations.one_bit(SAME)
     one, two = float(SAME.outputs[0][0, 0]), float(other.outputs[0][0, 0])
     told = Mismatch(
         0,
         "relax-export-llvm's result",
         "1 of 4 elements differ",
-        Worst((0, 0), one, two, 0.0, 0.0),
+        WorstElement((0, 0), one, two, 0.0, 0.0),
         4,
         1,
         against="relax-export-llvm",
@@ -85,25 +98,25 @@ def test_zeros_and_nans_of_other_bits_are_the_same(oracle: Oracle, lane: LaneSpe
 
 @EACH_BIT
 def test_it_needs_no_references_but_a_sibling(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
-    assert len(list(oracle(CASE, {TVM: SAME, lane: sins.one_bit(SAME)}))) == 1
-    assert list(oracle(CASE, {TVM_C: SAME, lane: sins.one_bit(SAME)})) == []
-    assert list(oracle(CASE, {TVM: fakes.segfault(Stage.RUN), lane: sins.one_bit(SAME)})) == []
+    assert len(list(oracle(CASE, {TVM: SAME, lane: violations.one_bit(SAME)}))) == 1
+    assert list(oracle(CASE, {TVM_C: SAME, lane: violations.one_bit(SAME)})) == []
+    assert list(oracle(CASE, {TVM: fakes.segfault(Stage.RUN), lane: violations.one_bit(SAME)})) == []
     assert list(oracle(CASE, {TVM: SAME, lane: fakes.raised(Stage.LOAD)})) == []
 
 
 @EACH_BIT
 def test_beside_a_wrong_sibling_nothing_is_said(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
-    assert list(oracle(CASE, {**changed(lane, sins.one_bit(SAME)), TVM: sins.WRONG})) == []
+    assert list(oracle(CASE, {**changed(lane, violations.one_bit(SAME)), TVM: violations.WRONG})) == []
 
 
 # --- as right as the sibling
 
 
 @EACH_PROGRAM
-@pytest.mark.parametrize("liar", [name for name in fakes.LIARS if name != "unstable"])
-def test_what_the_lane_adds_is_named(oracle: Oracle, lane: LaneSpec, adds: str, liar: str) -> None:
-    lie, kind = fakes.LIARS[liar]
-    (finding,) = oracle(CASE, changed(lane, lie(sins.RIGHT)))
+@pytest.mark.parametrize("mistake", [name for name in fakes.WRONG_RESULTS if name != "unstable"])
+def test_what_the_lane_adds_is_named(oracle: Oracle, lane: LaneSpec, adds: str, mistake: str) -> None:
+    wrong, kind = fakes.WRONG_RESULTS[mistake]
+    (finding,) = oracle(CASE, changed(lane, wrong(violations.RIGHT)))
     assert (finding.kind, finding.lane) == (kind, lane)
     assert isinstance(finding.evidence, Mismatch)
     assert (finding.evidence.against, finding.evidence.by) == ("relax-export-llvm", adds)
@@ -112,7 +125,7 @@ def test_what_the_lane_adds_is_named(oracle: Oracle, lane: LaneSpec, adds: str, 
 @EACH_PROGRAM
 @pytest.mark.parametrize("factor", [-0.99, 0.0, 0.99])
 def test_any_legal_rounding_is_forgiven(oracle: Oracle, lane: LaneSpec, adds: str, factor: float) -> None:
-    rounded = Ran(tuple(fakes.within(right, factor) for right in sins.RIGHT))
+    rounded = Ran(tuple(fakes.within(right, factor) for right in violations.RIGHT))
     assert list(oracle(CASE, changed(lane, rounded))) == []
 
 
@@ -120,8 +133,8 @@ def test_any_legal_rounding_is_forgiven(oracle: Oracle, lane: LaneSpec, adds: st
 def test_wrong_beside_a_wrong_sibling_or_without_pytorch_is_left_to_others(
     oracle: Oracle, lane: LaneSpec, adds: str
 ) -> None:
-    lanes = changed(lane, sins.WRONG)
-    assert list(oracle(CASE, {**lanes, TVM: sins.WRONG})) == []
+    lanes = changed(lane, violations.WRONG)
+    assert list(oracle(CASE, {**lanes, TVM: violations.WRONG})) == []
     assert list(oracle(CASE, {**lanes, TORCH_F64: fakes.raised(Stage.RUN)})) == []
     assert list(oracle(CASE, {**lanes, TVM: fakes.raised(Stage.RUN)})) == []
 
@@ -130,7 +143,7 @@ def test_wrong_beside_a_wrong_sibling_or_without_pytorch_is_left_to_others(
 
 
 def test_a_wrong_gradient_is_held_against_autograd() -> None:
-    slopes = fakes.honest(sins.SLOPES).outputs
+    slopes = fakes.correct(violations.VALUE_AND_GRADIENT).outputs
     wrong = (*slopes[:-1], slopes[-1] + 10)
     (finding,) = gradient_equals_autograd(CASE, changed(GRADIENT, Ran(wrong)))
     assert (finding.kind, finding.component) == (Kind.WRONG_VALUE, Component.TVM)
@@ -139,8 +152,8 @@ def test_a_wrong_gradient_is_held_against_autograd() -> None:
 
 
 def test_gradients_without_their_references_are_not_judged() -> None:
-    lanes = changed(GRADIENT, fakes.wrong_value(sins.SLOPES))
-    for reference in sins.GRADIENT_REFERENCES:
+    lanes = changed(GRADIENT, fakes.wrong_value(violations.VALUE_AND_GRADIENT))
+    for reference in violations.GRADIENT_REFERENCES:
         assert list(gradient_equals_autograd(CASE, {**lanes, reference: fakes.raised(Stage.RUN)})) == []
 
 
@@ -178,7 +191,7 @@ def test_without_a_clear_vote_nobody_is(runs: tuple[Ran, ...]) -> None:
 
 
 def test_where_pytorch_can_judge_nobody_votes() -> None:
-    lanes = {**HONEST, TVM_C: FAR}
+    lanes = {**CORRECT_OUTCOMES, TVM_C: FAR}
     assert list(agreement(CASE, lanes)) == []
 
 

@@ -22,9 +22,9 @@ from fuzzer.triage.reproduce import judged_by
 from fuzzer.triage.signature import Signature
 from oracles.finding import Component
 from oracles.finding import Kind as Wrong
-from oracles.lane import Execution, Importer, LaneSpec, plain_executor
+from oracles.lane import Execution, Importer, LaneSpec, default_executor
 from oracles.outcome import Stage
-from oracles.siblings import sibling, what_it_adds
+from oracles.siblings import describe_additions, sibling
 from oracles.transforms import Rounding, rounding_in
 
 TRACE, ONNX = RELAY_ROADS
@@ -54,16 +54,16 @@ def test_each_is_held_against_the_plain_road_of_its_importer(lane: LaneSpec) -> 
 
 
 def test_what_each_adds() -> None:
-    assert {name: what_it_adds(lane) for name, lane in NAMED.items() if "O" not in name.rpartition("-")[2]} == {
+    assert {name: describe_additions(lane) for name, lane in NAMED.items() if "O" not in name.rpartition("-")[2]} == {
         "relay-torch-library": "library",
         "relay-onnx-library": "library",
         "relay-torch-vm": "executor vm",
         "relay-onnx-vm": "executor vm",
         "relay-onnx-dynamic-to-static": "parameters rebound, DynamicToStatic",
     }
-    assert what_it_adds(NAMED["relay-torch-O4"]) == "opt_level 4"
-    assert what_it_adds(TRACE) == ""
-    assert (plain_executor(TRACE), plain_executor(TVM_LANES[0])) == (Execution.GRAPH, Execution.BYTECODE)
+    assert describe_additions(NAMED["relay-torch-O4"]) == "opt_level 4"
+    assert describe_additions(TRACE) == ""
+    assert (default_executor(TRACE), default_executor(TVM_LANES[0])) == (Execution.GRAPH, Execution.BYTECODE)
 
 
 def test_how_they_may_round() -> None:

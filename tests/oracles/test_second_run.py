@@ -6,7 +6,7 @@ import pytest
 from fakes import CASE, ONNXRUNTIME, TVM, TVM_ONNX
 
 from generators.graph import Array
-from oracles.finding import Component, Finding, Kind, Mismatch, Worst
+from oracles.finding import Component, Finding, Kind, Mismatch, WorstElement
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Stage
 from oracles.second_run import second_run
@@ -28,7 +28,7 @@ def test_a_lane_whose_second_run_differs_is_caught(lane: LaneSpec, component: Co
         0,
         "the first run's result",
         "1 of 4 elements differ",
-        Worst((1, 1), one, other, 0.0, 0.0),
+        WorstElement((1, 1), one, other, 0.0, 0.0),
         elements=4,
         wrong=1,
         against="the first run",
@@ -39,13 +39,13 @@ def test_a_lane_whose_second_run_differs_is_caught(lane: LaneSpec, component: Co
 
 
 def test_it_needs_no_references_and_judges_each_lane() -> None:
-    found = list(second_run(CASE, {TVM: fakes.unstable(RIGHT), TVM_ONNX: fakes.honest(RIGHT)}))
+    found = list(second_run(CASE, {TVM: fakes.unstable(RIGHT), TVM_ONNX: fakes.correct(RIGHT)}))
     assert [finding.lane for finding in found] == [TVM]
 
 
-@pytest.mark.parametrize("liar", [name for name in fakes.LIARS if name != "unstable"])
-def test_a_lane_that_lies_twice_alike_is_stable(liar: str) -> None:
-    assert list(second_run(CASE, {TVM: fakes.LIARS[liar][0](RIGHT)})) == []
+@pytest.mark.parametrize("mistake", [name for name in fakes.WRONG_RESULTS if name != "unstable"])
+def test_a_lane_that_lies_twice_alike_is_stable(mistake: str) -> None:
+    assert list(second_run(CASE, {TVM: fakes.WRONG_RESULTS[mistake][0](RIGHT)})) == []
 
 
 @pytest.mark.parametrize(

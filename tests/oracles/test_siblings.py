@@ -3,8 +3,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-import sins
 from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_F64, TVM, TVM_C, TVM_ONNX
+from violations import (
+    AGAIN,
+    CORRECT_OUTCOMES,
+    FOLDED,
+    GRADIENT,
+    JSON,
+    LIBRARY,
+    LIFTED,
+    MUTANTS,
+    SCRIPT,
+    SYMBOLIC,
+    VIOLATIONS,
+    WRONG,
+    ZERO,
+)
 
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.triage.investigate import sightings
@@ -15,9 +29,18 @@ from oracles import judge_all
 from oracles.finding import Component, Kind, Mismatch
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Ran, Stage
-from oracles.siblings import pairs, sibling, transforms, what_it_adds
+from oracles.siblings import changes_program, describe_additions, pairs_with_siblings, sibling
 
-BESIDE = [sins.ZERO, sins.FOLDED, sins.SCRIPT, sins.JSON, sins.LIBRARY, sins.AGAIN, sins.LIFTED, sins.SYMBOLIC]
+BESIDE = [
+    ZERO,
+    FOLDED,
+    SCRIPT,
+    JSON,
+    LIBRARY,
+    AGAIN,
+    LIFTED,
+    SYMBOLIC,
+]
 OTHERS = [
     replace(TVM, name="a", opt_level=0),
     replace(TVM, name="b", target="llvm-O0"),
@@ -27,14 +50,16 @@ OTHERS = [
 
 @pytest.mark.parametrize("lane", [*BESIDE, *OTHERS], ids=str)
 def test_the_sibling_is_the_plain_lane_of_the_same_road(lane: LaneSpec) -> None:
-    lanes = [TORCH, ONNXRUNTIME, lane, TVM_ONNX, TVM_C, sins.MUTANTS, TVM]
+    lanes = [TORCH, ONNXRUNTIME, lane, TVM_ONNX, TVM_C, MUTANTS, TVM]
     assert sibling(lane, lanes) == TVM
     assert sibling(replace(lane, target="c", opt_level=1), lanes) == TVM_C
     assert sibling(lane, [TORCH, TVM_ONNX, TVM_C]) is None
 
 
 @pytest.mark.parametrize(
-    "lane", [TVM, TVM_C, TVM_ONNX, ONNXRUNTIME, TORCH, sins.GRADIENT, sins.MUTANTS, replace(TVM, name="x")], ids=str
+    "lane",
+    [TVM, TVM_C, TVM_ONNX, ONNXRUNTIME, TORCH, GRADIENT, MUTANTS, replace(TVM, name="x")],
+    ids=str,
 )
 def test_plain_lanes_and_those_that_do_another_thing_have_none(lane: LaneSpec) -> None:
     assert sibling(lane, [TVM, TVM_C, TVM_ONNX, lane]) is None
@@ -53,7 +78,7 @@ def test_each_sampled_lane_finds_its_sibling_among_the_real_ones() -> None:
 
 
 def test_what_a_lane_adds_is_told_by_its_fields() -> None:
-    told = [what_it_adds(lane) for lane in (*BESIDE, *OTHERS[:2], TVM)]
+    told = [describe_additions(lane) for lane in (*BESIDE, *OTHERS[:2], TVM)]
     assert told == [
         "pipeline zero",
         "FoldConstant, FuseOps",
@@ -70,32 +95,35 @@ def test_what_a_lane_adds_is_told_by_its_fields() -> None:
 
 
 def test_only_lanes_that_make_another_program_may_round_otherwise() -> None:
-    assert [transforms(lane) for lane in BESIDE] == [True, True, False, False, False, False, True, True]
-    assert all(map(transforms, OTHERS[:2]))
+    assert [changes_program(lane) for lane in BESIDE] == [True, True, False, False, False, False, True, True]
+    assert all(map(changes_program, OTHERS[:2]))
 
 
 def test_a_sibling_that_is_wrong_itself_proves_nothing() -> None:
-    everybody = sins.HONEST
-    assert next(pairs(everybody, lambda lane: lane == sins.LIBRARY))[1] == (TVM, everybody[TVM])
-    for outcome in (sins.WRONG, Ran(sins.WRONG.outputs[:1])):
-        assert list(pairs({**everybody, TVM: outcome}, lambda lane: True)) == []
+    everybody = CORRECT_OUTCOMES
+    assert next(pairs_with_siblings(everybody, lambda lane: lane == LIBRARY))[1] == (TVM, everybody[TVM])
+    for outcome in (WRONG, Ran(WRONG.outputs[:1])):
+        assert list(pairs_with_siblings({**everybody, TVM: outcome}, lambda lane: True)) == []
 
 
 def test_wrong_as_the_sibling_is_wrong_is_one_bug() -> None:
     """Both are held against PyTorch then: one coarse signature."""
-    lanes = {**sins.HONEST, **dict.fromkeys((TVM, sins.ZERO, sins.LIBRARY, sins.AGAIN), sins.WRONG)}
+    lanes = {
+        **CORRECT_OUTCOMES,
+        **dict.fromkeys((TVM, ZERO, LIBRARY, AGAIN), WRONG),
+    }
     found = {finding.lane: signature_of(finding) for finding in judge_all(CASE, lanes)}
-    assert set(found) == {TVM, sins.ZERO, sins.LIBRARY, sins.AGAIN}
+    assert set(found) == {TVM, ZERO, LIBRARY, AGAIN}
     assert set(found.values()) == {Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN)}
 
 
 def test_wrong_beside_a_right_sibling_is_another_bug_that_names_what_it_adds() -> None:
-    lanes = {**sins.HONEST, **dict.fromkeys((sins.ZERO, sins.LIFTED), sins.WRONG)}
+    lanes = {**CORRECT_OUTCOMES, **dict.fromkeys((ZERO, LIFTED), WRONG)}
     found = list(judge_all(CASE, lanes))
     assert {signature_of(finding).against for finding in found} == {"its plain sibling"}
     assert [(by(each.finding), each.lanes) for each in sightings(found)] == [
-        ("pipeline zero", (sins.ZERO,)),
-        ("parameters lifted", (sins.LIFTED,)),
+        ("pipeline zero", (ZERO,)),
+        ("parameters lifted", (LIFTED,)),
     ]
     for finding in found:
         assert isinstance(finding.evidence, Mismatch)
@@ -104,9 +132,9 @@ def test_wrong_beside_a_right_sibling_is_another_bug_that_names_what_it_adds() -
 
 
 def test_without_pytorchs_truth_only_what_must_be_identical_is_compared() -> None:
-    lanes = {**sins.SINS["round_trips"].outcomes, sins.ZERO: sins.WRONG}
+    lanes = {**VIOLATIONS["round_trips"].outcomes, ZERO: WRONG}
     del lanes[TORCH_F64]
-    assert [finding.lane for finding in judge_all(CASE, lanes)] == [sins.SCRIPT]
+    assert [finding.lane for finding in judge_all(CASE, lanes)] == [SCRIPT]
 
 
 def test_a_lane_is_run_with_what_it_is_judged_by() -> None:

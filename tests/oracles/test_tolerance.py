@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generators.graph import Array, DType
-from oracles.finding import Mismatch, Worst
-from oracles.reference import DOUBT, ULPS, Expected, expected
+from oracles.finding import Mismatch, WorstElement
+from oracles.reference import MAX_PYTORCH_ERROR, ULPS, Expected, expected
 from oracles.tolerance import C, mismatch, tolerance, uncertainty
 
 EPS = {"float32": 2.0**-23, "float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}
@@ -167,7 +167,7 @@ def test_evidence_in_half_precision(dtype: str) -> None:
     right = expect([1.0, 2.0], envelope=[0.0, 0.25], dtype=dtype)
     bound = C * (0.25 + ULPS * EPS[dtype] * 2.0)
     assert mismatch(0, half([1.0, -8.0], dtype), right) == Mismatch(
-        0, "2.0 at [1]", "-8.0 (1 of 2 elements are wrong)", Worst((1,), 2.0, -8.0, bound, 0.25, 2.0), 2, 1, 0
+        0, "2.0 at [1]", "-8.0 (1 of 2 elements are wrong)", WorstElement((1,), 2.0, -8.0, bound, 0.25, 2.0), 2, 1, 0
     )
 
 
@@ -285,7 +285,7 @@ def test_evidence_names_the_worst_element() -> None:
         3,
         "4.0 at [1, 0]",
         "-4.0 (2 of 4 elements are wrong)",
-        Worst((1, 0), 4.0, -4.0, bound, 0.125, 4.0),
+        WorstElement((1, 0), 4.0, -4.0, bound, 0.125, 4.0),
         elements=4,
         wrong=2,
         ill_conditioned=1,
@@ -294,7 +294,7 @@ def test_evidence_names_the_worst_element() -> None:
 
 def test_evidence_of_a_0d_integer() -> None:
     assert mismatch(0, np.array(8), expect(7, dtype="int64")) == Mismatch(
-        0, "7.0 at []", "8.0 (1 of 1 elements are wrong)", Worst((), 7.0, 8.0, 0.0, 0.0), 1, 1, 0
+        0, "7.0 at []", "8.0 (1 of 1 elements are wrong)", WorstElement((), 7.0, 8.0, 0.0, 0.0), 1, 1, 0
     )
 
 
@@ -323,7 +323,7 @@ def judged(eager: Array, truth: Array, envelope: float = 0.0) -> Expected:
 def test_a_result_of_pytorchs_far_from_the_truth_is_not_compared(dtype: str) -> None:
     own = DType(dtype).numpy
     for factor, doubted in ((0.9, False), (1.5, True)):
-        off = DOUBT * (0.25 + ULPS * EPS[dtype] * 8.0) * factor
+        off = MAX_PYTORCH_ERROR * (0.25 + ULPS * EPS[dtype] * 8.0) * factor
         right = judged(np.array([8.0 + off, 8.0], own), np.array([8.0, 8.0]), 0.25)
         assert right.ill.tolist() == [doubted, False]
 

@@ -9,11 +9,19 @@ from fuzzer.triage.blame.inquiry import Inquiry, Seen
 from fuzzer.triage.blame.roads import fails_elsewhere
 from fuzzer.triage.blame.stop import show
 from oracles.against_torch import judge
-from oracles.lane import DEFAULT_OPT_LEVEL, Execution, Importer, LaneSpec, Params, Pipeline, gives_gradients
+from oracles.lane import DEFAULT_OPT_LEVEL, Execution, Importer, LaneSpec, Params, Pipeline, returns_gradients
 from oracles.outcome import Ran, Stage
 from oracles.targets import family_of
-from oracles.trace import AS_IMPORTED, BY_BUILT_KERNELS, BY_KERNELS, BY_MEANING, Examined, Trace, Tracing
-from oracles.trace import Seen as Verdict
+from oracles.trace import (
+    AS_IMPORTED,
+    CALL_BUILT_KERNELS,
+    INTERPRET_KERNELS,
+    INTERPRET_OPERATORS,
+    Correctness,
+    OperatorCheck,
+    Trace,
+    Tracing,
+)
 
 _NOT_READ = (Importer.DYNAMO,)
 """There is no module as imported: torch.compile cuts the model into several."""
@@ -23,53 +31,55 @@ def by_the_module(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
     lane = asked.lane
     if (
         lane.importer in _NOT_READ
-        or gives_gradients(lane)
+        or returns_gradients(lane)
         or lane.symbolic
         or family_of(lane.target) not in ("llvm", "c")
     ):
         return None
     seen = asked.observe(interpreted(lane), fully=True)
     examined, opinion = seen.trace.examined, _opinion(seen)
-    unsure = [each for each in examined if (each.interpreted, each.built) == (Verdict.UNKNOWN, Verdict.UNKNOWN)]
+    unsure = [each for each in examined if (each.interpreted, each.built) == (Correctness.UNKNOWN, Correctness.UNKNOWN)]
     if seen.trace.outside:
         told = f"The module as imported asks for elements that are not there: {seen.trace.outside}"
         return _frontend(asked, whole, operator, told)
-    if opinion is Verdict.WRONG and not unsure:
+    if opinion is Correctness.WRONG and not unsure:
         told = "The module as imported is wrong already when PyTorch computes it operator by operator"
         return _frontend(asked, whole, operator, told)
     if found := _by_a_kernel(asked, whole.trace, examined, operator):
         return found
-    if opinion is Verdict.WRONG and _others_are_right(asked):
+    if opinion is Correctness.WRONG and _others_are_right(asked):
         told = "Other importers of the same model give the right result on the same road"
         return _frontend(asked, whole, operator, told)
-    return _by_all_kernels(asked, whole.trace, examined, operator) if opinion is Verdict.RIGHT and not unsure else None
+    return (
+        _by_all_kernels(asked, whole.trace, examined, operator) if opinion is Correctness.RIGHT and not unsure else None
+    )
 
 
-def _by_all_kernels(asked: Inquiry, trace: Trace, examined: tuple[Examined, ...], operator: str) -> Blame | None:
+def _by_all_kernels(asked: Inquiry, trace: Trace, examined: tuple[OperatorCheck, ...], operator: str) -> Blame | None:
     """The module is right, and no kernel of it is wrong by itself: are they, one after the other?"""
     if asked.finding.stage is not Stage.RUN or not examined:
         return None
     written, built = (_opinion(asked.observe(interpreted(asked.lane, how), fully=True)) for how in _KERNELS)
     right = "The module as imported is right, and so are the kernels that it becomes, when they are"
     match written, built:
-        case Verdict.WRONG, _:
+        case Correctness.WRONG, _:
             worst = max(examined, key=lambda one: one.off)
             least = f"that of `{worst.operator}` least of all"
             told = f"The module as imported is right; its kernels as LegalizeOps writes them are too imprecise, {least}"
             return Blame(Place.LEGALIZATION, operator, worst.operator, told, *show(asked, trace, "LegalizeOps"))
-        case Verdict.RIGHT, Verdict.WRONG if fails_elsewhere(asked):
+        case Correctness.RIGHT, Correctness.WRONG if fails_elsewhere(asked):
             told = f"{right} read loop by loop, and not as built: {_NEEDED}"
             return Blame(Place.PASS, operator, "", told, *show(asked, trace, "LegalizeOps"))
-        case Verdict.RIGHT, Verdict.RIGHT:
+        case Correctness.RIGHT, Correctness.RIGHT:
             return Blame(Place.RUNTIME, operator, "", f"{right} called directly")
     return None
 
 
 _NEEDED = "neither for llvm nor for C, so by a pass that no build can do without"
-_KERNELS = (BY_KERNELS, BY_BUILT_KERNELS)
+_KERNELS = (INTERPRET_KERNELS, CALL_BUILT_KERNELS)
 
 
-def interpreted(lane: LaneSpec, variant: str = BY_MEANING) -> LaneSpec:
+def interpreted(lane: LaneSpec, variant: str = INTERPRET_OPERATORS) -> LaneSpec:
     """The road's module as imported, and the kernels that its operators become for a target that runs here."""
     return replace(
         lane,
@@ -90,25 +100,25 @@ def interpreted(lane: LaneSpec, variant: str = BY_MEANING) -> LaneSpec:
     )
 
 
-def _opinion(seen: Seen) -> Verdict:
+def _opinion(seen: Seen) -> Correctness:
     right = seen.expected
     if not isinstance(seen.outcome, Ran) or right is None:
-        return Verdict.UNKNOWN
-    return Verdict.WRONG if judge(seen.outcome.outputs, right) else Verdict.RIGHT
+        return Correctness.UNKNOWN
+    return Correctness.WRONG if judge(seen.outcome.outputs, right) else Correctness.RIGHT
 
 
-def _by_a_kernel(asked: Inquiry, trace: Trace, examined: tuple[Examined, ...], operator: str) -> Blame | None:
+def _by_a_kernel(asked: Inquiry, trace: Trace, examined: tuple[OperatorCheck, ...], operator: str) -> Blame | None:
     """The first operator whose kernels do not give what it means: as they are written, or as they are built."""
     for one in examined:
         name, by = f"`{one.operator}`", f" (by `{one.by}`)" if one.by else ""
-        if one.interpreted is not Verdict.RIGHT and one.built is Verdict.WRONG:
-            how = "read loop by loop" if one.interpreted is Verdict.WRONG else "built and called directly"
+        if one.interpreted is not Correctness.RIGHT and one.built is Correctness.WRONG:
+            how = "read loop by loop" if one.interpreted is Correctness.WRONG else "built and called directly"
             told = f"What LegalizeOps makes of {name}{by} is wrong when it is {how}, without any other pass"
             if one.interpreted is one.built and not one.by:
                 told = f"{name} can be computed, and LegalizeOps makes no kernel of it"
             before, after = show(asked, trace, "LegalizeOps")
             return Blame(Place.LEGALIZATION, operator, one.operator, told, before, after)
-        if (one.interpreted, one.built) == (Verdict.RIGHT, Verdict.WRONG) and fails_elsewhere(asked):
+        if (one.interpreted, one.built) == (Correctness.RIGHT, Correctness.WRONG) and fails_elsewhere(asked):
             told = f"What LegalizeOps makes of {name}{by} is right when it is read loop by loop, and not as built:"
             before, after = show(asked, trace, "LegalizeOps")
             return Blame(Place.PASS, operator, "", f"{told} {_NEEDED}", before, after)

@@ -8,8 +8,8 @@ from fuzzer.lanes import EVERY_ROAD
 from fuzzer.triage.blame import Blame, Place
 from fuzzer.triage.blame.inquiry import Inquiry, Seen
 from fuzzer.triage.reproduce import there
-from oracles.lane import DEFAULT_OPT_LEVEL, LaneSpec, Params, Pipeline, gives_gradients, plain_executor
-from oracles.siblings import features, sibling
+from oracles.lane import DEFAULT_OPT_LEVEL, LaneSpec, Params, Pipeline, default_executor, returns_gradients
+from oracles.siblings import additions, sibling
 from oracles.targets import family_of
 from oracles.transforms import ROUND_TRIPS
 
@@ -21,14 +21,14 @@ def by_the_lane(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
     """The one thing that it does beside its plain sibling, which is right."""
     lane = asked.lane
     found = _gradient(lane, operator) or _one_thing(lane, operator)
-    plain = _forward(lane) if gives_gradients(lane) else sibling(lane, there(EVERY_ROAD, lane))
+    plain = _forward(lane) if returns_gradients(lane) else sibling(lane, there(EVERY_ROAD, lane))
     if found is None or plain is None or not asked.observe(plain, fully=True).is_right:
         return None
     return found
 
 
 def _gradient(lane: LaneSpec, operator: str) -> Blame | None:
-    if not gives_gradients(lane) or features(lane):
+    if not returns_gradients(lane) or additions(lane):
         return None
     told = "The program's results are right, its gradients are not, whatever passes behind Gradient are left out"
     return Blame(Place.PASS, operator, "Gradient", told)
@@ -40,7 +40,7 @@ def _forward(lane: LaneSpec) -> LaneSpec:
 
 def _one_thing(lane: LaneSpec, operator: str) -> Blame | None:
     trips = [name for name in lane.passes if name in ROUND_TRIPS]
-    things = features(replace(lane, passes=tuple(trips), pipeline=Pipeline.DEFAULT))
+    things = additions(replace(lane, passes=tuple(trips), pipeline=Pipeline.DEFAULT))
     if len(things) != 1:
         return None
     place, culprit = Place.PASS, things[0]
@@ -48,7 +48,7 @@ def _one_thing(lane: LaneSpec, operator: str) -> Blame | None:
         culprit = _PARAMS[lane.params]
     elif lane.target != family_of(lane.target):
         place, culprit = Place.CODEGEN, lane.target
-    elif lane.executor is not plain_executor(lane):
+    elif lane.executor is not default_executor(lane):
         place, culprit = Place.CODEGEN, "VMTIRCodeGen"
     elif lane.as_library or lane.fresh:
         place, culprit = Place.RUNTIME, "export_library" if lane.as_library else ""
@@ -89,6 +89,6 @@ def fails_elsewhere(asked: Inquiry) -> bool:
 def _elsewhere(asked: Inquiry) -> Seen | None:
     lane = asked.lane
     other = _OTHER.get(family_of(lane.target))
-    if other is None or gives_gradients(lane):
+    if other is None or returns_gradients(lane):
         return None
     return asked.observe(replace(lane, target=other, name=f"{lane.name}-on-{other}"), fully=True)

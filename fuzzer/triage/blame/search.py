@@ -25,7 +25,7 @@ from fuzzer.triage.signature import Signature
 from generators.graph import Case, Graph
 from generators.symbolic import Expr
 from oracles.finding import Component, Finding, Kind
-from oracles.lane import Engine, speaks_relay
+from oracles.lane import Engine, is_relay
 from oracles.outcome import IllFormed, Stage
 from oracles.trace import AS_IMPORTED, Trace, Tracing
 
@@ -41,7 +41,7 @@ def blame(run: Run, case: Case, finding: Finding, signature: Signature) -> Blame
     operator, found = "", NOBODY
     try:
         operator = first_wrong(asked)
-        found = NOBODY if speaks_relay(finding.lane) else _place(asked, operator)
+        found = NOBODY if is_relay(finding.lane) else _place(asked, operator)
     except Spent:
         pass  # what was found until then
     return replace(found, operator=found.operator or operator)

@@ -15,10 +15,10 @@ from oracles.lane import (
     LaneSpec,
     Params,
     Pipeline,
-    plain_executor,
-    speaks_relay,
+    default_executor,
+    is_relay,
 )
-from oracles.siblings import features, immaterial
+from oracles.siblings import additions, essential
 from oracles.targets import family_of
 
 
@@ -42,7 +42,7 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
         "disabled": (),
         "options": (),
         "opt_level": DEFAULT_OPT_LEVEL,
-        "executor": plain_executor(lane),
+        "executor": default_executor(lane),
         "target": family_of(lane.target),
         "as_library": False,
         "fresh": False,
@@ -51,18 +51,18 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
     for name, value in plain.items():
         if getattr(lane, name) != value:
             yield replace(lane, **{name: value})
-    if features(lane) and not plain_road(lane):  # what is wrong by a pass is wrong by it on the usual road
+    if additions(lane) and not plain_road(lane):  # what is wrong by a pass is wrong by it on the usual road
         yield replace(lane, importer=Importer.EXPORT, opset=None, name=f"relax-{Importer.EXPORT}-drawn")
 
 
 def plain_road(lane: LaneSpec) -> bool:
     """Whether the model comes in by the usual importer: what the importer is not to blame for shows there too."""
-    return speaks_relay(lane) or lane.importer is Importer.EXPORT or lane.variant != "relax"
+    return is_relay(lane) or lane.importer is Importer.EXPORT or lane.variant != "relax"
 
 
 def _known(lane: LaneSpec) -> LaneSpec:
     """The lane under its own name where it is one of those that campaigns take anyway. Whether the checker looks on
     stays as it was: some failures are seen by it alone."""
     roads = (replace(road, toolchain=lane.toolchain, checked=lane.checked) for road in EVERY_ROAD)
-    same = (road for road in roads if immaterial(road) == immaterial(lane))
+    same = (road for road in roads if essential(road) == essential(lane))
     return next((road for road in same if road.asserts == lane.asserts), lane)

@@ -16,7 +16,7 @@ from fuzzer.triage.signature.frames import IMPORTER, less, meaningful, today
 from fuzzer.triage.signature.messages import frames_of, skeleton, without_operator
 from generators.graph import Case
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
-from oracles.lane import Importer, speaks_relay
+from oracles.lane import Importer, is_relay
 from oracles.outcome import Died, IllFormed, Mutant, Raised, Stage, TimedOut
 
 
@@ -171,7 +171,7 @@ def _whose(finding: Finding) -> str:
     Relax, and the exporter of TorchScript."""
     importer = finding.lane.importer
     if finding.component is not Component.EXPORTER:
-        return "Relay" if speaks_relay(finding.lane) else ""
+        return "Relay" if is_relay(finding.lane) else ""
     return "torch.export" if importer.is_exported else str(importer) if importer is Importer.ONNX_DYNAMO else ""
 
 

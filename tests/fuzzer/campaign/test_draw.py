@@ -16,9 +16,9 @@ from generators.choice import NumpySource
 from generators.ops import TABLE
 from generators.strategies import HypothesisSource
 from oracles.lane import DEFAULT_OPT_LEVEL, Execution, LaneSpec, Params, Pipeline
-from oracles.lane_check import why_not
-from oracles.siblings import covers, features, sibling
-from oracles.transforms import LEGALIZE, NAMED, RELAY_TRANSFORMS, TRANSFORMS, On
+from oracles.lane_check import invalid_reason
+from oracles.siblings import additions, covers, sibling
+from oracles.transforms import LEGALIZE, RELAY_TRANSFORMS, TRANSFORMS, TRANSFORMS_BY_NAME, ModuleForm
 
 PLAIN = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")
 LINEAR = case_of({"x0": "float32[2,3]", "w0": "float32[4,3]"}, [("v0", "linear", "x0 w0")], "v0")
@@ -65,28 +65,28 @@ def test_what_has_no_parameters_passes_none() -> None:
 @given(st.data())
 def test_a_drawn_lane_is_legal(data: Any) -> None:
     lane = drawn(HypothesisSource(data.draw), LINEAR)
-    rows = [NAMED[name] for name in lane.passes]
+    rows = [TRANSFORMS_BY_NAME[name] for name in lane.passes]
     for index, row in enumerate(rows):
         assert set(row.after) <= set(lane.passes[:index])
-        if row.on is On.OPERATORS and row.name != LEGALIZE:
-            assert not {r.name for r in rows[:index] if r.on in (On.KERNELS, On.LOWERED)}
-        if row.on is On.LOWERED:
+        if row.form is ModuleForm.OPERATORS and row.name != LEGALIZE:
+            assert not {r.name for r in rows[:index] if r.form in (ModuleForm.KERNELS, ModuleForm.LOWERED)}
+        if row.form is ModuleForm.LOWERED:
             assert all(
-                later.on is On.LOWERED or later.name in NAMED[_next_after(lane, index)].after
+                later.form is ModuleForm.LOWERED or later.name in TRANSFORMS_BY_NAME[_next_after(lane, index)].after
                 for later in rows[index + 1 :]
             )
-    if any(row.on is On.LOWERED for row in rows):
+    if any(row.form is ModuleForm.LOWERED for row in rows):
         assert lane.pipeline is Pipeline.DEFAULT
     if lane.params.is_lifted:
         assert lane.opt_level > 0
     if lane.params is Params.LIFTED_CONSUMING:
         assert not [name for name in lane.passes if name.startswith("TopologicalSort")]
-    assert why_not(lane) is None
+    assert invalid_reason(lane) is None
 
 
 def _next_after(lane: LaneSpec, index: int) -> str:
     """The last lowering pass: what it needs may stand before it."""
-    return [name for name in lane.passes[index:] if NAMED[name].on is On.LOWERED][-1]
+    return [name for name in lane.passes[index:] if TRANSFORMS_BY_NAME[name].form is ModuleForm.LOWERED][-1]
 
 
 @pytest.mark.parametrize("row", TRANSFORMS, ids=lambda row: row.name)
@@ -100,15 +100,15 @@ def test_each_drawn_lane_has_a_plain_sibling_among_those_with_a_name() -> None:
         plain = sibling(lane, (*TVM_LANES, *SAMPLED_LANES))
         assert plain is not None
         assert covers(lane, plain)
-        assert features(plain) == ()
+        assert additions(plain) == ()
 
 
 def test_names_of_operators_in_the_table_of_transforms_are_those_of_rows() -> None:
-    assert {name for row in TRANSFORMS for name in row.wants} <= set(TABLE)
+    assert {name for row in TRANSFORMS for name in row.relevant_ops} <= set(TABLE)
 
 
 def test_names_of_transforms_are_unique() -> None:
-    assert len(NAMED) == len(TRANSFORMS) + len(RELAY_TRANSFORMS)
+    assert len(TRANSFORMS_BY_NAME) == len(TRANSFORMS) + len(RELAY_TRANSFORMS)
 
 
 def test_purity_is_given_up_only_after_dataflow_blocks_are_gone_however_passes_are_drawn_or_left_out() -> None:

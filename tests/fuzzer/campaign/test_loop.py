@@ -33,7 +33,7 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Result, Stage
 
 RIGHT = fakes.TWO_OUTPUTS
-HONEST: Outcome = fakes.honest(RIGHT)
+HONEST: Outcome = fakes.correct(RIGHT)
 SAMPLED = tuple(lane for lane in SAMPLED_LANES if lane.variant == "relax")
 """Those that give what the others give."""
 

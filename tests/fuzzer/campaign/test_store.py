@@ -24,7 +24,7 @@ from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.triage.signature import signature_of
 from generators import case_file
 from generators.graph import Invalid
-from oracles.finding import Component, Finding, Kind, Mismatch, Worst
+from oracles.finding import Component, Finding, Kind, Mismatch, WorstElement
 from oracles.outcome import Result, Stage, Unsupported
 
 Make = Callable[..., tuple[Confirmed, Sighting]]
@@ -39,7 +39,7 @@ def flaky(found: Confirmed) -> Confirmed:
 def numeric(make: Make) -> tuple[Confirmed, Sighting]:
     """A wrong value, as `make` makes errors."""
     found, sighting = make()
-    worst = Worst((0, 0), 1.0, 2.0, 1e-6, 1e-7)
+    worst = WorstElement((0, 0), 1.0, 2.0, 1e-6, 1e-7)
     finding = Finding(
         Kind.WRONG_VALUE, Component.TVM, found.finding.lane, Stage.RUN, Mismatch(0, "1.0", "2.0", worst, 6, 1, 0)
     )

@@ -57,7 +57,7 @@ class Lanes:
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         bug = BUGS[int(case.origin) % len(BUGS)]
         outcomes: dict[LaneSpec, Outcome] = dict(fakes.references(*fakes.TWO_OUTPUTS))
-        outcomes |= {lane: fakes.honest(fakes.TWO_OUTPUTS) for lane in lanes if lane not in outcomes}
+        outcomes |= {lane: fakes.correct(fakes.TWO_OUTPUTS) for lane in lanes if lane not in outcomes}
         if bug is not None:
             outcomes[TVM_LANES[0]] = bug
         return Result({lane: outcomes[lane] for lane in lanes})

@@ -31,7 +31,7 @@ from generators.graph import (
     TensorType,
     Value,
 )
-from oracles.outcome import Facts, Fate, Frame, IllFormed, Mutant, Stage
+from oracles.outcome import Facts, Frame, IllFormed, Mutant, MutantFate, Stage
 
 Ends = tuple[Connection, Connection]
 
@@ -63,7 +63,7 @@ MESSAGES: list[protocol.Message] = [
             aliases=((1, "x0"),),
             built_bytes=12,
             compile_seconds=0.25,
-            mutants=(Mutant("drop an argument", Fate.MISCOMPILED, "1 for 2"),),
+            mutants=(Mutant("drop an argument", MutantFate.MISCOMPILED, "1 for 2"),),
         ),
     ),
     protocol.DidRun(0, [ArrayDoc("float32", (2, 0)), ArrayDoc("bool", ())], None),

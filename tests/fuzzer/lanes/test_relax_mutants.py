@@ -17,7 +17,7 @@ from fuzzer.lanes import SAMPLED_LANES
 from fuzzer.report import repro
 from generators.graph import Case
 from oracles.finding import Kind
-from oracles.outcome import Fate, Mutant, Ran, Stage
+from oracles.outcome import Mutant, MutantFate, Ran, Stage
 
 pytestmark = pytest.mark.tvm
 
@@ -34,7 +34,7 @@ def mutants(executor: Executor, case: str) -> tuple[Mutant, ...]:
 def test_all_mutants_of_small_models_are_refused(executor: Executor, case: str) -> None:
     found = mutants(executor, case)
     assert len(found) == 6
-    assert {mutant.fate for mutant in found} == {Fate.REFUSED}
+    assert {mutant.fate for mutant in found} == {MutantFate.REFUSED}
     assert len({(mutant.legalised, mutant.change) for mutant in found}) == 6
     assert all(mutant.message and not mutant.edits for mutant in found)
     assert found == mutants(executor, case)
@@ -55,9 +55,9 @@ def test_an_item_beyond_the_end_of_a_tuple_slips_through(executor: Executor, tmp
         case = case_of({"x0": f"float32[{2 * size},3]"}, [split, ("v2", "sub", "v0 v1")], "v2", small)
         outcome = outcome_of(executor, case, MUTANTS)
         assert isinstance(outcome, Ran), outcome
-        if found := [mutant for mutant in outcome.facts.mutants if mutant.fate is not Fate.REFUSED]:
+        if found := [mutant for mutant in outcome.facts.mutants if mutant.fate is not MutantFate.REFUSED]:
             (mutant,) = found
-            assert (mutant.change, mutant.fate) == ("an item beyond the end of a tuple", Fate.RAISED)
+            assert (mutant.change, mutant.fate) == ("an item beyond the end of a tuple", MutantFate.RAISED)
             assert "IndexError" in mutant.message
             assert len(json.loads(mutant.edits)) == 1
             assert_its_script_exits_1(mutant, case, tmp_path)

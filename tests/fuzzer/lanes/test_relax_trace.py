@@ -17,10 +17,10 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Ran
 from oracles.trace import (
     AS_IMPORTED,
-    BY_BUILT_KERNELS,
-    BY_KERNELS,
-    BY_MEANING,
-    Seen,
+    CALL_BUILT_KERNELS,
+    INTERPRET_KERNELS,
+    INTERPRET_OPERATORS,
+    Correctness,
     Trace,
     Tracing,
 )
@@ -116,7 +116,7 @@ def test_the_program_around_a_pass(executor: Executor) -> None:
     assert traced(executor, CHAIN, LLVM, Tracing(show=AS_IMPORTED))[1].after == trace.before
 
 
-@pytest.mark.parametrize("variant", [BY_MEANING, BY_KERNELS, BY_BUILT_KERNELS])
+@pytest.mark.parametrize("variant", [INTERPRET_OPERATORS, INTERPRET_KERNELS, CALL_BUILT_KERNELS])
 @pytest.mark.parametrize("case", [*CASES.values(), MANY, CHAIN], ids=[*CASES, "many", "chain"])
 def test_modules_are_right_operator_by_operator(executor: Executor, case: Case, variant: str) -> None:
     """In PyTorch, by their kernels as these are written, and as they are built."""
@@ -128,14 +128,14 @@ def test_modules_are_right_operator_by_operator(executor: Executor, case: Case, 
     assert outcome.facts.trace is not None
     examined = outcome.facts.trace.examined
     assert examined
-    assert {each.built for each in examined} == {Seen.RIGHT}
-    assert {each.interpreted for each in examined} == {Seen.RIGHT}
+    assert {each.built for each in examined} == {Correctness.RIGHT}
+    assert {each.interpreted for each in examined} == {Correctness.RIGHT}
 
 
 def test_what_asks_for_elements_that_are_not_there_is_said_to(executor: Executor) -> None:
     """TVM 0.27 imports a negative index of select as it is, and reads outside."""
     case = case_of({"x0": "float32[2,3]"}, [("v0", "select", "x0", {"dim": 0, "index": -2})], "v0")
-    lane = replace(LLVM, name="relax-export-interpreted", variant=BY_MEANING, checked=False)
+    lane = replace(LLVM, name="relax-export-interpreted", variant=INTERPRET_OPERATORS, checked=False)
     trace = outcome_of(executor, case, lane).facts.trace
     assert trace is not None
     assert trace.outside == "take asks for elements that are not there"

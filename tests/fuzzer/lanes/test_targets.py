@@ -65,9 +65,9 @@ def test_in_a_devices_worker_the_device_runs_it() -> None:
     ask = (
         "import os, fuzzer.lanes.device\n"
         "from fuzzer.lanes.relax_build import device_of, target_of\n"
-        "from oracles.targets import NAMED\n"
-        "target_of(NAMED['cuda'])\n"
-        "print(device_of(NAMED['cuda']), device_of(NAMED['c']), device_of(NAMED['opencl']))\n"
+        "from oracles.targets import TARGETS_BY_NAME\n"
+        "target_of(TARGETS_BY_NAME['cuda'])\n"
+        "print(*(device_of(TARGETS_BY_NAME[name]) for name in ('cuda', 'c', 'opencl')))\n"
         "print(os.environ['TVM_CUDA_COMPILE_MODE'], os.environ['TVM_CUDA_NVCC_NO_FAST_MATH'])\n"
     )
     done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)

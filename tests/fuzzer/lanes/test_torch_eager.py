@@ -20,7 +20,7 @@ from generators.choice import NumpySource
 from generators.graph import Array, Case, DType, Form, Input, Layout, Profile, TensorType
 from generators.random_graph import generate
 from oracles.lane import Engine, Importer, LaneSpec
-from oracles.reference import units
+from oracles.reference import rounding_error
 from oracles.tolerance import C
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -263,7 +263,7 @@ def test_a_sum_that_some_processors_accumulate_in_half_precision_has_room_for_it
     node = case.graph.nodes[0]
     assert measuring._Step(node, case.graph.arg_types(node)).operand_size == DType.FLOAT16.eps
     (eager,), (truth,), ((spread,), _) = run(case, TORCH), run(case, TORCH_F64), envelope(case)
-    assert (np.abs(eager - truth) <= C * (spread + units(truth, eager.dtype))).all()
+    assert (np.abs(eager - truth) <= C * (spread + rounding_error(truth, eager.dtype))).all()
 
 
 def test_a_normalisation_strays_with_the_root_of_its_terms() -> None:

@@ -15,7 +15,7 @@ from oracles import judge_all
 from oracles.finding import Component
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, facts_of
-from oracles.transforms import NAMED, TRANSFORMS
+from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME
 
 pytestmark = pytest.mark.tvm
 
@@ -23,7 +23,7 @@ PLAIN = TVM_LANES[0]
 
 
 def lane_of(name: str) -> LaneSpec:
-    passes = ordered(NumpySource(0), [NAMED[name]])
+    passes = ordered(NumpySource(0), [TRANSFORMS_BY_NAME[name]])
     return replace(PLAIN, name=f"with {name}", passes=passes, target="llvm-O0")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fakes
 import pytest
-import sins
+import violations
 from fakes import TVM
 from graphs_by_hand import case_of
 from records import record
@@ -19,10 +19,10 @@ from fuzzer.report.record import Record
 from fuzzer.triage.blame import Blame, Place, Releases, Verdict
 from generators.graph import Case
 from oracles import judge_all
-from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, Worst
-from oracles.outcome import Cause, Died, Facts, Fate, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
+from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
+from oracles.outcome import Cause, Died, Facts, Frame, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
 
-WORST = Worst((1, 2), 1.0, 3.5, 0.25, 0.125, 1.5)
+WORST = WorstElement((1, 2), 1.0, 3.5, 0.25, 0.125, 1.5)
 CHECKED = Facts(checked=("import", "LegalizeOps"))
 FRAMES = (Frame("/home/me/fuzzer/lanes/relax.py", 2, "run"), Frame("x/site-packages/tvm/a.py", 1, "f"))
 CONTENT = "`relax.analysis.well_formed` accepts the module (last after `LegalizeOps`)."
@@ -42,7 +42,9 @@ SEEN: list[tuple[Evidence, telling.Seen]] = [
         ),
     ),
     (
-        Mismatch(1, "a", "b", Worst((), 7.0, math.nan, 0.0, 0.0), 1, 1, against="relax-export-llvm", by="library"),
+        Mismatch(
+            1, "a", "b", WorstElement((), 7.0, math.nan, 0.0, 0.0), 1, 1, against="relax-export-llvm", by="library"
+        ),
         telling.Seen(
             (
                 ("worst element", "output 1, []"),
@@ -67,7 +69,7 @@ SEEN: list[tuple[Evidence, telling.Seen]] = [
         telling.Seen((), "ValueError: no", "So says `relax.analysis.well_formed` after `FuseOps`."),
     ),
     (
-        Mutant("a shape", Fate.DIED, "signal 11"),
+        Mutant("a shape", MutantFate.DIED, "signal 11"),
         telling.Seen(
             (("changed", "a shape"), ("well_formed", "accepts it"), ("what becomes of it", "ended the process")),
             "signal 11",
@@ -220,9 +222,9 @@ def test_who_is_not_tvm_is_named() -> None:
     assert "* at fault: torch export, not TVM\n" in text
 
 
-@pytest.mark.parametrize("name", sins.SINS)
+@pytest.mark.parametrize("name", violations.VIOLATIONS)
 def test_every_sin_can_be_reported_and_read_back(name: str, tmp_path: Path) -> None:
-    (finding,) = judge_all(fakes.CASE, sins.SINS[name].outcomes)
+    (finding,) = judge_all(fakes.CASE, violations.VIOLATIONS[name].outcomes)
     made = record(
         fakes.CASE, finding.kind, finding.lane, finding.evidence, component=finding.component, stage=finding.stage
     )

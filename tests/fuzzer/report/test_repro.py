@@ -38,7 +38,7 @@ from generators.graph import (
 from generators.ops import TABLE
 from generators.random_graph import with_values
 from generators.values import seeded
-from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, Worst
+from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, WorstElement
 from oracles.lane import Importer, LaneSpec, Pipeline
 from oracles.outcome import Cause, Died, Frame, Raised, Stage, TimedOut
 
@@ -51,7 +51,7 @@ EXPORTED = tuple(
     for importer in (Importer.EXPORT, Importer.EXPORT_RAW)
     for reader in readers_of(replace(LLVM, importer=importer))
 )
-WORST = Worst((0, 1), 1.0, 2.0, 1e-6, 1e-8)
+WORST = WorstElement((0, 1), 1.0, 2.0, 1e-6, 1e-8)
 BFLOAT16 = DType.BFLOAT16.numpy
 
 
@@ -70,7 +70,7 @@ EVIDENCE = [
     (Kind.WRONG_SHAPE, Mismatch(0, "[1]", "[2]")),
     (Kind.WRONG_DTYPE, Mismatch(0, "int64", "float32")),
     (Kind.WRONG_VALUE, Mismatch(0, "1.0", "2.0", WORST)),
-    (Kind.WRONG_VALUE, Mismatch(0, "1", "2", Worst((), 1.0, 2.0, 0.0, 0.0))),
+    (Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((), 1.0, 2.0, 0.0, 0.0))),
     (Kind.UNSTABLE, Mismatch(0, "the first", "1 of 2 elements differ")),
 ]
 
@@ -424,7 +424,7 @@ def test_scripts_with_bfloat16_run(warm: WarmPython, tmp_path: Path, case: Case,
 @pytest.mark.tvm
 @pytest.mark.parametrize("lane", [LLVM, ONNX], ids=str)
 def test_scripts_with_layers_buffers_and_layouts_run(warm: WarmPython, tmp_path: Path, lane: LaneSpec) -> None:
-    worst = Worst((0, 1), 1.0, 2.0, 1e-4, 1e-5)
+    worst = WorstElement((0, 1), 1.0, 2.0, 1e-4, 1e-5)
     found = record(LAYERS, Kind.WRONG_VALUE, lane, Mismatch(0, "1", "2", worst))
     done = warm.run(repro.script(found), tmp_path)
     assert done.returncode == 0, done.output

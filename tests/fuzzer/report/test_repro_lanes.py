@@ -20,16 +20,16 @@ from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.report import repro
 from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
 from generators.ops import TABLE
-from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, Worst
-from oracles.lane import Importer, LaneSpec, gives_gradients
-from oracles.outcome import FAILURES, Cause, Died, Fate, IllFormed, Mutant, Raised, Stage
-from oracles.targets import NAMED as TARGETS
+from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
+from oracles.lane import Importer, LaneSpec, returns_gradients
+from oracles.outcome import FAILURES, Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage
+from oracles.targets import TARGETS_BY_NAME
 
 LLVM = TVM_LANES[0]
 NAMED = {lane.name.removeprefix("relax-export-"): lane for lane in SAMPLED_LANES}
 ORDINARY = [lane for lane in SAMPLED_LANES if lane.variant == "relax"]
 REFUSED = Raised(Stage.LOAD, "fuzzer.lanes.written.Refused", "Compilation error: no")
-WORST = Worst((0, 1), 1.0, 2.0, 1e-3, 1e-4)
+WORST = WorstElement((0, 1), 1.0, 2.0, 1e-3, 1e-4)
 CALLS: list[Call] = [("v0", "linear", "x0 w0 w1"), ("v1", "relu", "v0")]
 LINEAR = case_of({"x0": "float32[2,3]", "w0": "float32[4,3]", "w1": "float32[4]"}, CALLS, "v1")
 
@@ -65,7 +65,7 @@ EVIDENCE: list[tuple[Kind, Evidence]] = [
     (Kind.ILL_FORMED, IllFormed("ScriptRoundTrip", "tvm.error.InternalError", "no")),
     (
         Kind.CHECKER_GAP,
-        Mutant("an argument less", Fate.RAISED, "no", True, '[[1, {"type": "None"}], [2, {"a": true}]]'),
+        Mutant("an argument less", MutantFate.RAISED, "no", True, '[[1, {"type": "None"}], [2, {"a": true}]]'),
     ),
     (Kind.MODIFIED_INPUT, SideEffect(("x0",))),
     (Kind.ALIASED_OUTPUT, SideEffect((), ((0, "x0"),))),
@@ -103,7 +103,7 @@ def test_all_of_them_are_as_ruff_leaves_them(tmp_path: Path) -> None:
 
 def test_the_edits_of_a_module_are_the_json_that_was_saved() -> None:
     edits = '[[1, {"text": "a: true, b: null"}], [2, [null]], [3, {"a": [true, false], "b": null}]]'
-    text = script(NAMED["mutants"], Kind.CHECKER_GAP, Mutant("x", Fate.RAISED, "no", False, edits))
+    text = script(NAMED["mutants"], Kind.CHECKER_GAP, Mutant("x", MutantFate.RAISED, "no", False, edits))
     loop = next(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.For))
     assert ast.literal_eval(loop.iter) == json.loads(edits)
 
@@ -120,10 +120,10 @@ def test_of_an_honest_lane_the_bug_is_gone(warm: WarmPython, lane: LaneSpec, tmp
     match availability(lane):
         case Missing(why) | CompileOnly(why, None):
             pytest.skip(why)
-    if TARGETS[lane.target].written:
+    if TARGETS_BY_NAME[lane.target].written:
         done = warm.run(script(lane, Kind.INTERNAL_ERROR, REFUSED), tmp_path)
     else:
-        output, against = (1, "torch.autograd") if gives_gradients(lane) else (0, "PyTorch")
+        output, against = (1, "torch.autograd") if returns_gradients(lane) else (0, "PyTorch")
         done = warm.run(script(lane, Kind.WRONG_VALUE, Mismatch(output, "1", "2", WORST, against=against)), tmp_path)
     assert done.returncode == 0, done.output
 

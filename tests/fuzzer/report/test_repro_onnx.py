@@ -21,7 +21,7 @@ from fuzzer.report import issue, repro
 from fuzzer.report.record import Record
 from fuzzer.triage import exported
 from generators.graph import Case, Invalid
-from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, Worst
+from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, WorstElement
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Raised, Ran, Result, Stage
 
@@ -77,7 +77,7 @@ def told(model: onnx.ModelProto, kind: Kind, evidence: Evidence, lane: LaneSpec 
     return record(CASE, kind, lane, evidence, onnx=described(model))
 
 
-WRONG = Mismatch(0, "1", "2", Worst((0, 1), 1.0, 2.0, 1e-6, 1e-8))
+WRONG = Mismatch(0, "1", "2", WorstElement((0, 1), 1.0, 2.0, 1e-6, 1e-8))
 MISSING = Raised(
     Stage.IMPORT, "tvm.error.OpNotImplemented", "The following operators are not supported for frontend ONNX: Lp"
 )

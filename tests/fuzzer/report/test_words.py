@@ -13,9 +13,9 @@ from records import record
 from fuzzer.report import words
 from fuzzer.report.record import Record
 from fuzzer.triage.blame import NOBODY, Blame, Place, Releases, Verdict
-from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, Worst
+from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Importer, LaneSpec, Pipeline
-from oracles.outcome import Cause, Died, Fate, IllFormed, Mutant, Raised, Stage, TimedOut
+from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
 
 CONV = case_of(
     {"x0": "float32[1,1,4,4]", "w0": "float32[1,1,1,1]"}, [("v0", "conv2d", "x0 w0"), ("v1", "relu", "v0")], "v1"
@@ -71,11 +71,11 @@ BUG = "[Bug][Relax]"
             f"{BUG} {OPS} gives int64 instead of float32 (pipeline zero)",
         ),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2", Worst((0,), math.nan, 0.5, 0.0, 0.0))),
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), math.nan, 0.5, 0.0, 0.0))),
             f"{BUG} {OPS} gives 0.5 instead of NaN",
         ),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2", Worst((0,), 1.0, -math.inf, 0.0, 0.0))),
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), 1.0, -math.inf, 0.0, 0.0))),
             f"{BUG} {OPS} gives -inf instead of 1",
         ),
         (told(Kind.WRONG_SHAPE, Mismatch(0, "[]", "[1]")), f"{BUG} {OPS} gives shape [1] instead of []"),
@@ -108,7 +108,7 @@ BUG = "[Bug][Relax]"
             f"{BUG} The module is ill-formed after `FuseOps` of {OPS}",
         ),
         (
-            told(Kind.CHECKER_GAP, Mutant("an argument less", Fate.DIED)),
+            told(Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.DIED)),
             f"{BUG} `relax.analysis.well_formed` accepts an ill-formed module (an argument less)",
         ),
         (

@@ -19,7 +19,7 @@ from fuzzer.toolchains import check, registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
 from generators import case_file
 from oracles import judge_all
-from oracles.outcome import Fate, Ran, facts_of
+from oracles.outcome import MutantFate, Ran, facts_of
 from oracles.trace import Tracing
 
 pytestmark = [pytest.mark.tvm, pytest.mark.toolchains]
@@ -82,7 +82,7 @@ def test_the_mutants_of_all_releases_are_the_same(fleet: Fleet) -> None:
     new, old = (facts_of(outcomes[lane]).mutants for lane in (here, there))
     assert len(new) == 6
     assert [(mutant.change, mutant.fate) for mutant in old] == [(mutant.change, mutant.fate) for mutant in new]
-    assert {mutant.fate for mutant in old} == {Fate.REFUSED}
+    assert {mutant.fate for mutant in old} == {MutantFate.REFUSED}
 
 
 @is_there(OLD)

@@ -38,7 +38,7 @@ from generators.random_graph import generate
 from oracles import judge_all
 from oracles.finding import Evidence, Finding, Mismatch
 from oracles.lane import Engine
-from oracles.outcome import NOTHING_SEEN, Died, Frame, Raised, TimedOut
+from oracles.outcome import NO_FACTS, Died, Frame, Raised, TimedOut
 
 MOST = 4
 """Of one bug."""
@@ -144,11 +144,11 @@ def _smaller(evidence: Evidence) -> Evidence:
     match evidence:
         case Raised(message=message, frames=frames):
             told = [replace(frame, file=_anonymous(frame.file)) for frame in frames if not is_ours(frame)]
-            return replace(evidence, message=_cut(_anonymous(message)), frames=_inner(told), facts=NOTHING_SEEN)
+            return replace(evidence, message=_cut(_anonymous(message)), frames=_inner(told), facts=NO_FACTS)
         case Died(log=log):
-            return replace(evidence, log=_anonymous(log)[-ENOUGH:], facts=NOTHING_SEEN)
+            return replace(evidence, log=_anonymous(log)[-ENOUGH:], facts=NO_FACTS)
         case TimedOut():
-            return replace(evidence, facts=NOTHING_SEEN)
+            return replace(evidence, facts=NO_FACTS)
         case Mismatch():
             return replace(evidence, worst=None)
         case _:

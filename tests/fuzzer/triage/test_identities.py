@@ -20,7 +20,7 @@ from fuzzer.triage.blame import NOBODY, Blame, Place
 from fuzzer.triage.signature import Signature, named, signature_of, twins
 from generators.graph import Case, DType, Node, TensorType, Value
 from oracles.finding import Component, Finding, Kind, Mismatch
-from oracles.lane import Importer, LaneSpec, speaks_relay
+from oracles.lane import Importer, LaneSpec, is_relay
 from oracles.outcome import Cause, Died, Stage
 
 BUGS = {path.stem: read(path) for path in paths()}
@@ -153,8 +153,8 @@ EXPORTERS = {
     "torch.onnx through dynamo": lane(lambda each: each.importer is Importer.ONNX_DYNAMO),
 }
 COMPILERS = {
-    "Relax": lane(lambda each: each.importer is Importer.ONNX and not speaks_relay(each)),
-    "Relay": lane(lambda each: each.importer is Importer.ONNX and speaks_relay(each)),
+    "Relax": lane(lambda each: each.importer is Importer.ONNX and not is_relay(each)),
+    "Relay": lane(lambda each: each.importer is Importer.ONNX and is_relay(each)),
 }
 
 

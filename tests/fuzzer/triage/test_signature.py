@@ -8,7 +8,7 @@ from fuzzer.lanes import TVM_LANES
 from fuzzer.lanes.target_lanes import TARGET_LANES
 from fuzzer.triage.signature import Signature, meaningful, plain_function, recognise, signature_of, skeleton
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect
-from oracles.outcome import Cause, Died, Fate, Frame, IllFormed, Mutant, Raised, Stage, TimedOut, Unsupported
+from oracles.outcome import Cause, Died, Frame, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut, Unsupported
 
 
 def finding(evidence: Raised | Died | TimedOut | Mismatch, kind: Kind = Kind.REJECTED) -> Finding:
@@ -192,9 +192,9 @@ def test_what_a_lane_is_held_against_is_part_of_its_identity_where_it_is_not_pyt
     [
         (IllFormed("FuseOps", "E", "x is 3"), IllFormed("FuseOps", "E", "x is 7"), True),
         (IllFormed("FuseOps", "E", "no"), IllFormed("FuseTIR", "E", "no"), False),
-        (Mutant("a shape", Fate.RAISED, "1"), Mutant("a shape", Fate.RAISED, "2"), True),
-        (Mutant("a shape", Fate.RAISED), Mutant("a dtype", Fate.RAISED), False),
-        (Mutant("a shape", Fate.RAISED), Mutant("a shape", Fate.DIED), False),
+        (Mutant("a shape", MutantFate.RAISED, "1"), Mutant("a shape", MutantFate.RAISED, "2"), True),
+        (Mutant("a shape", MutantFate.RAISED), Mutant("a dtype", MutantFate.RAISED), False),
+        (Mutant("a shape", MutantFate.RAISED), Mutant("a shape", MutantFate.DIED), False),
         (SideEffect(modified=("x0",)), SideEffect(modified=("x1",)), True),
         (Excess(Quantity.LIBRARY, 2, 1, "a"), Excess(Quantity.LIBRARY, 9, 3, "a"), True),
         (Excess(Quantity.LIBRARY, 2, 1, "a"), Excess(Quantity.CONSTANTS, 2, 1, "a"), False),

@@ -63,7 +63,10 @@ def test_of_what_gives_no_result_the_shortest_beginning_that_fails(count: int, o
     def run(asked: Case, lanes: object) -> Result:
         lane = fakes.TVM
         right = tuple(fakes.expect([1.0, -2.0]) for _ in asked.graph.outputs)
-        outcomes = {**fakes.references(*right), lane: error if len(asked.graph.nodes) >= count else fakes.honest(right)}
+        outcomes = {
+            **fakes.references(*right),
+            lane: error if len(asked.graph.nodes) >= count else fakes.correct(right),
+        }
         return Result(outcomes)
 
     finding = next(iter(judge_all(case, run(case, ()).outcomes)))
@@ -109,7 +112,7 @@ def test_so_it_is_of_what_gives_no_result() -> None:
 
     def run(shorter: Case, lanes: object) -> Result:
         right = tuple(fakes.expect([1.0, -2.0]) for _ in shorter.graph.outputs)
-        outcome = error if len(shorter.graph.nodes) >= 2 else fakes.honest(right)
+        outcome = error if len(shorter.graph.nodes) >= 2 else fakes.correct(right)
         return Result({**fakes.references(*right), fakes.TVM: outcome})
 
     finding = next(iter(judge_all(case, run(case, ()).outcomes)))

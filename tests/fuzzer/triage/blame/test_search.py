@@ -17,7 +17,7 @@ from generators.graph import Graph, Input, TensorType, Value
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import IllFormed, Raised, Result, Stage
-from oracles.trace import Mistyped, PassRun, Trace
+from oracles.trace import MistypedOperator, PassRun, Trace
 
 
 def test_a_pass_is_blamed() -> None:
@@ -105,7 +105,7 @@ def test_the_checker_says_itself_behind_which_step(after: str, place: Place, cul
         outcomes = dict(fakes.references(*right))
         for lane in lanes:
             if lane not in outcomes:
-                ran = fakes.honest(right)
+                ran = fakes.correct(right)
                 outcomes[lane] = replace(ran, facts=replace(ran.facts, ill_formed=evidence, trace=trace))
         return Result(outcomes)
 
@@ -141,7 +141,7 @@ def test_a_converter_that_gives_another_type_than_pytorch_is_named_with_what_it_
     by = ("convolution.default", "BaseFXGraphImporter._convolution")
     trace = Trace(converters=(("unsqueeze.default", "BaseFXGraphImporter._unsqueeze"), by))
     assert mistyped(trace, "It is wrong") is None
-    trace = replace(trace, mistyped=Mistyped(by, "float32[1, 1, 1]", "float16[1, 1, 1]"))
+    trace = replace(trace, mistyped=MistypedOperator(by, "float32[1, 1, 1]", "float16[1, 1, 1]"))
     assert mistyped(trace, "It is wrong") == (
         "_convolution",
         "It is wrong; `convolution.default` becomes float32[1, 1, 1], and should be float16[1, 1, 1]",
@@ -176,7 +176,7 @@ def test_which_operator_reads_a_size_that_the_inputs_leave_undefined_is_chance(s
     def run(case: object, lanes: Sequence[LaneSpec]) -> Result:
         right = (fakes.expect([1.0, -2.0]),)
         outcomes = dict(fakes.references(*right))
-        ran = fakes.honest(right)
+        ran = fakes.correct(right)
         ill = replace(ran, facts=replace(ran.facts, ill_formed=evidence, trace=trace))
         outcomes |= {lane: ill for lane in lanes if lane not in outcomes}
         return Result(outcomes)

@@ -13,7 +13,7 @@ from fakes import EXPORTED, ONNX_REFERENCE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, 
 from generators.graph import Array
 from oracles.finding import Component, Kind
 from oracles.lane import Engine, LaneSpec, Params, Pipeline
-from oracles.outcome import Facts, Fate, IllFormed, Mutant, Outcome, Ran, Stage
+from oracles.outcome import Facts, IllFormed, Mutant, MutantFate, Outcome, Ran, Stage
 
 
 def _beside(name: str, **adds: Any) -> LaneSpec:
@@ -37,7 +37,7 @@ GRADIENT_REFERENCES = (
 )
 
 RIGHT = fakes.TWO_OUTPUTS
-SLOPES = (fakes.expect(1.5, envelope=0.02), fakes.expect([[0.5, -1.0, 2.0]], envelope=0.02))
+VALUE_AND_GRADIENT = (fakes.expect(1.5, envelope=0.02), fakes.expect([[0.5, -1.0, 2.0]], envelope=0.02))
 """What is differentiated, and its gradient."""
 WRONG = fakes.wrong_value(RIGHT)
 PLAIN = Facts(parameter_bytes=4000, constant_bytes=4000, built_bytes=90_000, peak_bytes=8 << 20, compile_seconds=0.2)
@@ -50,25 +50,27 @@ def _below() -> Ran:
 
 
 def _gradients() -> dict[LaneSpec, Outcome]:
-    runs = fakes.references(*SLOPES)
+    runs = fakes.references(*VALUE_AND_GRADIENT)
     return dict(zip(GRADIENT_REFERENCES, (runs[lane] for lane in (TORCH, TORCH_F64, TORCH_ENVELOPE)), strict=True))
 
 
-SAME = replace(fakes.honest(RIGHT), facts=PLAIN)
-HONEST: Mapping[LaneSpec, Outcome] = {
+SAME = replace(fakes.correct(RIGHT), facts=PLAIN)
+CORRECT_OUTCOMES: Mapping[LaneSpec, Outcome] = {
     **fakes.references(*RIGHT),
     **_gradients(),
     **dict.fromkeys((ONNXRUNTIME, ONNX_REFERENCE, EXPORTED, TVM, SCRIPT, JSON, LIBRARY, AGAIN), SAME),
     **dict.fromkeys((TVM_C, TVM_ONNX, ZERO, FOLDED, LIFTED, SYMBOLIC), _below()),
-    GRADIENT: replace(fakes.honest(SLOPES), facts=PLAIN),
-    MUTANTS: replace(SAME, facts=replace(PLAIN, mutants=(Mutant("a shape", Fate.REFUSED), Mutant("b", Fate.HARMLESS)))),
+    GRADIENT: replace(fakes.correct(VALUE_AND_GRADIENT), facts=PLAIN),
+    MUTANTS: replace(
+        SAME, facts=replace(PLAIN, mutants=(Mutant("a shape", MutantFate.REFUSED), Mutant("b", MutantFate.HARMLESS)))
+    ),
 }
 """Everybody, and nobody lies."""
 
 
 @dataclass(frozen=True)
-class Sin:
-    """Who does what otherwise than in `HONEST`, and what that is called."""
+class Violation:
+    """Who does what otherwise than in `CORRECT_OUTCOMES`, and what that is called."""
 
     lane: LaneSpec
     outcome: Outcome
@@ -78,7 +80,7 @@ class Sin:
 
     @property
     def outcomes(self) -> dict[LaneSpec, Outcome]:
-        changed = {**HONEST, self.lane: self.outcome, **(self.more or {})}
+        changed = {**CORRECT_OUTCOMES, self.lane: self.outcome, **(self.more or {})}
         return {lane: outcome for lane, outcome in changed.items() if outcome is not None}
 
 
@@ -94,7 +96,11 @@ def facts(**seen: Any) -> Ran:
     return replace(SAME, facts=replace(PLAIN, **seen))
 
 
-_STEEP = replace(fakes.honest(SLOPES), outputs=(SLOPES[0].eager, *fakes.wrong_value(SLOPES[1:]).outputs), again=None)
+_STEEP = replace(
+    fakes.correct(VALUE_AND_GRADIENT),
+    outputs=(VALUE_AND_GRADIENT[0].eager, *fakes.wrong_value(VALUE_AND_GRADIENT[1:]).outputs),
+    again=None,
+)
 
 
 def nudged(ran: Ran, relative: float) -> Ran:
@@ -105,31 +111,31 @@ def nudged(ran: Ran, relative: float) -> Ran:
 
 _VOTES = dict.fromkeys((ZERO, FOLDED, LIFTED, SYMBOLIC), nudged(SAME, 0.99 * 2.0**-11))
 
-SINS: dict[str, Sin] = {
-    "well_formed": Sin(
+VIOLATIONS: dict[str, Violation] = {
+    "well_formed": Violation(
         ZERO, facts(checked=("import",), ill_formed=IllFormed("FuseOps", "ValueError", "no")), Kind.ILL_FORMED
     ),
-    "crash": Sin(TVM_C, fakes.segfault(Stage.RUN), Kind.DIED),
-    "modified_inputs": Sin(TVM_C, facts(modified=("x0",)), Kind.MODIFIED_INPUT),
-    "second_run": Sin(TVM_C, fakes.unstable(RIGHT), Kind.UNSTABLE),
-    "fresh_process": Sin(AGAIN, one_bit(SAME), Kind.NONDETERMINISTIC),
-    "round_trips": Sin(SCRIPT, one_bit(SAME), Kind.WRONG_VALUE),
-    "passes_change_nothing": Sin(ZERO, WRONG, Kind.WRONG_VALUE),
-    "lifted_equals_unlifted": Sin(LIFTED, WRONG, Kind.WRONG_VALUE),
-    "symbolic_equals_static": Sin(SYMBOLIC, WRONG, Kind.WRONG_VALUE),
-    "against_onnxruntime": Sin(ONNXRUNTIME, WRONG, Kind.WRONG_VALUE, Component.ONNXRUNTIME),
-    "against_export": Sin(EXPORTED, WRONG, Kind.WRONG_VALUE, Component.EXPORTER),
-    "gradient_equals_autograd": Sin(GRADIENT, _STEEP, Kind.WRONG_VALUE),
-    "against_torch": Sin(TVM_C, WRONG, Kind.WRONG_VALUE),
-    "agreement": Sin(TVM_C, nudged(SAME, 2.02 * 2.0**-11), Kind.WRONG_VALUE, more={**_VOTES, TORCH_F64: None}),
-    "aliased_outputs": Sin(TVM_C, facts(aliases=((1, "x0"),)), Kind.ALIASED_OUTPUT),
-    "bloat": Sin(TVM_C, facts(constant_bytes=200_000), Kind.BLOAT),
-    "slow": Sin(TVM_C, facts(compile_seconds=9.0), Kind.SLOW),
-    "checker_gap": Sin(
-        MUTANTS, facts(mutants=(Mutant("an argument fewer", Fate.RAISED, "type mismatch"),)), Kind.CHECKER_GAP
+    "crash": Violation(TVM_C, fakes.segfault(Stage.RUN), Kind.DIED),
+    "modified_inputs": Violation(TVM_C, facts(modified=("x0",)), Kind.MODIFIED_INPUT),
+    "second_run": Violation(TVM_C, fakes.unstable(RIGHT), Kind.UNSTABLE),
+    "fresh_process": Violation(AGAIN, one_bit(SAME), Kind.NONDETERMINISTIC),
+    "round_trips": Violation(SCRIPT, one_bit(SAME), Kind.WRONG_VALUE),
+    "passes_change_nothing": Violation(ZERO, WRONG, Kind.WRONG_VALUE),
+    "lifted_equals_unlifted": Violation(LIFTED, WRONG, Kind.WRONG_VALUE),
+    "symbolic_equals_static": Violation(SYMBOLIC, WRONG, Kind.WRONG_VALUE),
+    "against_onnxruntime": Violation(ONNXRUNTIME, WRONG, Kind.WRONG_VALUE, Component.ONNXRUNTIME),
+    "against_export": Violation(EXPORTED, WRONG, Kind.WRONG_VALUE, Component.EXPORTER),
+    "gradient_equals_autograd": Violation(GRADIENT, _STEEP, Kind.WRONG_VALUE),
+    "against_torch": Violation(TVM_C, WRONG, Kind.WRONG_VALUE),
+    "agreement": Violation(TVM_C, nudged(SAME, 2.02 * 2.0**-11), Kind.WRONG_VALUE, more={**_VOTES, TORCH_F64: None}),
+    "aliased_outputs": Violation(TVM_C, facts(aliases=((1, "x0"),)), Kind.ALIASED_OUTPUT),
+    "bloat": Violation(TVM_C, facts(constant_bytes=200_000), Kind.BLOAT),
+    "slow": Violation(TVM_C, facts(compile_seconds=9.0), Kind.SLOW),
+    "checker_gap": Violation(
+        MUTANTS, facts(mutants=(Mutant("an argument fewer", MutantFate.RAISED, "type mismatch"),)), Kind.CHECKER_GAP
     ),
 }
 """By oracle: the sin that it is there for."""
 
-ALSO_SEEN_BY = {name: {"against_torch"} for name in SINS if name.endswith(("unlifted", "static", "nothing"))}
+ALSO_CAUGHT_BY = {name: {"against_torch"} for name in VIOLATIONS if name.endswith(("unlifted", "static", "nothing"))}
 """A lane that is wrong beside its sibling is wrong against PyTorch too; the sibling says more, and is asked first."""
