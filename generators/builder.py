@@ -1,4 +1,4 @@
-"""How every generator builds a graph: pick a value, make a fresh input, emit a node. Valid after each step."""
+"""The builder that every generator uses: it picks values, makes inputs and emits nodes. The graph is always valid."""
 
 from __future__ import annotations
 
@@ -34,13 +34,18 @@ if TYPE_CHECKING:  # the table's rows import this module
     from generators.ops.base import Op
 
 WINDOW = 16
-"""How many values `pick` looks at: a bound, so that the cost of a node does not grow with the graph."""
+"""How many values `pick` looks at. The bound keeps the cost of a node independent of the size of the graph."""
 
 
 class Builder:
-    """A graph under construction. Its values only grow, so that an `Op` row can never break what stands.
+    """A graph under construction. Values are only added, so no `Op` row can make the graph invalid.
 
-    With `symbols`, sizes remember their formulas, and each node is inferred for every binding of `also` as well.
+    source    makes the choices
+    limits    bound the graph
+    profile   the profile of the case; some rows draw other operands for it
+    symbols   symbolic dimensions. With them, sizes keep their formulas (`generators.symbolic.Size`)
+    sizes     the size of each symbol during construction
+    also      further sizes; each node must have the same formulas for them
     """
 
     def __init__(
@@ -61,42 +66,42 @@ class Builder:
         self.inputs: list[Input] = []
         self.nodes: list[Node] = []
         self._ops: list[Op] = []
-        self._values: list[Value] = []  # what may be picked
+        self._values: list[Value] = []  # values that may be picked
         self._types: dict[str, TensorType] = {}
-        self._made: dict[str, int] = {}  # value -> number of the node that made it
-        self._reads: dict[str, int] = {}  # value -> how many operands it is
-        self._gone: set[str] = set()  # changed in place by their only reader
+        self._producers: dict[str, int] = {}  # value -> number of the node that computes it
+        self._reads: dict[str, int] = {}  # value -> how many operands of nodes it is
+        self._overwritten: set[str] = set()  # values that their only reader changes in place
         self._dropped: set[str] = set()
-        self._taken: set[str] = set()  # operands that the call in the making has picked
+        self._picked: set[str] = set()  # operands that the current call has picked
         self._counts = {Role.INPUT: 0, Role.PARAM: 0, Role.BUFFER: 0}
         self._results = 0
         self._bytes = self._work = 0
 
-    # What rows call
+    # Methods that rows call
 
     def pick(self, fits: Callable[[TensorType], bool], otherwise: Callable[[], TensorType]) -> Value:
-        """A value whose type fits, rather one that nobody uses yet; else a fresh input of the type `otherwise`."""
+        """Return a value whose type fits, preferably one without readers, or else a new input of type `otherwise()`."""
         values = self._values
         if len(values) > WINDOW:
             start = self.source.integer(0, len(values) - WINDOW)
             values = values[start : start + WINDOW]
-        fitting = [v for v in values if fits(v.type) and v.name not in self._gone]
+        fitting = [v for v in values if fits(v.type) and v.name not in self._overwritten]
         if fitting:
-            others = [v for v in fitting if v.name not in self._taken]
+            others = [v for v in fitting if v.name not in self._picked]
             unused = [v for v in others if not self._reads[v.name]]
             if unused and self.source.chance(80):
-                return self._take(self.source.choice(unused))
+                return self._record_pick(self.source.choice(unused))
             if self.source.chance(70 if others else 10):
-                return self._take(self.source.choice(others or fitting))
-        return self._take(self.fresh_input(otherwise()))
+                return self._record_pick(self.source.choice(others or fitting))
+        return self._record_pick(self.fresh_input(otherwise()))
 
-    def _take(self, value: Value) -> Value:
-        """Remember an operand of the call in the making: x op x shall not be the rule."""
-        self._taken.add(value.name)
+    def _record_pick(self, value: Value) -> Value:
+        """Note that the current call has this operand, so that it rarely picks the same one twice."""
+        self._picked.add(value.name)
         return value
 
     def tensor(self, dtypes: Sequence[DType] = tuple(DType), ranks: tuple[int, int] = (0, 5)) -> Value:
-        """A value of one of the dtypes, with a rank in the range (both ends included)."""
+        """Pick a value of one of the dtypes, with a rank in the range (both ends included)."""
         low, high = ranks
         return self.pick(
             lambda t: t.dtype in dtypes and low <= len(t.shape) <= high,
@@ -104,8 +109,10 @@ class Builder:
         )
 
     def dtype(self, dtypes: Sequence[DType]) -> DType:
-        """float32 half of the time: what people use, and what other dtypes' known gaps must not bury. Integers, where
-        it is them that the profile is about."""
+        """Draw a dtype: float32 half of the time, and mostly integers in the extreme profile.
+
+        People use float32 most, and the known gaps of the other dtypes must not hide its bugs.
+        """
         if self.profile is Profile.EXTREME and self.source.chance(80):
             dtypes = [dtype for dtype in dtypes if dtype.is_integer] or dtypes
         if DType.FLOAT32 in dtypes and self.source.chance(50):
@@ -113,46 +120,51 @@ class Builder:
         return self.source.choice(dtypes)
 
     def shape(self, rank: int) -> tuple[int, ...]:
-        """A shape within the limit on elements: small sizes; now and then a symbol, a size next to a tile's, a long one
-        (past what one reduction block takes) or an empty one."""
+        """Draw a shape within the limit on elements.
+
+        Most sizes are small. Sometimes one size is symbolic, 0, close to the size of a tile, or long (more than one
+        block of a reduction kernel handles).
+        """
         shape: list[int] = []
-        room = self.limits.max_numel
+        remaining = self.limits.max_numel
         for _ in range(rank):
-            shape.append(self.source.choice([size for size in SIZES if size <= room] if room < 16 else SIZES))
-            room //= shape[-1]
+            shape.append(self.source.choice([s for s in SIZES if s <= remaining] if remaining < 16 else SIZES))
+            remaining //= shape[-1]
         if rank and self.symbols and self.source.chance(70):
-            self._put(shape, self._symbolic())
+            self._set_one_size(shape, self._draw_symbolic_size())
         elif rank:
-            odd = self.source.integer(1, 100)
-            if odd > 92:
-                self._put(shape, self.source.choice(TILES))
-            elif odd > 89:
-                self._put(shape, self.source.choice(LONG))
-            elif odd > 86:
-                self._put(shape, 0)
+            percentile = self.source.integer(1, 100)
+            if percentile > 92:
+                self._set_one_size(shape, self.source.choice(TILES))
+            elif percentile > 89:
+                self._set_one_size(shape, self.source.choice(LONG))
+            elif percentile > 86:
+                self._set_one_size(shape, 0)
         return tuple(shape)
 
-    def _put(self, shape: list[int], size: int) -> None:
-        """Replace one size, and shrink the others to 1 where that is needed for the limit on elements."""
+    def _set_one_size(self, shape: list[int], size: int) -> None:
+        """Replace the size of a drawn axis. Set other sizes to 1 where the limit on elements requires it."""
         place = self.source.integer(0, len(shape) - 1)
-        rest = self.limits.max_numel // max(int(size), 1)
+        remaining = self.limits.max_numel // max(int(size), 1)
         for axis, other in enumerate(shape):
             if axis != place:
-                shape[axis] = other if other <= rest else 1
-                rest //= max(shape[axis], 1)
+                shape[axis] = other if other <= remaining else 1
+                remaining //= max(shape[axis], 1)
         if size <= self.limits.max_numel:
             shape[place] = size
 
     def symbolic_size(self, most: int, percent: int) -> int | None:
-        """For rows that choose sizes one by one: in graphs with symbols, so often a symbolic size that is not too
-        large. Draws nothing in other graphs."""
+        """Return a symbolic size in `percent` of the calls, if it is at most `most`; else None.
+
+        Rows that choose sizes one by one call it. In a graph without symbols it consumes no choice.
+        """
         if not self.symbols or not self.source.chance(percent):
             return None
-        size = self._symbolic()
+        size = self._draw_symbolic_size()
         return size if size <= most else None
 
-    def _symbolic(self) -> int:
-        """A symbol, or plain arithmetic on one."""
+    def _draw_symbolic_size(self) -> int:
+        """Draw a symbol n, or a formula n + c or c * n."""
         name = self.source.choice(self.symbols).name
         size: int = Size.symbol(name, self.sizes[name])
         match self.source.integer(0, 5):
@@ -170,7 +182,7 @@ class Builder:
         self._reads[value.name] = 0
         layout = self._layout(type, domain) if role is Role.INPUT else Layout.CONTIGUOUS
         self.inputs.append(Input(value, role, domain, layout))
-        if role is Role.INPUT and domain == ANY:  # others belong to the operator that asked for them
+        if role is Role.INPUT and domain == ANY:  # an input with a domain is for the operator that made it only
             self._values.append(value)
         return value
 
@@ -182,30 +194,30 @@ class Builder:
         return Layout.CONTIGUOUS
 
     def adopt(self, item: Input) -> Value:
-        """An input of another graph, under a name of this one."""
+        """Add an input of another graph, under a new name."""
         value = self.fresh_input(item.value.type, item.role, item.domain)
         self.inputs[-1] = replace(item, value=value)
         return value
 
     def values(self) -> list[Value]:
-        """What may be picked."""
-        return [value for value in self._values if value.name not in self._gone]
+        """Return the values that may be picked."""
+        return [value for value in self._values if value.name not in self._overwritten]
 
     def results(self) -> list[Value]:
-        """What earlier nodes computed, the latest first: some of it."""
-        recent = [v for v in self._values[-WINDOW:] if v.name in self._made and v.name not in self._gone]
+        """Return the most recent results of nodes, the latest first."""
+        recent = [v for v in self._values[-WINDOW:] if v.name in self._producers and v.name not in self._overwritten]
         return recent[::-1]
 
-    def maker(self, name: str) -> tuple[Op, Node] | None:
-        """The call that a value is a result of; None of an input."""
-        number = self._made.get(name)
+    def producer(self, name: str) -> tuple[Op, Node] | None:
+        """Return the operator and the node that compute a value, or None for an input."""
+        number = self._producers.get(name)
         return None if number is None else (self._ops[number], self.nodes[number])
 
     def type_of(self, name: str) -> TensorType:
         return self._types[name]
 
     def param(self, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
-        """A parameter; now and then one that another operator has already: shared."""
+        """Add a parameter, or sometimes return an existing one of this type, so that two operators share it."""
         type = TensorType(dtype, shape)
         if domain == ANY and self.inputs and self.source.rarely(10):
             for item in self.inputs[-WINDOW:]:
@@ -214,22 +226,23 @@ class Builder:
         return self.fresh_input(type, Role.PARAM, domain)
 
     def buffer(self, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
-        """A tensor that the module owns and does not train: running statistics, tables."""
+        """Add a tensor that the module owns and does not train, such as running statistics."""
         return self.fresh_input(TensorType(dtype, shape), Role.BUFFER, domain)
 
     def emit(self, op: Op, args: Sequence[Value], attrs: Attrs, form: Form = Form.PLAIN) -> tuple[Value, ...]:
-        """Append a node; raises `Invalid` where the operator refuses these operands, for whichever binding."""
+        """Append a node and return its results. Raise `Invalid` where the operator refuses the operands, or where the
+        formulas of the result sizes do not hold for one of the bindings."""
         types = tuple([arg.type for arg in args])
         inferred = op.results(types, attrs)
         if op.reads_zeros and unsafe_operands(self, op, args, inferred):
-            raise Invalid(f"{op.name} reads the zeros of what was computed")
+            raise Invalid(f"{op.name} depends on the zeros of computed values")
         if self.symbols:
             attrs = {key: plain_attr(value) for key, value in attrs.items()}
             self._check_bindings(op, types, attrs, inferred)
         results = tuple([Value(f"v{self._results + i}", type) for i, type in enumerate(inferred)])
         self._results += len(results)
         for value in results:
-            self._made[value.name] = len(self.nodes)
+            self._producers[value.name] = len(self.nodes)
             self._types[value.name] = value.type
             self._reads[value.name] = 0
         for arg in args:
@@ -238,7 +251,7 @@ class Builder:
         self._ops.append(op)
         self._values.extend(results)
         if form is Form.INPLACE:
-            self._gone.add(args[0].name)
+            self._overwritten.add(args[0].name)
         return results
 
     def _check_bindings(
@@ -247,40 +260,41 @@ class Builder:
         for sizes in (self.sizes, *self.also):
             found = op.results(tuple(t.formal().bind(sizes) for t in types), attrs)
             if found != tuple(t.formal().bind(sizes) for t in inferred):
-                raise Invalid(f"{op.name} gives another formula at {sizes}")
+                raise Invalid(f"{op.name}: the formula of a result size does not hold at {sizes}")
 
     def drop(self, value: Value) -> None:
-        """Let a value that nobody reads be no output."""
+        """Do not make this value an output, although no node reads it."""
         self._dropped.add(value.name)
 
-    # What generators call
+    # Methods that generators call
 
     def grow(self, op: Op, *, connected: bool = False) -> bool:
-        """Add one call of `op`; False, and nothing added, where it does not fit here.
+        """Add one call of `op` and return True. Where it does not fit, add nothing and return False.
 
-        `connected` asks for an operand that an earlier node computed: graphs whose operators never meet find less.
+        With `connected`, an earlier node must compute one of its operands: independent operators find fewer bugs.
         """
         since = len(self.nodes)
 
-        def grown() -> bool:
-            if not self._grown(op):
+        def add_connected_call() -> bool:
+            if not self._add_call(op):
                 return False
             return not connected or any(
-                self._made.get(name, since) < since for node in self.nodes[since:] for name in node.args
+                self._producers.get(name, since) < since for node in self.nodes[since:] for name in node.args
             )
 
-        return self.attempt(grown)
+        return self.attempt(add_connected_call)
 
     def attempt(self, add: Callable[[], bool | None]) -> bool:
-        """Run what adds to the graph; where it says False, raises `Invalid` or breaks the limits, nothing is added.
+        """Call `add`, which adds to the graph, and return True. Undo it and return False where it returns False, raises
+        `Invalid` or exceeds the limits.
 
-        Rows may draw what does not fit: their inference is the judge.
+        Rows may draw operands or attributes that do not fit; their type inference rejects them.
         """
         inputs, nodes, values = len(self.inputs), len(self.nodes), len(self._values)
         cost = self._bytes, self._work
         try:
             if add() is not False:
-                self._bytes, self._work = cost  # an attempt within this one has counted its part already
+                self._bytes, self._work = cost  # a nested attempt has already counted its own nodes
                 if self._affordable(inputs, nodes):
                     return True
         except Invalid:
@@ -289,8 +303,8 @@ class Builder:
         self._bytes, self._work = cost
         return False
 
-    def _grown(self, op: Op) -> bool:
-        self._taken.clear()
+    def _add_call(self, op: Op) -> bool:
+        self._picked.clear()
         args = op.operands(self)
         if args is None:
             return False
@@ -307,21 +321,22 @@ class Builder:
         if not op.forms or self.source.chance(40):
             return Form.PLAIN
         form = self.source.choice(tuple(op.forms))
-        if form is Form.INPLACE and not self._may_change(op, args, types, attrs):
+        if form is Form.INPLACE and not self._may_work_in_place(op, args, types, attrs):
             return Form.PLAIN
-        if form is Form.MODULE and not self._owned(op, args):
+        if form is Form.MODULE and not self._module_owns_parameters(op, args):
             return Form.PLAIN
         return form if op.says(form, types, attrs) else Form.PLAIN
 
-    def _may_change(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> bool:
-        """Whether the first operand is a fresh result that nobody else reads, of the type that the call gives."""
+    def _may_work_in_place(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> bool:
+        """Whether the call may overwrite its first operand: a node computed it, it is no view, nothing else reads it,
+        and it has the type of the result."""
         name = args[0].name
-        if self._reads[name] or name not in self._made or [arg.name for arg in args].count(name) > 1:
+        if self._reads[name] or name not in self._producers or [arg.name for arg in args].count(name) > 1:
             return False
-        maker = self._ops[self._made[name]]
-        return not maker.view and not op.view and op.results(types, attrs) == (types[0],)
+        producer = self._ops[self._producers[name]]
+        return not producer.view and not op.view and op.results(types, attrs) == (types[0],)
 
-    def _owned(self, op: Op, args: Sequence[Value]) -> bool:
+    def _module_owns_parameters(self, op: Op, args: Sequence[Value]) -> bool:
         from generators.ops.base import Layer
 
         layer = op.forms[Form.MODULE]
@@ -329,20 +344,20 @@ class Builder:
         return all(arg.name[0] in "wb" for arg in args[layer.inputs :])
 
     def require_limits(self, most_nodes: int) -> None:
-        """Raise `Invalid` where the whole graph is over the limits: for those who emit without `attempt`."""
+        """Raise `Invalid` where the whole graph exceeds the limits. For callers that emit nodes without `attempt`."""
         self._bytes = self._work = 0
         if len(self.nodes) > most_nodes or not self._affordable(0, 0):
             raise Invalid(f"the graph is larger than {self.limits} allow")
 
     def _affordable(self, inputs: int, nodes: int) -> bool:
-        """Whether what stands from there on is within the limits; keeps the books."""
-        made = [(item.value.type, 0) for item in self.inputs[inputs:]]
+        """Add the cost of the inputs and nodes from these numbers on. Return whether the graph is within the limits."""
+        added = [(item.value.type, 0) for item in self.inputs[inputs:]]
         for op, node in zip(self._ops[nodes:], self.nodes[nodes:], strict=True):
             types = tuple([self._types[name] for name in node.args])
             terms = op.terms(types, node.attrs) if op.terms else 0
-            made += [(value.type, terms) for value in node.results]
+            added += [(value.type, terms) for value in node.results]
         limits = self.limits
-        for type, terms in made:
+        for type, terms in added:
             count = type.numel
             self._bytes += count * type.dtype.bits // 8
             self._work += count * terms
@@ -355,24 +370,25 @@ class Builder:
             for name in node.args:
                 self._reads[name] -= 1
             if node.form is Form.INPLACE:
-                self._gone.remove(node.args[0])
+                self._overwritten.remove(node.args[0])
         for node in self.nodes[nodes:]:
             self._results -= len(node.results)
             self._dropped.difference_update([value.name for value in node.results])
             for value in node.results:
-                del self._made[value.name], self._types[value.name], self._reads[value.name]
+                del self._producers[value.name], self._types[value.name], self._reads[value.name]
         for item in self.inputs[inputs:]:
             self._counts[item.role] -= 1
             del self._types[item.value.name], self._reads[item.value.name]
         del self.inputs[inputs:], self.nodes[nodes:], self._ops[nodes:], self._values[values:]
 
     def graph(self) -> Graph:
-        """What no node reads is an output. Now and then one of those is dropped, or there is an output more: a value
-        that others read too, an input, the same value twice. Inputs that are of no use are left out."""
+        """Return the finished graph. Its outputs are the results that no node reads, and its inputs those that a node
+        reads. Sometimes an output is left out, or one is added: a result that a node reads, an input, or an output
+        a second time."""
         source = self.source
-        made = [v.name for node in self.nodes for v in node.results if v.name not in self._gone]
-        free = [name for name in made if not self._reads[name]]
-        outputs = [name for name in free if name not in self._dropped] or free
+        results = [v.name for node in self.nodes for v in node.results if v.name not in self._overwritten]
+        unread = [name for name in results if not self._reads[name]]
+        outputs = [name for name in unread if name not in self._dropped] or unread
         if len(outputs) > 1 and source.rarely(15):
             outputs.remove(source.choice(outputs))
         if source.rarely(12):
@@ -383,7 +399,7 @@ class Builder:
                 case 1:
                     outputs.append(source.choice(outputs))
                 case _:
-                    outputs.append(source.choice(made))
+                    outputs.append(source.choice(results))
         inputs = tuple([item for item in self.inputs if self._reads[item.value.name]])
         graph = Graph(inputs, tuple(self.nodes), tuple(outputs))
         return formal(graph, self.symbols) if self.symbols else graph

@@ -1,6 +1,6 @@
-"""A case on disk: `case.json` for the graph, `tensors.safetensors` for the values. Both are checked when read.
+"""Writes and reads a case as `case.json` (the graph) and `tensors.safetensors` (the values).
 
-Nothing in a file is ever executed. Every field is validated against the document types below, then by `check`.
+Nothing in these files is executed. Every field is validated against the document types below, then by `check`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class CaseDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def encode(case: Case) -> tuple[bytes, bytes]:
-    """The two files' contents; equal cases give equal bytes."""
+    """Return the contents of the two files. Equal cases give equal bytes."""
     graph = case.graph
     doc = CaseDoc(
         FORMAT,
@@ -100,18 +100,19 @@ def encode(case: Case) -> tuple[bytes, bytes]:
 
 
 def _as_bits(array: Array) -> Array:
-    """A contiguous array as safetensors takes it: bfloat16, which numpy itself lacks, as its bits."""
+    """Return a contiguous array that safetensors can store. bfloat16 is stored as uint16, for numpy has no bfloat16."""
     bits = array.view(np.uint16) if array.dtype == DType.BFLOAT16.numpy else array
-    return np.ascontiguousarray(bits).reshape(array.shape)  # ascontiguousarray makes 1-d of 0-d
+    return np.ascontiguousarray(bits).reshape(array.shape)  # ascontiguousarray turns a 0-d array into a 1-d one
 
 
 def _from_bits(array: Array, type: TensorType) -> Array:
-    half = type.dtype is DType.BFLOAT16 and array.dtype == np.uint16
-    return array.view(DType.BFLOAT16.numpy) if half else array
+    is_bfloat16 = type.dtype is DType.BFLOAT16 and array.dtype == np.uint16
+    return array.view(DType.BFLOAT16.numpy) if is_bfloat16 else array
 
 
 def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
-    """Raise `Invalid` with one line that says what is wrong and where."""
+    """Return the case that the contents of the two files describe. Raise `Invalid` with a message of one line that
+    names the fault and its place; `where` is the folder's name in it."""
     try:
         doc = msgspec.json.decode(text, type=CaseDoc)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -134,6 +135,7 @@ def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
 
 
 def read(folder: Path) -> Case:
+    """Return the case in a folder. Raise `Invalid` where a file cannot be read, is a link, or is wrong."""
     contents = []
     for name in (JSON_NAME, TENSORS_NAME):
         try:
@@ -144,7 +146,7 @@ def read(folder: Path) -> Case:
 
 
 def digest(case: Case) -> str:
-    """SHA-256 of graph and values; the origin does not count."""
+    """Return the SHA-256 of graph and values, in hex. The origin is left out."""
     text, tensors = encode(replace(case, origin=""))
     return hashlib.sha256(text + tensors).hexdigest()
 
@@ -175,7 +177,7 @@ def _attr(value: Any, key: str) -> Attr:
 def _scalar(value: Any, key: str) -> Scalar:
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise Invalid(f"attribute {key} is no number, text or list of them")
+    raise Invalid(f"attribute {key} is neither a number, nor a string, nor a list of these")
 
 
 def _one_line(error: Exception) -> str:

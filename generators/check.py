@@ -1,4 +1,4 @@
-"""The one gate for graphs that come from outside: files, reducers, mutators."""
+"""Validates graphs and cases that no builder made: those of files, of the reduction and of mutation."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ MAX_BINDINGS = 8
 
 
 def check(case: Case) -> None:
-    """Raise `Invalid`, naming the place, unless `case` keeps every rule of `generators.graph`."""
+    """Raise `Invalid`, which names the place, unless the case keeps every rule of `generators.graph`."""
     graph = case.graph
     if graph.dialect != "torch":
         raise Invalid(f"dialect {graph.dialect!r} is not known; this version reads 'torch'")
     _check_symbols(case)
-    _check_tensors(case, _checked_at(graph, case.sizes))
+    _check_tensors(case, _bound_and_checked(graph, case.sizes))
     for sizes in case.also:
-        _checked_at(graph, sizes)
+        _bound_and_checked(graph, sizes)
 
 
-def _checked_at(graph: Graph, sizes: Mapping[str, int]) -> Graph:
-    """The graph for one binding, each of whose declared types is what its operator gives."""
+def _bound_and_checked(graph: Graph, sizes: Mapping[str, int]) -> Graph:
+    """Return the graph bound to these sizes, after checking that each declared type is the one that is inferred."""
     bound = graph.bind(sizes) if graph.symbols else graph
     _check_inputs(bound)
     fresh = retyped(bound)
@@ -42,10 +42,10 @@ def _checked_at(graph: Graph, sizes: Mapping[str, int]) -> Graph:
 
 
 def retyped(graph: Graph) -> Graph:
-    """The graph with every result type inferred afresh from its inputs' types (which are without symbols).
+    """Return the graph with every result type inferred again from the types of its inputs, which have no symbols.
 
-    What reducers call after a change. Raises `Invalid`, naming the node, where an operator refuses its operands, a name
-    is unknown or defined twice, the number of results changes, or a call cannot be written in its form.
+    Raises `Invalid`, which names the node, where an operator refuses its operands, a name is unknown or defined twice,
+    the number of results changes, or a call cannot be written in its form.
     """
     types: dict[str, TensorType] = {item.value.name: item.value.type for item in graph.inputs}
     nodes: list[Node] = []
@@ -77,19 +77,19 @@ def _infer(node: Node, types: dict[str, TensorType]) -> tuple[Value, ...]:
     if len(inferred) != len(node.results):
         raise Invalid(f"has {len(inferred)} results, not {len(node.results)}")
     results = tuple([Value(value.name, type) for value, type in zip(node.results, inferred, strict=True)])
-    taken: set[str] = set()
+    own: set[str] = set()
     for value in results:
-        if value.name in taken:
+        if value.name in own:
             raise Invalid(f"{value.name!r} is defined twice")
         _check_value(value, types)
-        taken.add(value.name)
+        own.add(value.name)
     return results
 
 
-def _check_value(value: Value, taken: Mapping[str, TensorType]) -> None:
+def _check_value(value: Value, defined: Mapping[str, TensorType]) -> None:
     if not NAME.fullmatch(value.name):
         raise Invalid(f"{value.name!r} is no name; expected lower-case letters, then digits")
-    if value.name in taken:
+    if value.name in defined:
         raise Invalid(f"{value.name!r} is defined twice")
     if value.type.rank > MAX_RANK or value.type.numel > MAX_NUMEL:
         raise Invalid(f"{value.name}: {value.type} is larger than rank {MAX_RANK} or {MAX_NUMEL} elements")
@@ -98,7 +98,8 @@ def _check_value(value: Value, taken: Mapping[str, TensorType]) -> None:
 
 
 def _check_forms(graph: Graph, types: Mapping[str, TensorType]) -> None:
-    """Each call can be written as it says: layers own their parameters, and nobody sees what is changed in place."""
+    """Check that each call can be written in its form. A layer must own its parameters, and a value that is changed in
+    place must have no other reader."""
     owned = {item.value.name for item in graph.inputs if item.role.is_owned}
     for index, node in enumerate(graph.nodes):
         if node.form is Form.PLAIN:
@@ -110,16 +111,16 @@ def _check_forms(graph: Graph, types: Mapping[str, TensorType]) -> None:
         layer = op.forms[node.form]
         if isinstance(layer, Layer) and not owned.issuperset(node.args[layer.inputs :]):
             raise Invalid(f"{place}: a layer's parameters must belong to the model")
-        if node.form is Form.INPLACE and (why := _visible(graph, index, types)):
+        if node.form is Form.INPLACE and (why := _why_not_in_place(graph, index, types)):
             raise Invalid(f"{place}: cannot work in place: {why}")
 
 
-def _visible(graph: Graph, index: int, types: Mapping[str, TensorType]) -> str | None:
-    """Why a node's first operand must not be changed, or None."""
+def _why_not_in_place(graph: Graph, index: int, types: Mapping[str, TensorType]) -> str | None:
+    """Return why a node must not change its first operand, or None where it may."""
     node = graph.nodes[index]
     name = node.args[0]
-    makers = [n for n in graph.nodes if any(value.name == name for value in n.results)]
-    if not makers or TABLE[makers[0].op].view:
+    producers = [n for n in graph.nodes if any(value.name == name for value in n.results)]
+    if not producers or TABLE[producers[0].op].view:
         return f"{name} may be part of an input"
     if name in graph.outputs or sum(n.args.count(name) for n in graph.nodes) > 1:
         return f"{name} is read elsewhere"
@@ -129,33 +130,34 @@ def _visible(graph: Graph, index: int, types: Mapping[str, TensorType]) -> str |
 
 
 def _check_inputs(graph: Graph) -> None:
-    seen: dict[str, TensorType] = {}
+    defined: dict[str, TensorType] = {}
     for index, item in enumerate(graph.inputs):
         try:
-            _check_value(item.value, seen)
+            _check_value(item.value, defined)
         except Invalid as error:
             raise Invalid(f"inputs[{index}]: {error}") from None
-        seen[item.value.name] = item.value.type
+        defined[item.value.name] = item.value.type
 
 
 def _check_symbols(case: Case) -> None:
-    known = {symbol.name: symbol for symbol in case.graph.symbols}
-    for name, symbol in known.items():
+    declared = {symbol.name: symbol for symbol in case.graph.symbols}
+    for name, symbol in declared.items():
         if not SYMBOL.fullmatch(name) or not 0 <= symbol.low <= symbol.high:
             raise Invalid(f"symbols: {name!r} from {symbol.low} to {symbol.high} is no dimension")
-    if len(known) < len(case.graph.symbols):
+    if len(declared) < len(case.graph.symbols):
         raise Invalid("symbols: one is declared twice")
     used = {name for value in case.graph.values() for name in value.type.symbols}
-    if missing := used - set(known):
+    if missing := used - set(declared):
         raise Invalid(f"symbols: {', '.join(sorted(missing))} is not declared")
     if len(case.also) > MAX_BINDINGS:
         raise Invalid(f"also: more than {MAX_BINDINGS} bindings")
     for place, sizes in (("sizes", case.sizes), *((f"also[{i}]", sizes) for i, sizes in enumerate(case.also))):
-        if set(sizes) != set(known):
-            raise Invalid(f"{place}: expected {sorted(known)}, found {sorted(sizes)}")
+        if set(sizes) != set(declared):
+            raise Invalid(f"{place}: expected {sorted(declared)}, found {sorted(sizes)}")
         for name, size in sizes.items():
-            if not known[name].low <= size <= known[name].high:
-                raise Invalid(f"{place}.{name}: {size} is not within {known[name].low} to {known[name].high}")
+            low, high = declared[name].low, declared[name].high
+            if not low <= size <= high:
+                raise Invalid(f"{place}.{name}: {size} is not within {low} to {high}")
             if size > case.sizes[name]:
                 raise Invalid(f"{place}.{name}: {size} is larger than the tensors' {case.sizes[name]}")
 
@@ -174,15 +176,17 @@ def _check_tensors(case: Case, bound: Graph) -> None:
 
 
 def _check_domain(item: Input, array: Array) -> None:
-    """The numbers are what the operator was promised: indices of a dimension, divisors. What holds for the largest
-    binding holds for the others: those take part of the same numbers."""
+    """Check that the numbers are in the input's domain, such as the indices of a dimension.
+
+    One check covers all bindings: the tensors of the others are parts of the tensors of the largest.
+    """
     domain, type = item.domain, item.value.type
     if domain.bounds is Bounds.DISTINCT and domain.axis >= type.rank:
         raise Invalid(f"tensors: {item.value.name} is {type}, which has no axis {domain.axis} to be {domain}")
     if domain.bounds in (Bounds.WITHIN, Bounds.DISTINCT) and not type.dtype.is_float:
         low, high = type.dtype.range
         if domain.low < low or domain.high > high:
-            raise Invalid(f"tensors: {item.value.name} is {type.dtype}, whose numbers are not {domain}")
+            raise Invalid(f"tensors: {item.value.name} is {type.dtype}, which cannot hold all numbers {domain}")
     if not holds(array, domain):
         raise Invalid(f"tensors: {item.value.name} holds numbers that are not {domain}")
 
@@ -191,7 +195,7 @@ def _check_layout(item: Input, array: Array) -> None:
     if item.layout is Layout.CONTIGUOUS:
         return
     if item.role.is_owned or item.value.type.rank < 2:
-        raise Invalid(f"tensors: {item.value.name} cannot be {item.layout}: that is for inputs of rank 2 and more")
+        raise Invalid(f"tensors: {item.value.name} cannot be {item.layout}: only inputs of rank 2 and more can")
     if item.layout is Layout.EXPANDED and array.size and array.tobytes() != _expanded(array).tobytes():
         raise Invalid(f"tensors: {item.value.name} is expanded, but its slices differ")
 

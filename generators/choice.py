@@ -1,4 +1,4 @@
-"""Where a generator's decisions come from: numpy's bit generator in campaigns, Hypothesis draws in property tests."""
+"""The source of a generator's choices: numpy's bit generator in campaigns, Hypothesis in property tests."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ import numpy as np
 T = TypeVar("T")
 
 BLOCK = 256
+"""How many 64-bit words are drawn from numpy at once."""
 
 
 class ChoiceSource(ABC):
-    """Everything is built on one primitive, so that both sources make the same programs."""
+    """A source of choices. All choices are made by `integer`, so that every source can make the same programs."""
 
     @abstractmethod
     def integer(self, low: int, high: int) -> int:
-        """An integer in [low, high], both ends included."""
+        """Draw an integer in [low, high], both ends included."""
 
     def choice(self, options: Sequence[T]) -> T:
         return options[self.integer(0, len(options) - 1)]
 
     def chance(self, percent: int) -> bool:
-        """For what is plain: yes comes first, and what Hypothesis shrinks becomes it."""
+        """Return True with this probability. Hypothesis shrinks it to True: use it for the plain alternative."""
         return self.integer(1, 100) <= percent
 
     def rarely(self, percent: int) -> bool:
-        """For what is odd: no comes first."""
+        """Return True with this probability. Hypothesis shrinks it to False: use it for the unusual alternative."""
         return self.integer(1, 100) > 100 - percent
 
     def shuffled(self, options: Sequence[T]) -> list[T]:
@@ -36,24 +37,26 @@ class ChoiceSource(ABC):
         return [rest.pop(self.integer(0, len(rest) - 1)) for _ in options]
 
     def some(self, options: Sequence[T], low: int, high: int) -> list[T]:
-        """`low` to `high` of the options, in any order."""
+        """Return `low` to `high` of the options, shuffled."""
         return self.shuffled(options)[: self.integer(low, min(high, len(options)))]
 
     def rng(self) -> np.random.Generator:
-        """A generator for bulk values, where a choice per element would be too dear."""
+        """Return a numpy generator for the elements of arrays: a choice per element would cost too much."""
         return np.random.Generator(np.random.PCG64(self.integer(0, 2**32 - 1)))
 
 
 class NumpySource(ChoiceSource):
-    """Choices of test `index` in the campaign of `seed`: the pair alone decides, whatever ran before. Other streams of
-    the same test decide other things about it."""
+    """The choices of test `index` in a campaign with this seed. They depend on nothing else, not on earlier tests.
+
+    A test uses one stream for each kind of decision: the case is drawn from stream 0.
+    """
 
     def __init__(self, seed: int, index: int = 0, stream: int = 0) -> None:
         self._bits = np.random.PCG64([seed, index, stream] if stream else [seed, index])
         self._words: list[int] = []
 
     def integer(self, low: int, high: int) -> int:
-        """A 64-bit word scaled down: spans are small, so the bias is far below what anyone could see."""
-        if not self._words:  # in blocks: a call into numpy for each choice was a third of generation
+        """Scale a 64-bit word down to the range. The bias is negligible, because the ranges are small."""
+        if not self._words:  # drawn in blocks: one call of numpy per choice took a third of the time of generation
             self._words = self._bits.random_raw(BLOCK).tolist()
         return low + (self._words.pop() * (high - low + 1) >> 64)

@@ -1,4 +1,4 @@
-"""What an input's elements may be, so that operators stay where they are defined."""
+"""The domain of an input: the numbers that its elements may be, so that operators are defined for them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Bounds(StrEnum):
     POSITIVE = "positive"
     NONZERO = "nonzero"
     WITHIN = "within"  # low to high, both ends included
-    DISTINCT = "distinct"  # likewise, and no number twice along the axis
+    DISTINCT = "distinct"  # low to high, and no number twice along the axis
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Written `any`, `positive`, `nonzero`, `within -3 2`, `distinct 0 4 along 1`."""
+    """Bounds of an input's elements, written `any`, `positive`, `nonzero`, `within -3 2`, `distinct 0 4 along 1`."""
 
     bounds: Bounds = Bounds.ANY
     low: int = 0
@@ -41,9 +41,11 @@ class Domain:
             return Domain(Bounds(text))
         match = re.fullmatch(r"(within|distinct) (-?\d{1,9}) (-?\d{1,9})(?: along (\d))?", text)
         if not match or (match[1] == "distinct") != (match[4] is not None) or int(match[2]) > int(match[3]):
-            raise Invalid(f"{text!r} is no domain; expected any, positive, nonzero, within LOW HIGH or distinct ...")
+            raise Invalid(f"{text!r} is no domain; expected {_SYNTAX}")
         return Domain(Bounds(match[1]), int(match[2]), int(match[3]), int(match[4] or 0))
 
+
+_SYNTAX = "any, positive, nonzero, within LOW HIGH, or distinct LOW HIGH along AXIS"
 
 ANY = Domain()
 POSITIVE = Domain(Bounds.POSITIVE)
@@ -55,10 +57,10 @@ def within(low: int, high: int) -> Domain:
 
 
 def index(size: int) -> Domain:
-    """Positions in a dimension of this size, counted from either end."""
+    """The indices of a dimension of this size; negative ones count from its end."""
     return within(-size, size - 1)
 
 
 def distinct(low: int, high: int, axis: int) -> Domain:
-    """Integers that are different from each other along an axis: where to write without writing twice."""
+    """Integers of which no two along an axis are equal, for operators that must not write to one position twice."""
     return Domain(Bounds.DISTINCT, low, high, axis)

@@ -1,4 +1,4 @@
-"""From sizes that remember their formulas, as a builder reckons, to the formulas and plain numbers of a graph."""
+"""Turns the sizes of a builder, which keep their formulas, into the formulas and numbers of a graph."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from generators.symbolic import Size
 
 
 def formal(graph: Graph, symbols: Sequence[Symbol]) -> Graph:
-    """Formulas in place of the sizes that have one, and those of the symbols that are in them."""
+    """Return the graph with formulas in place of the sizes that have one, and with the symbols that occur in them."""
 
-    def written(value: Value) -> Value:
+    def formal_value(value: Value) -> Value:
         return Value(value.name, value.type.formal())
 
-    nodes = tuple(replace(node, results=tuple(map(written, node.results))) for node in graph.nodes)
-    inputs = tuple(replace(item, value=written(item.value)) for item in graph.inputs)
+    nodes = tuple(replace(node, results=tuple(map(formal_value, node.results))) for node in graph.nodes)
+    inputs = tuple(replace(item, value=formal_value(item.value)) for item in graph.inputs)
     values = [*(item.value for item in inputs), *(value for node in nodes for value in node.results)]
     used = {name for value in values for name in value.type.symbols}
     return Graph(inputs, nodes, graph.outputs, symbols=tuple(s for s in symbols if s.name in used))
 
 
 def plain_attr(attr: Attr) -> Attr:
-    """Attributes hold numbers: a formula in one would hold for one size only."""
+    """Return the attribute without formulas. An attribute is one number for all sizes of a graph."""
     if isinstance(attr, Size):
         return int(attr)
     return tuple(int(item) if isinstance(item, Size) else item for item in attr) if isinstance(attr, tuple) else attr

@@ -1,16 +1,16 @@
-"""Graphs and cases: the values that everything else passes around.
+"""Graphs and cases, the immutable data that all other parts of the project work on.
 
-A `Graph` is an immutable, typed dataflow graph. Its invariants, which `generators.check.check` verifies and which
-every builder keeps by construction:
+A `Graph` is a typed dataflow graph. `generators.check.check` verifies its invariants, and `generators.builder.Builder`
+keeps them by construction:
 
-- values are named once, each by an input or by a node, before they are used (nodes stand in a valid order);
-- each value carries its type, and a node's result types are what its operator infers from its operand types, for
+- each value is defined once, by an input or by a node, and before it is used (nodes are in topological order);
+- each value has a type. The result types of a node are those that its operator infers from the operand types, for
   every size that the case binds its symbols to;
-- a node that works in place changes a value that a node made, that nobody else reads, and that is no view of another;
-- there is at least one output, and each output names a value. An input may be an output, and a value may be it twice.
+- a node that works in place changes a value that a node computed, that nothing else reads, and that is no view;
+- there is at least one output, and each output names a value. An input may be an output. A value may be two outputs.
 
-A `Case` is a graph together with the arrays of its inputs and the concrete sizes of its symbolic dimensions; it
-determines a model and its result completely.
+A `Case` is a graph with the arrays of its inputs and the sizes of its symbolic dimensions. It determines a model and
+its result completely.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Attr = Scalar | tuple[Scalar, ...]
 Attrs = Mapping[str, Attr]
 
 NAME = re.compile(r"[a-z]{1,8}[0-9]{1,6}")
-"""Of values: letters, then digits. So a name is never a Python keyword, and hides nothing that the source uses."""
+"""The names of values: letters, then digits. Such a name is no Python keyword and shadows no name of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +51,22 @@ class Value:
 
 class Role(StrEnum):
     INPUT = "input"
-    PARAM = "param"  # a torch.nn.Parameter of the module (a buffer, where it is no float)
+    PARAM = "param"  # a torch.nn.Parameter of the module; a buffer if its dtype is not a float
     BUFFER = "buffer"
 
     @property
     def is_owned(self) -> bool:
-        """Whether the value belongs to the module."""
+        """Whether the module owns the value, as a parameter or buffer."""
         return self is not Role.INPUT
 
 
 class Layout(StrEnum):
-    """How an input's elements lie in memory."""
+    """The order of an input's elements in memory."""
 
     CONTIGUOUS = "contiguous"
-    TRANSPOSED = "transposed"  # the first dimension is the fastest
-    STRIDED = "strided"  # every other element along the last dimension of a larger tensor
-    EXPANDED = "expanded"  # the first dimension has stride 0: all its slices are one
+    TRANSPOSED = "transposed"  # the first dimension varies fastest
+    STRIDED = "strided"  # every second element along the last dimension of a larger tensor
+    EXPANDED = "expanded"  # the first dimension has stride 0: all its slices share their memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,14 @@ class Input:
 
 
 class Form(StrEnum):
-    """How a call is written. Every operator has its plain form; the others are where people write it otherwise."""
+    """How a call is written. Every operator has the plain form, and some have others."""
 
     PLAIN = "plain"
     FUNCTION = "function"  # torch.add(x, y)
     METHOD = "method"  # x.add(y)
     OPERATOR = "operator"  # x + y
     INPLACE = "inplace"  # x.add_(y), x += y
-    MODULE = "module"  # a layer of torch.nn, made in the constructor
+    MODULE = "module"  # a layer of torch.nn, constructed in __init__
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +103,19 @@ class Node:
 
     @property
     def title(self) -> str:
-        """The operator's name; of the row that calls functions by name, the function's."""
-        called = self.attrs.get("call")
-        return called.partition("(")[0] if isinstance(called, str) else self.op
+        """The operator's name for people. For a row that calls a function by name, it is the name of the function."""
+        call = self.attrs.get("call")
+        return call.partition("(")[0] if isinstance(call, str) else self.op
 
     @property
     def not_in_place(self) -> Node:
-        """The same call, in its plain form where it would change its operand in place: it computes the same."""
+        """The node in its plain form if it works in place, else the node itself. Both compute the same result."""
         return replace(self, form=Form.PLAIN) if self.form is Form.INPLACE else self
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A dimension known by name only, and the sizes that it may have (both ends included)."""
+    """The name of a symbolic dimension, and the range of its sizes (both ends included)."""
 
     name: str
     low: int
@@ -142,7 +142,7 @@ class Graph:
 
     @property
     def ops(self) -> tuple[str, ...]:
-        """What people call the nodes, in order."""
+        """The titles of the nodes, in order."""
         return tuple(node.title for node in self.nodes)
 
     def arg_types(self, node: Node) -> tuple[TensorType, ...]:
@@ -155,35 +155,36 @@ class Graph:
         return tuple(types[name] for name in self.outputs)
 
     def bind(self, sizes: Mapping[str, int]) -> Graph:
-        """The same graph with symbolic dimensions replaced by their sizes."""
+        """Return the graph with its symbols replaced by sizes."""
 
-        def bound(value: Value) -> Value:
+        def bound_value(value: Value) -> Value:
             return Value(value.name, value.type.bind(sizes))
 
         return replace(
             self,
-            inputs=tuple(replace(item, value=bound(item.value)) for item in self.inputs),
-            nodes=tuple(replace(node, results=tuple(map(bound, node.results))) for node in self.nodes),
+            inputs=tuple(replace(item, value=bound_value(item.value)) for item in self.inputs),
+            nodes=tuple(replace(node, results=tuple(map(bound_value, node.results))) for node in self.nodes),
             symbols=(),
         )
 
 
 class Profile(StrEnum):
-    """What numbers a case holds."""
+    """The kind of numbers in the tensors of a case."""
 
-    NORMAL = "normal"  # negative numbers and zeros always among them, within what operators are defined for
-    EDGE = "edge"  # ties, large offsets with small spread, denormals, exact halves
-    SPECIAL = "special"  # NaN, infinities, zeros of both signs: anywhere, whatever the operators like
-    EXTREME = "extreme"  # smallest and largest integers: arithmetic on them wraps around
+    NORMAL = "normal"  # among them negative numbers and zeros, where the domain allows them
+    EDGE = "edge"  # ties, large offsets with a small spread, denormals, exact halves
+    SPECIAL = "special"  # NaN, infinities and zeros of both signs in every input without a domain
+    EXTREME = "extreme"  # the smallest and largest integers, so that arithmetic wraps around
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A graph, the array of each input, the size of each symbolic dimension, and where it came from.
+    """A graph, the array of each input, the size of each symbolic dimension, and the origin.
 
-    sizes   binds the symbols to the shapes of `tensors`
-    also    other sizes that the graph holds for, each at most those of `sizes`; their tensors are the leading part
-    origin  is for people ("seed 1 test 17"); it never takes part in reproducing the case
+    tensors  the array of each input, parameter and buffer, by name
+    sizes    the size of each symbol in the shapes of `tensors`
+    also     other sizes for which the graph is valid, each at most that in `sizes`. Their tensors are the leading parts
+    origin   text for people, such as "seed 1 test 17". It does not influence a run
     """
 
     graph: Graph
@@ -195,25 +196,26 @@ class Case:
 
     @property
     def bound(self) -> Graph:
+        """The graph bound to `sizes`."""
         return self.graph.bind(self.sizes) if self.graph.symbols else self.graph
 
     @property
     def inputs(self) -> dict[str, Array]:
-        """What the model's forward takes, in order."""
+        """The arguments of the model's forward, in order."""
         return {i.value.name: self.tensors[i.value.name] for i in self.graph.inputs if not i.role.is_owned}
 
     @property
     def owned(self) -> dict[str, Array]:
-        """Parameters and buffers: what the model's constructor takes, in order."""
+        """The parameters and buffers, which are the arguments of the model's constructor, in order."""
         return {i.value.name: self.tensors[i.value.name] for i in self.graph.inputs if i.role.is_owned}
 
     def at(self, sizes: Mapping[str, int]) -> Case:
-        """The static case for one of the bindings."""
+        """Return the case bound to these sizes, without symbols. Each tensor is cropped to its leading part."""
         graph = self.graph.bind(sizes)
         shapes = {item.value.name: item.value.type.sizes for item in graph.inputs}
         cropped = {name: array[tuple(map(slice, shapes[name]))].copy() for name, array in self.tensors.items()}
         return Case(graph, cropped, {}, (), self.profile, self.origin)
 
     def instances(self) -> list[Case]:
-        """The static cases, one for each binding; the case itself where nothing is symbolic."""
+        """Return a case without symbols for each binding, or only this case where it has none."""
         return [self.at(sizes) for sizes in (self.sizes, *self.also)] if self.graph.symbols else [self]

@@ -1,17 +1,28 @@
-"""How large a graph may become, and which sizes are drawn."""
+"""The limits of a generated graph, and the sizes of dimensions that are drawn."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 SIZES = (1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 13, 16)
+"""The usual sizes; small ones are more frequent."""
+
 TILES = (15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129)
+"""Sizes at and next to the tile sizes of schedules."""
+
 LONG = (2047, 2048, 2049, 2053)
+"""Sizes that need more than one block of a reduction kernel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a generated graph may become. `max_work` counts multiply-adds (terms x elements), over all nodes."""
+    """The limits of a generated graph.
+
+    max_nodes  operator calls
+    max_numel  elements of one tensor
+    max_bytes  bytes of all tensors together
+    max_work   multiply-adds of all nodes together: terms per element x elements
+    """
 
     max_nodes: int = 8
     max_numel: int = 4096

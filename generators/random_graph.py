@@ -1,4 +1,4 @@
-"""The random generator: choices in, a case out, valid by construction."""
+"""The random generator: it draws a valid case from a source of choices."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CONNECTED_PERCENT = 85
 SYMBOLIC_PERCENT = 8
 MOTIF_PERCENT = 20
 MOTIF_NODES = 5
-"""Graphs that may be smaller than this are made of single operators."""
+"""A graph gets a motif only if its limits allow at least this many nodes."""
 EXTREME_ATTEMPTS = 8
-"""Every other one has integers."""
+"""How many cases of the extreme profile are tried. About half of them have integers, which the profile needs."""
 LARGEST = 7
-"""Of a symbolic dimension: the size that the tensors have."""
+"""The upper bound of the range of a symbol. The tensors have the upper end of the range as their size."""
 
 
 def generate(
@@ -33,11 +33,13 @@ def generate(
     at_least: int = 1,
     motifs: Sequence[Motif] | None = None,
 ) -> Case:
-    """A case of `at_least` to `limits.max_nodes` calls of `ops` (guards of domains come on top).
+    """Draw a case of `at_least` to `limits.max_nodes` calls of `ops`. Guards of domains are added to these.
 
-    Profile, and whether there are symbolic dimensions, are drawn where not given; a case whose operators take no
-    integers is of the normal profile, not of the extreme one. One graph in five begins with one of `motifs` (all of
-    them, where `ops` is the whole table). Raises `Invalid` where none of `ops` can stand in a graph of these limits.
+    profile   drawn if None. A case without an integer input gets the normal profile instead of the extreme one
+    symbolic  whether the graph has symbolic dimensions; drawn if None
+    motifs    one graph in five begins with one of these. None means all motifs if `ops` is the whole table, else none
+
+    Raises `Invalid` where none of `ops` fits a graph of these limits.
     """
     profile = draw_profile(source) if profile is None else profile
     for _ in range(EXTREME_ATTEMPTS if profile is Profile.EXTREME else 0):
@@ -70,9 +72,11 @@ def _generate(
 
 
 def grow(builder: Builder, count: int, ops: Sequence[Op], at_least: int | None = None) -> None:
-    """Add calls until the graph has `count`, or none of many attempts fits. With `at_least`, until it has any number
-    from there on, each as likely as another: call by call it is decided whether there is one more, so that what
-    Hypothesis shrinks may end anywhere."""
+    """Add calls until the graph has `count` of them, or until too many attempts have failed.
+
+    With `at_least`, the number of calls is drawn between `at_least` and `count`, all equally likely. It is drawn call
+    by call, so that Hypothesis can end a graph after each call when it shrinks.
+    """
     source, attempts = builder.source, count * ATTEMPTS_PER_NODE
     least = count if at_least is None else at_least
     while attempts and (left := count - len(builder.nodes)) > 0:
@@ -86,7 +90,7 @@ def grow(builder: Builder, count: int, ops: Sequence[Op], at_least: int | None =
 
 
 def _symbolic_builder(source: ChoiceSource, limits: Limits, profile: Profile) -> Builder:
-    """One or two symbols, bound to their largest size, to 1, and to up to two sizes between."""
+    """Return a builder with one or two symbols, bound to their largest size, to 1, and to up to two drawn sizes."""
     names = ("n", "m")[: source.integer(1, 2)]
     symbols = [Symbol(name, 1, source.integer(3, LARGEST)) for name in names]
     sizes = {symbol.name: symbol.high for symbol in symbols}
@@ -96,7 +100,7 @@ def _symbolic_builder(source: ChoiceSource, limits: Limits, profile: Profile) ->
 
 
 def with_values(builder: Builder, origin: str = "") -> Case:
-    """The builder's graph as a case, with values drawn for its inputs."""
+    """Return the builder's graph as a case, with numbers drawn for its inputs."""
     source, graph = builder.source, builder.graph()
     used = {symbol.name for symbol in graph.symbols}
     sizes = {name: size for name, size in builder.sizes.items() if name in used}

@@ -1,4 +1,4 @@
-"""Standard names for the values of a case."""
+"""Gives the values of a case their standard names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from generators.graph import Case, Role, Value
 
 
 def renumbered(case: Case) -> Case:
-    """Values called x0, x1, ... w0, ... v0, ... in order: equal reductions of one bug become equal texts."""
+    """Return the case with its values named x0, x1, ... (inputs), w0, ... (parameters), b0, ... (buffers) and v0, ...
+    (results), in order. Two reductions of one bug to the same graph then give equal files."""
     graph = case.graph
     names: dict[str, str] = {}
     for role, letter in ((Role.INPUT, "x"), (Role.PARAM, "w"), (Role.BUFFER, "b")):

@@ -1,4 +1,4 @@
-"""What a set of cases covers: operators, their dtypes, and the classes of values that their attributes take."""
+"""Statistics of a set of cases: which operators, dtypes, forms and classes of attribute values occur in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from generators.graph import Attr, Case, Node
 
 @dataclass(slots=True)
 class Coverage:
-    """Filled case by case."""
+    """What occurs in the cases that were added.
+
+    operator_dtype_pairs  operator and dtype of its first operand (of its result, where it has no operands)
+    attribute_classes     operator, attribute and class of the value
+    forms                 operator and form
+    nodes                 the number of nodes of each graph
+    symbolic              how many graphs have symbols
+    """
 
     operators: set[str] = field(default_factory=set)
     operator_dtype_pairs: set[tuple[str, str]] = field(default_factory=set)
@@ -48,13 +55,14 @@ class Coverage:
 
 
 def classes_of(node: Node) -> Iterator[tuple[str, str, str]]:
-    """(operator, attribute, class of its value)."""
+    """Yield (operator, attribute, class of its value) for each attribute of a node."""
     for key, value in node.attrs.items():
         yield node.op, key, value_class(value)
 
 
 def value_class(value: Attr) -> str:
-    """Texts and booleans are classes of their own; numbers go by kind and sign, lists by length and signs."""
+    """Return the class of an attribute value. Each string and boolean is a class of its own. Numbers are classified by
+    type and sign, tuples by their length (at most 4) and the classes of their elements."""
     if isinstance(value, tuple):
         signs = sorted({value_class(item) for item in value})
         return f"{min(len(value), 4)} of {'|'.join(signs)}"

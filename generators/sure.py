@@ -1,7 +1,7 @@
 """Zero sensitivity: operators whose result depends on a zero's sign, or on whether a number is exactly zero.
 
 Correct implementations round differently. So they may disagree on whether a computed number is zero or almost zero, and
-on the sign of a zero or of NaN: the comparison of results ignores both. But some operators turn these differences into
+on the sign of a zero or of NaN. The comparison of results ignores both differences. But some operators turn them into
 large ones: `signbit`, `copysign`, `atan2` and a division read the sign; a conversion to bool and `nonzero` test for
 zero. The envelope cannot show this, because no relative error moves a tiny number to 0 or changes the sign of a zero.
 
@@ -31,10 +31,10 @@ def unsafe_operands(b: Builder, op: Op, args: Sequence[Value], results: tuple[Te
 def zeros_agree(b: Builder, value: Value) -> bool:
     """Whether all correct implementations agree on the value's zeros and their signs: integers and booleans, inputs,
     parts of inputs, and numbers that a clamp keeps away from zero."""
-    made = b.maker(value.name)
-    if made is None or not value.type.dtype.is_float:
+    producer = b.producer(value.name)
+    if producer is None or not value.type.dtype.is_float:
         return True
-    op, node = made
+    op, node = producer
     if op.only_moves and b.type_of(node.args[0]).dtype == value.type.dtype:
         return all(zeros_agree(b, Value(name, b.type_of(name))) for name in node.args)
     if node.op == "add_scalar":  # the epsilon of a variance
@@ -45,11 +45,11 @@ def zeros_agree(b: Builder, value: Value) -> bool:
 
 
 def _never_negative(b: Builder, name: str) -> bool:
-    """Whether it is a square, or a sum or mean of squares."""
-    made = b.maker(name)
-    if made is None:
+    """Whether a value is a square, or a sum or mean of squares."""
+    producer = b.producer(name)
+    if producer is None:
         return False
-    _, node = made
+    _, node = producer
     if node.op in ("mean", "sum"):
         return _never_negative(b, node.args[0])
     return node.op == "square" or (node.op == "mul" and node.args[0] == node.args[1])
@@ -63,5 +63,5 @@ def _away_from_zero(clamp: Node) -> bool:
 
 
 def _without_nan(b: Builder, clamp: Node) -> bool:
-    made = b.maker(clamp.args[0])
-    return made is not None and made[1].op == "nan_to_num"
+    producer = b.producer(clamp.args[0])
+    return producer is not None and producer[1].op == "nan_to_num"

@@ -23,9 +23,9 @@ def snapshot(b: Builder) -> tuple[object, ...]:
         [v.name for v in b.values()],
         dict(b._reads),
         dict(b._types),
-        dict(b._made),
+        dict(b._producers),
         dict(b._counts),
-        set(b._gone),
+        set(b._overwritten),
         set(b._dropped),
         list(b._ops),
         (b._results, b._bytes, b._work),
@@ -243,7 +243,7 @@ def test_a_formula_that_holds_for_one_size_only_is_refused() -> None:
     with pytest.raises(Invalid, match=r"^\[1, 3\] cannot be reshaped to \(9,\)$"):
         builder.emit(TABLE["reshape"], (x,), {"shape": (9,)})
     (y,) = builder.emit(TABLE["reshape"], (x,), {"shape": (-1,)})
-    with pytest.raises(Invalid, match=r"^slice gives another formula at \{'n': 1\}$"):
+    with pytest.raises(Invalid, match=r"^slice: the formula of a result size does not hold at \{'n': 1\}$"):
         builder.emit(TABLE["slice"], (y,), {"dim": 0, "start": 0, "end": 5, "step": 1})
     assert [str(value.type) for value in builder.graph().values()] == ["float32[n,3]", "float32[3*n]"]
 

@@ -267,7 +267,7 @@ def test_foreign_json(text: bytes, message: str) -> None:
         (
             "attrs",
             {"dim": {"a": 1}, "sizes": [1, 2]},
-            "nodes[1] (split): attribute dim is no number, text or list of them",
+            "nodes[1] (split): attribute dim is neither a number, nor a string, nor a list of these",
         ),
         ("attrs", {"dim": 0.5, "sizes": [1, 2]}, "nodes[1] (split): dim must be an integer, not 0.5"),
         ("results", {"v1": "complex64[2]"}, "nodes[1] (split): 'complex64[2]' is no tensor type; expected e.g. "),
@@ -284,7 +284,7 @@ def test_a_foreign_node_is_named(key: str, item: object, message: str) -> None:
     assert refusal(changed(nodes=nodes), ARRAYS).startswith(f"crashes/x/{JSON_NAME}: {message}")
 
 
-DOMAINS = "expected any, positive, nonzero, within LOW HIGH or distinct ..."
+DOMAINS = "expected any, positive, nonzero, within LOW HIGH, or distinct LOW HIGH along AXIS"
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ DOMAINS = "expected any, positive, nonzero, within LOW HIGH or distinct ..."
     [
         ("role", "weight", "Invalid enum value 'weight' - at `$.inputs[1].role`"),
         ("layout", "channels_last", "Invalid enum value 'channels_last' - at `$.inputs[1].layout`"),
-        ("layout", "strided", "tensors: w0 cannot be strided: that is for inputs of rank 2 and more"),
+        ("layout", "strided", "tensors: w0 cannot be strided: only inputs of rank 2 and more can"),
         ("domain", "small", f"'small' is no domain; {DOMAINS}"),
         ("domain", "within 3 2", f"'within 3 2' is no domain; {DOMAINS}"),
         ("type", "float32[2,n+0]", "'n+0' is no dimension: write it n"),

@@ -160,9 +160,9 @@ def with_domain(type: str, domain: Domain, *numbers: int) -> Case:
             "x0 is int64[3], which has no axis 7 to be distinct 0 1 along 7",
         ),
         (with_domain("int64[]", distinct(0, 1, 0), 0), "x0 is int64[], which has no axis 0 to be distinct 0 1 along 0"),
-        (with_domain("uint8[1]", within(0, 999_999), 1), "x0 is uint8, whose numbers are not within 0 999999"),
-        (with_domain("uint8[1]", within(-1, 1), 1), "x0 is uint8, whose numbers are not within -1 1"),
-        (with_domain("bool[1]", within(0, 6), 1), "x0 is bool, whose numbers are not within 0 6"),
+        (with_domain("uint8[1]", within(0, 999_999), 1), "x0 is uint8, which cannot hold all numbers within 0 999999"),
+        (with_domain("uint8[1]", within(-1, 1), 1), "x0 is uint8, which cannot hold all numbers within -1 1"),
+        (with_domain("bool[1]", within(0, 6), 1), "x0 is bool, which cannot hold all numbers within 0 6"),
     ],
 )
 def test_numbers_outside_their_domain_are_refused(case: Case, message: str) -> None:
@@ -454,7 +454,7 @@ def test_inputs_of_two_dimensions_have_layouts(layout: Layout) -> None:
     check(laid_out(layout))
 
 
-NO_LAYOUT = "that is for inputs of rank 2 and more"
+NO_LAYOUT = "only inputs of rank 2 and more can"
 ROWS = np.array([[0, 1, 2], [0, 1, 2]], np.float32)
 SIGNS = np.array([[0, 1, 2], [-0.0, 1, 2]], np.float32)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fuzzer.triage.passes.base import Subject
 from generators.formal import formal
 from generators.graph import Case
-from generators.retype import given
+from generators.retype import with_sizes
 
 
 def close_sizes(subject: Subject) -> Iterator[Subject]:
@@ -33,7 +33,7 @@ def close_sizes(subject: Subject) -> Iterator[Subject]:
 
 def _closed(case: Case, known: Mapping[str, int]) -> Case:
     """With these symbols bound for good in all inputs; the rest follows by inference."""
-    return replace(case, graph=formal(given(case.graph, case.sizes, known), case.graph.symbols))
+    return replace(case, graph=formal(with_sizes(case.graph, case.sizes, known), case.graph.symbols))
 
 
 def _at(case: Case, sizes: Mapping[str, int]) -> Case:
