@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "fuzzer" / 
 
 from planted import PLANTED, bed  # noqa: E402 - where the tests keep them
 
-from fuzzer.triage.blame import NOBODY  # noqa: E402
+from fuzzer.signature.blame import NOBODY  # noqa: E402
 
 GOAL = 0.9
 

@@ -32,8 +32,8 @@ from fuzzer.campaign import index  # noqa: E402
 from fuzzer.campaign.rows import Learnt, row_of  # noqa: E402
 from fuzzer.campaign.store import Store  # noqa: E402
 from fuzzer.cluster import driver as driver_module  # noqa: E402
+from fuzzer.cluster.collection import SUMS_EVERY, Granary, Harvest, Lesson  # noqa: E402
 from fuzzer.cluster.driver import BEAT_SECONDS, Driver, Order  # noqa: E402
-from fuzzer.cluster.harvest import SUMS_EVERY, Granary, Harvest, Lesson  # noqa: E402
 from fuzzer.lanes import EVERY_LANE  # noqa: E402
 from generators.ops import OPS  # noqa: E402
 from oracles.lane import LaneSpec  # noqa: E402

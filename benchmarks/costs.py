@@ -23,11 +23,11 @@ from guidance import failures_of
 
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.hazards import typed_operators
-from fuzzer.campaign.mix import lanes_of
+from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.unsupported_operators import SAME_ROAD
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.settings import DRAWN, LaneMix, Settings
-from fuzzer.support import SAME_ROAD
 from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
 from oracles import judge_all

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.campaign import index, state
-from fuzzer.isolate.processes import resident_bytes
+from fuzzer.system.processes import resident_bytes
 from fuzzer.watching.resources import descendants
 
 EVERY = 10.0
@@ -82,7 +82,7 @@ def _is_zygote(pid: int) -> bool:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
-    return b"fuzzer.isolate.zygote" in words and os.getpgid(pid) != pid  # a child leads a group of its own
+    return b"fuzzer.children.zygote" in words and os.getpgid(pid) != pid  # a child leads a group of its own
 
 
 def _is_zombie(pid: int) -> bool:

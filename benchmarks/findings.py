@@ -12,8 +12,9 @@ import argparse
 import statistics
 from pathlib import Path
 
-from fuzzer.report import finding_file, repro
-from fuzzer.report.record import read
+from fuzzer.findings import finding_file
+from fuzzer.findings.record import read
+from fuzzer.report import repro
 
 
 def main() -> None:

@@ -22,17 +22,16 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.counts import Counts
 from fuzzer.campaign.features import features_of, of_case
 from fuzzer.campaign.guidance import YIELD, Guidance
 from fuzzer.campaign.hazards import Hazards, Typed
-from fuzzer.campaign.mix import lanes_of
+from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.name_counts import Counts
+from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.settings import DRAWN, LaneMix, Settings
-from fuzzer.triage import known
+from fuzzer.signature import Signature, known, signature_of
 from fuzzer.triage.reproduce import judged_run
-from fuzzer.triage.signature import Signature, signature_of
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Component, Finding

@@ -27,13 +27,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from fuzzer.campaign import corpus
-from fuzzer.lanes.base import build_model, from_torch, to_torch
-from fuzzer.lanes.coverage import Subject
-from fuzzer.seeds import pt2
+from fuzzer.children.coverage import Subject
+from fuzzer.isolate.validity import Validity
+from fuzzer.lanes.base.bench import build_model, from_torch, to_torch
+from fuzzer.seeds import corpus, pt2
 from fuzzer.seeds.imported import files_of, run
 from fuzzer.seeds.resolve import resolve
-from fuzzer.validity import Validity
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, Graph, Input, Role, Value

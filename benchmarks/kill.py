@@ -20,8 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from fuzzer.isolate.processes import start_time
-from fuzzer.report import finding_file
+from fuzzer.findings import finding_file
+from fuzzer.system.processes import start_time
 
 GRACE_SECONDS = 5.0
 

@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.settings import Settings
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import LANES, TORCH, TORCH_ENVELOPE, TORCH_F64
-from fuzzer.settings import Settings
 from oracles import judge_all
 
 

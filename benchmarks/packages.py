@@ -113,10 +113,9 @@ def main() -> None:
     order = in_order(structure)
     if options.draw:
         print(drawing(structure, order))
-    print(
-        f"{len(structure.packages)} packages and loose modules, {len(structure.arrows)} arrows, "
-        f"{len(structure.upward(order))} upward, {len(structure.circle())} in circles, {len(structure.loose)} loose modules"
-    )
+    counts = f"{len(structure.packages)} packages and loose modules, {len(structure.arrows)} arrows"
+    print(f"{counts}, {len(structure.upward(order))} upward, {len(structure.circle())} in circles")
+    print(f"{len(structure.loose)} loose modules")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from fuzzer.lanes.base import Bench, Step, from_torch
+from fuzzer.lanes.base.bench import Bench, Step, from_torch
 from fuzzer.lanes.faulty import FaultyLane
 from generators import torch_source
 from generators.graph import DType

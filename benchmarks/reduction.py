@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.mix import lanes_of
+from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.executor import Executor
-from fuzzer.isolate.preload import read
-from fuzzer.isolate.toolchain import HOST
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.settings import DRAWN, LaneMix, Settings
+from fuzzer.toolchains.preload import read
+from fuzzer.toolchains.toolchain import HOST
 from fuzzer.triage.investigate import Confirmed, Sighting, confirm_and_reduce, sightings
 from fuzzer.triage.reproduce import judged_by, judged_run
 from generators.builder import Limits

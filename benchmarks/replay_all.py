@@ -16,8 +16,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fuzzer.report import finding_file
-from fuzzer.report.finding_file import FindingDoc
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
 
 BLOCKED = """
 import runpy, sys

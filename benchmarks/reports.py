@@ -19,8 +19,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.report import finding_file, issue, repro
-from fuzzer.report.record import Record, read
+from fuzzer.findings import finding_file
+from fuzzer.findings.record import Record, read
+from fuzzer.report import issue, repro
 
 SECONDS = 300
 

@@ -26,12 +26,12 @@ from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.features import features_of, of_case
 from fuzzer.campaign.guidance import CANDIDATES, Guidance
 from fuzzer.campaign.hazards import ended_well, typed_operators
-from fuzzer.campaign.mix import lanes_of
+from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.settings import DRAWN, LaneMix, Settings
+from fuzzer.signature import Signature
 from fuzzer.triage.reproduce import judged_run
-from fuzzer.triage.signature import Signature
 from generators.graph import Case
 from oracles import judge_all
 from oracles.lane import Importer

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.campaign import state
-from fuzzer.isolate.processes import own_cpu_seconds
+from fuzzer.system.processes import own_cpu_seconds
 
 
 @dataclass(frozen=True)

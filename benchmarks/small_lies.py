@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzer.honesty import Order, each_result
+from fuzzer.evaluation.honesty import Order, each_result
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import HONEST_LANES, TORCH
 from generators.graph import Case, holds_floats

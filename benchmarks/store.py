@@ -20,10 +20,10 @@ from fuzzer.campaign import index
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.settings import LaneMix, Settings
 from fuzzer.campaign.store import Store
-from fuzzer.isolate.processes import resident_bytes
 from fuzzer.lanes import LANES
-from fuzzer.settings import LaneMix, Settings
+from fuzzer.system.processes import resident_bytes
 from generators.graph import Array
 from oracles.lane import LaneSpec
 from oracles.outcome import Facts, Outcome, Raised, Ran, Result, Stage, Unsupported

@@ -1,6 +1,6 @@
-"""Which operators do TVM's importers plainly not take? Prints the text of `fuzzer/unsupported.txt`.
+"""Which operators do TVM's importers plainly not take? Prints the text of `fuzzer/campaign/unsupported.txt`.
 
-    python benchmarks/support.py > fuzzer/unsupported.txt
+    python benchmarks/support.py > fuzzer/campaign/unsupported.txt
 
 Cases of one operator each through a lane of each importer; an importer stands behind an operator where it says
 "unsupported" of every case. A graph with such an operator tests nothing else on that road.
@@ -18,9 +18,9 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from fuzzer.campaign.unsupported_operators import IMPORTERS
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import TORCH, TVM_LANES
-from fuzzer.support import IMPORTERS
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Case

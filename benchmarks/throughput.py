@@ -15,11 +15,11 @@ from collections import Counter
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.mix import lanes_of
+from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.campaign.tally import Tally
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.settings import DRAWN, LaneMix, Settings
 from fuzzer.triage.reproduce import judged_run
 from oracles import judge_all
 

@@ -16,8 +16,8 @@ import time
 from collections import Counter
 from fnmatch import fnmatchcase
 
-from fuzzer.lanes.validity import NOT_FINITE, OK, prepare
-from fuzzer.lanes.validity import verdict as judge
+from fuzzer.children.validity import NOT_FINITE, OK, prepare
+from fuzzer.children.validity import verdict as judge
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Case, Invalid, Profile

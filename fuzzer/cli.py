@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from fuzzer.exit_codes import Exit
-from fuzzer.isolate import secrets
-from fuzzer.terminal import say
+from fuzzer.system import secrets
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import say
 
 VERBS = {
     "run": "Fuzz: start the campaign in DIR, or continue it.",
@@ -124,7 +124,7 @@ def _reported(error: Exception) -> Exit:
     """Print what the user can mend, in one line; raise what is a bug of difftvm's. The types are imported here: they
     load numpy, which `fuzz --help` does without."""
     from fuzzer.campaign.lock import Busy
-    from fuzzer.isolate.executor import EnvironmentMissing
+    from fuzzer.system.environment import EnvironmentMissing
     from generators.graph import Invalid
 
     match error:

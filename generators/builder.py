@@ -27,8 +27,8 @@ from generators.graph import (
 from generators.limits import LONG, TILES
 from generators.limits import SIZES as SIZES
 from generators.limits import Limits as Limits
-from generators.sure import unsafe_operands
 from generators.symbolic import Size
+from generators.zero_sensitivity import unsafe_operands
 
 if TYPE_CHECKING:  # the table's rows import this module
     from generators.ops.base import Op

@@ -8,19 +8,7 @@ from typing import assert_never
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, component_of
 from oracles.lane import Engine
-from oracles.outcome import (
-    Built,
-    Cause,
-    Died,
-    MutantFate,
-    Outcomes,
-    Raised,
-    Ran,
-    Skipped,
-    Stage,
-    TimedOut,
-    Unsupported,
-)
+from oracles.outcome import Built, Cause, Died, MutantFate, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
 from oracles.reference import eager_run
 
 

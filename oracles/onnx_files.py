@@ -3,7 +3,7 @@
 A file can be wrong in ways that its importer cannot mend, so TVM is to blame only for a file that another reader has
 confirmed: onnxruntime runs it, or the interpreter of the onnx package gives PyTorch's result. The latter alone takes
 inputs and outputs of bfloat16; it is as strict as the package's checker and onnxruntime together
-(`fuzzer/lanes/onnx_reference.py`).
+(`fuzzer/lanes/onnx/other_readers.py`).
 
 A result is not wrong where another reader gives the same one: a file in float16 says where it is rounded, and
 onnxruntime, which computes in float32, is nearer to PyTorch than the file is.

@@ -7,20 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from generators.check import check, retyped
-from generators.graph import (
-    Array,
-    Attrs,
-    Case,
-    DType,
-    Form,
-    Graph,
-    Input,
-    Layout,
-    Node,
-    Role,
-    TensorType,
-    Value,
-)
+from generators.graph import Array, Attrs, Case, DType, Form, Graph, Input, Layout, Node, Role, TensorType, Value
 from generators.ops import TABLE
 
 ROLES = {"w": Role.PARAM, "b": Role.BUFFER}

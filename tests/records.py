@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fuzzer.onnx_model import OnnxModel
-from fuzzer.report import finding_file
-from fuzzer.report.record import Record, record_of
-from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
+from fuzzer.cases.onnx_model import OnnxModel
+from fuzzer.findings import finding_file
+from fuzzer.findings.record import Record, record_of
+from fuzzer.signature import signature_of
+from fuzzer.signature.blame import NOBODY, NOWHERE, Blame, Releases
 from fuzzer.triage.investigate import Confirmed
-from fuzzer.triage.signature import signature_of
 from generators.graph import Case
 from oracles.finding import Component, Evidence, Finding, Kind
 from oracles.lane import LaneSpec

@@ -18,10 +18,10 @@ import numpy as np
 from graphs_by_hand import case_of, numbered
 from records import record
 
+from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
+from fuzzer.findings.record import Record
 from fuzzer.lanes import EVERY_LANE, TVM_LANES, readers_of
-from fuzzer.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
 from fuzzer.report import repro, repro_target
-from fuzzer.report.record import Record
 from generators.graph import Case, DType, Graph, Input, Symbol, TensorType
 from generators.graph import Node as Call
 from generators.graph import Value as Name

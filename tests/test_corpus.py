@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer import corpus
-from fuzzer.corpus import Expected, Quiet, Sign, gives, in_words, seen_in_words
-from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.children.validity import OK, verdict
+from fuzzer.evaluation import founding_cases
+from fuzzer.evaluation.founding_cases import Expected, Quiet, Sign, gives, in_words, seen_in_words
 from fuzzer.lanes import EVERY_ROAD, TVM_LANES
-from fuzzer.lanes.validity import OK, verdict
+from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import registry
 from generators import case_file
 from generators.check import check
@@ -77,7 +77,7 @@ def test_case_runs_in_eager_pytorch_with_finite_results(folder: Path) -> None:
 
 
 def test_each_case_says_what_it_must_give() -> None:
-    entries = corpus.read()
+    entries = founding_cases.read()
     assert [entry.folder.name for entry in entries] == [folder.name for folder in CORPUS]
     assert all(entry.expected for entry in entries)
 
@@ -85,14 +85,14 @@ def test_each_case_says_what_it_must_give() -> None:
 def test_lanes_of_expectations_are_those_of_campaigns() -> None:
     """Whole: what a campaign's lane of that name does, theirs does."""
     named = {lane.name: lane for lane in EVERY_ROAD}
-    lanes = [each.lane for entry in corpus.read() for each in entry.expected]
+    lanes = [each.lane for entry in founding_cases.read() for each in entry.expected]
     assert [lane for lane in lanes if lane.variant != CONTRADICTION and lane != named[lane.name]] == []
 
 
 def test_the_founding_bugs_are_findings() -> None:
     found = {
         (entry.name, each.lane.name): (each.gives.kind, each.gives.where)
-        for entry in corpus.read()
+        for entry in founding_cases.read()
         for each in entry.expected
         if isinstance(each.gives, Sign)
     }
@@ -109,12 +109,12 @@ GOOD = {"lane": {"name": "l", "engine": "tvm"}, "gives": SIGN}
 
 
 def test_an_expectation_is_read(tmp_path: Path) -> None:
-    path = tmp_path / corpus.NAME
-    assert corpus.expectations(path) == ()
+    path = tmp_path / founding_cases.NAME
+    assert founding_cases.expectations(path) == ()
     path.write_text(json.dumps({"format": 1, "expected": [GOOD, {**GOOD, "gives": "result"}]}))
     lane = LaneSpec("l", LANE.engine)
     sign = Sign(Kind.BLOAT, Component.TVM, Stage.COMPILE)
-    assert corpus.expectations(path) == (Expected(lane, sign), Expected(lane, Quiet.RESULT))
+    assert founding_cases.expectations(path) == (Expected(lane, sign), Expected(lane, Quiet.RESULT))
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_an_expectation_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_expectation_is_refused(tmp_path: Path, document: object, says: str) -> None:
-    path = tmp_path / corpus.NAME
+    path = tmp_path / founding_cases.NAME
     path.write_text(json.dumps(document) if document != "" else "")
     with pytest.raises(Invalid) as error:
-        corpus.expectations(path)
+        founding_cases.expectations(path)
     assert str(error.value).startswith(f"{path}: ")
     assert says in str(error.value)
     assert "\n" not in str(error.value)
@@ -149,13 +149,13 @@ def test_what_is_no_expectation_is_refused(tmp_path: Path, document: object, say
 
 def test_a_corpus_without_cases_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="there are no cases in it"):
-        corpus.read(tmp_path)
+        founding_cases.read(tmp_path)
 
 
 def test_nothing_runs_where_a_toolchain_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(EnvironmentMissing, match=r"`fuzz toolchain add relay`"):
-        next(corpus.run(corpus.read()))
+        next(founding_cases.run(founding_cases.read()))
 
 
 # --- exactly that, and nothing else
@@ -230,13 +230,13 @@ def test_the_list() -> None:
     assert out.endswith("8 cases; next: python -m fuzzer.cli corpus --founding --run\n")
     listed = json.loads(_fuzz("--json")[1])
     assert [each["name"] for each in listed] == [folder.name for folder in CORPUS]
-    assert [len(each["expected"]) for each in listed] == [len(entry.expected) for entry in corpus.read()]
+    assert [len(each["expected"]) for each in listed] == [len(entry.expected) for entry in founding_cases.read()]
 
 
 @pytest.mark.tvm
 def test_what_the_host_gives(tmp_path: Path) -> None:
     """No oracle objects to the founding cases in today's TVM, on the lanes that they name."""
-    checks = list(corpus.run(_only("host")))
+    checks = list(founding_cases.run(_only("host")))
     assert [each for each in checks if not each.ok] == []
     assert {each.case for each in checks} == {folder.name for folder in CORPUS}
 
@@ -261,7 +261,7 @@ def test_every_founding_case_gives_exactly_what_it_must() -> None:
 @pytest.mark.tvm
 def test_a_case_that_gives_something_else_is_seen(tmp_path: Path) -> None:
     shutil.copytree(CORPUS[0].parent / "loop", tmp_path / "loop")
-    path = tmp_path / "loop" / corpus.NAME
+    path = tmp_path / "loop" / founding_cases.NAME
     host = json.loads(path.read_text())["expected"][:1]
     path.write_text(json.dumps({"format": 1, "expected": [{**host[0], "gives": "unsupported"}]}))
     code, out = _fuzz("--corpus", str(tmp_path), "--run")
@@ -272,8 +272,10 @@ def test_a_case_that_gives_something_else_is_seen(tmp_path: Path) -> None:
     )
 
 
-def _only(toolchain: str) -> list[corpus.Entry]:
+def _only(toolchain: str) -> list[founding_cases.Entry]:
     return [
-        corpus.Entry(entry.folder, entry.case, tuple(e for e in entry.expected if e.lane.toolchain == toolchain))
-        for entry in corpus.read()
+        founding_cases.Entry(
+            entry.folder, entry.case, tuple(e for e in entry.expected if e.lane.toolchain == toolchain)
+        )
+        for entry in founding_cases.read()
     ]

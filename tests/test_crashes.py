@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.exit_codes import Exit
+from fuzzer.findings import finding_file
+from fuzzer.findings.record import Record, read
+from fuzzer.findings.replay import replay
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.replay import replay
-from fuzzer.report import finding_file, issue, repro
-from fuzzer.report.record import Record, read
+from fuzzer.report import issue, repro
+from fuzzer.signature import signature_of
+from fuzzer.system.exit_codes import Exit
 from fuzzer.toolchains.registry import find
-from fuzzer.triage.signature import signature_of
 from generators.check import check
 from oracles.finding import Component
 

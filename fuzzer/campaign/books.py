@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from fuzzer.campaign.disk_space import Room, is_full
 from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.room import Room, is_full
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
 

@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.campaign import corpus
-from fuzzer.campaign.numbers import Share
-from fuzzer.open_sizes import at_each_size
-from fuzzer.settings import Settings
-from fuzzer.support import operators
+from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.test_numbers import Share
+from fuzzer.campaign.unsupported_operators import operators
+from fuzzer.cases.open_sizes import at_each_size
+from fuzzer.seeds import corpus
 from generators.choice import ChoiceSource, NumpySource
 from generators.graph import Case
 from generators.motifs import MOTIFS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from fuzzer.campaign.numbers import Numbers
-from fuzzer.settings import RunLimits
+from fuzzer.campaign.settings import RunLimits
+from fuzzer.campaign.test_numbers import Numbers
 
 
 class Dealer:

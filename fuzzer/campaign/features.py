@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fuzzer.triage.signature import lacking, signature_of
+from fuzzer.signature import lacking, signature_of
 from generators.graph import Attr, Case, DType
 from oracles.finding import Finding
 from oracles.lane import Engine

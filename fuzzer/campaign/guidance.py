@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fuzzer.campaign.cases import Drawing, drawing
-from fuzzer.campaign.counts import Counts
 from fuzzer.campaign.features import features_of, is_of_case, of_case
 from fuzzer.campaign.hazards import NO_OPERAND, Hazards, ended_well, typed_operators
+from fuzzer.campaign.name_counts import Counts
 from fuzzer.campaign.rows import Learnt
-from fuzzer.settings import Settings
-from fuzzer.support import takes
+from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.unsupported_operators import takes
 from generators.choice import NumpySource
 from generators.graph import Case, DType
 from oracles.finding import Finding

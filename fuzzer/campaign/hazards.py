@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fuzzer.campaign.rows import Hazard
-from fuzzer.support import SAME_ROAD
+from fuzzer.campaign.unsupported_operators import SAME_ROAD
 from generators.graph import DType, Graph
 from oracles.finding import Component, Finding
 from oracles.lane import Engine, Importer

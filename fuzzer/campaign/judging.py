@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzzer.availability import is_for_a_device
+from fuzzer.lanes.base.availability import is_for_a_device
 from fuzzer.triage.reproduce import Run
 from generators.graph import Case
 from oracles import judge_all

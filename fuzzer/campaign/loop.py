@@ -9,22 +9,22 @@ from fuzzer.campaign.activity import Activity
 from fuzzer.campaign.books import Books
 from fuzzer.campaign.cases import Cases
 from fuzzer.campaign.dealer import Dealer
+from fuzzer.campaign.disk_space import Room, is_full
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.gated_lab import GatedLab, Stopping
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.judging import judged
-from fuzzer.campaign.mix import lanes_of
-from fuzzer.campaign.numbers import Numbers
-from fuzzer.campaign.room import Room, is_full
+from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
+from fuzzer.campaign.test_numbers import Numbers
 from fuzzer.campaign.triage import Triage
 from fuzzer.campaign.trouble import Trouble
-from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Lab
-from fuzzer.isolate.processes import give_back_memory
-from fuzzer.settings import Settings
-from fuzzer.terminal import say
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.processes import give_back_memory
+from fuzzer.system.terminal import say
 from fuzzer.triage.investigate import sightings
 from fuzzer.triage.reproduce import is_valid, judged_run
 from generators.graph import Case, Invalid

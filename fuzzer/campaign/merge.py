@@ -11,8 +11,8 @@ from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.store import Store, findings_in
-from fuzzer.files import copy_folder
-from fuzzer.report import finding_file
+from fuzzer.findings import finding_file
+from fuzzer.system.files import copy_folder
 from generators import case_file
 from generators.graph import Invalid
 from generators.plain_file import LINK

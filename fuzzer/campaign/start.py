@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from fuzzer.campaign.loop import Campaign
-from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.campaign.signals import Pause, on_first_signal
 from fuzzer.isolate.fleet import Backend, Fleet, Place
-from fuzzer.isolate.toolchain import HOST_NAME
-from fuzzer.selftest import self_test
-from fuzzer.signals import Pause, on_first_signal
-from fuzzer.terminal import say
+from fuzzer.isolate.selftest import self_test
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.terminal import say
+from fuzzer.toolchains.toolchain import HOST_NAME
 
 
 def to_stop() -> threading.Event:

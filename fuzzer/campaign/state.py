@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from fuzzer.campaign.tally import Tally
-from fuzzer.files import write_atomically
+from fuzzer.system.files import write_atomically
 from generators.graph import Invalid
 
 FORMAT = 1

@@ -25,22 +25,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from fuzzer import onnx_model
 from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import locked, why_no_index
 from fuzzer.campaign.rows import NOTHING, Learnt, Row
 from fuzzer.campaign.state import State
-from fuzzer.files import copy_folder, write_atomically, write_folder
-from fuzzer.isolate.secrets import blanked
+from fuzzer.cases import onnx_model
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.record import AFTER, BEFORE, ONNX, record_of
 from fuzzer.lanes import EVERY_LANE
-from fuzzer.report import finding_file, issue, repro
-from fuzzer.report.finding_file import FindingDoc
-from fuzzer.report.record import AFTER, BEFORE, ONNX, record_of
-from fuzzer.terminal import say
-from fuzzer.triage import known as known_behaviour
+from fuzzer.report import issue, repro
+from fuzzer.signature import Signature, signature_of, twins
+from fuzzer.signature import known as known_behaviour
+from fuzzer.system.files import copy_folder, write_atomically, write_folder
+from fuzzer.system.secrets import blanked
+from fuzzer.system.terminal import say
 from fuzzer.triage.investigate import Confirmed, Sighting
-from fuzzer.triage.signature import Signature, signature_of, twins
 from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec

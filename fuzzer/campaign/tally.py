@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from fuzzer.triage.signature import lacking
+from fuzzer.signature import lacking
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from fuzzer.campaign.activity import Activity
 from fuzzer.campaign.gated_lab import GatedLab
+from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
-from fuzzer.report.finding_file import FindingDoc
+from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.report.own_script import warning, with_own_script
-from fuzzer.settings import Settings
-from fuzzer.terminal import say
+from fuzzer.system.terminal import say
 from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.investigate import Sighting, investigate
 from generators.graph import Case

@@ -7,7 +7,7 @@ import traceback
 
 from fuzzer.campaign.dealer import Dealer
 from fuzzer.campaign.store import Store
-from fuzzer.terminal import say
+from fuzzer.system.terminal import say
 from generators.graph import Case
 
 TROUBLE = 10

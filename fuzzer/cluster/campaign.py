@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 
+from fuzzer.campaign.signals import on_first_signal
 from fuzzer.campaign.store import Store
 from fuzzer.cluster.driver import Driver, Order
 from fuzzer.cluster.remote import connected
-from fuzzer.signals import on_first_signal
-from fuzzer.terminal import say
+from fuzzer.system.terminal import say
 
 
 def run_campaign(order: Order, store: Store) -> Driver:

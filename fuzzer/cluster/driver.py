@@ -14,18 +14,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fuzzer.campaign.disk_space import RESERVE, Room, free_bytes, is_full
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.merge import bring
-from fuzzer.campaign.room import RESERVE, Room, free_bytes, is_full
 from fuzzer.campaign.store import Store
-from fuzzer.cluster import deal
-from fuzzer.cluster.deal import Deal, Round, Shape, fitting, shapes_of, the_round
-from fuzzer.cluster.harvest import Harvest, Lesson, corpus_of
+from fuzzer.cluster import assignment
+from fuzzer.cluster.assignment import Deal, Round, Shape, fitting, shapes_of, the_round
+from fuzzer.cluster.collection import Harvest, Lesson, corpus_of
 from fuzzer.cluster.progress import Progress
 from fuzzer.cluster.remote import Remote
-from fuzzer.report import finding_file
-from fuzzer.report.finding_file import FindingDoc
-from fuzzer.watching.words import number_of
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.watching.formatting import number_of
 from generators.graph import Invalid
 from generators.plain_file import read_plain
 
@@ -297,7 +297,7 @@ class Driver:
                 shutil.rmtree(path.parent)
 
     def _save(self) -> None:
-        deal.write(self.store.folder, self._round)
+        assignment.write(self.store.folder, self._round)
 
     # --- the end
 

@@ -1,6 +1,6 @@
 """A node's campaign: an ordinary one in a directory of its own, run by `fuzz run` in a process of its own.
 
-What supervises it may be killed at any moment: the process then ends cleanly (`fuzzer.cluster.node_main`), and whoever
+What supervises it may be killed at any moment: the process then ends cleanly (`fuzzer.children.node`), and whoever
 comes next goes on in the same directory.
 """
 
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fuzzer.campaign import lock, store
-from fuzzer.cluster.deal import Deal
-from fuzzer.cluster.harvest import NOTHING, Granary, Harvest, Lesson, plant
+from fuzzer.cluster.assignment import Deal
+from fuzzer.cluster.collection import NOTHING, Granary, Harvest, Lesson, plant
 
 LOG = "node.log"
 LOG_BYTES = 2000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fuzzer.campaign.store import Store
-from fuzzer.watching.glance import Rates
-from fuzzer.watching.words import duration, number_of
+from fuzzer.watching.formatting import duration, number_of
+from fuzzer.watching.snapshot import Rates
 
 LINE_SECONDS = 10.0
 

@@ -12,10 +12,10 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from fuzzer.cluster.deal import Deal
-from fuzzer.cluster.harvest import Harvest, Lesson
-from fuzzer.isolate import secrets
-from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.cluster.assignment import Deal
+from fuzzer.cluster.collection import Harvest, Lesson
+from fuzzer.system import secrets
+from fuzzer.system.environment import EnvironmentMissing
 
 LOCAL = "local"
 

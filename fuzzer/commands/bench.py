@@ -10,10 +10,10 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzzer import honesty as honest
+from fuzzer.campaign.signals import on_first_signal
+from fuzzer.evaluation import honesty as honest
 from fuzzer.isolate.executor import Executor
-from fuzzer.signals import on_first_signal
-from fuzzer.terminal import next_line
+from fuzzer.system.terminal import next_line
 
 bench = typer.Typer(help="Figures about the fuzzer itself.", add_completion=False, rich_markup_mode=None)
 

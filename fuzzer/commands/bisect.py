@@ -11,19 +11,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from fuzzer import replay as replaying
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
+from fuzzer.findings import replay as replaying
+from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import Fleet, Place
-from fuzzer.isolate.toolchain import HOST, Toolchain
-from fuzzer.report.repro import headline
-from fuzzer.terminal import next_line, print_json, say
+from fuzzer.signature import signature_of
+from fuzzer.signature.blame import Releases, Verdict
+from fuzzer.system.terminal import next_line, print_json, say
 from fuzzer.toolchains import install, registry
 from fuzzer.toolchains.lanes import named, runs_in
 from fuzzer.toolchains.registry import finder
-from fuzzer.triage.blame import Releases, Verdict
+from fuzzer.toolchains.toolchain import HOST, Toolchain
 from fuzzer.triage.blame.releases import Fate, Release, fates, told, with_recorded
-from fuzzer.triage.signature import signature_of
 from generators.graph import Invalid
 from oracles.lane import LaneSpec
 

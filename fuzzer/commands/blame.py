@@ -9,15 +9,15 @@ from typing import Annotated
 
 import typer
 
-from fuzzer import replay as replaying
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
+from fuzzer.findings import replay as replaying
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.terminal import next_line, print_json
+from fuzzer.signature import signature_of
+from fuzzer.signature.blame import Blame
+from fuzzer.system.terminal import next_line, print_json
 from fuzzer.toolchains.registry import finder
-from fuzzer.triage.blame import Blame
 from fuzzer.triage.blame.search import blame as find
-from fuzzer.triage.signature import signature_of
 
 
 def blame(

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from fuzzer import corpus as shipped
 from fuzzer.commands.options import JsonFlag
 from fuzzer.commands.progress import working
-from fuzzer.corpus import Check, Entry
-from fuzzer.exit_codes import Exit
-from fuzzer.terminal import next_line, print_json
+from fuzzer.evaluation import founding_cases as shipped
+from fuzzer.evaluation.founding_cases import Check, Entry
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import next_line, print_json
 
 
 def corpus(

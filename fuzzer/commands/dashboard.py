@@ -11,9 +11,9 @@ import typer
 from fuzzer.dashboard.data import Data, gather
 from fuzzer.dashboard.page import html
 from fuzzer.dashboard.serve import LOOPBACK, server
-from fuzzer.files import write_atomically
-from fuzzer.terminal import next_line, print_json, say
-from fuzzer.watching.words import number_of
+from fuzzer.system.files import write_atomically
+from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.watching.formatting import number_of
 from generators.graph import Invalid
 
 

@@ -10,15 +10,15 @@ import typer
 
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import working
-from fuzzer.exit_codes import Exit
 from fuzzer.isolate import sanitizer
 from fuzzer.isolate.device_check import devices_here
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.isolate.toolchain import HOST_NAME
+from fuzzer.isolate.selftest import Check, self_test
 from fuzzer.lanes import LANES, TVM_LANES
-from fuzzer.selftest import Check, self_test
-from fuzzer.terminal import next_line, print_json
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import next_line, print_json
 from fuzzer.toolchains.registry import finder
+from fuzzer.toolchains.toolchain import HOST_NAME
 
 
 def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:

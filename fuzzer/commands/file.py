@@ -20,7 +20,7 @@ from fuzzer.filing.office import Office, WhenNeeded
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.sync import Seen, counts, sync
 from fuzzer.filing.tracker import PUBLIC, Tracker
-from fuzzer.terminal import next_line, print_json
+from fuzzer.system.terminal import next_line, print_json
 from generators.graph import Invalid
 
 

@@ -10,9 +10,9 @@ import typer
 
 from fuzzer.commands.options import JsonFlag, ops_named
 from fuzzer.commands.progress import working
-from fuzzer.gen import Order
-from fuzzer.gen import run as generate_cases
-from fuzzer.terminal import next_line, say
+from fuzzer.evaluation.generation import Order
+from fuzzer.evaluation.generation import run as generate_cases
+from fuzzer.system.terminal import next_line, say
 from generators.builder import Limits
 from generators.graph import Profile
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from fuzzer.campaign import corpus
 from fuzzer.commands.options import JsonFlag
+from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, files_of, run
-from fuzzer.terminal import next_line, print_json, say
+from fuzzer.system.terminal import next_line, print_json, say
 
 
 def import_models(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fuzzer import lane_table
+from fuzzer.campaign import lane_table
 from fuzzer.commands.options import JsonFlag
-from fuzzer.terminal import print_json
+from fuzzer.system.terminal import print_json
 
 
 def lanes(json: JsonFlag = False) -> None:

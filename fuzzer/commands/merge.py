@@ -10,8 +10,8 @@ import typer
 
 from fuzzer.campaign import merge as merging
 from fuzzer.commands.options import JsonFlag
-from fuzzer.terminal import next_line, print_json
-from fuzzer.watching.words import number_of
+from fuzzer.system.terminal import next_line, print_json
+from fuzzer.watching.formatting import number_of
 
 
 def merge(

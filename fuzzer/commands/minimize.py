@@ -11,15 +11,15 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzzer import minimize as minimizing
+from fuzzer.campaign import minimize as minimizing
+from fuzzer.campaign.minimize import Minimized
 from fuzzer.campaign.store import Store
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
-from fuzzer.exit_codes import Exit
+from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.minimize import Minimized
-from fuzzer.report import finding_file
-from fuzzer.terminal import next_line, print_json
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import next_line, print_json
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.size import Size
 

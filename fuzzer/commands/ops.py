@@ -13,7 +13,7 @@ from rich.table import Table
 from fuzzer.commands.options import JsonFlag, ops_named
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
-from fuzzer.terminal import print_json
+from fuzzer.system.terminal import print_json
 from generators.ops import OPS
 from generators.ops.base import no_attrs
 

@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from fuzzer.exit_codes import Exit
-from fuzzer.terminal import say
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import say
 
 if TYPE_CHECKING:
     from fuzzer.isolate.fleet import Lab

@@ -13,16 +13,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from fuzzer import replay as replaying
 from fuzzer.commands.options import JsonFlag, PreloadFile, lanes_named
 from fuzzer.commands.progress import Counted, working
-from fuzzer.exit_codes import Exit
+from fuzzer.findings import replay as replaying
+from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.fleet import Fleet, Place
-from fuzzer.isolate.toolchain import HOST_NAME
-from fuzzer.report.finding_file import FindingDoc
-from fuzzer.terminal import print_json, program, say
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import print_json, program, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
+from fuzzer.toolchains.toolchain import HOST_NAME
 from oracles.lane import LaneSpec
 
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from fuzzer.files import write_atomically
+from fuzzer.findings.record import read
 from fuzzer.report.document import Format, joined, text
-from fuzzer.report.record import read
-from fuzzer.terminal import next_line
+from fuzzer.system.files import write_atomically
+from fuzzer.system.terminal import next_line
 from generators.graph import Invalid
 
 

@@ -11,34 +11,34 @@ from typing import Annotated
 
 import typer
 
-from fuzzer.availability import available
+from fuzzer.campaign.disk_space import GB, RESERVE
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.numbers import Share, parsed
-from fuzzer.campaign.room import GB, RESERVE
-from fuzzer.campaign.screen import found_line
+from fuzzer.campaign.settings import DRAWN, Disk, LaneMix, RunLimits, Settings
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import ERRORS, Store
+from fuzzer.campaign.test_numbers import Share, parsed
 from fuzzer.cluster.campaign import run_campaign
 from fuzzer.cluster.driver import Driver, Order
 from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
 from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames, lanes_named, ops_named
-from fuzzer.exit_codes import Exit
 from fuzzer.filing.auto import asked_for
 from fuzzer.filing.gates import may_be_filed
 from fuzzer.filing.office import Office
 from fuzzer.filing.tracker import PUBLIC
-from fuzzer.isolate.devices import Device
+from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.isolate.processes import keep_memory_tight
-from fuzzer.isolate.toolchain import HOST, HOST_NAME
 from fuzzer.lanes import OFTEN, RELAY_OFTEN, RELAY_ROADS, RELAY_SAMPLED, SAMPLED_LANES, SCREENING
-from fuzzer.report import finding_file
-from fuzzer.settings import DRAWN, Disk, LaneMix, RunLimits, Settings
-from fuzzer.terminal import next_line, print_json, say
+from fuzzer.lanes.base.availability import available
+from fuzzer.system.devices import Device
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.processes import keep_memory_tight
+from fuzzer.system.terminal import next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
-from fuzzer.watching.watching import watched
-from fuzzer.watching.words import could_not_be_done, number_of
+from fuzzer.toolchains.toolchain import HOST, HOST_NAME
+from fuzzer.watching.formatting import could_not_be_done, number_of
+from fuzzer.watching.screen import found_line
+from fuzzer.watching.watch import watched
 from generators.graph import Invalid
 from oracles.finding import Component
 

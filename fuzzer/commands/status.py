@@ -12,9 +12,9 @@ import typer
 
 from fuzzer.campaign import store as stored
 from fuzzer.commands.options import JsonFlag
-from fuzzer.terminal import next_line, print_json
+from fuzzer.system.terminal import next_line, print_json
+from fuzzer.watching.formatting import could_not_be_done, counted, duration, number_of, shares, size, sparkline
 from fuzzer.watching.status import CURVE, Status, status_of
-from fuzzer.watching.words import could_not_be_done, counted, duration, number_of, shares, size, sparkline
 
 LANES_SHOWN = 16
 ORIGINS_SHOWN = 10

@@ -8,19 +8,19 @@ from typing import Annotated
 
 import typer
 
-from fuzzer import sweep as sweeping
+from fuzzer.campaign import sweep as sweeping
 from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, lanes_named
 from fuzzer.commands.progress import working
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.isolate.toolchain import HOST
-from fuzzer.settings import LaneMix, RunLimits, Settings
-from fuzzer.terminal import next_line, print_json, say
+from fuzzer.system.terminal import next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains
 from fuzzer.toolchains.registry import finder
-from fuzzer.watching.watching import watched
+from fuzzer.toolchains.toolchain import HOST
+from fuzzer.watching.watch import watched
 
 
 def sweep(

@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 from fuzzer.commands.options import JsonFlag
-from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.toolchain import HOST_NAME, Kind, own_environment
-from fuzzer.terminal import next_line, print_json
-from fuzzer.toolchains import check as checking
+from fuzzer.evaluation import toolchain_check as checking
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.terminal import next_line, print_json
 from fuzzer.toolchains import install, registry, relay
 from fuzzer.toolchains.registry import Record
+from fuzzer.toolchains.toolchain import HOST_NAME, Kind, own_environment
 from generators.graph import Invalid
 
 toolchain = typer.Typer(

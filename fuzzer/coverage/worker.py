@@ -15,13 +15,13 @@ import msgspec
 from multiprocess.connection import Connection
 
 from fuzzer.coverage.question import Answer, Question, Table, Tables
-from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.processes import ONE_THREAD, kill_group, resident_bytes
-from fuzzer.isolate.toolchain import HOST
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.processes import ONE_THREAD, kill_group, resident_bytes
+from fuzzer.toolchains.toolchain import HOST
 from generators import case_file
 from generators.graph import Case
 
-MODULE = "fuzzer.lanes.coverage"
+MODULE = "fuzzer.children.coverage"
 START_SECONDS = 180.0
 ANSWER_SECONDS = 60.0
 MEMORY_BYTES = 6 << 30

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from fuzzer.campaign import lock
 from fuzzer.dashboard.drawing import Drawing, drawing
-from fuzzer.report import issue, page, words
-from fuzzer.report.finding_file import FindingDoc
-from fuzzer.report.record import Record, read
-from fuzzer.triage import merge as merging
-from fuzzer.triage.merge import Merge
+from fuzzer.findings import merge as merging
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.merge import Merge
+from fuzzer.findings.record import Record, read
+from fuzzer.report import issue, page, wording
 from fuzzer.watching.health import LaneHealth, lanes_health
 from fuzzer.watching.on_disk import Origin, books_of, findings_of, opened
 from generators.graph import Invalid
@@ -220,8 +220,8 @@ def _detail(path: Path) -> Detail:
     diff = list(page.difference(record))
     script, log = _text(path / "repro.py"), _raw_text(record)
     return Detail(
-        words.capital(words.plain_title(record)),
-        words.summary(record),
+        wording.capital(wording.plain_title(record)),
+        wording.summary(record),
         drawing(record.case, record.doc.blame.operator),
         [(name, line[:DIFF_COLUMNS]) for name, line in diff[:DIFF_LINES]],
         max(0, len(diff) - DIFF_LINES),

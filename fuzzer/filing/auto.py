@@ -17,10 +17,10 @@ from fuzzer.filing.lines import lines
 from fuzzer.filing.newest import newest
 from fuzzer.filing.office import Office
 from fuzzer.filing.secret import Secret
+from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.child_process import OwnFailure
-from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Reproducer
-from fuzzer.report.finding_file import FindingDoc
+from fuzzer.system.environment import EnvironmentMissing
 from generators.graph import Invalid
 from oracles.finding import Component
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.files import write_atomically
-from fuzzer.report import issue, record
-from fuzzer.report.finding_file import FindingDoc
+from fuzzer.findings import record
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.report import issue
+from fuzzer.system.files import write_atomically
 from generators.graph import Case, Invalid
 
 

@@ -19,8 +19,8 @@ from fuzzer.filing.gates import (
     stopped,
 )
 from fuzzer.filing.ledger import Entry, Ledger, Step
-from fuzzer.filing.once import found_again, marker, nonce, write_once
 from fuzzer.filing.tracker import Lost, Refused, Tracker, Written
+from fuzzer.filing.write_once import found_again, marker, nonce, write_once
 
 SKEW = 24 * 3600.0
 """Seconds by which a server's clock may be behind ours, when it is asked what is new."""

@@ -11,20 +11,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from fuzzer.exit_codes import Exit
 from fuzzer.filing import misuse, titles
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.ledger import Ledger, Step, state_folder
 from fuzzer.filing.newest import Newest
 from fuzzer.filing.tracker import BODY, TITLE, Issue, Tracker
+from fuzzer.findings import record
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.replay import replay
 from fuzzer.isolate.fleet import Reproducer
-from fuzzer.isolate.toolchain import HOST_NAME, Kind, language_of
-from fuzzer.replay import replay
-from fuzzer.report import own_script, record
-from fuzzer.report.finding_file import FindingDoc
+from fuzzer.report import own_script
 from fuzzer.report.issue import marker
+from fuzzer.signature import known
+from fuzzer.system.exit_codes import Exit
 from fuzzer.toolchains.lanes import in_toolchain
-from fuzzer.triage import known
+from fuzzer.toolchains.toolchain import HOST_NAME, Kind, language_of
 from oracles.finding import Component
 
 REPRODUCTIONS = 10

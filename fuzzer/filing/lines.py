@@ -7,7 +7,7 @@ from typing import assert_never
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.filing import Asked, Denied, Drafted, Fate, Filed, Held
 from fuzzer.filing.gates import Verdict
-from fuzzer.terminal import next_line
+from fuzzer.system.terminal import next_line
 
 
 def lines(draft: Draft, fate: Fate) -> list[str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from packaging.version import InvalidVersion, Version
 
-from fuzzer.isolate.toolchain import HOST_NAME, Kind
 from fuzzer.toolchains import registry
+from fuzzer.toolchains.toolchain import HOST_NAME, Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import stat
 from pathlib import Path
 from typing import NoReturn
 
-from fuzzer.isolate import secrets
-from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.system import secrets
+from fuzzer.system.environment import EnvironmentMissing
 from generators.graph import Invalid
 
 VARIABLES = ("DIFFTVM_GITHUB_TOKEN", "GITHUB_TOKEN")

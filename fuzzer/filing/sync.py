@@ -8,15 +8,15 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from fuzzer.exit_codes import Exit
 from fuzzer.filing.filing import SKEW, settle
 from fuzzer.filing.gates import REPRODUCTIONS, Desk, stopped
 from fuzzer.filing.ledger import Comment, Entry, Ledger, State, Step
 from fuzzer.filing.newest import order
-from fuzzer.filing.once import found_again, marker, nonce, write_once
 from fuzzer.filing.tracker import Lost, Refused, Status, Tracker, Unchanged, Written
-from fuzzer.replay import replay
-from fuzzer.report import finding_file
+from fuzzer.filing.write_once import found_again, marker, nonce, write_once
+from fuzzer.findings import finding_file
+from fuzzer.findings.replay import replay
+from fuzzer.system.exit_codes import Exit
 from fuzzer.toolchains.lanes import in_toolchain
 from generators.graph import Invalid
 

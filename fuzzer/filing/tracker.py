@@ -11,7 +11,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from fuzzer.filing.ledger import State
-from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.system.environment import EnvironmentMissing
 from generators.graph import Invalid
 
 PUBLIC = "https://api.github.com"

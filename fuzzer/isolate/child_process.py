@@ -20,10 +20,10 @@ from typing import IO, Protocol, assert_never
 
 from multiprocess.connection import Connection, wait
 
-from fuzzer import files
-from fuzzer.isolate import processes, protocol, secrets
-from fuzzer.isolate.machine_paths import without_machine_paths
-from fuzzer.triage.signature import recognise
+from fuzzer.isolate import protocol
+from fuzzer.signature import recognise
+from fuzzer.system import files, processes, secrets
+from fuzzer.system.machine_paths import without_machine_paths
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import (

@@ -7,10 +7,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.availability import THIS, CompileOnly, Machine, Missing, Runnable, availability
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
-from fuzzer.isolate.toolchain import Toolchain
+from fuzzer.lanes.base.availability import THIS, CompileOnly, Machine, Missing, Runnable, availability
+from fuzzer.toolchains.toolchain import Toolchain
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from fuzzer.isolate import processes
 from fuzzer.isolate.child_process import Bounds
-from fuzzer.isolate.device_station import Care, Quarantined, Station
-from fuzzer.isolate.devices import Device
+from fuzzer.isolate.device_supervisor import Care, Quarantined, Station
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool, examine
-from fuzzer.isolate.toolchain import HOST, Toolchain
+from fuzzer.system import processes
+from fuzzer.system.devices import Device
+from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result, Skipped

@@ -20,11 +20,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
-from fuzzer.isolate import processes, script
+from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds, ChildProcess, Zygote, together, with_deadline
 from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.isolate.script import ScriptRun
-from fuzzer.isolate.toolchain import HOST, Toolchain, surroundings
+from fuzzer.system import processes
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.toolchains.toolchain import HOST, Toolchain, surroundings
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Died, Result, TimedOut
@@ -38,10 +40,6 @@ CASES = 8
 
 ROOM = 4
 """A child that holds more than the so-manieth part of the memory that it may use is not taken again."""
-
-
-class EnvironmentMissing(Exception):
-    """The toolchain does not start; the message says what its interpreter printed."""
 
 
 class _ZygoteGone(Exception):
@@ -72,7 +70,7 @@ class Executor:
     def _start(self) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         log = tempfile.TemporaryFile()  # noqa: SIM115 - read below where the start fails
-        module = "fuzzer.isolate.zygote"  # -P: whatever lies in the user's folder is no module of ours
+        module = "fuzzer.children.zygote"  # -P: whatever lies in the user's folder is no module of ours
         which = (self._toolchain.name, self._toolchain.kind)
         command = [self._toolchain.python, "-P", "-m", module, *which, str(theirs.fileno()), str(os.getpid())]
         command += self._toolchain.preload.words if self._toolchain.preload else ()

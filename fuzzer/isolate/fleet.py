@@ -11,15 +11,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from fuzzer.availability import THIS, Machine, runs_on_a_device
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.device_pool import DevicePool, to_nobody
-from fuzzer.isolate.devices import Device
-from fuzzer.isolate.executor import EnvironmentMissing, Executor
+from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.isolate.script import ScriptRun
-from fuzzer.isolate.toolchain import HOST_NAME, Toolchain
+from fuzzer.lanes.base.availability import THIS, Machine, runs_on_a_device
+from fuzzer.system.devices import Device
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.toolchains.toolchain import HOST_NAME, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Result, Stage

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from multiprocess.connection import Connection
 
-from fuzzer.isolate.secrets import blanked
+from fuzzer.system.secrets import blanked
 from generators import case_file
 from generators.graph import Array, Case, DType
 from oracles.lane import LaneSpec

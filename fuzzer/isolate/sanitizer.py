@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from fuzzer.isolate import protocol, secrets
+from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnChild
-from fuzzer.isolate.device_station import START_SECONDS, spawned
-from fuzzer.isolate.devices import Device
-from fuzzer.isolate.toolchain import HOST, Toolchain
+from fuzzer.isolate.device_supervisor import START_SECONDS, spawned
+from fuzzer.system import secrets
+from fuzzer.system.devices import Device
+from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result

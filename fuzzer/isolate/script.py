@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.isolate import processes
 from fuzzer.isolate.child_process import Bounds
-from fuzzer.isolate.toolchain import Toolchain, own_environment
+from fuzzer.system import processes
+from fuzzer.toolchains.toolchain import Toolchain, own_environment
 
 POLL_SECONDS = 0.1
 START_SECONDS = 60.0

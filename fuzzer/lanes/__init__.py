@@ -7,11 +7,11 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from fuzzer.lanes.relay_lanes import RELAY_LANES as RELAY_LANES
-from fuzzer.lanes.relay_lanes import RELAY_OFTEN as RELAY_OFTEN
-from fuzzer.lanes.relay_lanes import RELAY_ROADS as RELAY_ROADS
-from fuzzer.lanes.relay_lanes import RELAY_SAMPLED as RELAY_SAMPLED
-from fuzzer.lanes.target_lanes import TARGET_LANES
+from fuzzer.lanes.relay_table import RELAY_LANES as RELAY_LANES
+from fuzzer.lanes.relay_table import RELAY_OFTEN as RELAY_OFTEN
+from fuzzer.lanes.relay_table import RELAY_ROADS as RELAY_ROADS
+from fuzzer.lanes.relay_table import RELAY_SAMPLED as RELAY_SAMPLED
+from fuzzer.lanes.target_table import TARGET_LANES
 from oracles.finding import exported_program_of, is_onnx_reader
 from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline, is_relay, returns_gradients
 

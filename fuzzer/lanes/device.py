@@ -8,8 +8,8 @@ import platform
 import warnings
 from collections.abc import Callable
 
-from fuzzer.lanes.base import Lane
-from fuzzer.lanes.decompositions import remember_decompositions
+from fuzzer.lanes.base.bench import Lane
+from fuzzer.lanes.torch.decompositions import remember_decompositions
 from oracles.lane import LaneSpec
 
 

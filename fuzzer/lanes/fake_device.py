@@ -20,7 +20,7 @@ from typing import assert_never
 
 import numpy as np
 
-from fuzzer.lanes.base import Bench, Lane, Step
+from fuzzer.lanes.base.bench import Bench, Lane, Step
 from generators.graph import Array, Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from fuzzer.lanes.base import Bench, Step
+from fuzzer.lanes.base.bench import Bench, Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage

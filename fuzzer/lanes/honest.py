@@ -12,9 +12,9 @@ from typing import Any
 import onnxruntime as ort
 import torch
 
-from fuzzer.lanes.base import Bench, Step, from_torch
-from fuzzer.lanes.envelope import other_layout
-from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
+from fuzzer.lanes.base.bench import Bench, Step, from_torch
+from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
+from fuzzer.lanes.torch.envelope import other_layout
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage

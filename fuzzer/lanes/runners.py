@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from typing import assert_never
 
-from fuzzer.lanes.base import Lane
+from fuzzer.lanes.base.bench import Lane
 from oracles.lane import CONTRADICTION, RELAY, Engine, LaneSpec, returns_gradients
 
 
@@ -18,35 +18,35 @@ def runner_of(spec: LaneSpec) -> Lane:
 def _runner(engine: Engine, variant: str, gradients: bool) -> Lane:
     match engine:
         case Engine.TORCH if gradients:
-            from fuzzer.lanes.torch_gradient import TorchGradientLane
+            from fuzzer.lanes.torch.gradient import TorchGradientLane
 
             return TorchGradientLane()
         case Engine.TORCH:
-            from fuzzer.lanes.torch_eager import TorchLane
+            from fuzzer.lanes.torch.eager import TorchLane
 
             return TorchLane()
         case Engine.ONNXRUNTIME:
-            from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
+            from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
 
             return OnnxRuntimeLane()
         case Engine.ONNX_REFERENCE:
-            from fuzzer.lanes.onnx_reference import OnnxReferenceLane
+            from fuzzer.lanes.onnx.other_readers import OnnxReferenceLane
 
             return OnnxReferenceLane()
         case Engine.ONNX_FILE:
-            from fuzzer.lanes.onnx_description import OnnxFileLane
+            from fuzzer.lanes.onnx.description import OnnxFileLane
 
             return OnnxFileLane()
         case Engine.TVM if variant == RELAY:
-            from fuzzer.lanes.relay import RelayLane
+            from fuzzer.lanes.relay.lane import RelayLane
 
             return RelayLane()
         case Engine.TVM if variant == CONTRADICTION:
-            from fuzzer.lanes.contradiction import ContradictionLane
+            from fuzzer.lanes.relax.contradiction import ContradictionLane
 
             return ContradictionLane()
         case Engine.TVM:
-            from fuzzer.lanes.relax import RelaxLane
+            from fuzzer.lanes.relax_lane import RelaxLane
 
             return RelaxLane()
         case Engine.HONEST:

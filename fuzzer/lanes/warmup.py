@@ -10,11 +10,12 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 
-from fuzzer.isolate.toolchain import HOST_NAME, Kind, language_of
-from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, PLAIN_ROADS, relay_start
-from fuzzer.lanes.base import Bench, Quiet
-from fuzzer.lanes.decompositions import remember_decompositions
+from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, PLAIN_ROADS
+from fuzzer.lanes.base.bench import Bench, Quiet
+from fuzzer.lanes.relay import start
 from fuzzer.lanes.runners import runner_of
+from fuzzer.lanes.torch.decompositions import remember_decompositions
+from fuzzer.toolchains.toolchain import HOST_NAME, Kind, language_of
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
@@ -39,7 +40,7 @@ def warm_up(toolchain: str = HOST_NAME, kind: Kind = Kind.RELAX) -> dict[str, st
             raise error
     else:
         if kind is Kind.RELAY:
-            relay_start.build_and_run()
+            start.build_and_run()
         lanes = [lane for lane in PLAIN_ROADS if language_of(lane) is kind]  # what they are judged by runs in the host
         load(lanes)
         for spec, error in _failures(lanes):  # of this release: whoever runs the lane is told

@@ -8,9 +8,9 @@ from typing import assert_never
 import msgspec
 import numpy as np
 
+from fuzzer.findings.finding_file import encode, with_words
+from fuzzer.findings.record import Record
 from fuzzer.report import issue, page, repro
-from fuzzer.report.finding_file import encode, with_words
-from fuzzer.report.record import Record
 from generators import case_file
 from generators.graph import Array, holds_floats
 

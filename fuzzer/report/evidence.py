@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from fuzzer.report import words
-from fuzzer.report.record import Record
-from fuzzer.triage.signature import is_ours, readable
+from fuzzer.findings.record import Record
+from fuzzer.report import wording
+from fuzzer.signature import is_ours, readable
 from oracles.finding import PYTORCH, Excess, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Engine
 from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
@@ -45,7 +45,7 @@ def seen(record: Record) -> Seen:
             shared = ", ".join(f"output {output} with {name}" for output, name in aliases)
             return Seen(_told((("inputs changed", ", ".join(modified)), ("memory shared", shared))))
         case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
-            show = _seconds if quantity is Quantity.TIME else words.size
+            show = _seconds if quantity is Quantity.TIME else wording.size
             return Seen(((str(quantity), show(measured)), (f"ample beside {against}", show(allowed))))
         case _:
             assert_never(record.doc.evidence.evidence)

@@ -2,16 +2,16 @@
 
 `title(record)` is one line, `body(record)` what goes below it; `fuzz file` sends these two. The body's last line is
 `marker(signature)`, a comment that readers do not see, by which the issue is found again. Both are made from what is
-stored (`fuzzer.report.record.read(folder)`), so that an old finding gets the report of today's code.
+stored (`fuzzer.findings.record.read(folder)`), so that an old finding gets the report of today's code.
 """
 
 from __future__ import annotations
 
-from fuzzer.report import repro, second_look, words
+from fuzzer.findings.record import Record
+from fuzzer.report import repro, sanitizer_section, wording
 from fuzzer.report.evidence import seen
 from fuzzer.report.markdown import block, details, prose, shortened, table
-from fuzzer.report.record import Record
-from fuzzer.triage.blame import Verdict
+from fuzzer.signature.blame import Verdict
 from oracles.finding import Component
 from oracles.outcome import Died, Raised
 
@@ -28,7 +28,7 @@ def text(record: Record) -> str:
 
 
 def title(record: Record) -> str:
-    return words.title(record)
+    return wording.title(record)
 
 
 def marker(signature: str) -> str:
@@ -40,18 +40,18 @@ def body(record: Record) -> str:
     """Markdown: a summary, then the sections of TVM's template."""
     doc = record.doc
     sections = {
-        "Expected behavior": words.expected(record),
+        "Expected behavior": wording.expected(record),
         "Actual behavior": _actual(record),
         "Environment": _environment(record),
         "Steps to reproduce": _steps(record),
         "Triage": _triage(record),
     }
     told = "\n".join(f"### {name}\n\n{content.strip()}\n" for name, content in sections.items())
-    return f"{prose(words.summary(record))}\n\n{told}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
+    return f"{prose(wording.summary(record))}\n\n{told}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
 
 
 def _actual(record: Record) -> str:
-    return "\n".join(filter(None, [_evidence(record), _ir(record), second_look.text(record.doc.reports).strip()]))
+    return "\n".join(filter(None, [_evidence(record), _ir(record), sanitizer_section.text(record.doc.reports).strip()]))
 
 
 def _evidence(record: Record) -> str:
@@ -112,9 +112,9 @@ def _triage(record: Record) -> str:
     """Labels of TVM's, then what a maintainer may ask next."""
     doc = record.doc
     labels = ["needs-triage", "type: bug"]
-    if "[Frontend]" in words.area(record):
+    if "[Frontend]" in wording.area(record):
         labels.append("frontend:onnx" if doc.lane.importer.is_onnx else "frontend:pytorch")
-    others = "" if doc.component is Component.TVM else f"* at fault: {words.OTHERS[doc.component]}, not TVM\n"
+    others = "" if doc.component is Component.TVM else f"* at fault: {wording.OTHERS[doc.component]}, not TVM\n"
     return "".join(f"* {label}\n" for label in labels) + others
 
 
@@ -138,7 +138,7 @@ def _counted(operators: int) -> str:
 
 def log(record: Record) -> str:
     """The raw text behind the finding, for `log.txt`."""
-    return _raw(record) + second_look.log(record.doc.reports)
+    return _raw(record) + sanitizer_section.log(record.doc.reports)
 
 
 def _raw(record: Record) -> str:

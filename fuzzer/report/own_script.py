@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzer.availability import THIS, Machine
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.record import Record, record_of
 from fuzzer.isolate.fleet import ScriptRunner
 from fuzzer.isolate.script import ScriptRun
-from fuzzer.report import finding_file, repro, repro_target
-from fuzzer.report.finding_file import FindingDoc
-from fuzzer.report.record import Record, record_of
+from fuzzer.lanes.base.availability import THIS, Machine
+from fuzzer.report import repro, repro_target
 from fuzzer.triage.investigate import Confirmed
 
 

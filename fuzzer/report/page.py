@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import jinja2
 
-from fuzzer.report import issue, repro, second_look, words
+from fuzzer.findings.record import Record
+from fuzzer.report import issue, repro, sanitizer_section, wording
 from fuzzer.report.evidence import seen
-from fuzzer.report.record import Record
 
 IR_LINES = 2000
 """Of a difference that is shown."""
@@ -34,10 +34,10 @@ def html(record: Record) -> str:
         title=issue.title(record),
         record=record,
         doc=record.doc,
-        summary=words.summary(record),
-        expected=words.expected(record),
+        summary=wording.summary(record),
+        expected=wording.expected(record),
         seen=seen(record),
-        second_look=second_look.log(record.doc.reports).strip(),
+        second_look=sanitizer_section.log(record.doc.reports).strip(),
         provenance=issue.provenance(record),
         steps=list(_steps(record)),
         outputs=record.case.graph.outputs,

@@ -15,7 +15,9 @@ from dataclasses import replace
 
 import jinja2
 
-from fuzzer import gradient
+from fuzzer.cases import scalar_loss
+from fuzzer.findings.headline import headline as headline
+from fuzzer.findings.record import Record
 from fuzzer.report import (
     repro_gradient,
     repro_importers,
@@ -24,11 +26,9 @@ from fuzzer.report import (
     repro_onnx,
     repro_target,
     repro_verdict,
-    words,
+    wording,
 )
-from fuzzer.report.headline import headline as headline
 from fuzzer.report.python_source import docstring, formatted
-from fuzzer.report.record import Record
 from fuzzer.report.repro_imports import imports
 from fuzzer.report.repro_inputs import telling_inputs
 from oracles.lane import is_relay, returns_gradients
@@ -64,7 +64,7 @@ def script(record: Record) -> str:
     preloaded = doc.versions.get("preload", "")
     asks = [f"{preloaded} was preloaded: give its path as the argument."] if preloaded else []
     asks += [NEEDS_RELAY] if is_relay(finding.lane) else []
-    head = docstring([words.capital(words.plain_title(record)), *asks, f"{EXITS} (difftvm {doc.signature})"])
+    head = docstring([wording.capital(wording.plain_title(record)), *asks, f"{EXITS} (difftvm {doc.signature})"])
     body = re.sub(r"\n{3,}", "\n\n", _body(record).strip())
     standard, others = imports(f"{_OTHERWISE}\n{body}")
     return formatted("\n\n".join([head, standard, _OTHERWISE, others, body]) + "\n")
@@ -73,7 +73,7 @@ def script(record: Record) -> str:
 def _body(record: Record) -> str:
     finding, case = record.finding, telling_inputs(record.case, record.finding.kind)
     differentiated = returns_gradients(finding.lane)
-    shown = gradient.as_function(case) if differentiated else replace(case, graph=case.bound)
+    shown = scalar_loss.as_function(case) if differentiated else replace(case, graph=case.bound)
     bfloat16 = record.onnx is None and repro_model.has_bfloat16(case)
     torch_to_numpy = "as_numpy({})" if bfloat16 else "{}.numpy()"
     one, several = "[out.numpy()]", f"[{torch_to_numpy.format('x')} for x in out]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fuzzer import gradient
+from fuzzer.cases import scalar_loss
 from generators.graph import Case
 
 
@@ -19,7 +19,7 @@ class Gradient:
 
 
 def parts(case: Case) -> Gradient:
-    counting = [i for i, weight in enumerate(gradient.weights(case)) if weight is not None]
+    counting = [i for i, weight in enumerate(scalar_loss.weights(case)) if weight is not None]
     names = [item.value.name for item in case.graph.inputs]
-    leaves = [names.index(name) for name in gradient.leaves(case)]
+    leaves = [names.index(name) for name in scalar_loss.leaves(case)]
     return Gradient(counting, leaves, any("norm" in op for op in case.graph.ops))

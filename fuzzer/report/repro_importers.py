@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fuzzer.open_sizes import linear, sample_sizes
+from fuzzer.cases.open_sizes import linear, sample_sizes
 from fuzzer.report.python_source import tuple_of
 from generators.graph import Case, Dim, Expr, Symbol
 from oracles.lane import Importer, LaneSpec, returns_gradients
@@ -14,7 +14,7 @@ from oracles.lane import Importer, LaneSpec, returns_gradients
 
 @dataclass(frozen=True, slots=True)
 class OpenSizes:
-    """How `fuzzer.lanes.symbolic` exports for all sizes: first with named dimensions, then with inferred ones."""
+    """How `fuzzer.lanes.torch.symbolic` exports for all sizes: first with named dimensions, then with inferred ones."""
 
     symbols: tuple[Symbol, ...]
     sample: str

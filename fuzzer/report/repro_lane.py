@@ -71,7 +71,7 @@ class Dynamo:
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """A lane in Relay, as `fuzzer.lanes.relay` runs it. `first` stands before the build; `measured` is what is
+    """A lane in Relay, as `fuzzer.lanes.relay.lane` runs it. `first` stands before the build; `measured` is what is
     returned where outputs are not."""
 
     template: ClassVar[str] = "relay.py.j2"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fuzzer.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
+from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
 from fuzzer.report.python_source import listed, literal_of, quoted
 from fuzzer.report.repro_values import NUMPY, literal
 from generators.graph import Case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from fuzzer.availability import checker_of
+from fuzzer.lanes.base.availability import checker_of
 from fuzzer.report.python_source import listed, literal_of, quoted
 from oracles.finding import Finding, Mismatch
 from oracles.lane import Engine

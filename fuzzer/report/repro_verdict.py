@@ -7,7 +7,7 @@ from typing import assert_never
 
 from fuzzer.report import repro_lane
 from fuzzer.report.python_source import quoted
-from fuzzer.triage.signature import telling
+from fuzzer.signature import telling
 from oracles.finding import Excess, Finding, Kind, Mismatch, SideEffect, WorstElement
 from oracles.lane import Engine
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from fuzzer.isolate.processes import die_with_parent
-from fuzzer.isolate.toolchain import HOST
+from fuzzer.system.processes import die_with_parent
+from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Invalid
 
 LAST_WORDS = 300

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import msgspec
 
+from fuzzer.isolate.validity import Validity, Verdict
 from fuzzer.seeds import onnx_file, pt2_file
 from fuzzer.seeds.cut import Piece, halves, pieces
 from fuzzer.seeds.domains import with_numbers
 from fuzzer.seeds.program import Program
 from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.seeds.shrink import SMALL, TooLarge, shrunk
-from fuzzer.validity import Validity, Verdict
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case, Graph, Invalid, Node, Scalar

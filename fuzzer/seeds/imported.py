@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.campaign import corpus
+from fuzzer.isolate.validity import Validity
+from fuzzer.seeds import corpus
 from fuzzer.seeds.harvest import READERS, Harvest, harvest, read
-from fuzzer.validity import Validity
 from generators import case_file
 from generators.graph import Invalid
 

@@ -1,11 +1,11 @@
-"""Read an .onnx file as a `Program`. A child with limits parses the file (`fuzzer.lanes.onnx_reader`)."""
+"""Read an .onnx file as a `Program`. A child with limits parses the file (`fuzzer.children.onnx_reader`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fuzzer.onnx_model import ELEMENTS, Node
+from fuzzer.cases.onnx_model import ELEMENTS, Node
 from fuzzer.seeds.bounded_child import answer_of
 from fuzzer.seeds.onnx_graph import MAX_BYTES, OPAQUE, OnnxGraph, decode
 from fuzzer.seeds.onnx_to_torch import RULES, Translation, Untranslatable
@@ -13,7 +13,7 @@ from fuzzer.seeds.program import Program, Step, TopologicalOrder, require_sizes
 from generators.graph import Array, DType, Role, TensorType
 
 SECONDS = 240.0
-MODULE = "fuzzer.lanes.onnx_reader"
+MODULE = "fuzzer.children.onnx_reader"
 
 SIZES = frozenset(("Shape", "Size"))
 OF_SIZES = frozenset(

@@ -1,14 +1,14 @@
 """An ONNX file as the child that reads it describes it: nodes, types, and small tensors of numbers. Loads no compiler.
 
-Nodes and tensors are those of `fuzzer.onnx_model`, which reports rebuild files from; that one has all weights, this one
-has of most tensors the type alone.
+Nodes and tensors are those of `fuzzer.cases.onnx_model`. That module has all weights, for reports that rebuild the
+file; this one has only the types of most tensors.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from fuzzer.onnx_model import ELEMENTS, Node, Tensor
+from fuzzer.cases.onnx_model import ELEMENTS, Node, Tensor
 from generators.graph import Invalid
 
 MAX_BYTES = 256 << 20

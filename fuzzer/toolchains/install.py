@@ -15,11 +15,11 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from fuzzer.isolate import secrets
-from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.toolchain import Kind, Toolchain, surroundings
+from fuzzer.system import secrets
+from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import registry, relay
 from fuzzer.toolchains.registry import Record
+from fuzzer.toolchains.toolchain import Kind, Toolchain, surroundings
 from generators.graph import Invalid
 
 Tell = Callable[[str], None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fuzzer.isolate.toolchain import Toolchain, language_of
 from fuzzer.toolchains import registry
+from fuzzer.toolchains.toolchain import Toolchain, language_of
 from generators.graph import Invalid
 from oracles.lane import LaneSpec
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import msgspec
 
-from fuzzer.files import write_atomically
-from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.preload import read as read_preload
-from fuzzer.isolate.toolchain import HOST, HOST_NAME, Kind, Toolchain
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.files import write_atomically
+from fuzzer.toolchains.preload import read as read_preload
+from fuzzer.toolchains.toolchain import HOST, HOST_NAME, Kind, Toolchain
 from generators.graph import Invalid
 
 FORMAT = 1

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.system.environment import EnvironmentMissing
 
 NAME = "relay"
 WHEEL = "bitblas==0.0.1.dev15"

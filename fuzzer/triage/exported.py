@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fuzzer.cases.onnx_model import OnnxModel, decode
 from fuzzer.lanes import ONNXRUNTIME
-from fuzzer.onnx_model import OnnxModel, decode
 from fuzzer.triage.reproduce import Run
 from generators.graph import Case, Invalid
 from oracles.finding import Component, Finding

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.isolate.device_station import ON_THE_DEVICE
+from fuzzer.cases.onnx_model import OnnxModel
+from fuzzer.isolate.device_supervisor import ON_THE_DEVICE
 from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.isolate.script import ScriptRun
-from fuzzer.onnx_model import OnnxModel
+from fuzzer.signature import Signature, named, signature_of
+from fuzzer.signature.blame import NOBODY, NOWHERE, Blame, Releases
 from fuzzer.triage import exported
-from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Releases
 from fuzzer.triage.blame.releases import Release, in_releases
 from fuzzer.triage.blame.search import blame
+from fuzzer.triage.eager_values import tap
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.naming import RUNS, by, name
 from fuzzer.triage.reduce import Effort, Reduction, reduce
 from fuzzer.triage.reproduce import Run, ask, reproduces
-from fuzzer.triage.signature import Signature, named, signature_of
-from fuzzer.triage.tap import tap
 from generators.graph import Case
 from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec

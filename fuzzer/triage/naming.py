@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from fuzzer.lanes import REFERENCES, plain_roads_beside
+from fuzzer.signature import Signature, named, signature_of
 from fuzzer.triage.reproduce import Run, judged_by, judged_run, observe
-from fuzzer.triage.signature import Signature, named, signature_of
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Component, Finding, Kind, Mismatch

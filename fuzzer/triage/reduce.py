@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.triage.asking import Asking, Candidate, Effort, Predicate, Spent
+from fuzzer.signature import Signature, signature_of
+from fuzzer.triage.candidates import Asking, Candidate, Effort, Predicate, Spent
 from fuzzer.triage.passes import CUTTING, PASSES, Pass, Subject
 from fuzzer.triage.passes.simpler_operators import simpler_operators
-from fuzzer.triage.signature import Signature, signature_of
 from fuzzer.triage.size import size_of
 from generators.check import check
 from generators.graph import Array, Case, Invalid

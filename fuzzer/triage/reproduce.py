@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fuzzer.lanes import EVERY_ROAD, TORCH_LANES, needed, plain_roads_beside, readers_of
-from fuzzer.triage.signature import Signature, signature_of
+from fuzzer.signature import Signature, signature_of
 from generators.graph import Case
 from oracles import judge_all, unconfirmed_files
 from oracles.against_export import disputed_programs

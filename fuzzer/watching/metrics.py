@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from fuzzer.watching.glance import Glance
+from fuzzer.watching.snapshot import Glance
 from generators.graph import Invalid
 
 LOOPBACK = "127.0.0.1"

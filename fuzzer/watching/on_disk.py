@@ -12,8 +12,8 @@ from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.state import State
 from fuzzer.campaign.tally import Tally
-from fuzzer.report import finding_file
-from fuzzer.report.finding_file import FindingDoc
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
 from generators.graph import Invalid
 
 Origin = tuple[str, int, int]

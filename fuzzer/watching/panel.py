@@ -8,9 +8,9 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from fuzzer.watching.glance import Glance
+from fuzzer.watching.formatting import could_not_be_done, counted, duration, number_of, shares, size, sparkline
 from fuzzer.watching.health import LaneHealth, failing
-from fuzzer.watching.words import could_not_be_done, counted, duration, number_of, shares, size, sparkline
+from fuzzer.watching.snapshot import Glance
 
 WIDE = 150
 """Columns from which the lanes stand beside the rest."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.isolate.processes import resident_bytes
+from fuzzer.system.processes import resident_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzzer.files import write_atomically
-from fuzzer.watching.glance import Glance
+from fuzzer.system.files import write_atomically
 from fuzzer.watching.health import failing
+from fuzzer.watching.snapshot import Glance
 
 STATS, PLOT = "fuzz_stats", "plot_data"
 PLOT_SECONDS = 30.0

@@ -113,8 +113,8 @@ def never(types: Types, attrs: Attrs) -> bool:
 class Arithmetic(Enum):
     """How an operator computes a result that it rounds. It decides how far correct implementations may differ.
 
-    The envelope (`fuzzer/lanes/envelope.py`) turns this into numbers, and docs/tolerance.md gives the measurements.
-    An operator without `terms` is exact: its arithmetic does not matter.
+    The envelope (`fuzzer/lanes/torch/envelope.py`) turns this into numbers, and docs/tolerance.md gives the
+    measurements. An operator without `terms` is exact: its arithmetic does not matter.
     """
 
     FUNCTION = auto()
@@ -233,7 +233,7 @@ class Op:
     scale               size of numbers that may cancel inside: exp(x) - 1 rounds like 1, however small the result is
     multiplies_by_zero  for which operands and attributes it may multiply operands by zeros that are not in the case (a
                         padding): an implementation may skip these products, and then NaN x 0 does not occur. What it
-                        computes then is in `fuzzer/lanes/skipped_padding.py`
+                        computes then is in `fuzzer/lanes/torch/skipped_padding.py`
     zero_sensitivity    the operands whose zeros decide about the result
 
     For the reduction of a failing case:

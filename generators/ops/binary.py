@@ -48,7 +48,7 @@ from generators.ops.pairs import (
     two_terms,
 )
 from generators.ops.rules import ALL, NUMERIC, promote, require_same_dtype
-from generators.sure import zeros_agree
+from generators.zero_sensitivity import zeros_agree
 
 # --- inference
 

@@ -8,11 +8,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
 from generators.ops.base import BOOL, INT, NUMBER, Arithmetic, Layer, Op, Types, int_of, one_of, optional, require
-from generators.ops.indexing import (
-    INDICES,
-    index_type,
-    indices,
-)
+from generators.ops.indexing import INDICES, index_type, indices
 from generators.ops.rules import require_dtype, require_same_dtype
 
 

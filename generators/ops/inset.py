@@ -8,15 +8,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, Form, TensorType, Value
 from generators.ops.base import BOOL, INT, SCALAR, ZEROS_WHERE_BOOL, Kind, Op, Types, int_of, optional, require
-from generators.ops.indexing import (
-    agreed,
-    agreed_axis,
-    castable,
-    draw_number,
-    draw_slice,
-    fits,
-    slice_length,
-)
+from generators.ops.indexing import agreed, agreed_axis, castable, draw_number, draw_slice, fits, slice_length
 from generators.ops.literals import require_fits
 from generators.ops.operands import partner
 from generators.ops.rules import ALL, axes_of, axis_of

@@ -6,10 +6,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.ops.base import INT, SCALAR, ZEROS_WHERE_BOOL, Arithmetic, Op, Types, int_of, require, zeros_of
-from generators.ops.indexing import (
-    castable,
-    draw_number,
-)
+from generators.ops.indexing import castable, draw_number
 from generators.ops.literals import require_fits
 from generators.ops.operands import one, partner, product
 from generators.ops.rules import axis_of, broadcast, require_dtype, summed

@@ -7,17 +7,7 @@ from collections.abc import Callable
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, TensorType, Value
-from generators.ops.base import (
-    BOOL,
-    INT,
-    SCALAR,
-    Operands,
-    Types,
-    int_of,
-    one_of,
-    optional,
-    require,
-)
+from generators.ops.base import BOOL, INT, SCALAR, Operands, Types, int_of, one_of, optional, require
 from generators.ops.index import gather_index
 from generators.ops.indexing import (
     INDICES,

@@ -33,16 +33,7 @@ from generators.ops.literals import (
 )
 from generators.ops.move import RANKED, any_dim, some_dims
 from generators.ops.operands import one, product
-from generators.ops.rules import (
-    DEFAULT_FLOAT,
-    NUMERIC,
-    axes_of,
-    axis_of,
-    floating,
-    promote,
-    require_dtype,
-    size_along,
-)
+from generators.ops.rules import DEFAULT_FLOAT, NUMERIC, axes_of, axis_of, floating, promote, require_dtype, size_along
 
 # --- shapes
 

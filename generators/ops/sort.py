@@ -10,25 +10,8 @@ from collections.abc import Callable, Mapping
 
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType
-from generators.ops.axes import (
-    along,
-    draw_axis,
-    draw_ranked_axis,
-    left,
-    require_elements,
-    without_ties,
-)
-from generators.ops.base import (
-    BOOL,
-    INT,
-    DrawAttrs,
-    Infer,
-    Kind,
-    Op,
-    Types,
-    int_of,
-    require,
-)
+from generators.ops.axes import along, draw_axis, draw_ranked_axis, left, require_elements, without_ties
+from generators.ops.base import BOOL, INT, DrawAttrs, Infer, Kind, Op, Types, int_of, require
 from generators.ops.operands import one
 from generators.ops.rules import ALL, NUMERIC, require_dtype
 

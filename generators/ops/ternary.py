@@ -8,18 +8,7 @@ from typing import Unpack
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
-from generators.ops.base import (
-    NUMBER,
-    Infer,
-    NumericFacts,
-    Op,
-    Operands,
-    Spelling,
-    Types,
-    number_of,
-    require,
-    zeros_of,
-)
+from generators.ops.base import NUMBER, Infer, NumericFacts, Op, Operands, Spelling, Types, number_of, require, zeros_of
 from generators.ops.operands import partner
 from generators.ops.pairs import (
     ANY_DTYPE,

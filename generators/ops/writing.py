@@ -25,9 +25,7 @@ from generators.ops.base import (
     int_of,
 )
 from generators.ops.guard import clamped
-from generators.ops.indexing import (
-    agreed_dim,
-)
+from generators.ops.indexing import agreed_dim
 from generators.ops.rules import size_along
 
 SRC = "{dim}, {1}, {2}"

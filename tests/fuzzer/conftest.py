@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from fuzzer.campaign.store import Store
+from fuzzer.findings import finding_file
 from fuzzer.lanes import TVM_LANES
-from fuzzer.report import finding_file
+from fuzzer.signature import signature_of
 from fuzzer.triage.investigate import Confirmed, Sighting
-from fuzzer.triage.signature import signature_of
 from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Frame, Raised, Stage

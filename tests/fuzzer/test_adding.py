@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from graphs_by_hand import Call, case_of
 
+from fuzzer.children.validity import NOT_FINITE, OK, verdict
 from fuzzer.lanes import SAMPLED_LANES
-from fuzzer.lanes.envelope import envelope
-from fuzzer.lanes.validity import NOT_FINITE, OK, verdict
+from fuzzer.lanes.torch.envelope import envelope
 from fuzzer.triage.passes import Subject
 from fuzzer.triage.passes.simpler_operators import intricacy, plainer_operators, simpler_operators
 from generators.check import check

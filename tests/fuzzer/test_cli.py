@@ -15,13 +15,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from fuzzer.campaign.lane_table import LISTED
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
 from fuzzer.cli import VERBS, main, routed
-from fuzzer.lane_table import LISTED
+from fuzzer.signature.known import entries
 from fuzzer.triage.investigate import Confirmed, Sighting
-from fuzzer.triage.known import entries
 from generators import case_file
 from generators.ops import OPS
 
@@ -375,7 +375,7 @@ def test_coverage_without_torch(process: Fuzz) -> None:
     done = process("ops", "--coverage", "--json")
     assert (done.returncode, done.stdout) == (ENVIRONMENT, "")
     last = done.stderr.splitlines()[-1]
-    assert last == "fuzz: fuzzer.lanes.coverage does not start (exit 1): ModuleNotFoundError: no torch here"
+    assert last == "fuzz: fuzzer.children.coverage does not start (exit 1): ModuleNotFoundError: no torch here"
 
 
 # --- what needs no compiler

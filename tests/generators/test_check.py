@@ -577,7 +577,7 @@ def bent(types: list[TensorType], rng: Random) -> list[TensorType]:
 def test_nonsense_gives_types_or_invalid(half: int) -> None:
     rng, refused, accepted = Random(half), 0, 0
     for op in list(TABLE.values())[half::2]:
-        if op.name == "torch_call":  # never drawn: tests/fuzzer/test_sweep.py
+        if op.name == "torch_call":  # never drawn: tests/fuzzer/campaign/test_sweep.py
             continue
         types, attrs = call_of(op)
         fitting = {key: [attrs[key], *filter(kind.accepts, NONSENSE)] for key, kind in op.schema.items()}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from fuzzer.lanes.base import Bench
+from fuzzer.lanes.base.bench import Bench
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.motifs import MOTIFS, Motif

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from fuzzer.lanes.validity import INVALID, NOT_FINITE, OK, WRONG_TYPE, prepare, verdict
+from fuzzer.children.validity import INVALID, NOT_FINITE, OK, WRONG_TYPE, prepare, verdict
 from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource

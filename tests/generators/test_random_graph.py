@@ -13,8 +13,8 @@ from eager import run_case
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from fuzzer.lanes.base import laid_out, to_torch
-from fuzzer.lanes.validity import NOT_FINITE, OK, prepare, verdict
+from fuzzer.children.validity import NOT_FINITE, OK, prepare, verdict
+from fuzzer.lanes.base.bench import laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.case_file import encode
 from generators.check import check

@@ -6,20 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from fuzzer.isolate.toolchain import HOST, Kind, Toolchain, language_of
-from fuzzer.lanes import (
-    EVERY_ROAD,
-    RELAY_LANES,
-    RELAY_ROADS,
-    TORCH,
-    TVM_LANES,
-    needed,
-    plain_roads_beside,
-    select,
-)
+from fuzzer.lanes import EVERY_ROAD, RELAY_LANES, RELAY_ROADS, TORCH, TVM_LANES, needed, plain_roads_beside, select
+from fuzzer.signature import Signature
 from fuzzer.toolchains.lanes import in_toolchains, runs_in
+from fuzzer.toolchains.toolchain import HOST, Kind, Toolchain, language_of
 from fuzzer.triage.reproduce import judged_by
-from fuzzer.triage.signature import Signature
 from oracles.finding import Component
 from oracles.finding import Kind as Wrong
 from oracles.lane import Execution, Importer, LaneSpec, default_executor

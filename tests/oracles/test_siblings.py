@@ -21,10 +21,10 @@ from violations import (
 )
 
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
+from fuzzer.signature import Signature, signature_of
 from fuzzer.triage.investigate import sightings
 from fuzzer.triage.naming import by
 from fuzzer.triage.reproduce import judged_by
-from fuzzer.triage.signature import Signature, signature_of
 from oracles import judge_all
 from oracles.finding import Component, Kind, Mismatch
 from oracles.lane import Importer, LaneSpec

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from fuzzer.onnx_model import Node
+from fuzzer.cases.onnx_model import Node
 from fuzzer.seeds.program import MAX_RANK, Arg, Call, Ref
 from generators.graph import Array, Role, TensorType
 

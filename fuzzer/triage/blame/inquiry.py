@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from fuzzer.signature import Signature
 from fuzzer.triage.reproduce import Observation, Run, observe
-from fuzzer.triage.signature import Signature
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec

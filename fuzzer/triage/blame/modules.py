@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzer.triage.blame import Blame, Place
+from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.blame.inquiry import Inquiry, Seen
-from fuzzer.triage.blame.roads import fails_elsewhere
-from fuzzer.triage.blame.stop import show
+from fuzzer.triage.blame.other_lanes import fails_elsewhere
+from fuzzer.triage.blame.stopped_pass import show
 from oracles.against_torch import judge
 from oracles.lane import DEFAULT_OPT_LEVEL, Execution, Importer, LaneSpec, Params, Pipeline, returns_gradients
 from oracles.outcome import Ran, Stage

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from packaging.version import InvalidVersion, Version
 
-from fuzzer.triage.blame import NOWHERE, Releases, Verdict
+from fuzzer.signature import Signature
+from fuzzer.signature.blame import NOWHERE, Releases, Verdict
 from fuzzer.triage.reproduce import Run, observe
-from fuzzer.triage.signature import Signature
 from generators.graph import Case
 from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec

@@ -4,7 +4,7 @@
 2. Passes that can be left out: which one decides (`bisection`).
 3. What the lane does beside the plain road, which is right.
 4. Another target: what it gets right, the code generator gets wrong.
-5. The module as imported, operator by operator (`fuzzer.lanes.relax_interpreted`): wrong already, or right; and the
+5. The module as imported, operator by operator (`fuzzer.lanes.evaluated.interpreter`): wrong already, or right; and the
    kernels that each operator becomes, as they are written and as they are built.
 6. The pass that was under way when the compiler stopped.
 """
@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzer.triage.blame import NOBODY, Blame, Place
+from fuzzer.signature import Signature
+from fuzzer.signature.blame import NOBODY, Blame, Place
 from fuzzer.triage.blame.bisection import Guilty, guilty_pass, programs
+from fuzzer.triage.blame.first_wrong import first_wrong
 from fuzzer.triage.blame.inquiry import Inquiry, Seen, Spent
 from fuzzer.triage.blame.modules import by_the_module, converter_name, converter_of, mistyped
-from fuzzer.triage.blame.operator import first_wrong
-from fuzzer.triage.blame.roads import by_the_lane, by_the_target
-from fuzzer.triage.blame.stop import by_the_stop, legalizes, show
+from fuzzer.triage.blame.other_lanes import by_the_lane, by_the_target
+from fuzzer.triage.blame.stopped_pass import by_the_stop, legalizes, show
 from fuzzer.triage.reproduce import Run
-from fuzzer.triage.signature import Signature
 from generators.graph import Case, Graph
 from generators.symbolic import Expr
 from oracles.finding import Component, Finding, Kind

@@ -8,16 +8,7 @@ from typing import Any
 
 from fuzzer.lanes import EVERY_ROAD
 from fuzzer.triage.passes.base import Subject
-from oracles.lane import (
-    DEFAULT_OPT_LEVEL,
-    Engine,
-    Importer,
-    LaneSpec,
-    Params,
-    Pipeline,
-    default_executor,
-    is_relay,
-)
+from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Importer, LaneSpec, Params, Pipeline, default_executor, is_relay
 from oracles.siblings import additions, essential
 from oracles.targets import family_of
 

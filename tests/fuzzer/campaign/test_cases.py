@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.campaign import corpus
 from fuzzer.campaign.cases import RUN, random_cases
 from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.numbers import ALL, Share
-from fuzzer.settings import Settings
+from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.test_numbers import ALL, Share
+from fuzzer.seeds import corpus
 from generators import case_file
 from generators.builder import Limits
 from generators.check import check

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign import corpus
 from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.counts import Counts
 from fuzzer.campaign.features import of_case
 from fuzzer.campaign.guidance import ROADS, YIELD, Guidance
 from fuzzer.campaign.hazards import NO_OPERAND, Typed, typed_operators
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.name_counts import Counts
 from fuzzer.campaign.rows import Learnt
+from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.state import State
 from fuzzer.lanes import SCREENING
-from fuzzer.settings import Settings
+from fuzzer.seeds import corpus
 from generators import case_file
 from generators.check import check
 from generators.choice import NumpySource

@@ -13,17 +13,17 @@ import pytest
 from fakes import TORCH
 from graphs_by_hand import case_of
 
+from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.mix import lanes_of
-from fuzzer.campaign.numbers import ALL, Share
+from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
 from fuzzer.campaign.store import ERRORS, Store
+from fuzzer.campaign.test_numbers import ALL, Share
 from fuzzer.campaign.trouble import TROUBLE
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool
 from fuzzer.isolate.script import SHOWS, ScriptRun
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
-from fuzzer.report import finding_file
-from fuzzer.report.finding_file import FindingDoc
-from fuzzer.settings import LaneMix, RunLimits, Settings
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.reproduce import judged_by
 from generators import case_file

@@ -13,10 +13,10 @@ from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import Merged, merge
 from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store, repair
+from fuzzer.findings import finding_file
 from fuzzer.lanes import TORCH
-from fuzzer.report import finding_file
 from fuzzer.triage.investigate import Confirmed, Sighting
-from fuzzer.watching.glance import found_at
+from fuzzer.watching.snapshot import found_at
 from generators.graph import Invalid
 from oracles.outcome import Ran
 

@@ -19,9 +19,9 @@ import pytest
 
 from fuzzer.campaign.lock import Busy
 from fuzzer.campaign.store import SCRATCH, Store, learn_of, repair
-from fuzzer.report import finding_file
+from fuzzer.findings import finding_file
+from fuzzer.signature import signature_of
 from fuzzer.triage.investigate import Confirmed, Sighting
-from fuzzer.triage.signature import signature_of
 from generators import case_file
 from generators.graph import Invalid
 from oracles.finding import Component, Finding, Kind, Mismatch, WorstElement

@@ -21,13 +21,13 @@ import fakes
 
 from fuzzer.campaign import loop
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.numbers import Share, parsed
+from fuzzer.campaign.settings import Disk, LaneMix, Settings
+from fuzzer.campaign.signals import on_first_signal
 from fuzzer.campaign.store import Store
-from fuzzer.isolate.processes import die_with_parent
+from fuzzer.campaign.test_numbers import Share, parsed
 from fuzzer.isolate.script import SHOWS, ScriptRun
 from fuzzer.lanes import TVM_LANES
-from fuzzer.settings import Disk, LaneMix, Settings
-from fuzzer.signals import on_first_signal
+from fuzzer.system.processes import die_with_parent
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Result, Stage

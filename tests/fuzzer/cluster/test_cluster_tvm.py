@@ -22,11 +22,11 @@ import simulated_node
 from fuzzer.campaign import lock
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import merge
-from fuzzer.campaign.numbers import Share
-from fuzzer.cluster import deal
+from fuzzer.campaign.test_numbers import Share
+from fuzzer.cluster import assignment
 from fuzzer.cluster.remote import connected
-from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.report import finding_file
+from fuzzer.findings import finding_file
+from fuzzer.system.environment import EnvironmentMissing
 
 ray_cluster = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed: pip install 'difftvm[cluster]'")
 
@@ -110,7 +110,7 @@ def wait_for(true: Callable[[], bool]) -> None:
 
 
 def progress(folder: Path) -> int:
-    dealt = deal.read(folder)
+    dealt = assignment.read(folder)
     return min(dealt.next_tests) if dealt else 0
 
 

@@ -14,15 +14,15 @@ import simulated_node
 from fake_ray import Clock, Ray
 
 from fuzzer.campaign import merge
-from fuzzer.campaign.numbers import Share
 from fuzzer.campaign.store import Store
-from fuzzer.cluster import deal
+from fuzzer.campaign.test_numbers import Share
+from fuzzer.cluster import assignment
 from fuzzer.cluster import driver as driver_module
-from fuzzer.cluster.deal import Deal
+from fuzzer.cluster.assignment import Deal
+from fuzzer.cluster.collection import Granary, Harvest, Lesson
 from fuzzer.cluster.driver import Driver, Order
-from fuzzer.cluster.harvest import Granary, Harvest, Lesson
+from fuzzer.findings import finding_file
 from fuzzer.lanes import TVM_LANES
-from fuzzer.report import finding_file
 from generators.graph import Invalid
 
 pytestmark = pytest.mark.slow
@@ -101,7 +101,7 @@ def only_node(folder: Path) -> Path:
 def test_it_ends_when_all_is_done(scene: Scene) -> None:
     driver = scene.run(scene.ray(2, 2), tests=14)
     assert (len(driver.new), driver.given_up) == (ALL_BUGS, set())
-    dealt = deal.read(scene.folder / "driver")
+    dealt = assignment.read(scene.folder / "driver")
     assert dealt is not None
     assert dealt.done
     assert not any(actor.alive for actor in driver.ray.actors)

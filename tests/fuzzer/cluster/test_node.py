@@ -14,16 +14,17 @@ from typing import Any
 import pytest
 import simulated_node
 
-from fuzzer.campaign import corpus, index, lock, store
+from fuzzer.campaign import index, lock, store
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import merge
-from fuzzer.campaign.numbers import Share
 from fuzzer.campaign.store import Store
+from fuzzer.campaign.test_numbers import Share
 from fuzzer.cluster import node as node_module
-from fuzzer.cluster.deal import Deal
-from fuzzer.cluster.harvest import Granary, Harvest, Lesson, corpus_of
+from fuzzer.cluster.assignment import Deal
+from fuzzer.cluster.collection import Granary, Harvest, Lesson, corpus_of
 from fuzzer.cluster.node import NodeProcess
-from fuzzer.report import finding_file
+from fuzzer.findings import finding_file
+from fuzzer.seeds import corpus
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
 from generators.graph import Invalid
@@ -97,7 +98,7 @@ def test_what_was_not_taken_comes_again(tmp_path: Path) -> None:
 
 def test_sums_come_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As soon as they are taken, but not before, they are left out again."""
-    monkeypatch.setattr("fuzzer.cluster.harvest.SUMS_EVERY", 3)
+    monkeypatch.setattr("fuzzer.cluster.collection.SUMS_EVERY", 3)
     simulated_node.run(tmp_path / "one", Share(end=7))
     granary, have = Granary(tmp_path / "one"), []
     for turn, taken in enumerate((True, True, False, True, True)):

@@ -16,17 +16,17 @@ from labs import LyingLab
 
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.signals import SIGNALS
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
 from fuzzer.commands.run import summarise
-from fuzzer.isolate.devices import Device
-from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Place
-from fuzzer.isolate.toolchain import HOST_NAME
-from fuzzer.settings import Settings
-from fuzzer.signals import SIGNALS
-from fuzzer.terminal import program
+from fuzzer.system.devices import Device
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.terminal import program
+from fuzzer.toolchains.toolchain import HOST_NAME
 from fuzzer.triage.investigate import Confirmed, Sighting
 from oracles.finding import Component
 

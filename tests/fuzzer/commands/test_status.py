@@ -16,7 +16,7 @@ from fuzzer.campaign.rows import Learnt, row_of
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.lanes import ONNXRUNTIME, TORCH
-from fuzzer.terminal import program
+from fuzzer.system.terminal import program
 from generators.graph import Invalid
 from oracles.outcome import Raised, Ran, Stage
 

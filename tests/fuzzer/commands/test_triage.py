@@ -13,7 +13,7 @@ from fuzzer.campaign.merge import merge
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.commands.triage import triage
-from fuzzer.triage.known import entries
+from fuzzer.signature.known import entries
 from generators.graph import Invalid
 
 

@@ -10,11 +10,11 @@ from graphs_by_hand import Call, case_of
 
 from fuzzer.campaign.rows import row_of
 from fuzzer.campaign.store import Store
+from fuzzer.findings import finding_file
 from fuzzer.lanes import ONNXRUNTIME, TORCH, TVM_LANES
-from fuzzer.report import finding_file
-from fuzzer.triage.blame import NOBODY, NOWHERE, Blame, Place, Releases, Verdict
+from fuzzer.signature import signature_of
+from fuzzer.signature.blame import NOBODY, NOWHERE, Blame, Place, Releases, Verdict
 from fuzzer.triage.investigate import Confirmed, Sighting
-from fuzzer.triage.signature import signature_of
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Outcome, Raised, Ran, Stage, Unsupported
 

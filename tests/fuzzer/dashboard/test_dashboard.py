@@ -23,9 +23,10 @@ from fuzzer.dashboard import data as gathering
 from fuzzer.dashboard.data import Support, _raw_text, gather, support
 from fuzzer.dashboard.page import html
 from fuzzer.dashboard.serve import LOOPBACK, server
-from fuzzer.report import finding_file, words
-from fuzzer.report.record import read
-from fuzzer.report.words import TITLE
+from fuzzer.findings import finding_file
+from fuzzer.findings.record import read
+from fuzzer.report import wording
+from fuzzer.report.wording import TITLE
 from generators.graph import Invalid
 from oracles.finding import Mismatch
 
@@ -175,7 +176,7 @@ def test_titles_are_whole(tmp_path: Path) -> None:
     assert doc is not None
     (row,) = gather(tmp_path).findings
     assert row.detail is not None
-    whole = words.plain_title(read(tmp_path / "crashes" / doc.slug))
+    whole = wording.plain_title(read(tmp_path / "crashes" / doc.slug))
     assert len(whole) > TITLE
     assert row.detail.title.lower() == whole.lower()
 

@@ -21,8 +21,8 @@ from fuzzer.filing.ledger import Entry, Ledger
 from fuzzer.filing.office import Office
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Unreachable
+from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.script import SHOWS, ScriptRun
-from fuzzer.report.finding_file import FindingDoc
 from fuzzer.toolchains import registry
 from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec

@@ -38,7 +38,7 @@ def processes_that_show_it() -> list[str]:
 
 def families() -> int:
     """Processes that are a zygote of ours, or a child of one."""
-    return sum(b"fuzzer.isolate.zygote" in text for text in shown("cmdline").values())
+    return sum(b"fuzzer.children.zygote" in text for text in shown("cmdline").values())
 
 
 def holding_it(*folders: Path) -> list[Path]:

@@ -19,7 +19,7 @@ from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import STOP
 from fuzzer.filing.ledger import Ledger, state_folder
 from fuzzer.filing.office import WhenNeeded
-from fuzzer.report import finding_file
+from fuzzer.findings import finding_file
 
 pytestmark = pytest.mark.slow
 

@@ -18,8 +18,9 @@ from fuzzer.filing.filing import Filed, Held, submit
 from fuzzer.filing.gates import DAILY, REPRODUCTIONS, STOP, Answer, Desk, Verdict
 from fuzzer.filing.ledger import Entry, Ledger, state_folder
 from fuzzer.filing.newest import Newest
+from fuzzer.findings import record
 from fuzzer.isolate.script import ScriptRun
-from fuzzer.report import record, repro
+from fuzzer.report import repro
 from fuzzer.report.issue import marker
 from oracles.finding import Component, Kind
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fuzzer.filing.newest import Newest, newest, order
-from fuzzer.isolate.toolchain import HOST_NAME, Kind, Toolchain
 from fuzzer.toolchains import registry
+from fuzzer.toolchains.toolchain import HOST_NAME, Kind, Toolchain
 
 
 @pytest.fixture

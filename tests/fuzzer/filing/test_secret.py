@@ -13,7 +13,7 @@ import pytest
 
 from fuzzer.filing import secret
 from fuzzer.filing.secret import Secret
-from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.system.environment import EnvironmentMissing
 from generators.graph import Invalid
 
 CANARY = "ghp_canary0123456789"

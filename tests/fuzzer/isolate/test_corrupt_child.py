@@ -19,12 +19,12 @@ from pathlib import Path
 import pytest
 from multiprocess.connection import Connection
 
+from fuzzer.children.job import run_job
 from fuzzer.isolate import protocol
-from fuzzer.isolate.child import run_job
 from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnFailure, Zygote
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job
+from fuzzer.isolate.selftest import _case
 from fuzzer.lanes import TORCH, TORCH_F64
-from fuzzer.selftest import _case
 from oracles.lane import LaneSpec
 from oracles.outcome import Cause, Died, Frame, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.availability import Machine
 from fuzzer.isolate.device_check import check_devices, devices_here
 from fuzzer.isolate.device_pool import DevicePool
-from fuzzer.isolate.devices import Device, DeviceKind
-from fuzzer.isolate.toolchain import HOST
+from fuzzer.lanes.base.availability import Machine
+from fuzzer.system.devices import Device, DeviceKind
+from fuzzer.toolchains.toolchain import HOST
 
 pytestmark = pytest.mark.slow
 

@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 from multiprocess.connection import wait
 
-from fuzzer.isolate import processes
 from fuzzer.isolate.device_pool import DevicePool
-from fuzzer.isolate.device_station import Care, Empty, InUse, Quarantined
-from fuzzer.isolate.devices import Device, DeviceKind
+from fuzzer.isolate.device_supervisor import Care, Empty, InUse, Quarantined
 from fuzzer.isolate.executor import Bounds
+from fuzzer.isolate.selftest import _case as sine
 from fuzzer.lanes.fake_device import ERRORS, Speaker, said
-from fuzzer.selftest import _case as sine
+from fuzzer.system import processes
+from fuzzer.system.devices import Device, DeviceKind
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut
 
@@ -102,7 +102,7 @@ def test_a_worker_sees_its_device_only_and_runs_one_job_after_the_other(make: Ma
 def test_it_is_spawned_with_an_interpreter_and_a_session_of_its_own(make: Make) -> None:
     pid = number(one(make(), lane("pid")))
     words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-    assert words[1:4] == ["-P", "-m", "fuzzer.isolate.device_worker"]
+    assert words[1:4] == ["-P", "-m", "fuzzer.children.device_worker"]
     assert os.getsid(pid) == pid
     environment = Path(f"/proc/{pid}/environ").read_text().split("\0")
     assert {"NVIDIA_TF32_OVERRIDE=0", "PYTHONHASHSEED=0", "TVM_NUM_THREADS=1"} <= set(environment)
@@ -401,7 +401,7 @@ def test_without_a_device_lanes_are_skipped_by_the_environment(make: Make) -> No
 
 
 def test_a_worker_that_does_not_start_is_told_with_what_it_printed(make: Make, tmp_path: Path) -> None:
-    from fuzzer.isolate.toolchain import Toolchain
+    from fuzzer.toolchains.toolchain import Toolchain
 
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho no such driver; exit 1\n")

@@ -19,13 +19,14 @@ import pytest
 from graphs_by_hand import case_of
 
 from fuzzer.isolate.child_process import OwnFailure
-from fuzzer.isolate.executor import CASES, Bounds, EnvironmentMissing, Executor
-from fuzzer.isolate.toolchain import Toolchain
+from fuzzer.isolate.executor import CASES, Bounds, Executor
+from fuzzer.isolate.selftest import SHORT, SMALL
+from fuzzer.isolate.selftest import _case as sine
 from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
 from fuzzer.lanes.warmup import _case as network
-from fuzzer.selftest import SHORT, SMALL
-from fuzzer.selftest import _case as sine
-from fuzzer.triage.tap import tap
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.toolchains.toolchain import Toolchain
+from fuzzer.triage.eager_values import tap
 from oracles import judge_all
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Cause, Died, Facts, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut, facts_of

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from fuzzer.availability import Machine
 from fuzzer.isolate import fleet as module
 from fuzzer.isolate.child_process import Bounds
-from fuzzer.isolate.devices import Device
-from fuzzer.isolate.executor import EnvironmentMissing
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool
-from fuzzer.isolate.toolchain import HOST, Toolchain
+from fuzzer.isolate.selftest import _case as sine
 from fuzzer.lanes import TORCH, TVM_LANES
-from fuzzer.selftest import _case as sine
+from fuzzer.lanes.base.availability import Machine
+from fuzzer.system.devices import Device
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.outcome import Result, Skipped, Stage

@@ -17,20 +17,7 @@ from fuzzer.isolate import protocol
 from fuzzer.isolate.protocol import ArrayDoc, ProtocolError
 from fuzzer.lanes import LANES
 from generators.domain import POSITIVE, within
-from generators.graph import (
-    Array,
-    Case,
-    DType,
-    Form,
-    Graph,
-    Input,
-    Layout,
-    Node,
-    Profile,
-    Role,
-    TensorType,
-    Value,
-)
+from generators.graph import Array, Case, DType, Form, Graph, Input, Layout, Node, Profile, Role, TensorType, Value
 from oracles.outcome import Facts, Frame, IllFormed, Mutant, MutantFate, Stage
 
 Ends = tuple[Connection, Connection]

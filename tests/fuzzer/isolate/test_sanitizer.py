@@ -9,10 +9,10 @@ import pytest
 
 from fuzzer.isolate import sanitizer
 from fuzzer.isolate.device_pool import DevicePool
-from fuzzer.isolate.devices import Device, DeviceKind
 from fuzzer.isolate.executor import Bounds
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool, examine, parsed
-from fuzzer.selftest import _case as sine
+from fuzzer.isolate.selftest import _case as sine
+from fuzzer.system.devices import Device, DeviceKind
 from oracles.lane import Engine, LaneSpec
 
 pytestmark = pytest.mark.slow

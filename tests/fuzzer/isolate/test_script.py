@@ -9,9 +9,9 @@ import pytest
 
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
-from fuzzer.isolate.preload import Preload
 from fuzzer.isolate.script import ScriptRun
-from fuzzer.isolate.toolchain import HOST, Toolchain
+from fuzzer.toolchains.preload import Preload
+from fuzzer.toolchains.toolchain import HOST, Toolchain
 
 SMALL = Bounds(wall_seconds=0.2, memory_bytes=200 << 20)
 

@@ -8,8 +8,8 @@ import torch
 from graphs_by_hand import case_of
 
 from fuzzer.lanes import ONNXRUNTIME
-from fuzzer.lanes.base import Bench, from_torch, laid_out, to_torch
-from fuzzer.lanes.onnxruntime import OnnxRuntimeLane
+from fuzzer.lanes.base.bench import Bench, from_torch, laid_out, to_torch
+from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
 from generators.graph import Array, Case, DType, Layout
 
 BFLOAT16 = DType.BFLOAT16.numpy

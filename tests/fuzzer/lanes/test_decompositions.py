@@ -14,8 +14,8 @@ from torch._subclasses import fake_impls  # noqa: E402
 from torch.export import exported_program  # noqa: E402
 from torch.export.exported_program import _split_decomp_table_to_cia_and_python_decomp, default_decompositions  # noqa: E402
 
-from fuzzer.lanes.base import Bench, Quiet  # noqa: E402
-from fuzzer.lanes.decompositions import overriding  # noqa: E402
+from fuzzer.lanes.base.bench import Bench, Quiet  # noqa: E402
+from fuzzer.lanes.torch.decompositions import overriding  # noqa: E402
 from generators.choice import NumpySource  # noqa: E402
 from generators.random_graph import generate  # noqa: E402
 

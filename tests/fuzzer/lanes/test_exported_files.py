@@ -14,9 +14,9 @@ from small_models import small
 
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import ONNX_READERS, SAMPLED_LANES, TVM_LANES
-from fuzzer.lanes.base import Bench, Quiet
-from fuzzer.lanes.onnx_reference import OnnxReferenceLane
-from fuzzer.lanes.onnx_widened import widened, widened_inputs
+from fuzzer.lanes.base.bench import Bench, Quiet
+from fuzzer.lanes.onnx.other_readers import OnnxReferenceLane
+from fuzzer.lanes.onnx.widened import widened, widened_inputs
 from fuzzer.triage.reproduce import observe
 from generators.graph import Array, Case, Input
 from oracles import judge_all

@@ -8,9 +8,9 @@ import torch
 from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import HONEST_LANES
-from fuzzer.lanes.base import Bench, Quiet
-from fuzzer.lanes.envelope import other_layout
+from fuzzer.lanes.base.bench import Bench, Quiet
 from fuzzer.lanes.honest import HonestLane
+from fuzzer.lanes.torch.envelope import other_layout
 from generators.graph import Case
 from oracles.lane import LaneSpec
 

@@ -7,8 +7,8 @@ import torch
 from fakes import TORCH, TORCH_ENVELOPE, TORCH_F64
 from kernels_by_hand import HONEST, LIES, Implementation
 
-from fuzzer.lanes.base import Bench, Quiet, from_torch, to_torch
-from fuzzer.lanes.torch_eager import TorchLane
+from fuzzer.lanes.base.bench import Bench, Quiet, from_torch, to_torch
+from fuzzer.lanes.torch.eager import TorchLane
 from generators.graph import Array, Case
 from oracles.against_torch import judge
 from oracles.finding import Kind

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from fuzzer.lanes.one_pass import ONE_PASS
+from fuzzer.lanes.torch.one_pass import ONE_PASS
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Attrs, Form, Node

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.lanes.one_pass import ONE_PASS
-from fuzzer.lanes.skipped_padding import WITHOUT_ZEROS
+from fuzzer.lanes.torch.one_pass import ONE_PASS
+from fuzzer.lanes.torch.skipped_padding import WITHOUT_ZEROS
 from generators.graph import DType, TensorType
 from generators.ops import TABLE, Op
 from generators.ops.base import ZEROS_OF_BASE, ZEROS_WHERE_BOOL, Arithmetic, never, zeros_of

@@ -8,9 +8,9 @@ import pytest
 from graphs_by_hand import case_of
 from small_models import CASES, LINEAR, outcome_of
 
-from fuzzer.availability import Runnable, availability
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TVM_LANES, needed
+from fuzzer.lanes.base.availability import Runnable, availability
 from oracles import judge_all
 from oracles.finding import Component
 from oracles.lane import LaneSpec, Params

@@ -56,7 +56,7 @@ def traced(executor: Executor, case: Case, lane: LaneSpec, tracing: Tracing) -> 
 def test_it_is_right_without_all_the_passes_that_can_be_left_out(
     executor: Executor, case: Case, lane: LaneSpec
 ) -> None:
-    """What fuzzer/lanes/relax_passes.py says."""
+    """What fuzzer/lanes/relax/needed_passes.py says."""
     without = replace(lane, tracing=Tracing(limit=0))
     result = executor.run(case, (*needed(without), without))
     assert [finding for finding in judge_all(case, result.outcomes) if finding.lane == without] == []

@@ -12,8 +12,8 @@ import pytest
 import torch
 from torch.testing._internal.opinfo.core import SampleInput
 
-from fuzzer.lanes.samples import MAX_REFUSED, samples, samples_of
-from fuzzer.lanes.validity import verdict
+from fuzzer.children.samples import MAX_REFUSED, samples, samples_of
+from fuzzer.children.validity import verdict
 from generators import case_file
 from generators.check import check
 from generators.graph import Case
@@ -151,7 +151,7 @@ def test_no_operator_no_samples() -> None:
 
 
 def test_the_child_writes_folders_and_says_which(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "fuzzer.lanes.samples", str(tmp_path / "s"), "--ops", "erf,fft.fft"]
+    command = [sys.executable, "-m", "fuzzer.children.samples", str(tmp_path / "s"), "--ops", "erf,fft.fft"]
     done = subprocess.run([*command, "--samples", "1"], capture_output=True, text=True, timeout=120, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["at"] for line in lines if "at" in line] == ["erf", "fft.fft"]

@@ -11,11 +11,11 @@ import pytest
 from graphs_by_hand import case_of
 from small_models import CASES, outcome_of, small
 
-from fuzzer.availability import CompileOnly, Missing, Runnable, availability
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import needed
-from fuzzer.lanes.target_lanes import TARGET_LANES
-from fuzzer.triage.signature import signature_of
+from fuzzer.lanes.base.availability import CompileOnly, Missing, Runnable, availability
+from fuzzer.lanes.target_table import TARGET_LANES
+from fuzzer.signature import signature_of
 from oracles import judge_all
 from oracles.finding import Component, Kind
 from oracles.lane import LaneSpec
@@ -64,7 +64,7 @@ def test_in_a_devices_worker_the_device_runs_it() -> None:
     """Nothing of CUDA is called for the answer, so that it can be asked here."""
     ask = (
         "import os, fuzzer.lanes.device\n"
-        "from fuzzer.lanes.relax_build import device_of, target_of\n"
+        "from fuzzer.lanes.relax.build import device_of, target_of\n"
         "from oracles.targets import TARGETS_BY_NAME\n"
         "target_of(TARGETS_BY_NAME['cuda'])\n"
         "print(*(device_of(TARGETS_BY_NAME[name]) for name in ('cuda', 'c', 'opencl')))\n"

@@ -12,10 +12,10 @@ import torch
 from graphs_by_hand import Call, case_of, numbered
 
 from fuzzer.lanes import TORCH, TORCH_ENVELOPE, TORCH_F64
-from fuzzer.lanes import envelope as measuring
-from fuzzer.lanes import torch_eager as references
-from fuzzer.lanes.base import Bench, Quiet
-from fuzzer.lanes.skipped_padding import without_padding
+from fuzzer.lanes.base.bench import Bench, Quiet
+from fuzzer.lanes.torch import eager as references
+from fuzzer.lanes.torch import envelope as measuring
+from fuzzer.lanes.torch.skipped_padding import without_padding
 from generators.choice import NumpySource
 from generators.graph import Array, Case, DType, Form, Input, Layout, Profile, TensorType
 from generators.random_graph import generate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from fuzzer.lanes.torch_effects import aliases, modified
+from fuzzer.lanes.torch.effects import aliases, modified
 
 NAMES = ("x0", "x1")
 

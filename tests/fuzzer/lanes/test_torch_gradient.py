@@ -7,9 +7,9 @@ import pytest
 from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import GRADIENT_REFERENCES
-from fuzzer.lanes.base import Bench, Quiet
-from fuzzer.lanes.envelope import LAST_UNITS
-from fuzzer.lanes.torch_gradient import ULPS, TorchGradientLane
+from fuzzer.lanes.base.bench import Bench, Quiet
+from fuzzer.lanes.torch.envelope import LAST_UNITS
+from fuzzer.lanes.torch.gradient import ULPS, TorchGradientLane
 from generators.graph import Case, DType, Input
 from oracles.reference import GRADIENT, Expected, expected
 

@@ -13,7 +13,7 @@ from fakes import TVM_ONNX
 from graphs_by_hand import case_of
 from records import record
 
-from fuzzer.onnx_model import Node, OnnxModel, Value
+from fuzzer.cases.onnx_model import Node, OnnxModel, Value
 from fuzzer.report import repro
 from oracles.finding import Kind
 from oracles.outcome import Raised, Stage

@@ -13,10 +13,11 @@ from fakes import TVM
 from graphs_by_hand import case_of
 from records import record
 
+from fuzzer.findings import finding_file
+from fuzzer.findings.record import Record
 from fuzzer.report import evidence as telling
-from fuzzer.report import finding_file, issue
-from fuzzer.report.record import Record
-from fuzzer.triage.blame import Blame, Place, Releases, Verdict
+from fuzzer.report import issue
+from fuzzer.signature.blame import Blame, Place, Releases, Verdict
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement

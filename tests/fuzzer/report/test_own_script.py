@@ -9,11 +9,12 @@ from pathlib import Path
 from graphs_by_hand import case_of
 from records import record
 
-from fuzzer.availability import Machine
 from fuzzer.campaign.store import Store
+from fuzzer.findings import finding_file
 from fuzzer.isolate.script import ScriptRun
 from fuzzer.lanes import SAMPLED_LANES
-from fuzzer.report import finding_file, own_script
+from fuzzer.lanes.base.availability import Machine
+from fuzzer.report import own_script
 from fuzzer.triage.investigate import Confirmed, Sighting
 from oracles.finding import Kind, Mismatch
 from oracles.lane import LaneSpec

@@ -16,9 +16,10 @@ import msgspec
 import pytest
 from warm_python import WarmPython
 
-from fuzzer import onnx_model
-from fuzzer.report import finding_file, issue, repro
-from fuzzer.report.record import Record
+from fuzzer.cases import onnx_model
+from fuzzer.findings import finding_file
+from fuzzer.findings.record import Record
+from fuzzer.report import issue, repro
 from generators import case_file
 
 STORED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("real_findings.json").read_text())

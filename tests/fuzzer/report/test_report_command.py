@@ -14,11 +14,11 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.commands.report import report
+from fuzzer.findings.finding_file import NAME, encode
+from fuzzer.findings.record import AFTER, BEFORE, Record, read
 from fuzzer.report import issue, page, repro
 from fuzzer.report.document import Format, document, text
-from fuzzer.report.finding_file import NAME, encode
-from fuzzer.report.record import AFTER, BEFORE, Record, read
-from fuzzer.triage.blame import Blame, Place, Releases, Verdict
+from fuzzer.signature.blame import Blame, Place, Releases, Verdict
 from generators import case_file
 from generators.graph import Invalid
 from oracles.finding import Kind, Mismatch

@@ -16,7 +16,7 @@ from records import record
 from warm_python import WarmPython
 
 from fuzzer.lanes import ONNXRUNTIME, TVM_LANES, readers_of
-from fuzzer.lanes.base import Bench, from_torch
+from fuzzer.lanes.base.bench import Bench, from_torch
 from fuzzer.report import python_source, repro, repro_values, repro_verdict
 from generators.builder import Builder
 from generators.check import check

@@ -15,8 +15,8 @@ from graphs_by_hand import Call, case_of, numbered
 from records import record
 from warm_python import WarmPython
 
-from fuzzer.availability import CompileOnly, Missing, availability
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
+from fuzzer.lanes.base.availability import CompileOnly, Missing, availability
 from fuzzer.report import repro
 from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
 from generators.ops import TABLE

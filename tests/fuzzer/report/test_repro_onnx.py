@@ -15,10 +15,10 @@ from onnx import TensorProto, helper, numpy_helper
 from records import record
 from warm_python import WarmPython
 
-from fuzzer.lanes.onnx_description import NoDescription, described
-from fuzzer.onnx_model import OnnxModel, decode, encode
+from fuzzer.cases.onnx_model import OnnxModel, decode, encode
+from fuzzer.findings.record import Record
+from fuzzer.lanes.onnx.description import NoDescription, described
 from fuzzer.report import issue, repro
-from fuzzer.report.record import Record
 from fuzzer.triage import exported
 from generators.graph import Case, Invalid
 from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, WorstElement

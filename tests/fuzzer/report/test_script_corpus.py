@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import script_corpus
 
+from fuzzer.findings.record import read
 from fuzzer.report import repro
-from fuzzer.report.record import read
 
 CRASHES = Path(__file__).parents[3] / "crashes"
 SHIPPED = sorted((CRASHES / "SHIPPED").read_text().split())

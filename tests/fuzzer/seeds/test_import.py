@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 from archives import document, node, write
 
-from fuzzer.campaign import corpus
 from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.settings import LaneMix, Settings
 from fuzzer.cli import main
+from fuzzer.isolate.validity import Answer, Validity, Verdict
 from fuzzer.lanes import TVM_LANES
+from fuzzer.seeds import corpus, pt2
 from fuzzer.seeds import harvest as harvesting
-from fuzzer.seeds import pt2
 from fuzzer.seeds.imported import run
-from fuzzer.settings import LaneMix, Settings
-from fuzzer.validity import Answer, Validity, Verdict
 from generators import case_file
 from generators.check import check
 from generators.graph import Case, Invalid

@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from fuzzer.lanes.onnx_reader import answer
+from fuzzer.children.onnx_reader import answer
 from fuzzer.seeds import onnx_file, onnx_graph
 from fuzzer.seeds import program as programs
 from fuzzer.seeds.program import Program

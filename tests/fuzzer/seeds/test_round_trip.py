@@ -10,8 +10,8 @@ import pytest
 import torch
 from eager import run, run_case
 
-from fuzzer.lanes.base import to_torch
-from fuzzer.lanes.coverage import Subject
+from fuzzer.children.coverage import Subject
+from fuzzer.lanes.base.bench import to_torch
 from fuzzer.seeds import pt2
 from fuzzer.seeds.resolve import resolve
 from generators.builder import Builder

@@ -12,10 +12,10 @@ from zipfile import ZipFile
 
 import pytest
 
-from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.secrets import is_secret
-from fuzzer.isolate.toolchain import HOST, Kind, Toolchain, surroundings
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.secrets import is_secret
 from fuzzer.toolchains import install, registry, relay
+from fuzzer.toolchains.toolchain import HOST, Kind, Toolchain, surroundings
 from generators.graph import Invalid
 
 METADATA = """Metadata-Version: 2.1

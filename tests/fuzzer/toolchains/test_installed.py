@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fuzzer.evaluation import toolchain_check
 from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.isolate.toolchain import Kind
 from fuzzer.lanes import RELAY_LANES, SAMPLED_LANES, TVM_LANES, needed
-from fuzzer.toolchains import check, registry
+from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
+from fuzzer.toolchains.toolchain import Kind
 from generators import case_file
 from oracles import judge_all
 from oracles.outcome import MutantFate, Ran, facts_of
@@ -37,7 +38,7 @@ def is_there(name: str) -> pytest.MarkDecorator:
 
 @is_there(OLD)
 def test_every_lane_works_in_an_older_release() -> None:
-    report = check.check(registry.find(OLD))
+    report = toolchain_check.check(registry.find(OLD))
     assert [lane for lane in report.lanes if not lane.passed] == []
     assert [lane.lane for lane in report.lanes] == [lane.name for lane in (*TVM_LANES, *SAMPLED_LANES)]
     assert (report.versions["tvm"], report.versions["torch"].partition("+")[0]) == (OLD, _hosts("torch"))
@@ -78,7 +79,7 @@ def test_the_mutants_of_all_releases_are_the_same(fleet: Fleet) -> None:
     """The lane that breaks modules reads and writes the JSON of either release."""
     here = next(lane for lane in SAMPLED_LANES if lane.variant == "mutants")
     there = in_toolchain(here, OLD)
-    outcomes = fleet.run(check.case(), (here, there)).outcomes
+    outcomes = fleet.run(toolchain_check.case(), (here, there)).outcomes
     new, old = (facts_of(outcomes[lane]).mutants for lane in (here, there))
     assert len(new) == 6
     assert [(mutant.change, mutant.fate) for mutant in old] == [(mutant.change, mutant.fate) for mutant in new]
@@ -89,7 +90,7 @@ def test_the_mutants_of_all_releases_are_the_same(fleet: Fleet) -> None:
 def test_results_of_two_releases_agree(fleet: Fleet) -> None:
     here = TVM_LANES[0]
     there = replace(here, toolchain=OLD)
-    outcomes = fleet.run(check.case(), (here, there)).outcomes
+    outcomes = fleet.run(toolchain_check.case(), (here, there)).outcomes
     new, old = outcomes[here], outcomes[there]
     assert isinstance(new, Ran)
     assert isinstance(old, Ran)
@@ -120,7 +121,7 @@ def test_relay_builds_and_runs(tmp_path: Path) -> None:
 
 @is_there("relay")
 def test_every_lane_in_relay_works() -> None:
-    report = check.check(registry.find("relay"))
+    report = toolchain_check.check(registry.find("relay"))
     assert [(lane.lane, lane.passed, lane.told) for lane in report.lanes] == [
         (lane.name, True, "") for lane in RELAY_LANES
     ]

@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 
 from fuzzer.cli import main
-from fuzzer.exit_codes import Exit
-from fuzzer.isolate.executor import EnvironmentMissing
+from fuzzer.evaluation import toolchain_check
+from fuzzer.findings.replay import Run
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.isolate.toolchain import HOST, Kind, Toolchain
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM_LANES
-from fuzzer.replay import Run
-from fuzzer.terminal import next_line
-from fuzzer.toolchains import check, install, registry
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import next_line
+from fuzzer.toolchains import install, registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
+from fuzzer.toolchains.toolchain import HOST, Kind, Toolchain
 from generators.graph import Invalid
 from oracles import judge_all
 from oracles.outcome import Ran
@@ -143,7 +144,7 @@ def test_lanes_in_another_toolchain_are_judged_by_references_of_the_host(fleet: 
     """And its child finds our packages by links, in another process than the host's."""
     lanes = in_toolchains(TVM_LANES, named("mine"))
     assert {lane.toolchain for lane in lanes} == {"mine"}
-    case = check.case()
+    case = toolchain_check.case()
     result = fleet.run(case, (TORCH, TORCH_F64, TORCH_ENVELOPE, *lanes))
     assert all(isinstance(outcome, Ran) for outcome in result.outcomes.values())
     assert list(judge_all(case, result.outcomes)) == []
@@ -153,7 +154,7 @@ def test_lanes_in_another_toolchain_are_judged_by_references_of_the_host(fleet: 
 
 @pytest.mark.tvm
 def test_every_lane_works_on_the_case_of_the_check(cache: Path) -> None:
-    report = check.check(named("host")[0])
+    report = toolchain_check.check(named("host")[0])
     assert [lane for lane in report.lanes if not lane.passed] == []
     assert [lane.lane for lane in report.lanes] == [lane.name for lane in (*TVM_LANES, *SAMPLED_LANES)]
     assert "no size of the case is symbolic" in [lane.told for lane in report.lanes]
@@ -172,7 +173,7 @@ def test_a_toolchain_that_fails_the_check(fuzz: Fuzz, tmp_path: Path) -> None:
 
 SABOTAGE = """
 import sys
-if "fuzzer.isolate.zygote" in sys.orig_argv:
+if "fuzzer.children.zygote" in sys.orig_argv:
     from tvm import relax
     def broken(*args): raise RuntimeError("sabotaged")
     relax.VirtualMachine.__init__ = broken

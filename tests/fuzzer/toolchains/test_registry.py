@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.isolate.executor import EnvironmentMissing
-from fuzzer.isolate.toolchain import HOST, Kind, Toolchain
+from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import registry
+from fuzzer.toolchains.toolchain import HOST, Kind, Toolchain
 from generators.graph import Invalid
 
 MINE = Toolchain("mine", "/opt/python", {"PYTHONPATH": "/opt/tvm/python"}, Kind.RELAY)

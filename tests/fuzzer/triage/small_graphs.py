@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from graphs_by_hand import Call, case_of, numbered
 
 from fuzzer.lanes import SAMPLED_LANES, TORCH
-from fuzzer.lanes.base import Bench, from_torch
-from fuzzer.triage import tap as tapping
+from fuzzer.lanes.base.bench import Bench, from_torch
+from fuzzer.triage import eager_values as tapping
 from fuzzer.triage.passes import Pass, Subject
 from generators.check import check
 from generators.graph import Array, Attrs, Case, Domain, Form, Layout, Node

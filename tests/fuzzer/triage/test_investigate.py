@@ -11,17 +11,17 @@ import pytest
 from graphs_by_hand import case_of
 from labs import LyingLab
 
+from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool
 from fuzzer.lanes import TVM_LANES
-from fuzzer.onnx_model import OnnxModel
+from fuzzer.signature import named, signature_of
+from fuzzer.signature.blame import NOWHERE, Blame, Place, Releases, Verdict
 from fuzzer.triage import exported
 from fuzzer.triage import investigate as module
-from fuzzer.triage.blame import NOWHERE, Blame, Place, Releases, Verdict
 from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate
 from fuzzer.triage.naming import Named
 from fuzzer.triage.reduce import Reduction, Slip
-from fuzzer.triage.signature import named, signature_of
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec

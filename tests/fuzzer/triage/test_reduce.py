@@ -10,8 +10,8 @@ import pytest
 from graphs_by_hand import Call, graph_of, numbered
 from small_graphs import LANE, evaluated, subject_of, tap, writing
 
-from fuzzer.open_sizes import at_each_size
-from fuzzer.triage.asking import Predicate
+from fuzzer.cases.open_sizes import at_each_size
+from fuzzer.triage.candidates import Predicate
 from fuzzer.triage.passes import Subject
 from fuzzer.triage.passes.base import cut
 from fuzzer.triage.passes.keep_region import keep_region

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.triage.signature import skeleton
+from fuzzer.signature import skeleton
 
 ADDRESS = """=================================================================
 ==2723==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60a00000007c at pc 0x7fa079b2fecc bp 0x7ffc sp 0x7ffc

@@ -9,8 +9,8 @@ import pytest
 from graphs_by_hand import Call, case_of
 from small_graphs import LANE, shapes, subject_of, writing
 
+from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.lanes import SAMPLED_LANES
-from fuzzer.open_sizes import at_each_size
 from fuzzer.triage.passes import Pass, Subject
 from fuzzer.triage.passes.close_sizes import close_sizes, openness
 from fuzzer.triage.passes.lower_rank import lower_rank

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from fuzzer.campaign.activity import Doing
-from fuzzer.watching.glance import Glance
 from fuzzer.watching.health import LaneHealth
 from fuzzer.watching.resources import Resources
+from fuzzer.watching.snapshot import Glance
 
 NOW = 1_800_000_000.0
 

@@ -15,17 +15,17 @@ from test_metrics import scraped
 
 from fuzzer.campaign.index import NAME, Index
 from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
-from fuzzer.isolate.processes import resident_bytes
 from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.isolate.script import SHOWS, ScriptRun
 from fuzzer.lanes import TVM_LANES
-from fuzzer.settings import LaneMix, RunLimits, Settings
-from fuzzer.watching.glance import Observer, Rates
+from fuzzer.system.processes import resident_bytes
 from fuzzer.watching.resources import Resources, descendants, resources
+from fuzzer.watching.snapshot import Observer, Rates
 from fuzzer.watching.stats_files import PLOT, STATS
-from fuzzer.watching.watching import watched
+from fuzzer.watching.watch import watched
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result, Stage

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.watching.words import counted, duration, shares, size, sparkline
+from fuzzer.watching.formatting import counted, duration, shares, size, sparkline
 
 
 @pytest.mark.parametrize(

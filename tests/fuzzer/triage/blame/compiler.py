@@ -9,8 +9,8 @@ import fakes
 import numpy as np
 from graphs_by_hand import Call, case_of
 
+from fuzzer.signature import signature_of
 from fuzzer.triage.blame.inquiry import Inquiry
-from fuzzer.triage.signature import signature_of
 from generators.graph import Array, Case
 from oracles import judge_all
 from oracles.finding import Finding

@@ -17,7 +17,7 @@ from tvm import relax, s_tir, tirx, topi
 from tvm.relax.frontend.onnx import onnx_frontend
 from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
 
-from fuzzer.lanes.relax import RelaxLane
+from fuzzer.lanes.relax_lane import RelaxLane
 
 PLANTED = Path(__file__).with_name("planted")
 

@@ -13,13 +13,13 @@ from typing import Any
 from graphs_by_hand import Call, case_of
 
 from fuzzer.isolate.executor import Executor
-from fuzzer.isolate.preload import read
-from fuzzer.isolate.toolchain import HOST
 from fuzzer.lanes import EVERY_ROAD
-from fuzzer.triage.blame import Blame, Place
+from fuzzer.signature import signature_of
+from fuzzer.signature.blame import Blame, Place
+from fuzzer.toolchains.preload import read
+from fuzzer.toolchains.toolchain import HOST
 from fuzzer.triage.blame.search import blame
 from fuzzer.triage.reproduce import observe
-from fuzzer.triage.signature import signature_of
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result

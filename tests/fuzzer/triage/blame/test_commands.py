@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.commands import bisect, blame
-from fuzzer.isolate.toolchain import Kind, Toolchain
-from fuzzer.report import finding_file
+from fuzzer.findings import finding_file
+from fuzzer.signature import named, signature_of
+from fuzzer.signature.blame import Releases, Verdict
 from fuzzer.toolchains import registry
-from fuzzer.triage.blame import Releases, Verdict
+from fuzzer.toolchains.toolchain import Kind, Toolchain
 from fuzzer.triage.investigate import Confirmed, Sighting
-from fuzzer.triage.signature import named, signature_of
 from generators.graph import Invalid
 
 VERSIONS = {"tvm": "0.27.0.post1", "torch": "2.13.0", "python": "3.11.7"}

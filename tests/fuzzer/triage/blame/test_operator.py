@@ -9,10 +9,10 @@ import pytest
 from compiler import CHAIN, Compiler, chain
 from graphs_by_hand import case_of
 
+from fuzzer.signature import signature_of
+from fuzzer.triage.blame.first_wrong import first_wrong
 from fuzzer.triage.blame.inquiry import Inquiry, Spent
 from fuzzer.triage.blame.modules import converter_of
-from fuzzer.triage.blame.operator import first_wrong
-from fuzzer.triage.signature import signature_of
 from generators.graph import Case, Form
 from oracles import judge_all
 from oracles.outcome import Raised, Result, Stage

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from planted import PLANTED, Bed, bed
 
-from fuzzer.triage.blame import Blame, Place
+from fuzzer.signature.blame import Blame, Place
 
 pytestmark = pytest.mark.tvm
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from compiler import Compiler, chain
 
-from fuzzer.triage.blame import NOWHERE, Releases, Verdict
+from fuzzer.signature import signature_of
+from fuzzer.signature.blame import NOWHERE, Releases, Verdict
 from fuzzer.triage.blame.releases import Release, fates, in_order, in_releases, told
-from fuzzer.triage.signature import signature_of
 from oracles.finding import Component
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Raised, Skipped, Stage, Unsupported

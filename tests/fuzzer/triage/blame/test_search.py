@@ -9,10 +9,10 @@ import fakes
 import pytest
 from compiler import PASSES, Compiler, chain, runs
 
-from fuzzer.triage.blame import NOBODY, Blame, Place
+from fuzzer.signature import signature_of
+from fuzzer.signature.blame import NOBODY, Blame, Place
 from fuzzer.triage.blame.modules import converter_name, converter_of, mistyped
 from fuzzer.triage.blame.search import blame, never_alone
-from fuzzer.triage.signature import signature_of
 from generators.graph import Graph, Input, TensorType, Value
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec

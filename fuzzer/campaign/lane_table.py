@@ -1,0 +1,93 @@
+"""`fuzz lanes`: each lane, when a test takes it, and what this machine can do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+import msgspec
+
+from fuzzer.campaign.lane_mix import EVERY
+from fuzzer.lanes import HONEST_LANES, OFTEN, REFERENCES, RELAY_LANES, SAMPLED_LANES, SCREENING
+from fuzzer.lanes.base.availability import (
+    THIS,
+    Availability,
+    CompileOnly,
+    Machine,
+    Missing,
+    Runnable,
+    availability,
+    in_words,
+)
+from oracles.lane import Engine, LaneSpec
+from oracles.siblings import describe_additions
+
+WHEN: Mapping[str, tuple[LaneSpec, ...]] = {
+    "every test": (*REFERENCES, *SCREENING),
+    f"1 test in {EVERY}": OFTEN,
+    "in turn": SAMPLED_LANES,
+    "with --toolchain relay": RELAY_LANES,
+    "on demand": HONEST_LANES,  # `fuzz bench honesty`
+}
+LISTED = tuple(lane for lanes in WHEN.values() for lane in lanes)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """when: how often a campaign takes the lane. here: what this machine can do with it."""
+
+    lane: LaneSpec
+    when: str
+    here: Availability
+
+
+def rows(machine: Machine = THIS) -> list[Row]:
+    return [Row(lane, when, availability(lane, machine)) for when, lanes in WHEN.items() for lane in lanes]
+
+
+def text(machine: Machine = THIS) -> Iterator[str]:
+    """A line for each lane, in columns."""
+    cells = [_cells(row) for row in rows(machine)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    lane = row.lane
+    target = lane.target if lane.engine is Engine.TVM else ""
+    return (
+        lane.name,
+        row.when,
+        str(lane.engine),
+        str(lane.importer),
+        target,
+        describe_additions(lane),
+        in_words(row.here),
+    )
+
+
+def document(machine: Machine = THIS) -> list[dict[str, object]]:
+    """For machines: the lane's own fields, and beside them `when`, `adds` and `here`."""
+    return [
+        {
+            **msgspec.to_builtins(row.lane),
+            "when": row.when,
+            "adds": describe_additions(row.lane),
+            "here": _here(row.here),
+        }
+        for row in rows(machine)
+    ]
+
+
+def _here(found: Availability) -> dict[str, str | None]:
+    match found:
+        case Runnable():
+            return {"is": "runnable"}
+        case CompileOnly(why, checker):
+            return {"is": "compile-only", "why": why, "checker": checker.program if checker else None}
+        case Missing(why):
+            return {"is": "missing", "why": why}
+        case _:
+            assert_never(found)

@@ -1,0 +1,127 @@
+"""Investigates a saved finding, or a case that fails, with today's passes. The folder that it reads does not change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzer.campaign.store import Store
+from fuzzer.findings import finding_file
+from fuzzer.isolate.fleet import Lab
+from fuzzer.lanes import select
+from fuzzer.report.own_script import warning, with_own_script
+from fuzzer.signature.blame import Releases
+from fuzzer.system.terminal import say
+from fuzzer.toolchains import registry
+from fuzzer.toolchains.lanes import in_toolchains, named, runs_in
+from fuzzer.toolchains.toolchain import HOST, HOST_NAME
+from fuzzer.triage.blame.releases import Release
+from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
+from fuzzer.triage.reproduce import judged_by, judged_run
+from fuzzer.triage.size import Size, size_of
+from generators import case_file
+from generators.graph import Case, Invalid
+from oracles import judge_all
+from oracles.finding import Finding
+from oracles.lane import LaneSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Minimized:
+    """`folder` is where the finding is saved; None where the failure does not show each time."""
+
+    kind: str
+    lane: str
+    before: Size
+    after: Size
+    ops: tuple[str, ...]
+    calls: int
+    ahead: int
+    steps: tuple[str, ...]
+    finished: bool
+    again: str
+    folder: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to minimize.
+
+    saved     the failure that was saved with the case; None for a bare case
+    lanes     the lanes that may fail
+    releases  of toolchains other than the host, in which the saved finding was run
+    """
+
+    case: Case
+    saved: Sighting | None
+    lanes: tuple[LaneSpec, ...]
+    releases: tuple[Release, ...] = ()
+
+
+def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> Wanted:
+    """Raise `Invalid` where the folder contains neither a finding nor a case."""
+    if (source / finding_file.NAME).exists() or not (source / case_file.JSON_NAME).exists():
+        doc, case = finding_file.read_with_case(source)
+        (lane,) = in_toolchains((doc.lane,), named(toolchain or doc.lane.toolchain)[:1])
+        finding = Finding(doc.kind, doc.component, lane, doc.identity.stage, doc.evidence.evidence)
+        return Wanted(case, Sighting(doc.identity.coarse, finding, (lane,)), (lane,), _releases(lane, doc.releases))
+    case = case_file.read(source)
+    chosen = select(lanes)
+    if not chosen:
+        raise Invalid(f"no lane matches {lanes!r}; `fuzz lanes` lists them")
+    return Wanted(case, None, in_toolchains(chosen, named(toolchain or HOST_NAME)))
+
+
+def _releases(lane: LaneSpec, before: Releases) -> tuple[Release, ...]:
+    """The toolchains that are installed here and have a release in which the finding was run before."""
+    versions = {version for version, _ in before.verdicts}
+    records = [registry.read(name) for name in registry.names()] if versions else []
+    mine = [record for record in records if record.versions["tvm"] in versions and runs_in(lane, record.toolchain)]
+    return tuple(Release(record.versions["tvm"], record.name) for record in mine)
+
+
+def run(lab: Lab, store: Store, wanted: Wanted, workers: int) -> list[Minimized]:
+    """Investigate and save the finding, or every failure that the lanes show."""
+    failures = [wanted.saved] if wanted.saved else _failures(lab, wanted.case, wanted.lanes)
+    return [_minimized(lab, store, wanted, sighting, workers) for sighting in failures]
+
+
+def _failures(lab: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
+    everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
+    found = judge_all(case, judged_run(lab.run_fresh, case, everything).outcomes)
+    return sightings(finding for finding in found if finding.lane in lanes)
+
+
+def _minimized(lab: Lab, store: Store, wanted: Wanted, sighting: Sighting, workers: int) -> Minimized:
+    def releases(lane: LaneSpec) -> Sequence[Release]:
+        host = [Release(lab.versions["tvm"], HOST_NAME)] if runs_in(lane, HOST) else []
+        return [*host, *wanted.releases]
+
+    found = investigate(lab.run_fresh, wanted.case, sighting, releases, lab.examine, workers)
+    folder = None
+    if not found.flaky:
+        if not store.holds(found):
+            found = with_own_script(lab, found, lab.versions)
+        doc = store.save(found, sighting, lab.versions) or store.findings.get(found.key)
+        if doc is not None and (line := warning(doc)):
+            say(line)
+        folder = store.crashes / doc.slug if doc else None
+    return _summary(found, wanted.case, sighting.finding.lane, folder)
+
+
+def _summary(found: Confirmed, case: Case, lane: LaneSpec, folder: Path | None) -> Minimized:
+    reduction = found.reduction
+    return Minimized(
+        found.signature.kind,
+        (reduction.lane if reduction else lane).name,
+        size_of(case, lane),
+        size_of(found.case, reduction.lane if reduction else lane),
+        found.case.graph.ops,
+        reduction.calls if reduction else 0,
+        reduction.ahead if reduction else 0,
+        reduction.steps if reduction else (),
+        reduction.finished if reduction else False,
+        f"{found.again} of {found.runs}",
+        folder,
+    )

@@ -1,0 +1,72 @@
+"""What a campaign shall do, as frozen values. The command line makes them once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fuzzer.campaign.disk_space import RESERVE
+from fuzzer.campaign.test_numbers import ALL, Share
+from generators.builder import Limits
+from generators.ops import OPS, Op
+from oracles.lane import LaneSpec
+
+DRAWN = 3
+"""How many lanes the default mix draws for each test. benchmarks/throughput.py measures what they cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneMix:
+    """Which lanes a test takes (`fuzzer.campaign.lane_mix`).
+
+    always   every test takes these
+    in_turn  every test takes one of these
+    often    some tests take these
+    drawn    so many lanes are drawn for each test alone
+    steered  whether an importer seldom gets an operator that it is known not to support. Lanes that the user named are
+             not steered
+    """
+
+    always: tuple[LaneSpec, ...] = ()
+    in_turn: tuple[LaneSpec, ...] = ()
+    often: tuple[LaneSpec, ...] = ()
+    drawn: int = 0
+    steered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """When this run of the campaign ends: after so many seconds, tests or new findings. None means no limit."""
+
+    seconds: float | None = None
+    tests: int | None = None
+    new_findings: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Bytes: `limit` is the most that the campaign's directory may take, `reserve` must stay free on its file system
+    (`fuzzer.campaign.disk_space`)."""
+
+    limit: int | None = None
+    reserve: int = RESERVE
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`ops` and `limits` say what is drawn, `share` which tests of the seed are run. In a `guided` campaign, the
+    results of earlier tests decide what comes next. `releases` are toolchains in which no test runs: new findings are
+    run in them too."""
+
+    campaign: Path
+    seed: int
+    lanes: LaneMix = LaneMix()
+    run: RunLimits = RunLimits()
+    disk: Disk = Disk()
+    workers: int = 1
+    ops: tuple[Op, ...] = OPS
+    limits: Limits = field(default_factory=Limits)
+    share: Share = ALL
+    guided: bool = False
+    releases: tuple[str, ...] = ()
+    json: bool = False

@@ -1,0 +1,261 @@
+"""`fuzz sweep`: PyTorch's own samples of every operator and dtype, through the lanes, and a table of what works.
+
+A sweep is a campaign whose cases are the samples: it resumes, confirms, reduces and saves findings like any other.
+Beside a campaign's files its folder holds
+
+    asked.json      which samples
+    samples.jsonl   the samples: a key, and why there is no case where there is none
+    samples/        their cases
+    sweep.jsonl     per test and lane what came out, appended as the sweep goes
+    sweep.json, sweep.html   the table
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import assert_never
+
+import jinja2
+import msgspec
+
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.files import write_atomically
+from fuzzer.toolchains.toolchain import HOST
+from generators import case_file
+from generators.graph import Case, Invalid
+from oracles.against_torch import comparable_results
+from oracles.finding import Finding
+from oracles.lane import Engine
+from oracles.outcome import Built, Died, Outcome, Raised, Ran, Result, Skipped, TimedOut, Unsupported
+
+
+class Status(StrEnum):
+    """What a lane makes of a sample, the best first."""
+
+    SUPPORTED = "supported"
+    UNJUDGED = "unjudged"  # it ran, or failed, but no reference says what would be right
+    UNSUPPORTED = "unsupported"
+    FAILED = "failed"  # rejected, an internal error, a crash, no end, or a right result at a price
+    WRONG = "wrong"  # another result than PyTorch's
+
+
+class Sample(msgspec.Struct):
+    """`key` is operator/dtype/number; `why` says why there is no case."""
+
+    key: str
+    why: str = ""
+
+
+class Line(msgspec.Struct):
+    """One line of sweep.jsonl: a sample's status and reason by lane."""
+
+    key: str
+    lanes: dict[str, tuple[Status, str]]
+
+
+class Sweep:
+    """The samples as a campaign's cases, and the record of what came out."""
+
+    def __init__(self, folder: Path, samples: Sequence[Sample]) -> None:
+        self.folder = folder
+        self.samples = samples
+        self.cases = [sample.key for sample in samples if not sample.why]
+        self._lock = threading.Lock()
+
+    def case(self, index: int) -> Case | None:
+        return _read_case(self.folder, self.cases[index]) if index < len(self.cases) else None
+
+    def watch(self, index: int, case: Case, result: Result, findings: Sequence[Finding]) -> None:
+        found = {finding.lane: finding for finding in findings}
+        judged = comparable_results(result.outcomes)
+        lanes = {
+            lane.name: _status(outcome, found.get(lane), lane in judged)
+            for lane, outcome in result.outcomes.items()
+            if lane.engine in (Engine.TVM, Engine.ONNXRUNTIME)
+        }
+        with self._lock, (self.folder / "sweep.jsonl").open("ab+") as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read() != b"\n":  # a crash tore the line before
+                    file.write(b"\n")
+            file.write(msgspec.json.encode(Line(self.cases[index], lanes)) + b"\n")
+
+    def lines(self) -> dict[str, Line]:
+        """What is known so far, by key; a line that a crash tore is left out, the test is repeated."""
+        path = self.folder / "sweep.jsonl"
+        known: dict[str, Line] = {}
+        for text in path.read_bytes().splitlines() if path.exists() else ():
+            try:
+                line = msgspec.json.decode(text, type=Line)
+            except msgspec.DecodeError:
+                continue
+            known[line.key] = line
+        return known
+
+    def write_table(self) -> Table:
+        table = table_of(self.samples, self.lines().values())
+        write_atomically(self.folder / "sweep.json", msgspec.json.format(msgspec.json.encode(table)) + b"\n")
+        write_atomically(self.folder / "sweep.html", page(table).encode())
+        return table
+
+
+def _status(outcome: Outcome, finding: Finding | None, judged: bool) -> tuple[Status, str]:
+    match outcome:
+        case Ran() if finding is not None:
+            return (Status.WRONG if finding.kind.is_numeric else Status.FAILED), str(finding.kind)
+        case Ran() if judged:
+            return Status.SUPPORTED, ""
+        case Ran() | Built():
+            return Status.UNJUDGED, "no reference ran, or the ONNX file is wrong"
+        case Unsupported(reason=reason) | Skipped(reason=reason):
+            return Status.UNSUPPORTED, reason
+        case Raised() | Died() | TimedOut():
+            if finding is None:
+                return Status.UNJUDGED, "no reference ran, or the exporter refuses"
+            return Status.FAILED, str(finding.kind)
+        case _:
+            assert_never(outcome)
+
+
+def _read_case(folder: Path, key: str) -> Case:
+    case = case_file.read(folder / "samples" / key.replace("/", "-"))
+    return Case(case.graph, case.tensors, origin=f"sample {key}")
+
+
+class Asked(msgspec.Struct):
+    """asked.json: which samples the folder holds."""
+
+    ops: str
+    samples: int
+
+
+class _Told(msgspec.Struct):
+    """One line of the child: the operator that comes now, or a sample."""
+
+    at: str = ""
+    key: str = ""
+    why: str = ""
+
+
+def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]:
+    """The samples of a sweep: taken in children the first time, read afterwards. What is None is what the folder holds,
+    and of a new one everything, two of each dtype. Raises `Invalid`."""
+    index, request = folder / "samples.jsonl", folder / "asked.json"
+    if not index.exists():
+        asked = Asked("*" if ops is None else ops, 2 if per_dtype is None else per_dtype)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Invalid(f"{folder}: {error.strerror}; a sweep needs a folder of its own") from None
+        taken = list(_taken(folder / "samples", asked))
+        if not taken:
+            raise Invalid(f"no operator of PyTorch's samples matches {asked.ops!r}")
+        write_atomically(request, msgspec.json.encode(asked) + b"\n")
+        write_atomically(index, msgspec.json.Encoder().encode_lines(taken))
+    try:
+        held = msgspec.json.decode(request.read_bytes(), type=Asked)
+    except (OSError, msgspec.DecodeError):
+        raise Invalid(f"{folder} does not say which samples it holds: choose another folder") from None
+    if ops not in (None, held.ops) or per_dtype not in (None, held.samples):
+        raise Invalid(
+            f"{folder} holds the samples of --ops {held.ops!r} --samples {held.samples}: "
+            "ask for the same, or choose another folder"
+        )
+    return msgspec.json.Decoder(Sample).decode_lines(index.read_bytes())
+
+
+def _taken(folder: Path, asked: Asked) -> Iterator[Sample]:
+    """A child tells its samples; an operator that ends it costs only what it would have told, the next child begins
+    behind it."""
+    after = ""
+    while True:
+        command = [HOST.python, "-P", "-m", "fuzzer.children.samples", str(folder)]
+        command += ["--ops", asked.ops, "--samples", str(asked.samples), "--after", after]
+        done = subprocess.run(command, stdout=subprocess.PIPE)
+        at = ""
+        for told in filter(None, map(_told, done.stdout.splitlines())):
+            at = told.at or at
+            if told.key:
+                yield Sample(told.key, told.why)
+        if done.returncode == 0:
+            return
+        if not at:
+            raise EnvironmentMissing(
+                f"PyTorch's samples could not be taken (status {done.returncode}); its message stands above"
+            )
+        yield Sample(f"{at}/any/0", f"PyTorch's process ended over it (status {done.returncode})")
+        after = at
+
+
+def _told(line: bytes) -> _Told | None:
+    """None of what libraries print, and of a line that the end tore."""
+    try:
+        return msgspec.json.decode(line, type=_Told)
+    except msgspec.DecodeError:
+        return None
+
+
+# --- the table
+
+
+class Row(msgspec.Struct):
+    """One operator: samples by lane and status, and the commonest reason that is not `supported`."""
+
+    operator: str
+    samples: int
+    lanes: dict[str, dict[Status, int]]
+    reasons: dict[str, str]
+    no_case: dict[str, int]
+
+
+class Table(msgspec.Struct):
+    rows: list[Row]
+    lanes: list[str]
+    totals: dict[str, dict[Status, int]]
+    samples: int
+    done: int
+
+
+def table_of(samples: Sequence[Sample], lines: Iterable[Line]) -> Table:
+    by_operator: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        by_operator[_operator(line.key)].append(line)
+    without: dict[str, Counter[str]] = defaultdict(Counter)
+    for sample in samples:
+        without[_operator(sample.key)].update([sample.why] if sample.why else [])
+    lanes = sorted({lane for group in by_operator.values() for line in group for lane in line.lanes})
+    rows = [_row(name, by_operator[name], lanes, without[name]) for name in sorted(without)]
+    totals: dict[str, Counter[Status]] = {lane: Counter() for lane in lanes}
+    for row in rows:
+        for lane, counts in row.lanes.items():
+            totals[lane].update(counts)
+    cases = sum(not sample.why for sample in samples)
+    return Table(rows, lanes, {lane: dict(t) for lane, t in totals.items()}, cases, sum(map(len, by_operator.values())))
+
+
+def _operator(key: str) -> str:
+    return key.rsplit("/", 2)[0]
+
+
+def _row(name: str, lines: Sequence[Line], lanes: Sequence[str], without: Mapping[str, int]) -> Row:
+    counts: dict[str, dict[Status, int]] = {}
+    reasons: dict[str, str] = {}
+    for lane in lanes:
+        seen = [line.lanes[lane] for line in lines if lane in line.lanes]
+        counts[lane] = dict(Counter(status for status, _ in seen))
+        told = Counter(reason for status, reason in seen if status is not Status.SUPPORTED and reason)
+        if told:
+            reasons[lane] = told.most_common(1)[0][0]
+    return Row(name, len(lines), counts, reasons, dict(without))
+
+
+def page(table: Table) -> str:
+    """One self-contained page."""
+    environment = jinja2.Environment(autoescape=True, loader=jinja2.PackageLoader("fuzzer", "templates"))
+    return environment.get_template("sweep.html").render(table=table, statuses=list(Status))

@@ -1,0 +1,44 @@
+"""What a campaign counts instead of filing: what importers lack, and known behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fuzzer.campaign.state import State
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.signature.known import counted
+
+
+def lacking(state: State) -> dict[str, dict[str, int]]:
+    """By lane, the commonest first: operators and features, and how many tests asked for them in vain."""
+    return {
+        lane: dict(sorted(names.items(), key=lambda item: (-item[1], item[0])))
+        for lane, names in sorted(state.tally.lacking.items())
+    }
+
+
+def lacking_lines(state: State) -> Iterator[str]:
+    for lane, names in lacking(state).items():
+        yield f"{lane}: {len(names)} things lacking, met in {state.tally.unsupported.get(lane, 0)} tests"
+        for name, count in names.items():
+            yield f"  {count:5} {name}"
+    for reason, count in sorted(state.tally.environment.items()):
+        yield f"the machine failed {count} lanes: {reason}"
+    if not state.tally.lacking:
+        yield "nothing is counted yet"
+
+
+def known(state: State, docs: Sequence[FindingDoc]) -> list[dict[str, object]]:
+    """Every entry of known_issues.toml, and how often it was met here."""
+    counts = counted(state.known, [doc.identity for doc in docs])
+    return [{"name": e.name, "why": e.why, "upstream": e.upstream, "met": met} for e, met in counts.items()]
+
+
+def known_lines(state: State, docs: Sequence[FindingDoc]) -> Iterator[str]:
+    rows = known(state, docs)
+    for row in rows:
+        if row["met"]:
+            yield f"  {row['met']:5} {row['name']} ({row['upstream']}): {row['why']}"
+    for row in rows:
+        if not row["met"]:
+            yield f"  matches nothing here: {row['name']} ({row['upstream']})"

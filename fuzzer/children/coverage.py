@@ -1,0 +1,209 @@
+"""Which keys of TVM's converter tables a case reaches. A process of its own, started by `fuzzer.coverage.worker`.
+
+An importer turns each node of a graph into a key of its table and calls the converter that stands there. This does the
+first half: exporters that die, and importers that refuse, do not keep anyone from knowing what a program consists of.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import importlib
+import io
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import onnx
+import torch
+from multiprocess.connection import Connection
+from tvm.relax.frontend.onnx import onnx_frontend
+from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
+from tvm.relax.frontend.torch.fx_translator import TorchFXImporter
+
+from fuzzer.coverage.question import Answer, Question, Table, Tables, Way
+from fuzzer.lanes.base.bench import Bench
+from fuzzer.lanes.torch.decompositions import remember_decompositions
+from fuzzer.system.processes import die_with_parent
+from generators import case_file
+from generators.graph import Case
+from oracles.outcome import Stage
+
+MAX_MESSAGE = 300
+
+
+def tables() -> dict[Table, frozenset[str]]:
+    """The keys of each table; layers of torch.nn by their short name."""
+    found = {
+        Table.EXPORT: ExportedProgramImporter().create_convert_map(),
+        Table.FX: TorchFXImporter().create_convert_map(),
+        Table.ONNX: onnx_frontend._get_convert_map(),
+    }
+    return {table: frozenset(map(_key, keys)) for table, keys in found.items()}
+
+
+def _key(key: str | type) -> str:
+    return key if isinstance(key, str) else f"nn.{key.__name__}"
+
+
+class Subject:
+    """A case, and what ways to an importer have in common: most begin with torch.export, and leave it as it is."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+    @property
+    def bench(self) -> Bench:
+        return Bench(self.case, _ignore)
+
+    @cached_property
+    def exported(self) -> torch.export.ExportedProgram:
+        bench, inputs = self.bench, self.symbols.values()
+        sizes = tuple([tuple([torch.export.Dim.AUTO if dim else None for dim in dims]) for dims in inputs])
+        return torch.export.export(
+            bench.model, bench.torch_inputs(), dynamic_shapes=(sizes if any(map(any, sizes)) else None)
+        )
+
+    @property
+    def symbols(self) -> dict[str, tuple[str, ...]]:
+        """Each input's symbolic sizes by axis; empty text where the size is a number."""
+        values = [item.value for item in self.case.graph.inputs if not item.role.is_owned]
+        return {v.name: tuple(["" if isinstance(d, int) else str(d) for d in v.type.shape]) for v in values}
+
+
+def look(subject: Subject, question: Question) -> Answer:
+    """The keys on one way, in a table or not; and the error that ended it, if one did."""
+    seen: set[str] = set()
+    error = ""
+    try:
+        with torch.no_grad():
+            seen.update(_WAYS[question.way](subject, question.opset))
+    except Exception as raised:  # what an exporter refuses has no keys: that is an answer
+        error = _told(raised)
+    return Answer(tuple(sorted(seen)), error)
+
+
+def _told(error: BaseException) -> str:
+    """Exporters wrap what went wrong in pages of advice."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:MAX_MESSAGE]
+
+
+def exported_keys(subject: Subject, opset: int) -> Iterator[str]:
+    """What `from_exported_program` takes as it is where `run_ep_decomposition` is off."""
+    yield from _targets(subject.exported.graph_module)
+
+
+def decomposed_keys(subject: Subject, opset: int) -> Iterator[str]:
+    yield from _targets(subject.exported.run_decompositions().graph_module)
+
+
+def _targets(module: Any) -> Iterator[str]:
+    """As `_translate_fx_graph` names them, in the branches of a `cond` too."""
+    for node in module.graph.nodes:
+        if node.op == "call_function":
+            yield node.target.__name__
+            if node.target is torch.ops.higher_order.cond:
+                for branch in node.args[1:3]:
+                    yield from _targets(getattr(module, branch.target))
+
+
+def traced_keys(subject: Subject, opset: int) -> Iterator[str]:
+    """As `TorchFXImporter.from_fx` names them."""
+    module = torch.fx.symbolic_trace(subject.bench.model)
+    layers = dict(module.named_modules())
+    for node in module.graph.nodes:
+        match node.op:
+            case "call_function":
+                yield node.target.__name__
+            case "call_method":
+                yield node.target
+            case "call_module":
+                yield _key(type(layers[node.target]))
+
+
+def torchscript_keys(subject: Subject, opset: int) -> Iterator[str]:
+    """What the exporter writes, before anyone folds constants."""
+    bench = subject.bench
+    file: Any = io.BytesIO()
+    axes = {name: {axis: dim for axis, dim in enumerate(dims) if dim} for name, dims in subject.symbols.items()}
+    torch.onnx.export(
+        bench.model,
+        bench.torch_inputs(),
+        file,
+        dynamo=False,
+        opset_version=opset,
+        input_names=list(bench.inputs),
+        dynamic_axes=axes,
+    )
+    yield from _operators(onnx.load_from_string(file.getvalue()).graph)
+
+
+def dynamo_keys(subject: Subject, opset: int) -> Iterator[str]:
+    program = torch.onnx.export(subject.exported, (), None, dynamo=True, opset_version=opset, verbose=False)
+    assert program is not None
+    yield from _operators(program.model_proto.graph)
+
+
+def _operators(graph: onnx.GraphProto) -> Iterator[str]:
+    """TVM asks for the type alone, not for its domain, and follows the branches of an `If`."""
+    for node in graph.node:
+        yield node.op_type
+        if node.op_type == "If":
+            for attribute in node.attribute:
+                yield from _operators(attribute.g)
+
+
+def _ignore(stage: Stage) -> None:
+    return
+
+
+_WAYS: dict[Way, Callable[[Subject, int], Iterator[str]]] = {
+    Way.EXPORT: exported_keys,
+    Way.DECOMPOSED: decomposed_keys,
+    Way.FX: traced_keys,
+    Way.ONNX: torchscript_keys,
+    Way.DYNAMO: dynamo_keys,
+}
+
+
+def _subject(text: bytes, tensors: bytes) -> Subject:
+    return Subject(case_file.decode(text, tensors, "question"))
+
+
+def remember_translations() -> None:
+    """The dynamo exporter parses its library of translations anew at each export: three quarters of its time."""
+    module: Any = importlib.import_module("torch.onnx._internal.exporter._registration")
+    module.ONNXRegistry.from_torchlib = staticmethod(functools.cache(module.ONNXRegistry.from_torchlib))
+
+
+def main() -> None:
+    """Arguments: the socket, the supervisor's process number."""
+    die_with_parent(int(sys.argv[2]))
+    connection = Connection(int(sys.argv[1]))
+    torch.set_num_threads(1)
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
+    remember_decompositions()
+    remember_translations()
+    gc.collect()
+    gc.freeze()  # a decomposition takes half the time where collections do not look at all of torch
+    connection.send_bytes(msgspec.json.encode(Tables({table: tuple(sorted(keys)) for table, keys in tables().items()})))
+    subject_of = functools.lru_cache(maxsize=1)(_subject)  # questions about one case come one after the other
+    while True:
+        try:
+            question, text, tensors = (connection.recv_bytes() for _ in range(3))
+        except EOFError:
+            os._exit(0)  # the supervisor has what it wants; torch and TVM need not tidy up
+        subject = subject_of(text, tensors)
+        connection.send_bytes(msgspec.json.encode(look(subject, msgspec.json.decode(question, type=Question))))
+
+
+if __name__ == "__main__":
+    main()

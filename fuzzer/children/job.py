@@ -1,0 +1,126 @@
+"""A child of the zygote: runs the lanes of a case in turn, and says each step before it takes it; then another's."""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import os
+import tempfile
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import CodeType
+
+from multiprocess.connection import Connection
+
+from fuzzer.isolate import protocol
+from fuzzer.lanes.base.bench import Bench, Lane
+from oracles.lane import LaneSpec
+from oracles.outcome import Built, Facts, Frame, Stage
+
+MAX_MESSAGE = 20_000
+
+
+class _Steps:
+    """Sends `At` frames and keeps CPU seconds by stage (those of finished subprocesses included)."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._since = _cpu()
+        self.cpu: dict[Stage, float] = defaultdict(float)
+        self.stage = Stage.START
+        self.lane = 0
+        self.facts = Facts()
+
+    def begin(self, lane: int) -> None:
+        self.lane, self.facts = lane, Facts()
+        self(Stage.START)
+
+    def __call__(self, stage: Stage) -> None:
+        now = _cpu()
+        self.cpu[self.stage] += now - self._since
+        self._since, self.stage = now, stage
+        protocol.send(self._connection, protocol.At(self.lane, stage))
+
+    def note(self, **seen: object) -> None:
+        self.facts = replace(self.facts, **seen)  # type: ignore[arg-type]
+        protocol.send(self._connection, protocol.Noted(self.lane, self.facts))
+
+
+def _cpu() -> float:
+    return time.process_time() + sum(os.times()[2:4])
+
+
+def main(data: int) -> None:
+    from fuzzer.lanes.runners import runner_of  # here: it loads every compiler, which a fake device does without
+
+    faulthandler.enable()
+    connection = Connection(data)
+    with suppress(EOFError):  # the supervisor has hung up: there are no more cases
+        while True:
+            run_job(connection, runner_of)
+            gc.collect()  # what a case left in cycles; nothing else collects here
+
+
+def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> None:
+    """Take one job from the connection and do it. Raises EOFError where the supervisor has hung up."""
+    message, payload = protocol.receive(connection)
+    if not isinstance(message, protocol.Job):
+        raise protocol.ProtocolError(f"expected a job, not {type(message).__name__}")
+    tempfile.tempdir = os.environ["TMPDIR"] = message.scratch  # a C compiler that is killed leaves its files behind
+    steps = _Steps(connection)
+    try:
+        bench = Bench(protocol.case_of(message, payload), steps)
+        for index, spec in enumerate(message.lanes):
+            steps.begin(index)
+            _run_lane(connection, bench, index, spec, runner_of(spec), steps)
+    except Exception as error:  # a lane's exceptions do not get here: this is a mistake of difftvm's
+        steps(Stage.START)
+        protocol.send(connection, protocol.Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
+        return
+    steps(Stage.START)
+    protocol.send(connection, protocol.Finished(dict(steps.cpu)))
+
+
+def _run_lane(connection: Connection, bench: Bench, index: int, spec: LaneSpec, runner: Lane, step: _Steps) -> None:
+    if reason := runner.supports(bench.case, spec):
+        protocol.send(connection, protocol.DidSkip(index, reason))
+        return
+    try:
+        ran = runner.run(bench, spec, step)
+    except Exception as error:  # whatever a compiler raises is the lane's outcome
+        protocol.send(connection, _raised(index, error, step))
+        return
+    if isinstance(ran, Built):
+        protocol.send(connection, protocol.DidBuild(index))
+        return
+    outputs, data = protocol.pack(ran.outputs)
+    again, more = protocol.pack(ran.again) if ran.again is not None else (None, b"")
+    protocol.send(connection, protocol.DidRun(index, outputs, again), data, more)
+
+
+def _raised(index: int, error: Exception, step: _Steps) -> protocol.DidRaise:
+    kind = type(error)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    lines = zip(traceback.extract_tb(error.__traceback__), traceback.walk_tb(error.__traceback__), strict=True)
+    frames = [_frame(summary, frame.f_code) for summary, (frame, _) in lines]
+    return protocol.DidRaise(index, step.stage, name, str(error)[:MAX_MESSAGE], frames)
+
+
+def _frame(summary: traceback.FrameSummary, code: CodeType) -> Frame:
+    raises = (summary.line or "").startswith(("raise ", "raise\n", "assert ", "assert("))
+    owner = getattr(code, "co_qualname", "").rpartition(".")[0]
+    owner = "" if owner.endswith("<locals>") else owner  # a function, not a class
+    return Frame(_place(summary.filename), summary.lineno or 0, summary.name, raises, owner)
+
+
+_ROOT = f"{Path(__file__).parents[2]}/"
+
+
+def _place(file: str) -> str:
+    """Without where things are installed: that is the user's own business, and the same bug's on another machine."""
+    return file.rpartition("/site-packages/")[2].removeprefix(_ROOT)

@@ -1,0 +1,177 @@
+"""Describe an ONNX file as plain data. A child process: `python -m fuzzer.children.onnx_reader FILE PARENT`, JSON on
+stdout.
+
+The onnx package parses in C++ what nobody vouches for: it does so here, under limits of memory and CPU time. Nothing is
+computed: shapes are inferred, weights are looked at for their types. Tensors in other files are never opened.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+import onnx
+from onnx import TensorProto, helper, inliner, shape_inference
+
+from fuzzer.cases.onnx_model import ELEMENTS, Node, Tensor
+from fuzzer.lanes.onnx.description import NoDescription, _node, _tensor
+from fuzzer.seeds.onnx_graph import OPAQUE, OnnxGraph, Refusal
+from fuzzer.system.processes import die_with_parent
+
+MEMORY_BYTES = 8 << 30
+CPU_SECONDS = 120
+MAX_FILE = 2 << 30
+MAX_CONSTANT = 1 << 16
+"""Bytes of a tensor whose numbers are described."""
+OPEN_SIZE = 2
+"""What a size becomes that the file leaves open: a batch, mostly."""
+
+
+class _Refused(Exception):
+    """The message is the one line that the supervisor says."""
+
+
+def described(path: Path) -> OnnxGraph:
+    if path.stat().st_size > MAX_FILE:
+        raise _Refused(f"is larger than {MAX_FILE >> 20} MiB")
+    try:
+        model = onnx.load(path, load_external_data=False)
+    except Exception as error:  # protobuf's own, which has no stub and no public home
+        if type(error).__name__ != "DecodeError":
+            raise
+        raise _Refused("is no ONNX file, or only the beginning of one") from None
+    if not model.graph.node:
+        raise _Refused("has no nodes, or is no ONNX file")
+    _check_external(model, path.parent)
+    if model.functions:
+        model = inliner.inline_local_functions(model)
+    graph = model.graph
+    constants = {item.name: item for item in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
+            constants |= dict.fromkeys(node.output, node.attribute[0].t)
+    small = {name: tensor for name, item in constants.items() if (tensor := _small(item)) is not None}
+    _close_sizes(graph, set(constants))
+    _leave_out_weights(graph, set(small))
+    typed = shape_inference.infer_shapes(model, data_prop=True)
+    values = (*typed.graph.input, *typed.graph.output, *typed.graph.value_info)
+    types = {item.name: _type(item.type) for item in values if item.type.HasField("tensor_type")}
+    types |= {name: (_element(item), tuple(item.dims)) for name, item in constants.items()}
+    opsets = {each.domain: each.version for each in model.opset_import}
+    return OnnxGraph(
+        opsets.get("", opsets.get("ai.onnx", 0)),
+        tuple(item.name for item in graph.input if item.name not in constants),
+        tuple(_plain(node) for node in graph.node if constants.keys().isdisjoint(node.output)),
+        types,
+        small,
+        tuple(constants),
+    )
+
+
+def _check_external(model: Any, folder: Path) -> None:
+    """Tensors in other files are known by their types. A path that leads out of the model's folder is no honest one."""
+    graphs = (model.graph, *model.functions)
+    for item in (tensor for graph in graphs for tensor in _tensors(graph)):
+        for entry in item.external_data:
+            if entry.key != "location":
+                continue
+            path = PurePosixPath(entry.value)
+            if path.is_absolute() or ".." in path.parts or "\\" in entry.value:
+                raise _Refused(f"its tensor {item.name!r} is said to lie outside of its folder, in {entry.value!r}")
+            if not (folder / path).resolve().is_relative_to(folder.resolve()):
+                raise _Refused(f"its tensor {item.name!r} lies in {entry.value!r}, a link out of its folder")
+
+
+def _tensors(graph: Any) -> Iterator[Any]:
+    """All of a graph or function, those within its nodes too."""
+    if isinstance(graph, onnx.GraphProto):
+        yield from graph.initializer
+        yield from (part for sparse in graph.sparse_initializer for part in (sparse.values, sparse.indices))
+    for node in graph.node:
+        for attribute in node.attribute:
+            yield from (attribute.t, *attribute.tensors)
+            for sparse in (attribute.sparse_tensor, *attribute.sparse_tensors):
+                yield from (sparse.values, sparse.indices)
+            for body in (attribute.g, *attribute.graphs):
+                yield from _tensors(body)
+
+
+def _small(item: Any) -> Tensor | None:
+    if item.external_data or _element(item) not in ELEMENTS or item.ByteSize() > MAX_CONSTANT:
+        return None
+    try:
+        return _tensor(item)
+    except (ValueError, TypeError) as error:
+        raise _Refused(f"its tensor {item.name!r} is no tensor: {' '.join(str(error).split())}") from None
+
+
+def _element(item: Any) -> str:
+    try:
+        return str(TensorProto.DataType.Name(item.data_type))
+    except ValueError:
+        raise _Refused(f"its tensor {item.name!r} has the element type {item.data_type}, which there is not") from None
+
+
+def _close_sizes(graph: Any, owned: set[str]) -> None:
+    """Sizes that the file leaves open become numbers, equal ones where they have one name."""
+    for item in graph.input:
+        for dim in item.type.tensor_type.shape.dim:
+            if item.name not in owned and not dim.HasField("dim_value"):
+                dim.dim_value = OPEN_SIZE
+    for item in (*graph.value_info, *graph.output):  # what the file says of the rest counts as far as it is numbers
+        if any(not dim.HasField("dim_value") for dim in item.type.tensor_type.shape.dim):
+            item.type.tensor_type.ClearField("shape")
+
+
+def _leave_out_weights(graph: Any, kept: set[str]) -> None:
+    """Shapes are inferred from the types of large tensors: they become inputs."""
+    large = [item for item in graph.initializer if item.name not in kept]
+    there = {item.name for item in graph.input}
+    for item in large:
+        if item.name not in there:
+            graph.input.append(helper.make_tensor_value_info(item.name, item.data_type, list(item.dims)))
+        graph.initializer.remove(item)
+
+
+def _type(type: Any) -> tuple[str, tuple[int | None, ...]]:
+    tensor = type.tensor_type
+    dims = tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in tensor.shape.dim)
+    known = tensor.HasField("shape")
+    return TensorProto.DataType.Name(tensor.elem_type), dims if known else (None,)
+
+
+def _plain(node: Any) -> Node:
+    try:
+        if not any(attribute.t.external_data for attribute in node.attribute):  # onnx would open the file
+            return _node(node)
+    except (NoDescription, ValueError, TypeError):
+        pass
+    return Node(node.op_type, tuple(node.input), tuple(node.output), (), node.name, OPAQUE)
+
+
+def answer(path: Path) -> OnnxGraph | Refusal:
+    try:
+        return described(path)
+    except _Refused as refused:
+        return Refusal(str(refused))
+    except (shape_inference.InferenceError, onnx.checker.ValidationError, OSError, MemoryError) as error:
+        return Refusal(" ".join(str(error).split())[:300] or type(error).__name__)
+
+
+def main() -> None:
+    die_with_parent(int(sys.argv[2]))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print must not look like an answer
+    answers.write(msgspec.json.encode(answer(Path(sys.argv[1]))))
+    answers.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""PyTorch's own samples (OpInfo, torch.testing._internal) as cases. `python -m fuzzer.children.samples`.
+
+Writes a folder per case below the directory given, and prints one line of JSON per operator, dtype and sample: its
+key, and why there is no case where there is none. Before each operator it says which one comes: should it be the last
+one, who reads the lines starts another child behind it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import math
+import warnings
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fuzzer.lanes.base.bench import from_torch
+from generators import case_file
+from generators.check import check
+from generators.graph import Array, Attrs, Case, DType, Graph, Input, Invalid, Node, TensorType, Value
+from generators.ops.functions import FUNCTIONS
+
+MAX_NUMEL = 1 << 16
+MAX_REFUSED = 20
+"""So many samples of an operator and dtype are looked at in vain: some have thousands."""
+WHY_LENGTH = 200
+DTYPES = {getattr(torch, dtype.value): dtype for dtype in DType}
+
+
+class NotACase(Exception):
+    """Why a sample has no case; for people."""
+
+
+def operators(ops: str, after: str = "") -> Iterator[tuple[str, Any]]:
+    """Name and OpInfo, in order, from behind a name."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    database: list[Any] = op_db
+    for op in sorted(database, key=_name):
+        if _name(op) > after and any(fnmatchcase(op.name, glob.strip()) for glob in ops.split(",")):
+            yield _name(op), op
+
+
+def samples(ops: str, per_dtype: int) -> Iterator[tuple[str, Case | str]]:
+    """(operator/dtype/number, the case or why there is none)."""
+    for name, op in operators(ops):
+        yield from samples_of(name, op, per_dtype)
+
+
+def samples_of(name: str, op: Any, per_dtype: int) -> Iterator[tuple[str, Case | str]]:
+    supported = op.supported_dtypes("cpu")
+    for dtype in (dtype for dtype in DTYPES if dtype in supported):
+        yield from _of_dtype(op, f"{name}/{DTYPES[dtype].value}", dtype, per_dtype)
+
+
+def _name(op: Any) -> str:
+    return f"{op.name}_{op.variant_test_name}" if op.variant_test_name else str(op.name)
+
+
+def _of_dtype(op: Any, key: str, dtype: torch.dtype, wanted: int) -> Iterator[tuple[str, Case | str]]:
+    """The first `wanted` samples that make a case, and why each before them does not. The number is PyTorch's."""
+    found = refused = 0
+    try:
+        for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
+            if found == wanted:
+                return
+            if refused == MAX_REFUSED:
+                yield f"{key}/{found + refused}", f"{MAX_REFUSED} samples are refused: no more are looked at"
+                return
+            try:
+                made: Case | str = case_of(op, sample)
+            except NotACase as why:
+                made = str(why)
+            except Exception as error:  # results that cannot even be compared, and what else PyTorch has
+                made = _said(error)
+            yield f"{key}/{found + refused}", made
+            found, refused = found + isinstance(made, Case), refused + isinstance(made, str)
+    except Exception as error:  # the samples' own code
+        yield f"{key}/{found + refused}", f"no samples: {_said(error)}"
+        return
+    if not found + refused:
+        yield f"{key}/0", "no samples"
+
+
+def _said(error: Exception) -> str:
+    """Its type and what it says, in one line of bounded length."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")[:WHY_LENGTH]
+
+
+def case_of(op: Any, sample: Any) -> Case:
+    """One call on its sample's tensors. Raises `NotACase`."""
+    function, result = _function(op, sample)
+    arrays: list[Array] = []
+    parts = [_text(arg, arrays) for arg in (sample.input, *sample.args)]
+    parts += [f"{key}={_text(value, arrays)}" for key, value in sample.kwargs.items()]
+    if isinstance(result, tuple | list) and len(result) < 2:
+        raise NotACase("gives a list of fewer than two")
+    outputs = result if isinstance(result, tuple | list) else (result,)
+    types = tuple(str(_type(output)) for output in outputs)
+    inputs = tuple(Input(Value(f"x{i}", _type_of_array(array))) for i, array in enumerate(arrays))
+    results = tuple(Value(f"v{i}", TensorType.parse(text)) for i, text in enumerate(types))
+    call = ast.unparse(ast.parse(f"{function}({', '.join(parts)})"))
+    attrs: Attrs = {"call": call, "types": types}
+    node = Node("torch_call", tuple(item.value.name for item in inputs), attrs, results)
+    graph = Graph(inputs, (node,), tuple(value.name for value in results))
+    case = Case(graph, {item.value.name: array for item, array in zip(inputs, arrays, strict=True)})
+    try:
+        check(case)
+    except Invalid as error:
+        raise NotACase(str(error)[:WHY_LENGTH]) from None
+    return case
+
+
+def _function(op: Any, sample: Any) -> tuple[str, Any]:
+    """A public name that computes what the sample's own function does, and the result."""
+    if "empty" in op.name:
+        raise NotACase("gives memory that nobody wrote")
+    state = torch.get_rng_state()
+    right = _result(op.op, sample)
+    names = [name for name in (f"torch.{op.name}", f"torch.Tensor.{op.name}") if name in FUNCTIONS]
+    for name in names:
+        function: Any = torch
+        for part in name.split(".")[1:]:
+            function = getattr(function, part, None)
+        try:
+            result = _result(function, sample)
+        except NotACase:
+            continue
+        if not torch.equal(state, torch.get_rng_state()):
+            raise NotACase("is random")
+        if _equal(result, right):
+            return name, result
+    raise NotACase("no public function computes it" if names else "no function of this name that a case may call")
+
+
+def _result(function: Any, sample: Any) -> Any:
+    args = [_cloned(arg) for arg in (sample.input, *sample.args)]
+    try:
+        return function(*args, **{key: _cloned(value) for key, value in sample.kwargs.items()})
+    except Exception as error:
+        raise NotACase(f"PyTorch refuses it: {_said(error)}") from None
+
+
+def _cloned(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    return type(value)(map(_cloned, value)) if type(value) in (list, tuple) else value
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return a.dtype == b.dtype and a.shape == b.shape and bool(torch.equal(a.nan_to_num(), b.nan_to_num()))
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return False
+
+
+def _text(value: Any, arrays: list[Array]) -> str:
+    """An argument as the call writes it; tensors go to `arrays`."""
+    match value:
+        case torch.Tensor():
+            _type(value)
+            arrays.append(from_torch(value.resolve_conj().resolve_neg()))
+            return f"a{len(arrays) - 1}"
+        case None | bool() | int() | str():
+            return repr(value)
+        case float():
+            return repr(value) if math.isfinite(value) else f'float("{value}")'
+        case torch.dtype() if value in DTYPES:
+            return f"torch.{DTYPES[value].value}"
+        case tuple():
+            return f"({', '.join(_text(item, arrays) for item in value)}{',' * (len(value) == 1)})"
+        case list():
+            return f"[{', '.join(_text(item, arrays) for item in value)}]"
+        case _:
+            raise NotACase(f"takes a {type(value).__name__}")
+
+
+def _type(output: Any) -> TensorType:
+    if not isinstance(output, torch.Tensor) or output.layout is not torch.strided or output.dtype not in DTYPES:
+        what = output.dtype if isinstance(output, torch.Tensor) else type(output).__name__
+        raise NotACase(f"a value is {what}: not among our types")
+    if output.numel() > MAX_NUMEL:
+        raise NotACase("larger than a sweep takes")
+    return TensorType(DTYPES[output.dtype], tuple(output.shape))
+
+
+def _type_of_array(array: Array) -> TensorType:
+    return TensorType(DType(str(array.dtype)), array.shape)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--ops", default="*")
+    parser.add_argument("--samples", type=int, default=2)
+    parser.add_argument("--after", default="", help="the operator behind which to begin")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+    for name, op in operators(args.ops, args.after):
+        _tell(at=name)
+        for key, case in samples_of(name, op, args.samples):
+            if isinstance(case, str):
+                _tell(key=key, why=case)
+                continue
+            folder = args.folder / key.replace("/", "-")
+            folder.mkdir(parents=True, exist_ok=True)
+            text, tensors = case_file.encode(case)
+            (folder / case_file.JSON_NAME).write_bytes(text)
+            (folder / case_file.TENSORS_NAME).write_bytes(tensors)
+            _tell(key=key)
+
+
+def _tell(**line: str) -> None:
+    """At once: the next operator may be the end of this process."""
+    print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Does a case run in eager PyTorch, give the types that were inferred, and stay finite? A child process of its own.
+
+`fuzzer.isolate.validity` starts it as `python -m fuzzer.children.validity`. It reads cases from stdin (two lengths of
+8 bytes, then case.json and the tensors) and answers each with one line of JSON on the real stdout. Its first line is
+`ready`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from typing import BinaryIO
+
+import numpy as np
+import torch
+
+from fuzzer.lanes.base.bench import build_model, from_torch, laid_out, to_torch
+from generators import case_file
+from generators.check import check
+from generators.graph import Case, Invalid, holds_floats
+from generators.torch_source import render
+
+OK, NOT_FINITE, INVALID, WRONG_TYPE = "ok", "not finite", "invalid", "wrong type"
+
+
+def verdict(case: Case) -> tuple[str, str]:
+    """One of the four words, and what PyTorch said. The case is static."""
+    try:
+        check(case)
+        model = build_model(render(case.graph), case.owned)
+        items = [item for item in case.graph.inputs if not item.role.is_owned]
+        with torch.no_grad():
+            outputs = model(*(laid_out(to_torch(case.tensors[i.value.name]), i.layout) for i in items))
+    except Exception as error:  # whatever PyTorch raises, the case is invalid
+        return INVALID, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    found = [f"{str(out.dtype).removeprefix('torch.')}[{','.join(map(str, out.shape))}]" for out in outputs]
+    expected = [str(type) for type in case.graph.output_types]
+    if found != expected:
+        return WRONG_TYPE, f"{found} instead of {expected}"
+    arrays = [from_torch(output) for output in outputs]
+    finite = all(np.all(np.isfinite(array.astype(np.float64))) for array in arrays if holds_floats(array))
+    return (OK if finite else NOT_FINITE), ""
+
+
+def prepare() -> None:
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+
+
+def _read(stream: BinaryIO) -> tuple[bytes, bytes] | None:
+    lengths = stream.read(16)
+    if len(lengths) < 16:
+        return None
+    text, tensors = (int.from_bytes(part, "little") for part in (lengths[:8], lengths[8:]))
+    return stream.read(text), stream.read(tensors)
+
+
+def _answer(text: bytes, tensors: bytes) -> tuple[str, str]:
+    try:
+        case = case_file.decode(text, tensors)
+    except Invalid as error:
+        return INVALID, str(error)
+    return verdict(case)
+
+
+def main() -> None:
+    prepare()
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print must not look like an answer
+    print("ready", file=answers, flush=True)
+    while (files := _read(sys.stdin.buffer)) is not None:
+        print(json.dumps(_answer(*files)), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

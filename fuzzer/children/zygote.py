@@ -1,0 +1,140 @@
+"""The zygote of a toolchain: imports torch and TVM once, then forks a child for each case.
+
+`fuzzer.isolate.executor` starts it as `python -m fuzzer.children.zygote TOOLCHAIN KIND FD SUPERVISOR [PATH SHA256]`. FD
+is a socket, SUPERVISOR a process, PATH a file to execute before the first fork. The first word is `{"versions": ...}`,
+or `{"failed": ...}` where that file fails. What is said is the same in every toolchain. A request is one message with
+three descriptors: the child's data socket, a socket for its status, and its log file. On the status socket go
+`{"pid": ...}` when the child is forked and `{"status": ..., "cpu": ...}` when it has ended.
+
+It stays single-threaded, so that fork is safe, and touches no GPU.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import traceback
+
+from fuzzer.system.processes import ONE_THREAD, die_with_parent, kill_group
+from fuzzer.toolchains.preload import Preload, PreloadFailed, execute
+from fuzzer.toolchains.toolchain import Kind
+
+
+def serve(control: socket.socket) -> None:
+    """Fork children until the supervisor hangs up."""
+    wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wake_write)
+    signal.signal(signal.SIGCHLD, lambda signum, frame: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # Ctrl-Z is for the supervisor, who lets what runs here end first
+    children: dict[int, socket.socket] = {}
+    watched: list[socket.socket | int] = [control, wake_read]
+    while True:
+        ready, _, _ = select.select(watched, [], [])
+        if wake_read in ready:
+            _drain(wake_read)
+            _reap(children)
+        if control in ready:
+            request, fds, _, _ = socket.recv_fds(control, 16, 3)
+            if not request:
+                break
+            _fork(control, children, *fds)
+    for pid in children:
+        kill_group(pid)
+
+
+def _fork(control: socket.socket, children: dict[int, socket.socket], data: int, status: int, log: int) -> None:
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            die_with_parent(parent)
+            _become_child(control, log)
+            for other in children.values():
+                other.close()
+            os.close(status)
+            from fuzzer.children.job import main
+
+            main(data)
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(70)
+        os._exit(0)
+    os.close(data)
+    os.close(log)
+    children[pid] = socket.socket(fileno=status)
+    _tell(children[pid], {"pid": pid})
+
+
+def _become_child(control: socket.socket, log: int) -> None:
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    control.close()
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with open("/proc/self/oom_score_adj", "w") as file:  # of all processes here, the kernel shall end this one first
+        file.write("900")
+
+
+def _reap(children: dict[int, socket.socket]) -> None:
+    """Report each ended child, after ending whatever it started: its pid stays taken until the wait."""
+    while True:
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if children else None
+        if ended is None:
+            return
+        kill_group(ended.si_pid)
+        pid, status, usage = os.wait4(ended.si_pid, 0)
+        with children.pop(pid) as channel:
+            _tell(channel, {"status": status, "cpu": usage.ru_utime + usage.ru_stime})
+
+
+def _tell(channel: socket.socket, message: dict[str, float]) -> None:
+    try:
+        channel.send(json.dumps(message).encode())
+    except OSError:  # the supervisor has gone, or gave the child up: nobody wants to know
+        return
+
+
+def _drain(fd: int) -> None:
+    try:
+        while os.read(fd, 4096):
+            continue
+    except BlockingIOError:
+        return
+
+
+def main() -> None:
+    toolchain, kind, descriptor, supervisor, *preload = sys.argv[1:]
+    control = socket.socket(fileno=int(descriptor))
+    die_with_parent(int(supervisor))
+    os.environ.update(ONE_THREAD)
+    from fuzzer.lanes import warmup
+
+    versions = warmup.warm_up(toolchain, Kind(kind))
+    if preload:  # after the lanes were warmed up: what it breaks, tests shall find
+        try:
+            versions |= execute(Preload(*preload))
+        except PreloadFailed as error:
+            control.send(json.dumps({"failed": str(error)}).encode())
+            return
+    importlib.import_module("fuzzer.children.job")  # once, not in each child
+    gc.collect()
+    gc.freeze()  # a collection in a child would write to, and so copy, every page it looks at
+    gc.disable()
+    control.send(json.dumps({"versions": versions}).encode())
+    serve(control)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""`corpus/`: the cases that ship with the project, and what each must give, in which toolchain.
+
+What a case must give stands beside it in `expect.json` (corpus/README.md), read strictly. Nothing in it is executed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.cases.open_sizes import at_each_size
+from fuzzer.findings.headline import headline
+from fuzzer.isolate.fleet import Fleet, Runner
+from fuzzer.signature import signature_of
+from fuzzer.toolchains import registry
+from fuzzer.triage.reproduce import judged_by, judged_run
+from generators import case_file
+from generators.graph import Case, Invalid
+from oracles import judge_all
+from oracles.finding import Component, Finding, Kind
+from oracles.lane import LaneSpec
+from oracles.lane_check import invalid_reason
+from oracles.outcome import Built, Outcome, Ran, Stage, Unsupported
+
+FORMAT = 1
+NAME = "expect.json"
+CORPUS = Path(__file__).parents[2] / "corpus"
+
+
+class Quiet(StrEnum):
+    """What a lane may come to without a finding."""
+
+    RESULT = "result"  # it ran, or compiled to the end, and no oracle objects
+    UNSUPPORTED = "unsupported"  # it says plainly that it does not do this
+
+
+class Sign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What identifies the one finding of a lane: parts of its signature.
+
+    says   stands somewhere in the message without numbers, names and shapes
+    where  stands somewhere in the names of the functions that it comes from
+    """
+
+    kind: Kind
+    component: Component
+    stage: Stage
+    error: str = ""
+    says: str = ""
+    where: str = ""
+
+    def fits(self, finding: Finding) -> bool:
+        seen = signature_of(finding)
+        same = (seen.kind, seen.component, seen.stage, seen.error)
+        whole = same == (self.kind, self.component, self.stage, self.error)
+        return whole and self.says in seen.skeleton and self.where in seen.frame
+
+
+class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A lane, with its toolchain, and all that may come of it."""
+
+    lane: LaneSpec
+    gives: Quiet | Sign
+
+
+class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    format: int
+    expected: list[Expected]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A folder of the corpus. Founding cases are those that say what they must give."""
+
+    folder: Path
+    case: Case
+    expected: tuple[Expected, ...]
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a lane gave on a case at its sizes, held against what it must give."""
+
+    case: str
+    sizes: dict[str, int]
+    lane: str
+    toolchain: str
+    expected: str
+    seen: str
+    ok: bool
+
+
+def read(corpus: Path = CORPUS) -> list[Entry]:
+    """Sorted by name. Raise `Invalid` with one line that says what is wrong and where."""
+    folders = sorted(path.parent for path in corpus.glob(f"*/{case_file.JSON_NAME}"))
+    if not folders:
+        raise Invalid(f"{corpus}: there are no cases in it")
+    return [Entry(folder, case_file.read(folder), expectations(folder / NAME)) for folder in folders]
+
+
+def expectations(path: Path) -> tuple[Expected, ...]:
+    """None where there is no such file."""
+    if not path.exists():
+        return ()
+    try:
+        text = path.read_bytes()
+        document = msgspec.json.decode(text, type=Document)
+    except OSError as error:
+        raise Invalid(f"{path}: {error.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Invalid(f"{path}: {error}") from None
+    if document.format != FORMAT:
+        raise Invalid(f"{path}: format {document.format} is not known; this version reads {FORMAT}")
+    if not document.expected:
+        raise Invalid(f"{path}: nothing is expected")
+    known = set(LaneSpec.__slots__)
+    for number, item in enumerate(msgspec.json.decode(text)["expected"]):
+        if unknown := sorted(set(item["lane"]) - known):  # of a dataclass msgspec overlooks them
+            raise Invalid(f"{path}: expected[{number}]: a lane has no field {unknown[0]!r}")
+    if reason := next((reason for each in document.expected if (reason := invalid_reason(each.lane))), None):
+        raise Invalid(f"{path}: {reason}")
+    return tuple(document.expected)
+
+
+def run(entries: Sequence[Entry]) -> Iterator[Check]:
+    """Each founding case at each of its sizes. Raise `EnvironmentMissing` before anything runs where one of the
+    toolchains is not there."""
+    for name in dict.fromkeys(each.lane.toolchain for entry in entries for each in entry.expected):
+        registry.find(name)
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), registry.find) as fleet:
+        for entry in entries:
+            for case in at_each_size(entry.case) if entry.expected else ():
+                yield from _checked(fleet, entry, case)
+
+
+def _checked(fleet: Runner, entry: Entry, case: Case) -> Iterator[Check]:
+    lanes = dict.fromkeys(lane for each in entry.expected for lane in judged_by(each.lane))
+    outcomes = judged_run(fleet.run, case, tuple(lanes)).outcomes
+    found = list(judge_all(case, outcomes))
+    for each in entry.expected:
+        its = [finding for finding in found if finding.lane == each.lane]
+        outcome = outcomes[each.lane]
+        ok = gives(each.gives, outcome, its)
+        told = in_words(each.gives), seen_in_words(outcome, its)
+        yield Check(entry.name, dict(case.sizes), each.lane.name, each.lane.toolchain, *told, ok)
+
+
+def gives(expected: Quiet | Sign, outcome: Outcome, found: Sequence[Finding]) -> bool:
+    """Whether a lane came to exactly this."""
+    match expected:
+        case Quiet.RESULT:
+            return isinstance(outcome, Ran | Built) and not found
+        case Quiet.UNSUPPORTED:
+            return isinstance(outcome, Unsupported) and not found
+        case Sign():
+            return len(found) == 1 and expected.fits(found[0])
+
+
+def in_words(expected: Quiet | Sign) -> str:
+    match expected:
+        case Quiet():
+            return expected.value
+        case Sign():
+            told = [expected.error, expected.says, expected.where and f"in {expected.where}"]
+            return f"{expected.kind} of {expected.component} in {expected.stage}: {', '.join(filter(None, told))}"
+
+
+def seen_in_words(outcome: Outcome, found: Sequence[Finding]) -> str:
+    if found:
+        return "; ".join(f"{finding.kind} of {finding.component}: {headline(finding)}" for finding in found)
+    match outcome:
+        case Ran() | Built():
+            return Quiet.RESULT.value
+        case Unsupported(reason=reason):
+            return f"{Quiet.UNSUPPORTED.value}: {reason}"
+        case _:
+            return type(outcome).__name__

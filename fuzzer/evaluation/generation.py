@@ -1,0 +1,104 @@
+"""`fuzz gen`: cases without a compiler, and what they cover."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fuzzer.isolate.validity import Validity, Verdict
+from generators import case_file
+from generators.builder import Limits
+from generators.choice import NumpySource
+from generators.graph import Case, Invalid, Profile
+from generators.ops import OPS, Op
+from generators.random_graph import generate
+from generators.statistics import Coverage
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to generate. `out` None writes nothing."""
+
+    count: int
+    seed: int
+    out: Path | None = None
+    ops: tuple[Op, ...] = OPS
+    limits: Limits = field(default_factory=Limits)
+    profile: Profile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`seconds` is the time spent generating alone; the rates are None where nobody asked PyTorch."""
+
+    coverage: Coverage
+    seconds: float
+    valid_rate: float | None
+    finite_rate: float | None
+    invalid: tuple[str, ...]
+
+    def summary(self) -> dict[str, object]:
+        rates = {"valid_rate": self.valid_rate, "finite_rate": self.finite_rate}
+        return {**self.coverage.summary(), "seconds": round(self.seconds, 3), **rates, "invalid": list(self.invalid)}
+
+
+def run(order: Order, *, ask_pytorch: bool, on_case: Callable[[int], None] = lambda done: None) -> Report:
+    """Generate, write, and, where asked, hold each case (at each of its sizes) against eager PyTorch.
+
+    `on_case` is called with the number of cases that are done. `finite_rate` is among the valid ones of the normal
+    profile: the others are not meant to stay finite.
+    """
+    coverage, seconds = Coverage(), 0.0
+    verdicts: Counter[Verdict] = Counter()
+    finite: Counter[bool] = Counter()
+    invalid: list[str] = []
+    with Validity() if ask_pytorch else nullcontext() as judge:
+        for case, cost in _generated(order):
+            seconds += cost
+            coverage.add(case)
+            if order.out is not None:
+                _write(order.out / f"seed{order.seed}-{len(coverage.nodes) - 1:06d}", case)
+            for answer in map(judge, case.instances()) if judge else ():
+                verdicts[answer.verdict] += 1
+                if not answer.verdict.is_valid:
+                    invalid.append(f"{case.origin}: {answer.verdict}: {answer.told}")
+                elif case.profile is Profile.NORMAL:
+                    finite[answer.verdict is Verdict.OK] += 1
+            on_case(len(coverage.nodes))
+    valid = sum(count for verdict, count in verdicts.items() if verdict.is_valid)
+    return Report(
+        coverage,
+        seconds,
+        valid / verdicts.total() if verdicts else None,
+        finite[True] / finite.total() if finite else None,
+        tuple(invalid),
+    )
+
+
+def _generated(order: Order) -> Iterator[tuple[Case, float]]:
+    """Cases, each with the CPU seconds it took."""
+    for index in range(order.count):
+        began = time.process_time()
+        origin = f"seed {order.seed} test {index}"
+        case = generate(NumpySource(order.seed, index), order.limits, order.ops, origin, order.profile)
+        yield case, time.process_time() - began
+
+
+def _write(folder: Path, case: Case) -> None:
+    """A folder that is there already is not touched unless it holds this very case."""
+    text, tensors = case_file.encode(case)
+    path = folder / case_file.JSON_NAME
+    try:
+        if path.exists():
+            if path.read_bytes() != text:
+                raise Invalid(f"{folder} holds another case: choose another directory or seed")
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / case_file.TENSORS_NAME).write_bytes(tensors)
+        path.write_bytes(text)
+    except OSError as error:
+        raise Invalid(f"{error.filename}: {error.strerror}") from None

@@ -1,0 +1,216 @@
+"""How often honest implementations are called liars: the numeric equation's false-alarm rate (`fuzz bench honesty`).
+
+A campaign's random cases go through lanes that are right by definition (`fuzzer.lanes.honest`) and are judged as TVM's
+lanes are. Every alarm is a defect of the equation, or a bug of the implementation; docs/tolerance.md lists those that
+were read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.settings import Settings
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import HONEST_LANES, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, matching, readers_of
+from generators.graph import Case, Invalid, holds_floats
+from oracles.against_export import disputed_programs
+from oracles.against_torch import comparable_results, judge
+from oracles.finding import Mismatch
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcomes, Ran, Result
+from oracles.reference import Expected, expected
+
+TVM, FILE, PROGRAM = "tvm", "exported file", "exported program"
+"""Whom a campaign would hold an alarm against. Only the first is a finding of TVM's."""
+
+EVERY = {"threads": 10, "decomposed": 20, "inductor": 200}
+"""Dear ones take every so many cases, where not asked for by name. The others take all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    count: int = 200
+    seed: int = 0
+    first: int = 0
+    lanes: str = "*"
+    workers: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """`ratio` is in tolerances, None where that says nothing. `blamed` is whom a campaign would hold it against."""
+
+    test: int
+    lane: str
+    blamed: str
+    kind: str
+    ops: tuple[str, ...]
+    dtype: str
+    told: str
+    ratio: float | None
+
+
+@dataclass(slots=True)
+class Report:
+    """`next_test` is where another run continues."""
+
+    cases: int = 0
+    unjudged: int = 0
+    next_test: int = 0
+    alarms: list[Alarm] = field(default_factory=list)
+    results: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    elements: int = 0
+    ill_conditioned: int = 0
+    compared: int = 0
+    """Elements of the references, those of them that are not compared, and comparisons over all lanes."""
+    cpu_seconds: float = 0.0
+
+    @property
+    def against_tvm(self) -> int:
+        return self._against(TVM)
+
+    def _against(self, blamed: str) -> int:
+        return sum(alarm.blamed == blamed for alarm in self.alarms)
+
+    def add(self, number: int, case: Case, result: Result) -> list[Alarm]:
+        """Takes in what came out of a test; gives its alarms."""
+        self.cases += 1
+        self.cpu_seconds += result.cpu_seconds
+        right = expected(result.outcomes)
+        if right is None:
+            self.unjudged += 1
+            return []
+        self.elements += sum(r.eager.size for r in right)
+        self.ill_conditioned += sum(int(np.count_nonzero(r.ill)) for r in right)
+        for lane, outcome in result.outcomes.items():
+            if lane in HONEST_LANES:
+                (self.results if isinstance(outcome, Ran) else self.refused)[lane.name] += 1
+                self.compared += isinstance(outcome, Ran) * sum(int(np.count_nonzero(~r.ill)) for r in right)
+        alarms = list(alarms_of(number, case, result.outcomes, right))
+        self.alarms += alarms
+        return alarms
+
+    def summary(self) -> dict[str, object]:
+        lanes = sum(self.results.values())
+        return {
+            "cases": self.cases,
+            "unjudged": self.unjudged,
+            "results": dict(self.results),
+            "refused": dict(self.refused),
+            "elements": self.elements,
+            "compared": self.compared,
+            "ill_conditioned_share": round(self.ill_conditioned / max(self.elements, 1), 6),
+            "alarms_against_tvm": self.against_tvm,
+            "alarms_against_the_file": self._against(FILE),
+            "alarms_against_the_program": self._against(PROGRAM),
+            "alarm_rate": round(self.against_tvm / max(lanes, 1), 8),
+            "cpu_seconds": round(self.cpu_seconds, 1),
+            "next_test": self.next_test,
+        }
+
+
+def alarms_of(number: int, case: Case, outcomes: Outcomes, right: tuple[Expected, ...]) -> Iterator[Alarm]:
+    """What the equation says of honest lanes; held against TVM where a TVM lane in their place would be. Of lanes that
+    read one and the same wrong file or program, the first."""
+    held_against_tvm = comparable_results(outcomes)
+    told: set[str] = set()
+    for lane, outcome in outcomes.items():
+        if lane not in HONEST_LANES or not isinstance(outcome, Ran):
+            continue
+        if found := judge(outcome.outputs, right):
+            kind, evidence = found
+            blamed = TVM if lane in held_against_tvm else FILE if lane.importer.is_onnx else PROGRAM
+            if blamed in told and blamed != TVM:
+                continue
+            told.add(blamed)
+            dtype = str(right[evidence.output].eager.dtype) if evidence.output < len(right) else ""
+            what = f"output {evidence.output}: {evidence.actual} instead of {evidence.expected}"
+            ratio = _ratio(evidence, right)
+            yield Alarm(number, lane.name, blamed, str(kind), case.graph.ops, dtype, what, ratio)
+
+
+def _ratio(evidence: Mismatch, right: tuple[Expected, ...]) -> float | None:
+    """How many tolerances the worst element is off; None where that says nothing."""
+    worst = evidence.worst
+    if worst is None or worst.tolerance <= 0 or not np.isfinite(worst.actual):
+        return None
+    want = right[evidence.output]
+    truth = float(want.truth[worst.index])
+    return abs(worst.actual - truth) / worst.tolerance if holds_floats(want.eager) else None
+
+
+def lanes_of(order: Order, number: int) -> tuple[LaneSpec, ...]:
+    """References and honest lanes of a test. Raises `Invalid` where no lane matches."""
+    chosen: Sequence[LaneSpec] = matching(HONEST_LANES, order.lanes)
+    if not chosen:
+        raise Invalid(f"no honest lane matches {order.lanes!r}: {', '.join(lane.name for lane in HONEST_LANES)}")
+    if order.lanes == "*":
+        chosen = [lane for lane in chosen if number % EVERY.get(lane.variant, 1) == 0]
+    reader = (ONNXRUNTIME,) if any(lane.importer.is_onnx for lane in chosen) else ()
+    return (TORCH, TORCH_F64, TORCH_ENVELOPE, *reader, *chosen)
+
+
+Seen = Callable[[int, Case, Result], None]
+
+
+def each_result(executor: Executor, order: Order, seen: Seen, stop: threading.Event) -> int:
+    """Runs the order's cases, `seen` one at a time; gives the number of the first test that was not run."""
+    draw = random_cases(Settings(Path(), order.seed), order.seed)
+    numbers, lock = itertools.count(order.first), threading.Lock()
+    end = order.first + order.count
+    left = end
+
+    def work() -> None:
+        nonlocal left
+        while True:
+            with lock:
+                number = next(numbers)
+            if number >= end:
+                return
+            if stop.is_set():
+                with lock:
+                    left = min(left, number)
+                return
+            case = draw(number)
+            assert case is not None, "random cases do not end"
+            result = _judged(executor, case, lanes_of(order, number))
+            with lock:
+                seen(number, case, result)
+
+    with ThreadPoolExecutor(order.workers, "honest") as pool:
+        for worker in [pool.submit(work) for _ in range(order.workers)]:
+            worker.result()
+    return left
+
+
+def _judged(executor: Executor, case: Case, lanes: tuple[LaneSpec, ...]) -> Result:
+    """As a campaign does, PyTorch is asked to run the exported program where a lane that decomposes disagrees with it.
+    Not, who else reads an exported file: the lanes are its readers."""
+    result = executor.run(case, lanes)
+    if doubts := disputed_programs(result.outcomes):
+        more = executor.run(case, [reader for doubt in doubts for reader in readers_of(doubt)])
+        spent = result.cpu_seconds + more.cpu_seconds
+        result = replace(result, outcomes={**result.outcomes, **more.outcomes}, cpu_seconds=spent)
+    return result
+
+
+def run(executor: Executor, order: Order, tell: Callable[[Alarm], None], stop: threading.Event) -> Report:
+    """Ends early, with what is known, once `stop` is set."""
+    report = Report()
+
+    def seen(number: int, case: Case, result: Result) -> None:
+        for alarm in report.add(number, case, result):
+            tell(alarm)
+
+    report.next_test = each_result(executor, order, seen, stop)
+    return report

@@ -1,0 +1,79 @@
+"""Does a toolchain work? One small case through all of its lanes, judged as any case is."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzer.findings.headline import headline
+from fuzzer.isolate.fleet import Fleet, Place
+from fuzzer.lanes import EVERY_ROAD, needed
+from fuzzer.toolchains import registry
+from fuzzer.toolchains.lanes import in_toolchain, runs_in
+from fuzzer.toolchains.toolchain import Toolchain
+from generators.builder import Builder
+from generators.choice import NumpySource
+from generators.graph import Case, DType, TensorType
+from generators.motifs import call
+from generators.random_graph import with_values
+from oracles import judge_all
+from oracles.lane import LaneSpec
+from oracles.outcome import Died, Outcome, Raised, Skipped, TimedOut, Unsupported
+
+
+@dataclass(frozen=True, slots=True)
+class LaneCheck:
+    """`told` is what went wrong, or why the lane does not run the case; empty where it did, and rightly."""
+
+    lane: str
+    passed: bool
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`seconds` is what the zygote took to start."""
+
+    versions: dict[str, str]
+    seconds: float
+    lanes: tuple[LaneCheck, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.lanes)
+
+
+def check(toolchain: Toolchain) -> Report:
+    """Raise `EnvironmentMissing` where its zygote does not start."""
+    lanes = [in_toolchain(lane, toolchain.name) for lane in EVERY_ROAD if runs_in(lane, toolchain)]
+    known = case()
+    references = dict.fromkeys(reference for lane in lanes for reference in needed(lane))
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), registry.find) as fleet:
+        began = time.monotonic()
+        versions = fleet.backend(Place(toolchain.name)).versions
+        seconds = time.monotonic() - began
+        outcomes = fleet.run(known, (*references, *lanes)).outcomes
+    objections = {finding.lane: headline(finding) for finding in reversed([*judge_all(known, outcomes)])}
+    return Report(versions, seconds, tuple(_judged(lane, outcomes[lane], objections.get(lane)) for lane in lanes))
+
+
+def _judged(lane: LaneSpec, outcome: Outcome, objection: str | None) -> LaneCheck:
+    match outcome:
+        case _ if objection:
+            return LaneCheck(lane.name, False, objection)
+        case Raised() | Died() | TimedOut() | Unsupported():
+            return LaneCheck(lane.name, False, type(outcome).__name__)
+        case Skipped(reason=reason):
+            return LaneCheck(lane.name, True, reason)
+        case _:
+            return LaneCheck(lane.name, True, "")
+
+
+def case() -> Case:
+    """relu(x @ w + b): what every release of TVM compiles, and has a gradient."""
+    b = Builder(NumpySource(0))
+    x = b.fresh_input(TensorType(DType.FLOAT32, (2, 3)))
+    call(b, "relu", call(b, "linear", x, b.param(DType.FLOAT32, 4, 3), b.param(DType.FLOAT32, 4)))
+    return with_values(b, "check")

@@ -1,0 +1,218 @@
+"""`finding.json`: what is known of a finding, for machines. Read strictly: a field too many or too few is an error."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, assert_never
+
+import msgspec
+
+from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.isolate.script import ScriptRun
+from fuzzer.signature import Signature
+from fuzzer.signature.blame import NOBODY, NOWHERE, Blame, Releases
+from fuzzer.triage.investigate import Confirmed
+from generators import case_file
+from generators.graph import Case, Invalid
+from generators.plain_file import read_plain
+from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, SideEffect
+from oracles.lane import LaneSpec
+from oracles.lane_check import invalid_reason
+from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
+
+FORMAT = 1
+NAME = "finding.json"
+
+SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,199}")
+"""A folder's name and nothing else: findings of others are copied to where it says. One operator is called mT,
+of a sweep some torch.erf."""
+
+
+class Told(msgspec.Struct, forbid_unknown_fields=True):
+    """The evidence; exactly one field is set."""
+
+    raised: Raised | None = None
+    died: Died | None = None
+    timed_out: TimedOut | None = None
+    mismatch: Mismatch | None = None
+    ill_formed: IllFormed | None = None
+    mutant: Mutant | None = None
+    side_effect: SideEffect | None = None
+    excess: Excess | None = None
+
+    @staticmethod
+    def of(evidence: Evidence) -> Told:
+        match evidence:
+            case Raised():
+                return Told(raised=evidence)
+            case Died():
+                return Told(died=evidence)
+            case TimedOut():
+                return Told(timed_out=evidence)
+            case Mismatch():
+                return Told(mismatch=evidence)
+            case IllFormed():
+                return Told(ill_formed=evidence)
+            case Mutant():
+                return Told(mutant=evidence)
+            case SideEffect():
+                return Told(side_effect=evidence)
+            case Excess():
+                return Told(excess=evidence)
+            case _:
+                assert_never(evidence)
+
+    @property
+    def evidence(self) -> Evidence:
+        found = [value for field in msgspec.structs.fields(self) if (value := getattr(self, field.name)) is not None]
+        if len(found) != 1:
+            raise Invalid(f"evidence: {len(found)} fields are set, not one")
+        evidence: Evidence = found[0]
+        return evidence
+
+
+class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
+    """`signature` is the identity's short name; `ops` are the operators of the reduced case, in graph order; `reports`
+    are compute-sanitizer's; `cpu_seconds` went into confirming and reducing it;
+    `found` is when it was saved, in Unix's seconds: 0 where an earlier version of difftvm saved it.
+    `script` is how its repro.py ended when it was saved: None where an earlier version saved it."""
+
+    format: int
+    slug: str
+    signature: str
+    kind: Kind
+    component: Component
+    lanes: list[str]
+    ops: list[str]
+    flaky: bool
+    confirmed: str
+    identity: Signature
+    lane: LaneSpec
+    evidence: Told
+    found_in: list[str]
+    reduction_calls: int
+    reduction_finished: bool
+    case_sha256: str
+    versions: dict[str, str]
+    blame: Blame = NOBODY
+    releases: Releases = NOWHERE
+    reports: tuple[SanitizerReport, ...] = ()
+    cpu_seconds: float = 0.0
+    found: float = 0.0
+    script: ScriptRun | None = None
+
+    @property
+    def finding(self) -> Finding:
+        """What the oracle saw, of the reduced case."""
+        return Finding(self.kind, self.component, self.lane, self.identity.stage, self.evidence.evidence)
+
+
+def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
+    signature = found.signature
+    return FindingDoc(
+        FORMAT,
+        slug_of(found),
+        found.key,
+        signature.kind,
+        signature.component,
+        list(found.lanes),
+        list(found.case.graph.ops),
+        found.flaky,
+        f"{found.again} of {found.runs}",
+        signature,
+        found.finding.lane,
+        Told.of(found.finding.evidence),
+        list(found.found_in),
+        found.reduction.calls if found.reduction else 0,
+        found.reduction.finished if found.reduction else False,
+        case_file.digest(found.case),
+        versions,
+        replace(found.blame, before="", after=""),  # these have files of their own
+        found.releases,
+        found.reports,
+        round(found.cpu_seconds, 2),
+        script=found.script,
+    )
+
+
+def light(doc: FindingDoc) -> FindingDoc:
+    """For whoever holds thousands, to know them again: without what only their folders need, most of what they take
+    in memory."""
+    return msgspec.structs.replace(
+        doc, evidence=Told(), case_sha256="", versions={}, blame=NOBODY, releases=NOWHERE, reports=()
+    )
+
+
+def slug_of(found: Confirmed) -> str:
+    """The name of the finding's folder: kind, operators for people, and the signature, which alone identifies it.
+    Flaky findings, which are not reduced, are kept apart by the word."""
+    ops = "-".join(dict.fromkeys(found.case.graph.ops)) if not found.flaky else "flaky"
+    return f"{found.signature.kind}-{ops.replace('_', '')[:40].strip('-')}-{found.signature.id}"
+
+
+def encode(doc: FindingDoc) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(with_words(msgspec.to_builtins(doc))), indent=1) + b"\n"
+
+
+def with_words(value: Any) -> Any:
+    """JSON has no numbers for NaN and the infinities: they are written as words."""
+    match value:
+        case float() if not math.isfinite(value):
+            return str(value)
+        case dict():
+            return {key: with_words(item) for key, item in value.items()}
+        case list() | tuple():
+            return [with_words(item) for item in value]
+        case _:
+            return value
+
+
+def _with_numbers(doc: Any) -> Any:
+    """The words of the worst element as numbers again."""
+    match doc:
+        case {"evidence": {"mismatch": {"worst": dict() as worst}}}:
+            worst.update({key: float(item) for key, item in worst.items() if item in ("nan", "inf", "-inf")})
+    return doc
+
+
+def read(folder: Path) -> FindingDoc:
+    """Raise `Invalid` with one line that says what is wrong and where."""
+    path = folder / NAME
+    try:
+        doc = msgspec.convert(_with_numbers(msgspec.json.decode(read_plain(path))), FindingDoc)
+    except (FileNotFoundError, NotADirectoryError):
+        raise Invalid(_why_none(folder)) from None
+    except OSError as error:
+        raise Invalid(f"{error.filename}: {error.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Invalid(f"{path}: {error}") from None
+    if doc.format != FORMAT:
+        raise Invalid(f"{path}: format {doc.format} is not known; this version reads {FORMAT}")
+    if not SLUG.fullmatch(doc.slug):
+        raise Invalid(f"{path}: {doc.slug[:60]!r} is no name of a finding's folder")
+    if reason := invalid_reason(doc.lane):
+        raise Invalid(f"{path}: {reason}")
+    return doc
+
+
+def _why_none(folder: Path) -> str:
+    """Why a path names no finding, in one sentence."""
+    if not folder.exists():
+        return f"{folder}: there is no such folder"
+    if not folder.is_dir():
+        return f"{folder}: not the folder of a finding, but a file"
+    for parent in (folder, folder / "crashes"):
+        if found := sorted(path.parent for path in parent.glob(f"*/{NAME}")):
+            return f"{folder}: not one finding, but a folder that holds {len(found)}; name one, such as {found[0]}"
+    return f"{folder}: not the folder of a finding: there is no {NAME} in it"
+
+
+def read_with_case(folder: Path) -> tuple[FindingDoc, Case]:
+    """A finding and its case, which must be the one that it was saved with."""
+    doc, case = read(folder), case_file.read(folder)
+    if case_file.digest(case) != doc.case_sha256:
+        raise Invalid(f"{folder / case_file.JSON_NAME}: not the case of this finding (its contents were changed)")
+    return doc, case

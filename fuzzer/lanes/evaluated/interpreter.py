@@ -1,0 +1,350 @@
+"""A lane that compiles nothing: the module as imported, each operator for what it means (`relax_operators`).
+
+On the way each operator is legalized alone, and its kernels computed twice on the same numbers: read by an interpreter,
+and compiled and called without the virtual machine. So the importer, the legalization, and what comes after it are
+told apart. The lane's variant says whose value goes on to the next operator; where that one has none, another's does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+import tvm
+from tvm import relax
+
+from fuzzer.lanes.base.bench import Bench, Step, from_torch, to_torch
+from fuzzer.lanes.evaluated.common import Outside, Unknown
+from fuzzer.lanes.evaluated.kernel_values import run_kernel, unwritten
+from fuzzer.lanes.evaluated.operators import value_of
+from fuzzer.lanes.relax import releases
+from fuzzer.lanes.relax.build import target_of
+from fuzzer.lanes.relax.importing import imported
+from fuzzer.lanes.relax.trace import legalization_in, watching_calls
+from generators.graph import Array, DType, holds_floats
+from oracles.lane import LaneSpec
+from oracles.outcome import Built, Ran, Stage
+from oracles.targets import TARGETS_BY_NAME
+from oracles.trace import (
+    CALL_BUILT_KERNELS,
+    INTERPRET_KERNELS,
+    INTERPRET_OPERATORS,
+    Correctness,
+    OperatorCheck,
+    Trace,
+    Translation,
+)
+
+Kernels = Callable[[str, Sequence[Array], Sequence[Array]], None]
+"""(name, inputs, outputs): computes a kernel of the module, and writes into the outputs."""
+
+Judge = Callable[[Any, Sequence[Any]], Any]
+"""(call of an operator, values of its operands) -> its value."""
+
+
+def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
+    """Built, without a result, where nobody knows what the module means."""
+    model = imported(bench, spec, step)
+    step(Stage.RUN)
+    examiner = _Examiner(target_of(TARGETS_BY_NAME[spec.target]), step, spec.variant)
+    program = Program(model.module, examiner.value, _interpreting(model.module))  # ONNX's importer makes kernels itself
+    try:
+        result = program.call("main", [to_torch(array) for array in model.inputs.values()])
+    except Unknown:
+        return Built()
+    except Outside as error:
+        examiner.note(outside=str(error))
+        return Built()
+    return Ran(tuple(from_torch(each) for each in _flat(result)))
+
+
+class Program:
+    """The functions of a Relax module, called on PyTorch's tensors."""
+
+    def __init__(self, module: Any, judge: Judge, kernels: Kernels | None = None) -> None:
+        self._module, self._judge, self._kernels = module, judge, kernels
+
+    def call(self, name: str, args: Sequence[Any]) -> Any:
+        function = self._module[name]
+        scope = {_key(param): value for param, value in zip(function.params, args, strict=True)}
+        return self._value(function.body, scope)
+
+    def _value(self, expr: Any, scope: dict[int, Any]) -> Any:
+        match type(expr).__name__:
+            case "Var" | "DataflowVar":
+                return scope[_key(expr)]
+            case "Constant" | "GenericConst" | "TensorConst":
+                return to_torch(expr.data.numpy() if hasattr(expr, "data") else expr.value.numpy())
+            case "SeqExpr":
+                for block in expr.blocks:
+                    for binding in block.bindings:
+                        scope[_key(binding.var)] = self._value(binding.value, scope)
+                return self._value(expr.body, scope)
+            case "Tuple":
+                return tuple(self._value(each, scope) for each in expr.fields)
+            case "TupleGetItem":
+                return self._value(expr.tuple_value, scope)[int(expr.index)]
+            case "ShapeExpr":
+                return tuple(_number(each) for each in expr.values)
+            case "PrimValue" | "IntImm" | "FloatImm":
+                return _number(expr)
+            case "StringImm" | "DataTypeImm":
+                return str(expr.value)
+            case "If":
+                taken = expr.true_branch if bool(self._value(expr.cond, scope)) else expr.false_branch
+                return self._value(taken, scope)
+            case "Call":
+                return self._call(expr, scope)
+            case kind:
+                raise Unknown(f"an expression {kind}")
+
+    def _call(self, call: Any, scope: dict[int, Any]) -> Any:
+        if isinstance(call.op, tvm.ir.GlobalVar):
+            return self.call(call.op.name_hint, [self._value(arg, scope) for arg in call.args])
+        if not isinstance(call.op, tvm.ir.Op):
+            raise Unknown("a call of a library")
+        if call.op.name == "relax.call_tir":
+            return self._call_kernel(call, scope)
+        return self._judge(call, [self._value(arg, scope) for arg in call.args])
+
+    def _call_kernel(self, call: Any, scope: dict[int, Any]) -> Any:
+        if self._kernels is None or len(call.args) > 2:
+            raise Unknown("a kernel")
+        inputs = [from_torch(value) for value in _flat(self._value(call.args[1], scope))]
+        (kind,) = releases.type_arguments(call)
+        several = hasattr(kind, "fields")
+        types = list(kind.fields) if several else [kind]
+        outputs = [unwritten(tuple(_shape(each)), DType(str(each.dtype)).numpy) for each in types]
+        self._kernels(call.args[0].name_hint, inputs, outputs)
+        values = tuple(map(to_torch, outputs))
+        return values if several else values[0]
+
+
+class _Examiner:
+    """Knows operators by what they mean, and says of each what its legalization comes to."""
+
+    def __init__(self, target: Any, step: Step, variant: str) -> None:
+        self._target, self._step, self._variant = target, step, variant
+        self._examined: tuple[OperatorCheck, ...] = ()
+
+    def note(self, *more: OperatorCheck, outside: str = "") -> None:
+        self._step.note(trace=Trace(examined=(*self._examined, *more), outside=outside))
+
+    def value(self, call: Any, args: Sequence[Any]) -> Any:
+        means, name = _meaning(call, args), str(call.op.name)
+        if means is not None and not _sizes_are_numbers(call):  # with these numbers for sizes it is another kernel
+            self._tell(OperatorCheck(name, "", Correctness.UNKNOWN, Correctness.UNKNOWN))
+            return means
+        try:
+            alone, by = self._legalized(call, args)
+        except Exception:  # whatever it raises, it makes no kernel of what can be computed
+            self._tell(OperatorCheck(name, "", *(Correctness.UNKNOWN if means is None else Correctness.WRONG,) * 2))
+            alone = None
+        if alone is None:
+            if means is None:
+                raise Unknown(name)
+            return means
+        interpreted = _tried(lambda: _run_alone(alone, args, _interpreting(alone)))
+        seen = _verdict(name, interpreted, means)
+        self.note(OperatorCheck(name, by, seen, Correctness.WRONG))  # a call that ends the process says so itself
+        built = _tried(lambda: _run_alone(alone, args, _building(alone, self._target)))
+        self._tell(OperatorCheck(name, by, seen, _verdict(name, built, means), _off(interpreted, means)))
+        values = {INTERPRET_OPERATORS: means, INTERPRET_KERNELS: interpreted, CALL_BUILT_KERNELS: built}
+        for value in (values[self._variant], *values.values()):
+            if value is not None and not isinstance(value, Outside):
+                return value
+        raise Unknown(name)
+
+    def _tell(self, one: OperatorCheck) -> None:
+        self._examined = (*self._examined, one)
+        self.note()
+
+    def _legalized(self, call: Any, args: Sequence[Any]) -> tuple[Any, str]:
+        """A module of this one call, as kernels, and what legalized it; None for one that is left as it is."""
+        found: list[Translation] = []
+
+        def look(frame: Any) -> None:
+            if legalization := legalization_in(frame):
+                found.append(legalization)
+
+        alone = _alone(call, args)
+        with self._target:
+            alone = relax.backend.DispatchSortScan()(alone)
+            dispatched = any(isinstance(each, tvm.tirx.PrimFunc) for each in alone.functions.values())
+            with watching_calls(look):
+                alone = relax.transform.LegalizeOps()(alone)
+        if not any(isinstance(each, tvm.tirx.PrimFunc) for each in alone.functions.values()):
+            return None, ""
+        return alone, "DispatchSortScan" if dispatched or not found else found[0][1]
+
+
+def _meaning(call: Any, args: Sequence[Any]) -> Any:
+    """The value of an operator; None where there is no opinion: PyTorch may not take its operands either."""
+    try:
+        return _as_declared(call, value_of(call.op.name.removeprefix("relax."), call.attrs, args))
+    except Outside:
+        raise
+    except (Unknown, RuntimeError, TypeError, ValueError, IndexError):
+        return None
+
+
+def _alone(call: Any, args: Sequence[Any]) -> Any:
+    """A module whose main does the one call, of tensors."""
+    params: list[Any] = []
+
+    def argument(expr: Any, value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            params.append(
+                relax.Var(f"x{len(params)}", _type(list(value.shape), str(value.dtype).removeprefix("torch.")))
+            )
+            return params[-1]
+        if isinstance(value, tuple) and any(isinstance(each, torch.Tensor) for each in value):
+            return relax.Tuple([argument(None, each) for each in value])
+        return relax.ShapeExpr(list(value)) if isinstance(value, tuple) and isinstance(expr, relax.Var) else expr
+
+    builder = relax.BlockBuilder()
+    given = [argument(expr, value) for expr, value in zip(call.args, args, strict=True)]
+    with builder.function("main", params):
+        with builder.dataflow():
+            result = builder.emit_output(
+                builder.emit(relax.Call(call.op, given, call.attrs, releases.type_arguments(call)))
+            )
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+def _sizes_are_numbers(call: Any) -> bool:
+    parts = [part for arg in call.args for part in getattr(arg, "fields", [arg])]
+    types = [releases.type_of(part) for part in parts if isinstance(part, relax.Expr)]
+    shapes = [type.shape for type in types if isinstance(getattr(type, "shape", None), relax.ShapeExpr)]
+    return all(isinstance(size, tvm.tirx.IntImm | int) for shape in shapes for size in shape.values)
+
+
+def _type(shape: list[int], dtype: str) -> Any:
+    make = relax.TensorType if hasattr(relax, "TensorType") else relax.TensorStructInfo
+    return make(shape, dtype)
+
+
+def _run_alone(module: Any, args: Sequence[Any], kernels: Kernels) -> Any:
+    tensors = [each for arg in args for each in _flat(arg) if isinstance(each, torch.Tensor)]
+    return Program(module, _left_as_it_is, kernels).call("main", tensors)
+
+
+def _left_as_it_is(call: Any, args: Sequence[Any]) -> Any:
+    return value_of(call.op.name.removeprefix("relax."), call.attrs, args)
+
+
+def _interpreting(module: Any) -> Kernels:
+    return lambda name, inputs, outputs: run_kernel(module[name], inputs, outputs)
+
+
+def _building(module: Any, target: Any) -> Kernels:
+    kernels = {
+        var.name_hint: function.with_attr("global_symbol", var.name_hint)
+        for var, function in module.functions.items()
+        if isinstance(function, tvm.tirx.PrimFunc)
+    }
+    library = tvm.tirx.build(tvm.IRModule(kernels), target=target)
+
+    def call(name: str, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        tensors = [tvm.runtime.tensor(np.array(array)) for array in (*inputs, *outputs)]
+        library[name](*tensors)
+        for array, tensor in zip(outputs, tensors[len(inputs) :], strict=True):
+            array[...] = tensor.numpy()
+
+    return call
+
+
+def _tried(make: Callable[[], Any]) -> Any:
+    """A value, `Outside` where elements are read that are not there, None where nobody can tell."""
+    try:
+        return make()
+    except Unknown:
+        return None
+    except Outside as error:
+        return error
+    except Exception:  # whatever it raises: what does not compile alone is no evidence against anybody
+        return None
+
+
+_TIES = frozenset({"relax.argsort", "relax.topk", "relax.argmax", "relax.argmin"})
+"""Of equal elements any may come first."""
+
+
+def _verdict(operator: str, value: Any, means: Any) -> Correctness:
+    if isinstance(value, Outside):
+        return Correctness.WRONG
+    if value is None or means is None:
+        return Correctness.UNKNOWN
+    if _close(value, means):
+        return Correctness.RIGHT
+    return Correctness.UNKNOWN if operator in _TIES else Correctness.WRONG
+
+
+def _off(value: Any, means: Any) -> float:
+    if value is None or means is None or isinstance(value, Outside):
+        return 0.0
+    pairs = [(from_torch(a), from_torch(b)) for a, b in zip(_flat(value), _flat(means), strict=True)]
+    return max((_distance(a, b) for a, b in pairs if a.shape == b.shape and a.size and holds_floats(b)), default=0.0)
+
+
+def _distance(one: Array, other: Array) -> float:
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    both = np.isfinite(a) & np.isfinite(b)
+    scale = float(np.abs(b[both]).max(initial=0.0))
+    return float(np.abs(a - b)[both].max(initial=0.0) / scale) if scale else 0.0
+
+
+_DIGITS: Mapping[int, tuple[float, float]] = {2: (2.0**-6, 2.0**-7), 4: (1e-4, 1e-5), 8: (1e-9, 1e-10)}
+"""By the size of an element: how far two may be apart, relative to one, and relative to the largest."""
+
+
+def _close(one: Any, other: Any) -> bool:
+    pairs = list(zip(_flat(one), _flat(other), strict=True))
+    return all(_near(from_torch(a), from_torch(b)) for a, b in pairs)
+
+
+def _near(one: Array, other: Array) -> bool:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    if not holds_floats(one):
+        return bool(np.array_equal(one, other))
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    finite = np.abs(b[np.isfinite(b)])
+    relative, absolute = _DIGITS[one.dtype.itemsize]
+    scale = float(finite.max()) if finite.size else 0.0
+    return bool(np.allclose(a, b, rtol=relative, atol=absolute * scale, equal_nan=True))
+
+
+def _as_declared(call: Any, value: Any) -> Any:
+    """In the dtype that the module declares. Another shape than that: nobody knows what is meant."""
+    declared = releases.type_of(call)
+    types = list(declared.fields) if hasattr(declared, "fields") else [declared]
+    values = _flat(value)
+    if len(types) != len(values) or not all(hasattr(each, "dtype") for each in types):
+        return value
+    made = tuple(each.to(getattr(torch, str(kind.dtype))) for each, kind in zip(values, types, strict=True))
+    return made if isinstance(value, tuple) else made[0]
+
+
+def _flat(value: Any) -> list[Any]:
+    return [each for part in value for each in _flat(part)] if isinstance(value, tuple | list) else [value]
+
+
+def _key(var: Any) -> int:
+    return hash(var)
+
+
+def _number(expr: Any) -> Any:
+    """Of a PrimValue, or of a constant in a shape."""
+    value = getattr(expr, "value", expr)
+    value = getattr(value, "value", value)
+    if not isinstance(value, int | float):
+        raise Unknown("a size that is no number")
+    return value
+
+
+def _shape(type: Any) -> list[int]:
+    return [int(_number(each)) for each in type.shape.values]

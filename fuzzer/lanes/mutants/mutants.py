@@ -1,0 +1,136 @@
+"""Valid modules broken in one place, on purpose: what becomes of them tells what TVM's checker is worth.
+
+Each change contradicts something that the module states elsewhere: an annotation against the type of its call, an
+argument against the function that takes it, the result of a kernel against the buffer that it writes. The checker
+should refuse all. What it lets through is built and run; the lane ends with the first that runs, for a broken module
+may write anywhere. Left out is what TVM 0.27 lets through and never looks at again: a function's result of another type
+than its body's.
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.relax.frontend.torch import from_exported_program
+from tvm_ffi import structural_equal
+
+from fuzzer.lanes.base.bench import Bench, Quiet, Step
+from fuzzer.lanes.mutants.module_changes import CALL_TIR, ON_KERNELS, ON_OPERATORS, UNLESS_INFERRED
+from fuzzer.lanes.mutants.module_json import Document
+from fuzzer.lanes.relax.build import built, run_twice
+from fuzzer.lanes.relax.check import ill_formed
+from fuzzer.lanes.relax.releases import type_arguments, type_of
+from generators import case_file
+from generators.graph import Array
+from oracles.lane import LaneSpec
+from oracles.outcome import Mutant, MutantFate, Ran, Stage
+
+MUTANTS = 6
+ATTEMPTS = 40
+
+
+def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+    """The unbroken module's results; the mutants' fates are noted."""
+    program = bench.exported
+    step(Stage.IMPORT)
+    module = from_exported_program(program, run_ep_decomposition=False)
+    machine = built(module, spec, step, None)
+    ran = run_twice(lambda: machine["main"], bench.inputs, step)
+    step(Stage.TRANSFORM)
+    with tvm.transform.PassContext(opt_level=spec.opt_level):
+        lowered = relax.transform.LegalizeOps()(module)
+    if ill_formed(module, "") or ill_formed(lowered, "") or not _equal(ran.outputs, ran.again or ()):
+        return ran  # nothing valid to start from, or nothing to compare with
+    text, tensors = case_file.encode(bench.case)
+    source = random.Random(zlib.crc32(tensors, zlib.crc32(text)))
+    known: list[Mutant] = []
+    for mutant, broken in mutants(module, lowered, source):
+        if refusal := ill_formed(broken, ""):
+            known.append(_with(mutant, MutantFate.REFUSED, refusal.message[:200]))
+            continue
+        step.note(mutants=(*known, mutant))
+        step(Stage.COMPILE)
+        known.append(_tried(mutant, broken, bench, spec, ran.outputs))
+        if known[-1].fate is not MutantFate.RAISED:
+            break
+    step.note(mutants=tuple(known))
+    return ran
+
+
+def mutants(module: Any, lowered: Any, source: random.Random) -> Iterator[tuple[Mutant, Any]]:
+    """Each as if it ended the process, until something else is known of it."""
+    plain, legal = Document.of(module), Document.of(lowered)
+    seen: set[tuple[bool, str]] = set()
+    for _ in range(ATTEMPTS):
+        legalised = source.random() < 0.5
+        document = (legal if legalised else plain).copy()
+        bindings = [b for b in document.bindings() if not legalised or b.operator == CALL_TIR]
+        if not bindings:
+            continue
+        change = source.choice(ON_KERNELS if legalised else ON_OPERATORS)
+        told = change(document, source.choice(bindings), source)
+        if told is None or (legalised, told) in seen:
+            continue
+        broken = document.module()
+        if change in UNLESS_INFERRED and _infers_as_stated(broken):
+            continue
+        seen.add((legalised, told))
+        yield Mutant(told, MutantFate.DIED, legalised=legalised, edits=document.written), broken
+        if len(seen) == MUTANTS:
+            return
+
+
+def _tried(mutant: Mutant, broken: Any, bench: Bench, spec: LaneSpec, right: Sequence[Array]) -> Mutant:
+    try:
+        machine = built(broken, spec, Quiet(), None)
+        ran = run_twice(lambda: machine["main"], bench.inputs, Quiet())
+    except Exception as error:  # whatever refuses it: the checker did not
+        return _with(mutant, MutantFate.RAISED, f"{type(error).__name__}: {error}"[:500])
+    same = _equal(ran.outputs, right) and _equal(ran.again or (), right)
+    return _with(mutant, MutantFate.HARMLESS if same else MutantFate.MISCOMPILED)
+
+
+def _with(mutant: Mutant, fate: MutantFate, message: str = "") -> Mutant:
+    return Mutant(
+        mutant.change, fate, message, mutant.legalised, mutant.edits if fate is not MutantFate.REFUSED else ""
+    )
+
+
+def _equal(some: Sequence[Array], others: Sequence[Array]) -> bool:
+    return len(some) == len(others) and all(
+        a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        for a, b in zip(some, others, strict=True)
+    )
+
+
+def _infers_as_stated(module: Any) -> bool:
+    """Whether TVM infers for every call what it is annotated with: then the change broke nothing."""
+    same = True
+
+    def look(expr: Any) -> None:
+        nonlocal same
+        if isinstance(expr, relax.SeqExpr):
+            for block in expr.blocks:
+                for binding in block.bindings:
+                    if isinstance(binding, relax.VarBinding) and isinstance(binding.value, relax.Call):
+                        same = same and _infers(binding)
+
+    for function in module.functions.values():
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, look)
+    return same
+
+
+def _infers(binding: Any) -> bool:
+    call = binding.value
+    try:
+        fresh = relax.BlockBuilder().normalize(relax.Call(call.op, call.args, call.attrs, type_arguments(call)))
+    except Exception:  # inference refuses it
+        return False
+    return bool(structural_equal(type_of(fresh), type_of(binding.var)))

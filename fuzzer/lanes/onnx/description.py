@@ -1,0 +1,88 @@
+"""The exported ONNX file as plain data (`fuzzer.cases.onnx_model`) in one array of bytes, for reports."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
+
+from fuzzer.cases.onnx_model import MAX_BYTES, Attribute, Node, OnnxModel, Tensor, Value, encode
+from fuzzer.lanes.base.bench import Bench, Step
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+
+
+class NoDescription(Exception):
+    """The file holds what the description has no words for."""
+
+    __module__ = "fuzzer.lanes.onnx_description"  # the name in findings that are saved
+
+
+class OnnxFileLane:
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        return None
+
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+        file = bench.onnx_file(spec.importer, spec.opset)
+        step(Stage.VERIFY)
+        return Ran((np.frombuffer(encode(described(file)), np.uint8),))
+
+
+def described(file: onnx.ModelProto) -> OnnxModel:
+    """Raise `NoDescription`; ValueError from msgspec where an element type is not among those that lanes use."""
+    graph = file.graph
+    if file.functions or graph.sparse_initializer or file.ByteSize() > MAX_BYTES:
+        raise NoDescription("functions, sparse tensors, or too many bytes")
+    weights = {item.name for item in graph.initializer}
+    return OnnxModel(
+        file.ir_version,
+        {each.domain: each.version for each in file.opset_import},
+        tuple(_value(item) for item in graph.input if item.name not in weights),
+        tuple(_value(item) for item in graph.output),
+        tuple(_node(node) for node in graph.node),
+        {item.name: _tensor(item) for item in graph.initializer},
+    )
+
+
+def _value(item: onnx.ValueInfoProto) -> Value:
+    tensor = item.type.tensor_type
+    dims = (dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in tensor.shape.dim)
+    return Value(item.name, _element(tensor.elem_type), tuple(dims))
+
+
+def _node(node: onnx.NodeProto) -> Node:
+    attributes = tuple(_attribute(item) for item in node.attribute)
+    return Node(node.op_type, tuple(node.input), tuple(node.output), attributes, node.name, node.domain)
+
+
+def _attribute(item: AttributeProto) -> Attribute:
+    value: Any = helper.get_attribute_value(item)
+    match item.type:
+        case AttributeProto.TENSOR:
+            return Attribute(item.name, tensor=_tensor(value))
+        case AttributeProto.STRING:
+            return Attribute(item.name, value.decode())
+        case AttributeProto.STRINGS if value:
+            return Attribute(item.name, tuple(each.decode() for each in value))
+        case AttributeProto.INT:
+            return Attribute(item.name, value)
+        case AttributeProto.INTS if value:  # an empty list has no type
+            return Attribute(item.name, tuple(value))
+        case AttributeProto.FLOAT | AttributeProto.FLOATS:
+            numbers = tuple(value) if item.type == AttributeProto.FLOATS else (value,)
+            if numbers and all(map(math.isfinite, numbers)):  # JSON has no others
+                return Attribute(item.name, numbers if item.type == AttributeProto.FLOATS else value)
+    raise NoDescription(f"attribute {item.name!r}")
+
+
+def _tensor(item: TensorProto) -> Tensor:
+    array = numpy_helper.to_array(item)
+    return Tensor(_element(item.data_type), tuple(array.shape), np.ascontiguousarray(array).tobytes())
+
+
+def _element(number: int) -> Any:
+    return TensorProto.DataType.Name(number)

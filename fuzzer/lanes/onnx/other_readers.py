@@ -1,0 +1,46 @@
+"""Other readers of the exported ONNX file, asked where it is in doubt whether the file or its reader is wrong."""
+
+from __future__ import annotations
+
+import onnx
+import onnxruntime as ort
+from onnx.reference import ReferenceEvaluator
+from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NoKernel
+
+from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.onnx import runtime
+from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
+from fuzzer.lanes.onnx.widened import widened, widened_inputs
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+
+_OPTIMISED = OnnxRuntimeLane(ort.GraphOptimizationLevel.ORT_ENABLE_ALL)
+
+
+class OnnxReferenceLane:
+    """`interpreter` is the onnx package's own, in plain numpy; `optimised` is onnxruntime with all its optimisers."""
+
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        return _OPTIMISED.supports(case, spec) if spec.variant == "optimised" else None
+
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+        if spec.variant == "optimised":
+            return _OPTIMISED.run(bench, spec, step)
+        model = bench.onnx_file(spec.importer, spec.opset)
+        step(Stage.LOAD)
+        onnx.checker.check_model(model, full_check=True)
+        interpreter = ReferenceEvaluator(model)
+        step(Stage.RUN)
+        _refuse_what_onnxruntime_refuses(bench, model)
+        inputs = {name: array for name, array in bench.inputs.items() if name in interpreter.input_names}
+        return Ran(tuple(interpreter.run(None, inputs)))
+
+
+def _refuse_what_onnxruntime_refuses(bench: Bench, model: onnx.ModelProto) -> None:
+    """Raise what onnxruntime raises. The interpreter takes what ONNX forbids, such as updates that are larger than
+    their indices; onnxruntime has no kernels for some dtypes, which says nothing about the file."""
+    try:
+        runtime.run(runtime.load(widened(model)), widened_inputs(bench.inputs))
+    except NoKernel:
+        return

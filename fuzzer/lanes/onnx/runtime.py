@@ -1,0 +1,55 @@
+"""ONNX Runtime on the exported file: the reference that says whether the file or its reader is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+from fuzzer.lanes.base.bench import Bench, Step
+from generators.graph import Array, Case, DType
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+
+WRONG = ("MatMulScaleFusion", "MatmulTransposeFusion", "ExpandElimination")
+"""Optimisers that are left out, as of onnxruntime 1.31. The first two make a FusedMatMul, which keeps a factor of
+float64 in float32, and does not transpose what it multiplies by a vector. The last removes an Expand to no elements."""
+
+NO_OPTIMISERS = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+
+
+class OnnxRuntimeLane:
+    """At one of onnxruntime's optimisation levels; as the reference, at none."""
+
+    def __init__(self, level: ort.GraphOptimizationLevel = NO_OPTIMISERS) -> None:
+        self._level = level
+
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        types = [item.value.type for item in case.graph.inputs if not item.role.is_owned]
+        half = any(type.dtype is DType.BFLOAT16 for type in (*types, *case.graph.output_types))
+        return "onnxruntime neither takes nor gives numpy arrays of bfloat16" if half else None
+
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+        model = bench.onnx_file(spec.importer, spec.opset)
+        step(Stage.LOAD)
+        session = load(model, self._level)
+        step(Stage.RUN)
+        return Ran(run(session, bench.inputs))
+
+
+def load(model: onnx.ModelProto, level: ort.GraphOptimizationLevel = NO_OPTIMISERS) -> ort.InferenceSession:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    options.graph_optimization_level = level
+    return ort.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"], disabled_optimizers=WRONG
+    )
+
+
+def run(session: ort.InferenceSession, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
+    """On copies: BatchNormalization in training mode writes the new running mean into the array that it was given."""
+    wanted = {item.name for item in session.get_inputs()}
+    return tuple(session.run(None, {name: np.array(array) for name, array in inputs.items() if name in wanted}))

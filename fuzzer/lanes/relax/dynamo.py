@@ -1,0 +1,53 @@
+"""TVM as torch.compile's backend: torch cuts the model into graphs, TVM compiles each as it is first met."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import tvm
+from tvm import relax
+from tvm.relax.frontend.torch import relax_dynamo
+
+from fuzzer.lanes.base.bench import Bench, Step, from_torch
+from fuzzer.lanes.relax.build import apply, context
+from fuzzer.lanes.relax.check import Checker
+from fuzzer.lanes.relax.trace import Tracer
+from generators.graph import Array
+from oracles.lane import LaneSpec, Pipeline
+from oracles.outcome import Ran, Stage
+
+
+def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+    model = bench.model
+    checker = Checker(step) if spec.checked else None
+    step(Stage.COMPILE)
+    with torch.no_grad(), context(spec, checker, Tracer.of(spec, step)):
+        torch._dynamo.reset()  # of what an earlier lane compiled nothing is taken over
+        compiled = torch.compile(model, backend=relax_dynamo(_pipeline(spec)), dynamic=False)
+        try:
+            first = _arrays(compiled(*bench.torch_inputs()))
+        except torch._dynamo.exc.BackendCompilerFailed as error:
+            raise error.inner_exception from None  # what TVM said, and where
+        step(Stage.RUN)
+        again = _arrays(compiled(*bench.torch_inputs()))
+    if checker:
+        checker.tell()
+    return Ran(first, again)
+
+
+def _pipeline(spec: LaneSpec) -> Any:
+    """The lane's passes, and the pipeline that TVM's backend would take by itself where the lane names no other."""
+
+    def passes(module: Any, _: Any) -> Any:
+        target = tvm.target.Target("llvm")
+        with target:
+            for name in spec.passes:
+                module = apply(name, module, target)
+            return module if spec.pipeline is Pipeline.DEFAULT else relax.get_pipeline(spec.pipeline.value)(module)
+
+    return tvm.transform.module_pass(passes, opt_level=0)
+
+
+def _arrays(outputs: Any) -> tuple[Array, ...]:
+    return tuple(from_torch(output) for output in ([outputs] if isinstance(outputs, torch.Tensor) else outputs))

@@ -1,0 +1,68 @@
+"""TVM's Gradient pass: the gradients of a model's weighted sum, as `fuzzer.cases.scalar_loss` defines it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import tvm
+from tvm import relax
+from tvm.relax.frontend.torch import from_exported_program
+
+from fuzzer.cases import scalar_loss
+from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.relax.build import built, run_twice
+from fuzzer.lanes.relax.check import Checker
+from fuzzer.lanes.relax.trace import Tracer
+from fuzzer.lanes.torch.weighted_sum import WeightedSum
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+
+
+def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+    step(Stage.RENDER)
+    function, names = scalar_loss.as_function(bench.case), scalar_loss.leaves(bench.case)
+    inner = Bench(function, step)
+    model = WeightedSum(function)
+    step(Stage.EXPORT)
+    with torch.no_grad():
+        program = torch.export.export(model, inner.torch_inputs()).run_decompositions()
+    step(Stage.IMPORT)
+    module = from_exported_program(program, run_ep_decomposition=False, unwrap_unit_return_tuple=True)
+    checker = Checker.after_import(module, spec, step)
+    step(Stage.TRANSFORM)
+    module = differentiated(module, [name in names for name in inner.inputs])
+    if checker:
+        checker.look(module, "Gradient")
+    machine = built(module, spec, step, checker, tracer=Tracer.of(spec, step))
+    adjoint = machine["main_adjoint"]
+
+    def value_and_gradients(*arguments: Any) -> list[Any]:
+        value, gradients = adjoint(*arguments)
+        return [value, *gradients]
+
+    return run_twice(lambda: value_and_gradients, inner.inputs, step)
+
+
+def differentiated(module: Any, wanted: list[bool]) -> Any:
+    """With `main_adjoint`: main's result, and the gradients with respect to the arguments that are wanted."""
+    with tvm.transform.PassContext():
+        if decompose := _decomposition(module):
+            module = decompose("main")(module)
+        arguments = [var for var, want in zip(module["main"].params, wanted, strict=True) if want]
+        return relax.transform.Gradient("main", require_grads=arguments)(module)
+
+
+def _decomposition(module: Any) -> Any:
+    """Batch normalisation has no gradient of its own, what it decomposes into has. There is a pass for those that take
+    the running statistics and one for those that take the batch's; each takes all for its own: none for a mixture."""
+    training: set[bool] = set()
+
+    def look(expr: Any) -> None:
+        if isinstance(expr, relax.Call) and getattr(expr.op, "name", "") == "relax.nn.batch_norm":
+            training.add(bool(expr.attrs.training))
+
+    relax.analysis.post_order_visit(module["main"], look)
+    if len(training) != 1:
+        return None
+    return relax.transform.DecomposeOpsForTraining if training.pop() else relax.transform.DecomposeOpsForInference

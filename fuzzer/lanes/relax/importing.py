@@ -1,0 +1,75 @@
+"""From a PyTorch model to a Relax module: one function for each importer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from tvm.relax.frontend import detach_params
+from tvm.relax.frontend.onnx import from_onnx
+from tvm.relax.frontend.torch import from_exported_program, from_fx
+
+from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.torch import symbolic
+from generators.graph import Array
+from oracles.lane import Importer, LaneSpec, Params
+from oracles.outcome import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A module of this lane's own; the model's inputs in the order of its main; and the parameters that main takes
+    after them, where they were not bound."""
+
+    module: Any
+    inputs: Mapping[str, Array]
+    params: Sequence[Any] = ()
+
+
+def imported(bench: Bench, spec: LaneSpec, step: Step) -> Imported:
+    keep = spec.params is not Params.BOUND
+    if spec.importer.is_onnx:
+        module, names = _from_onnx_file(bench, spec, step, keep)
+        inputs = {name: bench.inputs[name] for name in names}
+    else:
+        module = _from_fx(bench, step, keep) if spec.importer is Importer.FX else _from_export(bench, spec, step, keep)
+        inputs = bench.inputs
+    if not keep:
+        return Imported(module, inputs)
+    module, params = detach_params(module)
+    return Imported(module, inputs, list(params["main"]))
+
+
+def _from_export(bench: Bench, spec: LaneSpec, step: Step, keep: bool) -> Any:
+    match spec.importer:
+        case Importer.EXPORT:
+            program = symbolic.exported(bench, step) if spec.symbolic else bench.exported
+        case Importer.EXPORT_RAW | Importer.EXPORT_TVM:
+            program = bench.exported_raw
+        case _:
+            raise ValueError(f"no importer of Relax: {spec.importer}")
+    step(Stage.IMPORT)
+    decompose = spec.importer is Importer.EXPORT_TVM
+    return from_exported_program(program, run_ep_decomposition=decompose, keep_params_as_input=keep)
+
+
+def _from_fx(bench: Bench, step: Step, keep: bool) -> Any:
+    model = bench.model
+    step(Stage.EXPORT)
+    with torch.no_grad():
+        traced = torch.fx.symbolic_trace(model)
+    step(Stage.IMPORT)
+    types = [(array.shape, str(array.dtype)) for array in bench.inputs.values()]
+    with torch.no_grad():
+        return from_fx(traced, types, keep_params_as_input=keep)
+
+
+def _from_onnx_file(bench: Bench, spec: LaneSpec, step: Step, keep: bool) -> tuple[Any, list[str]]:
+    """A module, and the names of the inputs in the order of its main."""
+    model = bench.onnx_file(spec.importer, spec.opset)
+    weights = {item.name for item in model.graph.initializer}
+    names = [item.name for item in model.graph.input if item.name not in weights]
+    step(Stage.IMPORT)
+    return from_onnx(model, keep_params_in_input=keep), names

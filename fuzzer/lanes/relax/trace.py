@@ -1,0 +1,274 @@
+"""Tells what happens inside a lane that is traced, before it happens: what ends the process has a name too.
+
+A pass instrument keeps the order of the passes, and leaves out those beyond the limit. What runs inside another pass
+belongs to it: FoldConstant compiles kernels, FuseTIR cleans up. Which functions of TVM's Python translate an operator
+is seen by Python's own profiler; theirs are called from C++, or from tables of partial functions.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+import torch
+import tvm
+import tvm_ffi
+from tvm import relax
+
+from fuzzer.lanes.base.bench import Step
+from fuzzer.lanes.relax import releases
+from fuzzer.lanes.relax.needed_passes import CONTAINERS, LEGALIZING, is_optional, plain
+from oracles.lane import LaneSpec
+from oracles.trace import AS_IMPORTED, MistypedOperator, PassRun, Trace, Tracing, Translation
+
+MAX_TEXT = 60_000
+"""Characters of a program, of which a person reads the first hundred lines."""
+
+_DISPATCHERS = {"_translate_fx_graph", "from_fx", "_translate_exported_graph", "_convert_operator"}
+"""Functions of the importers that look an operator up in their table, and call what they find."""
+
+
+class Tracer:
+    def __init__(self, tracing: Tracing, step: Step) -> None:
+        self._tracing, self._step = tracing, step
+        self._trace = Trace()
+        self._stack: list[tuple[str, int | None]] = []
+        self._optional = 0
+
+    @staticmethod
+    def of(spec: LaneSpec, step: Step) -> Tracer | None:
+        """One for a lane that is traced."""
+        return Tracer(spec.tracing, step) if spec.tracing else None
+
+    def instruments(self) -> list[Any]:
+        """For a PassContext."""
+        return [_Instrument(self)]
+
+    @contextmanager
+    def importing(self) -> Iterator[None]:
+        with watching_calls(self._converts, self._converted):
+            yield
+
+    def imported(self, module: Any) -> None:
+        if self._tracing.show == AS_IMPORTED:
+            self._note(after=text_of(module.functions))
+        self._note(types=result_types(module))
+
+    def asked(self, name: str) -> bool:
+        """Whether a pass is to run."""
+        if name in CONTAINERS or self._inside:
+            return True
+        optional, limit = is_optional(name), self._tracing.limit
+        runs = not optional or limit is None or self._optional < limit
+        self._optional += optional
+        self._note(passes=(*self._trace.passes, PassRun(name, optional, runs, changed=runs)))
+        return runs
+
+    def begins(self, name: str, module: Any) -> None:
+        counted = name not in CONTAINERS and not self._inside
+        place = len(self._trace.passes) - 1 if counted else None
+        self._stack.append((name, place))
+        if place is not None:
+            self._hash = tvm_ffi.structural_hash(module)
+            self._functions = dict(module.functions) if place == self._tracing.show else {}
+            if self._functions:  # told in full now: the pass may not return
+                self._note(before=text_of(self._functions))
+            if plain(name) in LEGALIZING:
+                start_watching(self._legalizes)
+        self._note(under_way=self._names)
+
+    def ended(self, module: Any) -> None:
+        name, place = self._stack.pop()
+        if place is None:
+            return self._note(under_way=self._names)
+        if plain(name) in LEGALIZING:
+            sys.setprofile(None)
+            self._note(left=left_in(module))
+        passes = list(self._trace.passes)
+        passes[place] = replace(passes[place], changed=tvm_ffi.structural_hash(module) != self._hash)
+        if self._functions:
+            before, after = _different(self._functions, dict(module.functions))
+            self._note(before=text_of(before), after=text_of(after))
+        return self._note(passes=tuple(passes), under_way=self._names)
+
+    @property
+    def _inside(self) -> bool:
+        return any(name not in CONTAINERS for name, _ in self._stack)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self._stack if name not in CONTAINERS)
+
+    def _note(self, **seen: Any) -> None:
+        self._trace = replace(self._trace, **seen)
+        self._step.note(trace=self._trace)
+
+    def _converts(self, frame: FrameType) -> None:
+        if found := converter_in(frame):
+            self._note(converters=(*self._trace.converters, found))
+
+    def _converted(self, frame: FrameType, result: object) -> None:
+        if self._trace.mistyped is None and (found := converter_in(frame)):
+            for made, right in types_given(frame, result):
+                if made != right:
+                    return self._note(mistyped=MistypedOperator(found, made, right))
+        return None
+
+    def _legalizes(self, frame: FrameType) -> None:
+        known = self._trace.legalizations
+        found = legalization_in(frame)
+        if found and not (known and known[-1][0] == found[0]):  # else the function called another with the same call
+            self._note(legalizations=(*known, found))
+
+
+Look = Callable[[FrameType], None]
+LookBack = Callable[[FrameType, object], None]
+
+
+@contextmanager
+def watching_calls(look: Look, look_back: LookBack | None = None) -> Iterator[None]:
+    """`look` sees the frame of each Python function that is called, `look_back` what it returns."""
+    start_watching(look, look_back)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+def start_watching(look: Look, look_back: LookBack | None = None) -> None:
+    looks: dict[str, LookBack | None] = {"call": lambda frame, _: look(frame), "return": look_back}
+
+    def watch(frame: FrameType, event: str, result: object) -> None:
+        if asked := looks.get(event):
+            sys.setprofile(None)  # what looks calls functions itself
+            try:
+                asked(frame, result)
+            finally:
+                sys.setprofile(watch)
+
+    sys.setprofile(watch)
+
+
+def converter_in(frame: FrameType) -> Translation | None:
+    """A function that an importer's table gave for a node of its graph."""
+    code, caller = frame.f_code, frame.f_back
+    if caller is None or caller.f_code.co_name not in _DISPATCHERS or code.co_name.startswith("<"):
+        return None
+    if caller.f_code.co_name == "_convert_operator":
+        return (str(caller.f_locals["op_name"]), _name(frame)) if code.co_name.startswith("_impl") else None
+    node = _node_of(frame)
+    return (_target(node), _name(frame)) if node is not None else None
+
+
+def _node_of(frame: FrameType) -> torch.fx.Node | None:
+    """What a converter of PyTorch's graphs translates."""
+    nodes = (value for value in frame.f_locals.values() if isinstance(value, torch.fx.Node))
+    node = next(nodes, None)
+    return node if node is not None and node.op.startswith("call_") else None
+
+
+def types_given(frame: FrameType, result: object) -> Iterator[tuple[str, str]]:
+    """Of each result of a converter that returns, the type that it has, and the one that PyTorch's graph says: an
+    exported program does, of each operator. What has no type of known sizes is passed over."""
+    node = _node_of(frame)
+    said = node.meta.get("val") if node is not None else None
+    if not isinstance(result, relax.Var) or said is None:
+        return
+    type = releases.type_of(result)
+    made = list(getattr(type, "fields", [type]))
+    for one, other in zip(made, said if isinstance(said, tuple | list) else [said], strict=False):
+        sizes = list(other.shape) if isinstance(other, torch.Tensor) else None
+        if sizes is not None and all(isinstance(size, int) for size in sizes) and _in_words(one):
+            yield _in_words(one), f"{str(other.dtype).removeprefix('torch.')}{sizes}"
+
+
+def legalization_in(frame: FrameType) -> Translation | None:
+    """A function (builder, call)."""
+    code = frame.f_code
+    if code.co_argcount != 2 or code.co_varnames[0] == "self":
+        return None
+    call = frame.f_locals.get(code.co_varnames[1])
+    if not isinstance(call, relax.Call) or not isinstance(call.op, tvm.ir.Op):
+        return None
+    name = str(call.op.name)
+    return (name, _name(frame)) if name.startswith("relax.") else None
+
+
+def _name(frame: FrameType) -> str:
+    """`_binary.call` of a function in a function."""
+    return frame.f_code.co_qualname.replace(".<locals>", "")
+
+
+def _target(node: torch.fx.Node) -> str:
+    if node.op == "call_module":
+        module = node.graph.owning_module
+        return type(module.get_submodule(str(node.target))).__name__ if module is not None else str(node.target)
+    return str(getattr(node.target, "__name__", node.target))
+
+
+@tvm.ir.instrument.pass_instrument
+class _Instrument:
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+
+    def should_run(self, module: Any, info: Any) -> bool:
+        return self._tracer.asked(str(info.name))
+
+    def run_before_pass(self, module: Any, info: Any) -> None:
+        self._tracer.begins(str(info.name), module)
+
+    def run_after_pass(self, module: Any, info: Any) -> None:
+        self._tracer.ended(module)
+
+    def exit_pass_ctx(self) -> None:
+        sys.setprofile(None)  # a pass that raised did not end
+
+
+def _different(one: Mapping[Any, Any], other: Mapping[Any, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """The functions of each that the other lacks, or has otherwise; told apart by name."""
+    mine, theirs = ({var.name_hint: function for var, function in some.items()} for some in (one, other))
+    same = {name for name in mine.keys() & theirs.keys() if tvm_ffi.structural_equal(mine[name], theirs[name])}
+    left, right = ({var: f for var, f in some.items() if var.name_hint not in same} for some in (one, other))
+    return left, right
+
+
+def text_of(functions: Mapping[Any, Any]) -> str:
+    """TVMScript of some functions of a module."""
+    text = str(tvm.IRModule(dict(functions)).script())
+    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT].rpartition("\n")[0] + "\n# ... and so on\n"
+
+
+_RUN_AS_THEY_ARE = ("relax.call_", "relax.builtin.", "relax.memory.", "relax.vm.", "relax.shape_", "relax.invoke_")
+
+
+def left_in(module: Any) -> tuple[str, ...]:
+    """The operators that its Relax functions still call, and of which kernels are made."""
+    found: dict[str, None] = {}
+
+    def look(expr: Any) -> None:
+        if isinstance(expr, relax.Call) and isinstance(expr.op, tvm.ir.Op):
+            found[str(expr.op.name)] = None
+
+    for function in module.functions.values():
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, look)
+    return tuple(name for name in found if not name.startswith(_RUN_AS_THEY_ARE))
+
+
+def result_types(module: Any) -> tuple[str, ...]:
+    """Of main's results, where they are tensors of known sizes."""
+    main = module["main"]
+    type = main.ret_ty if hasattr(main, "ret_ty") else main.ret_struct_info
+    return tuple(_in_words(each) for each in getattr(type, "fields", [type]))
+
+
+def _in_words(type: Any) -> str:
+    shape = getattr(type, "shape", None)
+    sizes = getattr(shape, "values", None)
+    if sizes is None or not all(isinstance(size, int | tvm.tirx.IntImm) for size in sizes):
+        return ""
+    return f"{type.dtype}{[int(size) for size in sizes]}"

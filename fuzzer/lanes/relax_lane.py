@@ -1,0 +1,73 @@
+"""TVM's Relax: import by any frontend, passes, compile for a target, run twice on the virtual machine."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+from fuzzer.cases import open_sizes, scalar_loss
+from fuzzer.lanes.base.availability import Missing, availability, compiler_of
+from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.base.memory import peak_noted
+from fuzzer.lanes.evaluated import interpreter
+from fuzzer.lanes.mutants import mutants
+from fuzzer.lanes.relax import dynamo, gradient, sanitized
+from fuzzer.lanes.relax.behaviour import Onlooker
+from fuzzer.lanes.relax.build import built, device_of, generator_lacks, run_twice
+from fuzzer.lanes.relax.check import Checker
+from fuzzer.lanes.relax.importing import imported
+from fuzzer.lanes.relax.params import main_of
+from fuzzer.lanes.relax.trace import Tracer
+from generators.graph import Case
+from oracles.lane import Importer, LaneSpec, Params
+from oracles.outcome import Built, Ran
+from oracles.targets import TARGETS_BY_NAME, Runs
+from oracles.trace import CALL_BUILT_KERNELS, INTERPRET_KERNELS, INTERPRET_OPERATORS
+
+
+class RelaxLane:
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        here = availability(spec)
+        if isinstance(here, Missing):
+            return here.why
+        if reason := generator_lacks(TARGETS_BY_NAME[spec.target]):
+            return reason
+        if spec.symbolic and (reason := open_sizes.why_not(case)):
+            return reason
+        if spec.params is not Params.BOUND and not case.owned:
+            return "there are no parameters"
+        return scalar_loss.why_not(case) if spec.variant == "gradient" else None
+
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
+        step.note(parameter_bytes=sum(array.nbytes for array in bench.case.owned.values()))
+        with peak_noted(step):
+            match spec.variant:
+                case "relax" if spec.importer is Importer.DYNAMO:
+                    return dynamo.run(bench, spec, step)
+                case "relax":
+                    return _plain(bench, spec, step)
+                case variant if variant in (INTERPRET_OPERATORS, INTERPRET_KERNELS, CALL_BUILT_KERNELS):
+                    return interpreter.run(bench, spec, step)
+                case "gradient":
+                    return gradient.run(bench, spec, step)
+                case "mutants":
+                    return mutants.run(bench, spec, step)
+                case _:
+                    raise ValueError(f"no TVM lane {spec.variant!r}")
+
+
+def _plain(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
+    tracer = Tracer.of(spec, step)
+    with tracer.importing() if tracer else nullcontext():
+        model = imported(bench, spec, step)
+    if tracer:
+        tracer.imported(model.module)
+    checker = Checker.after_import(model.module, spec, step)
+    onlooker = Onlooker(step)
+    onlooker.imported(model.module)
+    row = TARGETS_BY_NAME[spec.target]
+    machine = built(model.module, spec, step, checker, model.params, tracer, onlooker)
+    if machine is None:
+        return Built()
+    if row.runs is Runs.SANITIZED:
+        return sanitized.run(machine, model.inputs, str(compiler_of(row)), step)
+    return run_twice(lambda: main_of(machine, spec.params, model.params), model.inputs, step, device_of(row))

@@ -1,0 +1,57 @@
+"""From a PyTorch model to a Relay module: one function for each frontend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from tvm import relay
+from tvm.relay.build_module import bind_params_by_name
+
+from fuzzer.lanes.base.bench import Bench, Step
+from generators.graph import Array
+from oracles.lane import Importer, LaneSpec, Params
+from oracles.outcome import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A module of this lane's own; weights that its main takes and the build makes constants of; the model's inputs in
+    the order of main, which may take fewer than the model."""
+
+    module: Any
+    weights: Mapping[str, Any]
+    inputs: Mapping[str, Array]
+
+
+def imported(bench: Bench, spec: LaneSpec, step: Step) -> Imported:
+    if spec.importer is Importer.TRACE:
+        module, weights = _from_trace(bench, step)
+    else:
+        module, weights = _from_onnx_file(bench, spec, step)
+    if spec.params is Params.REBOUND:
+        module["main"] = bind_params_by_name(module["main"], weights)
+        weights = {}
+    names = [param.name_hint for param in module["main"].params]
+    return Imported(module, weights, {name: bench.inputs[name] for name in names if name in bench.inputs})
+
+
+def _from_trace(bench: Bench, step: Step) -> tuple[Any, Mapping[str, Any]]:
+    model = bench.model
+    step(Stage.EXPORT)
+    with torch.no_grad():
+        traced = torch.jit.trace(model, bench.torch_inputs(), check_trace=False)  # type: ignore[no-untyped-call]
+    step(Stage.IMPORT)
+    types = [(name, (array.shape, str(array.dtype))) for name, array in bench.inputs.items()]
+    module, weights = relay.frontend.from_pytorch(traced, types)
+    return module, weights
+
+
+def _from_onnx_file(bench: Bench, spec: LaneSpec, step: Step) -> tuple[Any, Mapping[str, Any]]:
+    """With its weights as constants from_onnx runs DynamicToStatic at its end."""
+    file = bench.onnx_file_as_exported(spec.importer, spec.opset)
+    step(Stage.IMPORT)
+    module, weights = relay.frontend.from_onnx(file, freeze_params=spec.params is Params.BOUND)
+    return module, weights

@@ -1,0 +1,150 @@
+"""The references for gradients: torch.autograd in the model's precision and in float64, and their measured envelope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from fuzzer.cases import scalar_loss
+from fuzzer.lanes.base.bench import Bench, Step, from_torch, laid_out, to_torch
+from fuzzer.lanes.torch.weighted_sum import WeightedSum, summed
+from generators.graph import Array, Case, DType, Node, holds_floats
+from generators.ops import TABLE
+from generators.torch_source import statements
+from oracles.lane import LaneSpec
+from oracles.outcome import Ran, Stage
+
+SAMPLES = 10
+OWN_SAMPLES = 6
+ULPS = 4.0
+"""Size of a push in units in the last place, as far as functions of libm stray."""
+NEAR_ZERO = 1e-3
+"""Zeros are pushed as if they were so large: at a kink (of relu, abs, max) both sides are honest."""
+
+
+class TorchGradientLane:
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        return scalar_loss.why_not(case)
+
+    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+        step(Stage.RENDER)
+        function, names = scalar_loss.as_function(bench.case), scalar_loss.leaves(bench.case)
+        float64 = spec.variant != "gradient"
+        with torch.enable_grad(), _default_dtype(torch.float64 if float64 else torch.float32):
+            if spec.variant == "gradient-envelope":
+                step(Stage.RUN)
+                return Ran(_envelope(function, names))
+            model = WeightedSum(function, float64=float64)
+            step(Stage.RUN)
+            arguments = _arguments(function, names, float64=float64)
+            return Ran(_value_and_gradients(model(*arguments.values()), [arguments[name] for name in names]))
+
+
+@contextmanager
+def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    """For what PyTorch makes of integers and Python numbers."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _arguments(function: Case, names: Sequence[str], *, float64: bool) -> dict[str, torch.Tensor]:
+    made = {}
+    for item in function.graph.inputs:
+        name = item.value.name
+        array = function.tensors[name]
+        tensor = laid_out(to_torch(array.astype(np.float64) if float64 and holds_floats(array) else array), item.layout)
+        made[name] = tensor.requires_grad_() if name in names else tensor
+    return made
+
+
+def _value_and_gradients(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> tuple[Array, ...]:
+    """The sum comes first: a lane that has another sum differentiates another function."""
+    if not loss.requires_grad:
+        raise NotImplementedError("no argument has an influence that PyTorch differentiates")
+    found = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
+    return tuple(map(from_torch, (loss, *found)))
+
+
+def _envelope(function: Case, names: Sequence[str]) -> tuple[Array, ...]:
+    """Monte Carlo arithmetic: how far the float64 gradients stray where every number on the way is pushed by a few
+    units in the last place of its own dtype. Autograd multiplies by the same pushes on its way back, by that of the
+    argument itself at the end, so what rounds there is pushed as well, the last roundings included: they need no units
+    of their own, as those of results do. What rounds within one operator's derivative (that of a normalisation is a
+    difference of large numbers) shows in the model's own precision. Then, which elements some sample makes infinite or
+    NaN."""
+    truth = _sample(function, names, None)
+    spread = [np.zeros(array.shape) for array in truth]
+    ill = [np.zeros(array.shape, np.bool_) for array in truth]
+    samples = [_sample(function, names, seed) for seed in range(SAMPLES)]
+    samples += [_own_precision(function, names, seed) for seed in range(OWN_SAMPLES)]
+    for sample in samples:
+        for i, (array, right) in enumerate(zip(sample, truth, strict=True)):
+            finite = np.isfinite(array) & np.isfinite(right)
+            ill[i] |= np.isfinite(array) != np.isfinite(right)
+            with np.errstate(invalid="ignore"):
+                spread[i] = np.maximum(spread[i], np.where(finite, np.abs(array - right), 0.0))
+    return (*spread, *ill)
+
+
+def _sample(function: Case, names: Sequence[str], seed: int | None) -> tuple[Array, ...]:
+    noise = torch.Generator().manual_seed(seed or 0)
+
+    def pushed(value: torch.Tensor, dtype: DType) -> torch.Tensor:
+        if seed is None or not dtype.is_float or not value.is_floating_point():
+            return value
+        push = 2 * torch.rand(value.shape, generator=noise) - 1
+        size = ULPS * dtype.eps * push
+        at_zero = torch.where(value == 0, size * NEAR_ZERO, torch.zeros(()))
+        return value * (1 + size) + at_zero  # no infinity moves, and its gradient is pushed like any other
+
+    types = function.graph.types
+    arguments = _arguments(function, names, float64=True)
+    values = {name: pushed(value, types[name].dtype) for name, value in arguments.items()}
+    for node in function.graph.nodes:
+        terms = TABLE[node.op].terms
+        count = terms(tuple(types[name] for name in node.args), node.attrs) if terms else 0
+        operands = [values[name] for name in node.args]
+        if count > 1:  # the rounding of a sum goes with its terms, not with its result
+            operands = [pushed(value, types[name].dtype) for name, value in zip(node.args, operands, strict=True)]
+        for result, made in zip(node.results, _apply(node, operands), strict=True):
+            values[result.name] = pushed(made, result.type.dtype)
+    outputs = [values[name] for name in function.graph.outputs]
+    counting = [
+        (output, torch.from_numpy(weight).double())
+        for output, weight in zip(outputs, scalar_loss.weights(function), strict=True)
+        if weight is not None
+    ]
+    loss = summed([output * weight for output, weight in counting])
+    return _value_and_gradients(loss, [arguments[name] for name in names])
+
+
+def _own_precision(function: Case, names: Sequence[str], seed: int) -> tuple[Array, ...]:
+    """Autograd as it is, on arguments moved by up to one unit in the last place."""
+    noise = np.random.RandomState(seed)
+    moved = dict(function.tensors)
+    for name in names:
+        array = moved[name]
+        moved[name] = np.asarray(
+            array * (1 + np.finfo(array.dtype).eps * noise.uniform(-1, 1, array.shape)), array.dtype
+        )
+    with _default_dtype(torch.float32):
+        arguments = _arguments(replace(function, tensors=moved), names, float64=False)
+        loss = WeightedSum(function)(*arguments.values())
+        return _value_and_gradients(loss, [arguments[name] for name in names])
+
+
+def _apply(node: Node, operands: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    """The node alone, in its plain form, in double precision."""
+    names = tuple(f"a{i}" for i in range(len(operands)))
+    scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, operands, strict=True))}
+    exec("\n".join(statements(node, names, float64=True)), scope)
+    return tuple(scope[value.name] for value in node.results)

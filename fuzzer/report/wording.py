@@ -1,0 +1,359 @@
+"""A finding in the words of people who work on compilers: area, title, summary. No word of ours (lane, oracle, ...)."""
+
+from __future__ import annotations
+
+import math
+import re
+import signal
+from typing import assert_never
+
+from fuzzer.findings.record import Record
+from fuzzer.signature import readable
+from fuzzer.signature.blame import Place, Verdict
+from generators.graph import Graph, Node
+from generators.torch_source import constructor, statements
+from oracles.finding import PYTORCH, Component, Excess, Kind, Mismatch, Quantity, SideEffect
+from oracles.lane import Engine, Importer, LaneSpec, Pipeline, is_relay, returns_gradients
+from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, Stage, TimedOut
+from oracles.siblings import additions
+from oracles.targets import TARGETS_BY_NAME
+from oracles.transforms import TRANSFORMS_BY_NAME
+
+TITLE = 140
+"""Characters of a title, its area included."""
+
+KINDS = {"llvm": "LLVM", "c": "C", "cuda": "CUDA", "opencl": "OpenCL", "webgpu": "WebGPU", "metal": "Metal",
+         "vulkan": "Vulkan", "rocm": "ROCm", "hip": "ROCm"}  # fmt: skip
+"""Targets, as TVM's issues call them."""
+
+OTHERS = {
+    Component.EXPORTER: "torch export",
+    Component.ONNXRUNTIME: "onnxruntime",
+    Component.PYTORCH: "PyTorch",
+    Component.ENVIRONMENT: "environment",
+}
+
+IMPORTS = {
+    Importer.EAGER: "PyTorch",
+    Importer.EXPORT: "from_exported_program",
+    Importer.EXPORT_TVM: "from_exported_program",
+    Importer.EXPORT_RAW: "from_exported_program",
+    Importer.FX: "from_fx",
+    Importer.DYNAMO: "relax_dynamo",
+    Importer.ONNX: "from_onnx",
+    Importer.ONNX_DYNAMO: "from_onnx",
+    Importer.TRACE: "from_pytorch",
+}
+"""The function of TVM's that reads the model."""
+
+_LANGUAGES = ("tirx.", "tir.", "s_tir.")
+"""Passes whose names begin so work on TIR."""
+
+
+def area(record: Record) -> str:
+    """Tags as TVM's issues have them: [Relax][Frontend][ONNX]."""
+    doc, lane = record.doc, record.doc.lane
+    if doc.component is not Component.TVM:
+        return f"[{OTHERS[doc.component]}]"
+    language = "[Relay]" if is_relay(lane) else "[Relax]"
+    match place_of(record):
+        case Place.FRONTEND:
+            return f"{language}[Frontend][{'ONNX' if lane.importer.is_onnx else 'Torch'}]"
+        case Place.CODEGEN:
+            return f"[Codegen][{target_tag(lane)}]"
+        case Place.RUNTIME:
+            return f"{language}[VM]"
+        case Place.PASS if doc.blame.culprit.startswith(_LANGUAGES):
+            return "[TIR]"
+        case _:
+            return language
+
+
+def place_of(record: Record) -> Place | None:
+    """As it was found out; else what the step alone says."""
+    doc = record.doc
+    imported = doc.identity.stage is Stage.IMPORT or _after(record) == "import"
+    return doc.blame.place or (Place.FRONTEND if imported and doc.component is Component.TVM else None)
+
+
+def target_tag(lane: LaneSpec) -> str:
+    kind = str(TARGETS_BY_NAME[lane.target].config["kind"])
+    return KINDS.get(kind, kind)
+
+
+def title(record: Record) -> str:
+    """What is wrong, in one line, behind its area."""
+    tags = f"[Bug]{area(record)} "
+    return tags + cut(capital(plain_title(record)), TITLE - len(tags))
+
+
+def plain_title(record: Record) -> str:
+    """The title without its area, not cut."""
+    return f"{what_is_wrong(record)}{_circumstance(record)}"
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def cut(text: str, limit: int) -> str:
+    """One line of at most so many characters, cut between words."""
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    head = line[: limit - 3]
+    return (head.rpartition(" ")[0] if " " in head[limit // 2 :] else head).rstrip(" :,`(") + " ..."
+
+
+def operators(record: Record) -> str:
+    """`conv2d` + `relu`: what the model consists of, as its source calls it."""
+    graph = record.case.graph
+    used = record.onnx.ops if record.onnx else tuple(called(graph, node) for node in graph.nodes)
+    names = list(dict.fromkeys(name for name in used if name != "Constant")) or ["Constant"]
+    shown = " + ".join(f"`{name}`" for name in names[:3])
+    more = len(names) - 3
+    return shown + (f" and {more} more operator{'s' * (more > 1)}" if more > 0 else "")
+
+
+def called(graph: Graph, node: Node) -> str:
+    """The function that a node's source calls; of an expression, the expression."""
+    types = graph.types
+    made = constructor(node, node.args, tuple(types[name] for name in node.args), "layer")
+    lines = statements(node, node.args, "layer")
+    if assigned := next((line for line in lines if re.match(r"\w+\[", line)), ""):
+        return assigned
+    source = "\n".join([*made, *lines])
+    if found := re.search(r"\b((?:torch|F)(?:\.[A-Za-z_]\w*)+)\(", source):
+        return found[1]
+    if found := re.search(r"\b\w+\.([a-z_]\w*)\(", source):
+        return f"Tensor.{found[1]}"
+    return source.split("\n")[-1].partition(" = ")[2] or source.split("\n")[-1]
+
+
+def pass_name(transform: str) -> str:
+    """As TVM calls it."""
+    found = re.match(r"[a-z_.]*\.(\w+)\(", TRANSFORMS_BY_NAME[transform].source)
+    return found[1] if found else transform
+
+
+def what_is_wrong(record: Record) -> str:
+    """A clause for the title: subject, verb, what is seen. Messages in it are a compiler's."""
+    doc, ops = record.doc, operators(record)
+    match doc.evidence.evidence:
+        case Raised(message=message, type=name):
+            return f"{_doing(record)} fails: {_said(name, first_line(message))}"
+        case Died(cause=Cause.MEMORY):
+            return f"{_doing(record)} takes all memory"
+        case Died(cause=Cause.SIGNAL, code=code):
+            return f"{_doing(record)} ends the process ({signal.Signals(code).name})"
+        case Died(code=code):
+            return f"{_doing(record)} ends the process (exit status {code})"
+        case TimedOut():
+            return f"{_doing(record)} does not come to an end"
+        case Mismatch() as mismatch:
+            return f"{_subject(record)} {_differs(doc.kind, mismatch)}"
+        case IllFormed(after="import"):
+            return f"`{IMPORTS[doc.lane.importer]}` gives an ill-formed module for {ops}"
+        case IllFormed(after=after):
+            return f"the module is ill-formed after `{after}` of {ops}"
+        case Mutant(change=change):
+            return f"`relax.analysis.well_formed` accepts an ill-formed module ({change})"
+        case SideEffect(modified=modified):
+            does = "overwrites its input" if modified else "returns a tensor that shares memory with its input"
+            return f"compiled {ops} {does}"
+        case Excess(quantity=Quantity.TIME):
+            return f"compiling {ops} takes too long"
+        case Excess(quantity=quantity, measured=measured, allowed=allowed):
+            what = quantity.value.removeprefix("bytes of ")
+            times = f", {measured / allowed:.1f} times what is ample" if allowed else ""
+            return f"compiling {ops} gives {size(measured)} of {what}{times}"
+        case _:
+            assert_never(doc.evidence.evidence)
+
+
+def _differs(kind: Kind, mismatch: Mismatch) -> str:
+    match kind:
+        case Kind.UNSTABLE:
+            return "gives different results in two runs on the same input"
+        case Kind.NONDETERMINISTIC:
+            return "gives different results in different processes"
+        case Kind.WRONG_ARITY:
+            return f"gives {mismatch.actual} instead of {mismatch.expected}"
+        case Kind.WRONG_SHAPE:
+            return f"gives shape {mismatch.actual} instead of {mismatch.expected}"
+        case Kind.WRONG_DTYPE:
+            return f"gives {mismatch.actual} instead of {mismatch.expected}"
+        case _ if mismatch.worst and not math.isfinite(mismatch.worst.expected + mismatch.worst.actual):
+            return f"gives {_number(mismatch.worst.actual)} instead of {_number(mismatch.worst.expected)}"
+        case _:
+            return "gives wrong values"
+
+
+def _number(number: float) -> str:
+    return "NaN" if math.isnan(number) else f"{number:.6g}"
+
+
+def _subject(record: Record) -> str:
+    """Who gives what is wrong: the culprit where a pass is to blame, the operators elsewhere."""
+    ops, blame = operators(record), record.doc.blame
+    if returns_gradients(record.doc.lane):
+        return f"the gradient of {ops}"
+    return f"{ops} after `{blame.culprit}`" if blame.place is Place.PASS and blame.culprit else ops
+
+
+def _doing(record: Record) -> str:
+    """What fails, as a gerund or a function: "compiling `conv2d`"."""
+    doc, ops, lane = record.doc, operators(record), record.doc.lane
+    culprit = doc.blame.culprit
+    match doc.identity.stage:
+        case Stage.IMPORT:
+            return f"`{IMPORTS[lane.importer]}` on {ops}"
+        case Stage.EXPORT | Stage.VERIFY:
+            return f"exporting {ops} to ONNX" if lane.importer.is_onnx else f"exporting {ops}"
+        case Stage.TRANSFORM | Stage.COMPILE if doc.blame.place is Place.PASS and culprit:
+            return f"`{culprit}` on {ops}"
+        case Stage.TRANSFORM if len(lane.passes) == 1:
+            return f"`{pass_name(lane.passes[0])}` on {ops}"
+        case Stage.TRANSFORM:
+            return f"transforming {ops}"
+        case Stage.COMPILE:
+            return f"compiling {ops}"
+        case Stage.LOAD:
+            return f"loading compiled {ops}" if lane.engine is Engine.TVM else f"loading a model of {ops}"
+        case _:
+            return f"running compiled {ops}" if lane.engine is Engine.TVM else f"running {ops}"
+
+
+def _circumstance(record: Record) -> str:
+    """What it takes beside the model, where that is not plain."""
+    lane = record.doc.lane
+    parts = [] if lane.target == "llvm" or place_of(record) is Place.FRONTEND else [f"target {lane.target}"]
+    parts += [f"pipeline {lane.pipeline}"] if lane.pipeline is not Pipeline.DEFAULT else []
+    named = record.doc.blame.culprit
+    parts += [
+        name
+        for name in map(pass_name, lane.passes)
+        if name != named and record.doc.identity.stage is not Stage.TRANSFORM
+    ]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _said(type: str, message: str) -> str:
+    """With the exception's name where the message alone says little: KeyError: 'main'."""
+    short = type.rpartition(".")[2]
+    return message if " " in message else ": ".join(filter(None, [short, message]))
+
+
+def first_line(message: str) -> str:
+    return next((line for line in map(str.strip, readable(message).split("\n")) if line), "").rstrip(" :")
+
+
+def size(number: float) -> str:
+    """Bytes as people read them."""
+    for unit, word in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if number >= unit:
+            return f"{number / unit:.1f} {word}"
+    return f"{number:.0f} bytes"
+
+
+def way(lane: LaneSpec, *, built: bool = False) -> str:
+    """How the model reaches the machine: import, passes, compilation, in order. `built`: from the ONNX file."""
+    opset = f", opset {lane.opset}" if lane.opset else ""
+    read = {
+        Importer.EXPORT: "`torch.export`, `run_decompositions`, `from_exported_program`",
+        Importer.EXPORT_TVM: "`torch.export`, `from_exported_program`",
+        Importer.EXPORT_RAW: "`torch.export`, `from_exported_program(run_ep_decomposition=False)`",
+        Importer.FX: "`torch.fx.symbolic_trace`, `from_fx`",
+        Importer.DYNAMO: "`torch.compile` with `relax_dynamo`",
+        Importer.ONNX: f"`torch.onnx.export` (dynamo=False{opset}), constants folded, `from_onnx`",
+        Importer.ONNX_DYNAMO: f"`torch.onnx.export` (dynamo=True{opset}), constants folded, `from_onnx`",
+        Importer.TRACE: "`torch.jit.trace`, `from_pytorch`",
+        Importer.EAGER: "eager PyTorch",
+    }[lane.importer]
+    read = "`from_onnx`" if built else read
+    if lane.engine is not Engine.TVM:
+        return read.replace("from_onnx", "onnxruntime").replace("`onnxruntime`", "onnxruntime")
+    more = [feature for feature in additions(lane) if not feature.startswith("target ")]
+    target = f"target `{lane.target}`" + ("" if lane.asserts else ", `tirx.disable_assert`")
+    return ", ".join([read, *(f"`{feature}`" for feature in more), target])
+
+
+def blamed(record: Record) -> str:
+    """One or two sentences on the cause; "" where it was not found out."""
+    blame = record.doc.blame
+    if blame.place is None:
+        return ""
+    named = f" `{blame.culprit}`" if blame.culprit else ""
+    operator = f", at `{blame.operator}`" if blame.operator and blame.operator != blame.culprit else ""
+    what = {
+        Place.FRONTEND: f"the frontend{named and ': its converter'}{named}",
+        Place.PASS: f"{'the' if named else 'a'} pass{named}",
+        Place.LEGALIZATION: f"the legalization{named and ' of'}{named}",
+        Place.CODEGEN: f"code generation{named and ':'}{named}",
+        Place.RUNTIME: f"the runtime{named and ':'}{named}",
+    }[blame.place]
+    evidence = f" {blame.evidence.rstrip('.')}." if blame.evidence else ""
+    return f"To blame is {what}{operator}.{evidence}"
+
+
+def released(record: Record) -> str:
+    """One sentence on the releases that were run; "" where there is only one."""
+    releases = record.doc.releases
+    told = [(name, verdict) for name, verdict in releases.verdicts if verdict is not Verdict.NOT_RUN]
+    if len(told) < 2:
+        return ""
+    if releases.introduced or releases.fixed:
+        parts = [f"introduced in {releases.introduced}"] if releases.introduced else []
+        parts += [f"fixed in {releases.fixed}"] if releases.fixed else []
+        return f"By the releases that were run, it was {' and '.join(parts)}."
+    if all(verdict is Verdict.FAILS for _, verdict in told):
+        return f"All releases that were run fail: {', '.join(name for name, _ in told)}."
+    return "Releases fare differently: " + ", ".join(f"{name} {verdict}" for name, verdict in told) + "."
+
+
+def expected(record: Record) -> str:
+    """What ought to happen."""
+    doc = record.doc
+    runs = "onnxruntime runs this model" if record.onnx else "Eager PyTorch runs this model"
+    match doc.evidence.evidence:
+        case Raised() | Died() | TimedOut():
+            if doc.component is not Component.TVM:
+                return "Eager PyTorch runs this model; what is exported of it should run too."
+            return f"{runs}; TVM should import, compile and run it, or say plainly that it does not support it."
+        case Mismatch(against=against, by=by):
+            if doc.kind in (Kind.UNSTABLE, Kind.NONDETERMINISTIC):
+                return "The same compiled model on the same input gives the same result each time."
+            if against != PYTORCH and by:
+                return "The result without " + _listed(by) + " is right: this must not change it."
+            whose = "onnxruntime's and PyTorch's" if record.onnx else "PyTorch's"
+            whose = "torch.autograd's" if returns_gradients(doc.lane) else whose
+            return f"The result agrees with {whose}."
+        case IllFormed() | Mutant():
+            return "`relax.analysis.well_formed` accepts what TVM makes, and refuses what contradicts itself."
+        case SideEffect():
+            return "Inputs stay as they are, and outputs have memory of their own, as in PyTorch."
+        case Excess(quantity=quantity, allowed=allowed, against=against):
+            shown = f"{allowed:.1f}" if quantity is Quantity.TIME else size(allowed)
+            return f"{shown} ({quantity}) are ample beside {against}."
+        case _:
+            assert_never(doc.evidence.evidence)
+
+
+def _listed(by: str) -> str:
+    return ", ".join(f"`{each}`" for each in by.split(", "))
+
+
+def summary(record: Record) -> str:
+    """The first paragraph: what, where, since when."""
+    wrong = what_is_wrong(record)
+    match record.doc.evidence.evidence:
+        case Raised(type=name):
+            wrong = f"{_doing(record)} fails with `{name.rpartition('.')[2]}`"
+    sentence = f"{capital(wrong)}."
+    reached = f"The model gets there by {way(record.doc.lane, built=record.onnx is not None)}."
+    return " ".join(filter(None, [sentence, reached, blamed(record), released(record)]))
+
+
+def _after(record: Record) -> str:
+    evidence = record.doc.evidence.evidence
+    return evidence.after if isinstance(evidence, IllFormed) else ""

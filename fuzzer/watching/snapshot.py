@@ -1,0 +1,210 @@
+"""A running campaign at a glance: one value from which the screen, the files for scripts and the metrics are told."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from fuzzer.campaign.activity import Doing
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.state import State
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.watching.health import LaneHealth, lanes_health
+from fuzzer.watching.resources import Resources, resources
+
+RATE_SECONDS = 60.0
+"""Rates are those of the last minute."""
+
+HEALTH_SECONDS, RESOURCES_SECONDS = 10.0, 30.0
+"""How old what is dear to ask for may be: 10 and 80 ms of CPU."""
+
+CURVE_POINTS = 200
+DAY = 86400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """Times are Unix's, in seconds; counts are the campaign's over all its runs, unless said otherwise.
+
+    seconds, limit, run_*, new       of this run: how long it is on and may be, what it did, the findings that it made
+    errors                           tests that difftvm itself could not do
+    known                            tests that met a finding that was there, or known behaviour
+    today                            findings of the last 24 hours
+    curve                            rows of (seconds, tests, lane results, features, findings, CPU seconds)
+    """
+
+    folder: Path
+    seed: int
+    pid: int
+    now: float
+    seconds: float
+    limit: float | None
+    run_tests: int
+    run_lane_results: int
+    new: int
+    tests: int
+    invalid: int
+    errors: int
+    next_test: int
+    lane_results: int
+    triage_lane_results: int
+    cpu_seconds: float
+    wall_seconds: float
+    supervisor_share: float
+    stage_cpu: Mapping[str, float]
+    tests_per_second: float
+    lane_results_per_second: float
+    findings: Mapping[tuple[str, str], int]
+    """By component and kind."""
+    flaky: int
+    today: int
+    last: str
+    last_found: float | None
+    known: int
+    features: int
+    curve: Sequence[tuple[int, ...]]
+    lanes: Sequence[LaneHealth]
+    workers: int
+    doing: Sequence[Doing]
+    resources: Resources
+
+    @property
+    def by_component(self) -> dict[str, int]:
+        return by_component(self.findings)
+
+    @property
+    def all_findings(self) -> int:
+        return sum(self.findings.values())
+
+
+def kinds_of(docs: Iterable[FindingDoc]) -> dict[tuple[str, str], int]:
+    return dict(Counter((str(doc.component), str(doc.kind)) for doc in docs))
+
+
+def by_component(findings: Mapping[tuple[str, str], int]) -> dict[str, int]:
+    counted: Counter[str] = Counter()
+    for (component, _), count in findings.items():
+        counted[component] += count
+    return dict(counted.most_common())
+
+
+def found_at(docs: Iterable[FindingDoc]) -> dict[str, float]:
+    """When each was found, in Unix's seconds; without those that do not say so."""
+    return {doc.slug: doc.found for doc in docs if doc.found}
+
+
+class Rates:
+    """Of counters that only grow, over the last `RATE_SECONDS`."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, tuple[int, ...]]] = deque()
+
+    def of(self, now: float, *counters: int) -> tuple[float, ...]:
+        """Per second; 0 at the first call."""
+        self._seen.append((now, counters))
+        while len(self._seen) > 2 and self._seen[1][0] <= now - RATE_SECONDS:
+            self._seen.popleft()
+        then, before = self._seen[0]
+        passed = max(now - then, 1e-9)
+        return tuple((counter - old) / passed for counter, old in zip(counters, before, strict=True))
+
+
+T = TypeVar("T")
+
+
+class Held(Generic[T]):
+    """What is asked for once in so many seconds, and once more when all is over: what is told last stays."""
+
+    def __init__(self, seconds: float, ask: Callable[[], T]) -> None:
+        self._seconds, self._ask = seconds, ask
+        self._held: tuple[float, bool, T] | None = None
+
+    def value(self, now: float, over: bool) -> T:
+        if self._held is None or self._held[1] is not over or now - self._held[0] >= self._seconds:
+            self._held = now, over, self._ask()
+        return self._held[2]
+
+
+class Observer:
+    """Takes glances at a campaign that runs in this process. Threads may do so at the same time."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        clock: Callable[[], float] = time.time,
+        measure: Callable[[Path, int], Resources] = resources,
+    ) -> None:
+        self._campaign, self._clock = campaign, clock
+        store = campaign.store
+        self._lock = threading.Lock()
+        self._rates = Rates()
+        self._features = Held(HEALTH_SECONDS, lambda: store.ask(lambda index: index.features))
+        self._curve = Held(HEALTH_SECONDS, lambda: store.ask(lambda index: index.progress(CURVE_POINTS)))
+        self._lanes = Held(HEALTH_SECONDS, lambda: store.ask(lanes_health))
+        self._resources = Held(RESOURCES_SECONDS, lambda: measure(store.folder, os.getpid()))
+        self._cpu_before = time.process_time()
+        self._rates.of(clock(), *self._counters())
+
+    def _counters(self) -> tuple[int, int]:
+        tally = self._campaign.store.state.tally
+        return tally.tests, tally.lane_results + tally.triage_lane_results
+
+    def glance(self) -> Glance:
+        with self._lock:
+            return self._glance(self._campaign.store.state)
+
+    def committed(self) -> Glance:
+        """With counts as they were committed last: those that come later are gone when the campaign is killed."""
+        store = self._campaign.store
+        with self._lock:
+            return self._glance(store.ask(lambda index: index.state()) or State(store.state.seed))
+
+    def _glance(self, state: State) -> Glance:
+        campaign, store, now = self._campaign, self._campaign.store, self._clock()
+        run, over = campaign.books.counts, campaign.books.over
+        tally, docs = state.tally, list(store.findings.values())
+        tests_rate, results_rate = self._rates.of(now, *self._counters())
+        found = found_at(docs)
+        last = max(found, key=found.__getitem__, default="")
+        seconds = campaign.books.seconds
+        return Glance(
+            folder=store.folder,
+            seed=state.seed,
+            pid=os.getpid(),
+            now=now,
+            seconds=seconds,
+            limit=campaign.settings.run.seconds,
+            run_tests=run.tests,
+            run_lane_results=run.lane_results,
+            new=len(campaign.triage.new),
+            tests=tally.tests,
+            invalid=tally.invalid,
+            errors=tally.errors,
+            next_test=state.next_test,
+            lane_results=tally.lane_results,
+            triage_lane_results=tally.triage_lane_results,
+            cpu_seconds=tally.cpu_seconds,
+            wall_seconds=tally.wall_seconds,
+            supervisor_share=(time.process_time() - self._cpu_before) / max(seconds, 1e-9),
+            stage_cpu=dict(tally.stage_cpu),
+            tests_per_second=tests_rate,
+            lane_results_per_second=results_rate,
+            findings=kinds_of(docs),
+            flaky=sum(doc.flaky for doc in docs),
+            today=sum(at > now - DAY for at in found.values()),
+            last=last,
+            last_found=found.get(last),
+            known=sum(count - 1 for count in list(state.seen.values())) + sum(list(state.known.values())),
+            features=self._features.value(now, over),
+            curve=self._curve.value(now, over),
+            lanes=self._lanes.value(now, over),
+            workers=campaign.settings.workers,
+            doing=campaign.activity.now,
+            resources=self._resources.value(now, over),
+        )

@@ -1,0 +1,35 @@
+"""Everything that watches a campaign while it runs: the screen, the files for scripts, and metrics where asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from fuzzer.campaign.loop import Campaign
+from fuzzer.system.terminal import say
+from fuzzer.watching.screen import Screen
+from fuzzer.watching.snapshot import Observer
+from fuzzer.watching.stats_files import PlotData, write_stats
+
+
+@contextmanager
+def watched(campaign: Campaign, metrics_port: int | None = None) -> Iterator[Observer]:
+    """Raises `Invalid` where the port for metrics is taken."""
+    observer, folder = Observer(campaign), campaign.store.folder
+    plot = PlotData(folder)
+
+    def write() -> None:
+        glance = observer.glance()
+        write_stats(folder, glance)
+        plot.add(glance, last=campaign.books.over)
+
+    campaign.books.after_saving = write
+    with ExitStack() as stack:
+        if metrics_port is not None:
+            from fuzzer.watching.metrics import LOOPBACK, Metrics  # only whoever asks for it needs prometheus-client
+
+            metrics = Metrics(observer.committed, metrics_port)
+            stack.callback(metrics.close)
+            say(f"metrics: http://{LOOPBACK}:{metrics.port}/metrics")
+        stack.enter_context(Screen(observer))
+        yield observer

@@ -1,0 +1,199 @@
+"""Room on the disk, counted by a function of the test's and on a real file system that is full."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from fakes import CASE
+
+from fuzzer.campaign import index
+from fuzzer.campaign.disk_space import GB, MEASURE_SECONDS, Room, free_bytes, size_of
+from fuzzer.campaign.gate import Gate
+from fuzzer.campaign.index import FEW
+from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.store import Store
+from fuzzer.lanes import LANES
+from fuzzer.seeds import corpus
+from oracles.outcome import Ran
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Path:
+    """A campaign with ten files of old tests, a finding, and an imported case."""
+    corpus.add(tmp_path, "resnet-block", CASE)
+    (tmp_path / "crashes").mkdir()
+    (tmp_path / "crashes" / "case.json").write_bytes(b"x" * 8000)
+    for number in range(10):
+        (tmp_path / f"old-{number}").write_bytes(b"x" * 40_000)
+    return tmp_path
+
+
+def size_of_file(path: Path) -> int:
+    return 512 * path.stat().st_blocks
+
+
+def forget(folder: Path) -> bool:
+    oldest = min(folder.glob("old-*"), default=None)
+    if oldest:
+        oldest.unlink()
+    return oldest is not None
+
+
+def test_too_little_is_free(tmp_path: Path) -> None:
+    left, told, gate = [2 * GB], [], Gate()
+    room = Room(tmp_path, gate, told.append, reserve=GB, free=lambda folder: left[0])
+    assert (room.look(), gate.is_shut, told) == (True, False, [])
+    left[0] = GB // 4
+    assert [room.look(), room.look(), gate.is_shut] == [False, False, True]
+    assert told == [f"paused: {tmp_path}: 0.25 GB are free, --disk-reserve keeps 1; waiting for room"]
+    left[0] = GB
+    assert (room.look(), gate.is_shut, told[1:]) == (True, False, ["there is room again: going on"])
+
+
+def test_the_oldest_tests_are_forgotten_and_nothing_else(full: Path) -> None:
+    taken, one, told, gate = size_of(full), size_of_file(full / "old-0"), [], Gate()
+    room = Room(full, gate, told.append, limit=taken - one, reserve=0, forget=lambda: forget(full))
+    assert room.look()
+    gone = 10 - len(list(full.glob("old-*")))
+    assert (gone - 1) * one < taken - 0.9 * (taken - one) <= gone * one
+    assert (full / "crashes" / "case.json").exists()
+    assert corpus.names(full) == ["resnet-block"]
+    assert told == [f"{full} is at its --disk-limit: its oldest tests are forgotten from now on"]
+    assert not gate.is_shut
+
+
+def test_where_only_findings_are_left_it_pauses(full: Path) -> None:
+    told, gate, clock = [], Gate(), Clock()
+    room = Room(full, gate, told.append, limit=4096, reserve=0, clock=clock, forget=lambda: forget(full))
+    assert [room.look(), room.look()] == [False, False]
+    assert list(full.glob("old-*")) == []
+    assert corpus.names(full) == ["resnet-block"]
+    assert (full / "crashes" / "case.json").exists()
+    assert len(told) == 2
+    assert told[1].startswith(f"paused: {full} takes ")
+    room.limit = GB
+    assert not room.look(), "it is measured once a minute"
+    clock.now += MEASURE_SECONDS
+    assert room.look()
+    assert not gate.is_shut
+
+
+def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        for number in range(4000):
+            store.record(row_of(number, 0.5, {lane: Ran(()) for lane in LANES}))
+        store.finished(4000)
+        store.save_state()
+        before = size_of(tmp_path)
+        room = Room(tmp_path, Gate(), lambda text: None, int(0.9 * before), 0, store.forget_oldest)
+        assert room.look()
+        assert size_of(tmp_path) < 0.81 * before
+        assert store.ask(lambda index: index.rows("SELECT min(number), max(number) FROM tests")) == [(2000, 3999)]
+        assert store.state.next_test == 4000
+        while store.forget_oldest():
+            pass
+        assert 50 <= store.ask(lambda index: index.tests) < FEW, "some are always left"
+
+
+def test_an_index_of_before_room_was_given_back_becomes_smaller_too(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        store.save_state()
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db:
+        db.executescript("PRAGMA auto_vacuum = NONE; VACUUM;")
+        assert db.execute("PRAGMA auto_vacuum").fetchone() == (0,)
+    with Store(tmp_path, 1) as store:
+        for number in range(4000):
+            store.record(row_of(number, 0.5, {lane: Ran(()) for lane in LANES}))
+        store.save_state()
+        before = size_of(tmp_path)
+        assert Room(tmp_path, Gate(), lambda text: None, int(0.9 * before), 0, store.forget_oldest).look()
+        assert store.ask(lambda index: index.tests) == 2000
+        assert size_of(tmp_path) < 0.81 * before
+
+
+def test_where_nothing_is_gained_no_more_is_forgotten(full: Path) -> None:
+    """A reader that holds on to an old state of the index keeps its room."""
+    asked: list[int] = []
+
+    def forget() -> bool:
+        asked.append(1)
+        return True
+
+    room = Room(full, Gate(), lambda text: None, limit=4096, reserve=0, forget=forget)
+    assert not room.look()
+    assert len(asked) == 1
+
+
+def test_whoever_runs_out_while_somebody_looks_does_not_wait_for_ever(tmp_path: Path) -> None:
+    """Workers run out of room all the time, and the one who looks always finds some again."""
+    told: list[str] = []
+    room = Room(tmp_path, Gate(), told.append, reserve=0)
+    with ThreadPoolExecutor(4) as pool:
+        for running in [pool.submit(room.ran_out, "no space") for _ in range(400)]:
+            room.look()
+            running.result()
+    assert room.look()
+    assert not room.gate.is_shut
+    assert told[::2] == ["paused: no space"] * (len(told) // 2)
+
+
+def test_a_disk_that_ran_out_between_two_looks(tmp_path: Path) -> None:
+    told, gate = [], Gate()
+    room = Room(tmp_path, gate, told.append, reserve=0)
+    room.ran_out("no space")
+    room.ran_out("no space")
+    assert (gate.is_shut, told) == (True, ["paused: no space"])
+    assert room.look()
+    assert not gate.is_shut
+
+
+def test_a_quota_that_does_not_show_in_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    room = Room(tmp_path, gate := Gate(), told.append, reserve=0)
+    room.ran_out("Disk quota exceeded")
+    with monkeypatch.context() as context:
+        context.setattr(Path, "write_bytes", out_of_quota)
+        assert [room.look(), room.look()] == [False, False]
+    assert room.look()
+    assert (gate.is_shut, told) == (False, ["paused: Disk quota exceeded", "there is room again: going on"])
+
+
+def out_of_quota(path: Path, data: bytes) -> int:
+    raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    where = tmp_path / "disk"
+    where.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", where], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    yield where
+    subprocess.run(["umount", where], check=True)
+
+
+@pytest.mark.programs("mount", "umount")
+def test_a_real_file_system(small_disk: Path) -> None:
+    gate = Gate()
+    room = Room(small_disk, gate, lambda text: None, reserve=1 << 20)
+    assert room.look()
+    (small_disk / "other").write_bytes(b"x" * (3 << 19))
+    assert free_bytes(small_disk) <= 1 << 19
+    assert not room.look()
+    (small_disk / "other").unlink()
+    assert room.look()

@@ -1,0 +1,137 @@
+"""Whole campaigns on a GPU that is a folder: what it gets wrong is found, its troubles are nobody else's findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.settings import LaneMix, Settings
+from fuzzer.campaign.store import Store
+from fuzzer.findings.replay import load, replay
+from fuzzer.isolate.device_pool import DevicePool
+from fuzzer.isolate.fleet import Fleet, Place
+from fuzzer.lanes import TVM_LANES
+from fuzzer.lanes.base.availability import Machine
+from fuzzer.lanes.target_table import TARGET_LANES
+from fuzzer.system.devices import Device, DeviceKind
+from fuzzer.system.exit_codes import Exit
+from fuzzer.toolchains.registry import find
+from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
+from oracles.finding import Component, Kind
+
+pytestmark = pytest.mark.tvm
+
+(CUDA,) = (lane for lane in TARGET_LANES if lane.target == "cuda")
+LLVM = TVM_LANES[0]
+NO_GPU = Machine(lambda name: f"/bin/{name}", frozenset, tuple)
+
+
+def case(index: int) -> Case:
+    """-sin(-x), with other numbers in each test."""
+    x, *values = (Value(name, TensorType(DType.FLOAT32, (2, 3))) for name in ("x0", "v0", "v1", "v2"))
+    names = ("x0", "v0", "v1")
+    nodes = tuple(Node(op, (arg,), {}, (v,)) for op, arg, v in zip(("neg", "sin", "neg"), names, values, strict=True))
+    numbers = np.linspace(-1, 1 + index, 6, dtype=np.float32).reshape(2, 3)
+    return Case(Graph((Input(x),), nodes, ("v2",)), {"x0": numbers}, origin=f"test {index}")
+
+
+class Gpu:
+    """The folder, a fleet that takes it for a GPU, and what that fleet told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "gpu"
+        self.folder.mkdir()
+        self.device = Device(str(self.folder), kind=DeviceKind.FAKE)
+        self.told: list[str] = []
+        machine = Machine(lambda name: f"/bin/{name}", frozenset, lambda: (self.device,))
+        self.fleet = Fleet(folder / "scratch", find, machine=machine, tell=self.told.append)
+
+    def sins(self, *variants: str) -> None:
+        (self.folder / "sins").write_text("\n".join(variants))
+
+    @property
+    def pool(self) -> DevicePool:
+        pool = self.fleet.backend(Place("host", on_a_device=True))
+        assert isinstance(pool, DevicePool)
+        return pool
+
+    def campaign(self, store: Store, tests: int) -> Campaign:
+        settings = Settings(store.folder, 1, LaneMix((LLVM, CUDA)))
+        campaign = Campaign(settings, store, self.fleet, lambda index: case(index) if index < tests else None)
+        campaign.run()
+        return campaign
+
+
+@pytest.fixture(scope="module")
+def gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Gpu]]:
+    """Fleets that share one zygote, which touches no device."""
+    made: list[Gpu] = []
+
+    def make() -> Gpu:
+        new = Gpu(tmp_path_factory.mktemp("machine"))
+        if made:
+            new.fleet._backends[Place("host")] = made[0].fleet.backend(Place("host"))
+        made.append(new)
+        return new
+
+    yield make
+    for each in reversed(made):
+        if each is not made[0]:
+            del each.fleet._backends[Place("host")]
+        each.fleet.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("sin", "kind"), [("lie", Kind.WRONG_VALUE), ("700-launch", Kind.INTERNAL_ERROR), ("exit", Kind.DIED)]
+)
+def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
+    gpu: Callable[[], Gpu], tmp_path: Path, sin: str, kind: Kind
+) -> None:
+    machine = gpu()
+    machine.sins(sin)
+    with Store(tmp_path, 1) as store:
+        (doc,) = machine.campaign(store, 2).triage.new
+    assert (doc.kind, doc.component, doc.lanes, doc.confirmed) == (kind, Component.TVM, [CUDA.name], "3 of 3")
+    assert len(doc.ops) == 1
+    saved, reduced = load(tmp_path / "crashes" / doc.slug)
+    assert saved.versions["device@host gpu"] == "fake"
+    assert replay(machine.fleet, saved, reduced, (CUDA,), 2).exit is Exit.SAME
+    machine.sins("honest")
+    assert replay(machine.fleet, saved, reduced, (CUDA,), 2).exit is Exit.GONE
+    assert (machine.told, machine.pool.quarantined) == ([], {})
+    machine.fleet._machine = NO_GPU  # where it is only compiled, nobody says that the finding is gone
+    (run,) = replay(machine.fleet, saved, reduced, (CUDA,), 1).runs
+    assert (run.verdict, run.word) == (Exit.ENVIRONMENT, "is not run")
+    assert "relax-export-cuda: compile-only" in run.told
+
+
+def test_a_gpu_that_breaks_is_given_up_and_the_campaign_goes_on(gpu: Callable[[], Gpu], tmp_path: Path) -> None:
+    machine = gpu()
+    machine.sins("honest", "honest", "214-launch")
+    with Store(tmp_path, 1) as store:
+        campaign = machine.campaign(store, 6)
+        tally = store.state.tally
+        assert (campaign.triage.new, store.findings) == ([], {})
+        assert (tally.tests, tally.invalid, tally.lane_results) == (6, 0, 6 + 2)
+    why = f"tvm.error.InternalError: CUDALaunch Error: CUDA_ERROR_ECC_UNCORRECTABLE, while it ran {CUDA}"
+    assert machine.fleet.quarantined == {machine.device: why}
+    assert machine.told == [f"{machine.device} is not used any more: {why}"]
+    assert tally.environment == {
+        f"{machine.device} is quarantined: {why}": 1,
+        f"every GPU is quarantined: {machine.device}: {why}": 3,
+    }
+
+
+@pytest.mark.parametrize("sin", ["linger", "seep"])
+def test_what_a_test_leaves_behind_is_no_later_tests_finding(gpu: Callable[[], Gpu], tmp_path: Path, sin: str) -> None:
+    machine = gpu()
+    machine.sins("honest", sin, "honest")
+    with Store(tmp_path, 1) as store:
+        assert (machine.campaign(store, 6).triage.new, store.findings) == ([], {})
+        assert store.state.tally.lane_results == 12
+    assert machine.pool.stations[0].started == 2
+    assert machine.pool.quarantined == {}

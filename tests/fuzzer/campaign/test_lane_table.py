@@ -1,0 +1,86 @@
+"""`fuzz lanes`, and the page that says what each lane is for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fuzzer.campaign.lane_table import LISTED, document, text
+from fuzzer.lanes import HONEST_LANES, REFERENCES, RELAY_LANES, SAMPLED_LANES, TVM_LANES
+from fuzzer.lanes.base.availability import Machine
+from fuzzer.system.devices import Device
+from oracles.targets import TARGETS
+
+PAGE = (Path(__file__).parents[3] / "docs/lanes.md").read_text()
+BARE = Machine(lambda name: None, frozenset, tuple, lambda name, node: None, tuple)
+RICH = Machine(
+    lambda name: f"/usr/bin/{name}",
+    lambda: frozenset(flag for row in TARGETS for flag in row.cpu),
+    lambda: (Device("GPU-1"),),
+    lambda name, node: Path(name),
+    lambda: ("relay",),
+)
+
+
+def test_the_page_has_a_line_for_each_lane_and_no_other() -> None:
+    lines = re.findall(r"^\| `([\w-]+)` \| \S.* \|$", PAGE, re.M)
+    assert lines == [lane.name for lane in (*REFERENCES, *TVM_LANES, *SAMPLED_LANES, *RELAY_LANES, *HONEST_LANES)]
+
+
+def test_the_page_names_each_checker() -> None:
+    rows = dict(re.findall(r"^\| (\w+) \| (`.*) \| .* \|$", PAGE, re.M))
+    assert {name: re.findall(r"`([\w.-]+)`", told) for name, told in rows.items()} == {
+        row.name: [each.program for each in row.written.checkers] for row in TARGETS if row.written
+    }
+    assert all(each.install in PAGE for row in TARGETS if row.written for each in row.written.checkers)
+
+
+def test_each_lane_is_listed_once() -> None:
+    assert [line.split()[0] for line in text(BARE)] == [lane.name for lane in LISTED]
+    assert len({lane.name for lane in LISTED}) == len(LISTED)
+
+
+def listed(machine: Machine) -> dict[str, str]:
+    return {line.split()[0]: re.split(r"\s{2,}", line)[-1] for line in text(machine)}
+
+
+@pytest.mark.parametrize(
+    ("lane", "bare", "rich"),
+    [
+        ("torch", "runnable", "runnable"),
+        ("relax-export-llvm", "runnable", "runnable"),
+        ("relax-export-c", "missing: none of gcc, cc is on PATH", "runnable"),
+        ("relax-export-c-asan", "missing: none of gcc is on PATH", "runnable"),
+        ("relax-export-llvm-v3", "missing: this processor has no avx2, fma, bmi2, f16c", "runnable"),
+        ("relay-torch-O2", "missing: fuzz toolchain add relay", "runnable"),
+        ("relax-export-cuda", "compile-only, not checked: there is no GPU", "runnable"),
+        (
+            "relax-export-opencl",
+            "compile-only, not checked: nothing here runs its code, and no clang on PATH looks at it",
+            "compile-only, checked by clang: nothing here runs its code",
+        ),
+    ],
+)
+def test_what_a_machine_can_do(lane: str, bare: str, rich: str) -> None:
+    assert (listed(BARE)[lane], listed(RICH)[lane]) == (bare, rich)
+
+
+def test_for_machines() -> None:
+    rows = {row["name"]: row for row in document(BARE)}
+    keys = ("engine", "importer", "target", "when", "adds", "here")
+    assert {key: rows["relax-export-c-clang"][key] for key in keys} == {
+        "engine": "tvm",
+        "importer": "export",
+        "target": "c-clang",
+        "when": "in turn",
+        "adds": "target c-clang",
+        "here": {"is": "missing", "why": "none of clang is on PATH"},
+    }
+    assert rows["relax-export-wasm32"]["here"] == {
+        "is": "compile-only",
+        "why": "nothing here runs its code, and no wasm-ld or wasm-validate or node on PATH looks at it",
+        "checker": None,
+    }
+    assert rows["torch"]["here"] == {"is": "runnable"}

@@ -1,0 +1,161 @@
+"""Signals that a process really gets."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fuzzer.campaign.gate import Gate
+from fuzzer.campaign.signals import Pause
+
+pytestmark = pytest.mark.slow
+
+CHILD = """
+import time
+from fuzzer.signals import on_first_signal
+
+times = iter({times})
+
+def clock():
+    print("signal", flush=True)
+    return next(times)
+
+on_first_signal(lambda: print("stop", flush=True), clock)
+print("ready", flush=True)
+while True:
+    time.sleep(60)
+"""
+
+
+class Child:
+    """A process whose clock shows the given seconds, one at each signal."""
+
+    def __init__(self, times: list[float]) -> None:
+        code = CHILD.format(times=times)
+        self.process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        assert self.line() == "ready"
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def send(self, number: signal.Signals) -> None:
+        """Returns when the process has noticed."""
+        self.process.send_signal(number)
+        assert self.line() == "signal"
+
+
+@pytest.fixture
+def child(request: pytest.FixtureRequest) -> Iterator[Child]:
+    made = Child(request.param)
+    yield made
+    made.process.kill()
+    made.process.communicate()
+
+
+@pytest.mark.parametrize("child", [[10.0, 10.2, 10.9]], indirect=True)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_comes_within_a_second_is_one_request(child: Child, number: signal.Signals) -> None:
+    """As `timeout` sends it, to the group and to its child."""
+    child.send(number)
+    assert child.line() == "stop"
+    child.send(number)
+    child.send(signal.SIGINT)
+    assert child.process.poll() is None
+
+
+@pytest.mark.parametrize("child", [[10.0, 10.2, 11.5]], indirect=True)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_comes_later_ends_the_process_at_once(child: Child, number: signal.Signals) -> None:
+    child.send(signal.SIGTERM)
+    assert child.line() == "stop"
+    child.send(number)
+    child.send(number)
+    assert child.process.wait() == -number
+
+
+# --- pause
+
+WORKER = """
+import sys, threading, time
+from fuzzer.campaign.gate import Gate
+from fuzzer.signals import Pause
+
+gate = Gate()
+pause = Pause(gate, lambda text: print(text, flush=True))
+
+def work():
+    while True:
+        with gate.run(lambda: False):
+            print("run", flush=True)
+            time.sleep(float(sys.argv[1]))
+            print("ran", flush=True)
+
+threading.Thread(target=work, daemon=True).start()
+while True:
+    time.sleep(0.02)
+    if gate.at_rest:
+        pause.rest()
+"""
+
+
+def state_of(pid: int) -> str:
+    """As proc(5) has it: T is stopped by a signal."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_a_process_stops_between_two_runs_and_goes_on() -> None:
+    with subprocess.Popen([sys.executable, "-c", WORKER, "0.3"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            told = map(str.strip, process.stdout)
+            assert next(told) == "run"
+            process.send_signal(signal.SIGTSTP)
+            assert next(told) == "pausing as soon as what is under way has ended"
+            assert next(told) == "ran"
+            assert next(told) == "paused; SIGCONT (fg, kill -CONT) goes on"
+            deadline = time.monotonic() + 10
+            while state_of(process.pid) != "T":
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            process.send_signal(signal.SIGCONT)
+            assert [next(told), next(told), next(told)] == ["going on", "run", "ran"]
+        finally:
+            process.kill()
+
+
+def test_who_changes_his_mind_is_not_stopped() -> None:
+    with subprocess.Popen([sys.executable, "-c", WORKER, "3"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            told = map(str.strip, process.stdout)
+            assert next(told) == "run"
+            process.send_signal(signal.SIGTSTP)
+            assert next(told) == "pausing as soon as what is under way has ended"
+            process.send_signal(signal.SIGCONT)
+            assert [next(told) for _ in range(3)] == ["going on", "ran", "run"]
+        finally:
+            process.kill()
+
+
+def test_going_on_that_is_asked_for_while_pausing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other signal's handler runs in the middle of the first one's."""
+    handlers: dict[int, Callable[[int, object], None]] = {}
+    monkeypatch.setattr("fuzzer.campaign.signals.signal.signal", handlers.__setitem__)
+    gate, told = Gate(), list[str]()
+
+    def tell(text: str) -> None:
+        told.append(text)
+        if text.startswith("pausing"):
+            handlers[signal.SIGCONT](signal.SIGCONT, None)
+
+    Pause(gate, tell)
+    handlers[signal.SIGTSTP](signal.SIGTSTP, None)
+    assert told == ["pausing as soon as what is under way has ended", "going on"]
+    assert not gate.is_shut

@@ -1,0 +1,389 @@
+"""The sweep: what a sample may say, the table, and the real thing on one operator."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import fakes
+import pytest
+from fakes import ONNXRUNTIME, TORCH, TVM, TVM_ONNX
+
+from fuzzer.campaign.sweep import Line, Sample, Status, Sweep, gather, page, table_of
+from fuzzer.system.environment import EnvironmentMissing
+from generators import case_file
+from generators.graph import Attrs, Invalid, Node, TensorType, Value
+from generators.ops import TABLE
+from generators.ops.functions import FUNCTIONS
+from generators.torch_source import statements
+from oracles import judge_all
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported
+
+ROW = TABLE["torch_call"]
+F32 = TensorType.parse("float32[2]")
+
+
+def attrs(call: str, *types: str) -> Attrs:
+    return {"call": call, "types": types or ("float32[2]",)}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.sin(a0)",
+        "torch.add(a0, a1, alpha=-2)",
+        "torch.cat([a0, a1], dim=0)",
+        "torch.nn.functional.pad(a0, (1, -1), 'constant', float('nan'))",
+        "torch.softmax(a0, dim=-1, dtype=torch.float64)",
+        "torch.clamp(a0, None, 0.5)",
+    ],
+)
+def test_calls_on_literals_are_taken(call: str) -> None:
+    operands = (F32,) * (2 if "a1" in call else 1)
+    assert ROW.results(operands, attrs(call)) == (F32,)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.load('x')",
+        "torch.save(a0, 'x')",
+        "torch.hub.load('x', 'y')",
+        "os.system('true')",
+        "__import__('os').abort()",
+        "torch.sin(__import__('os').abort())",
+        "torch.sin(a0).numpy().tofile('x')",
+        "torch.sin(*a0)",
+        "torch.sin(**a0)",
+        "torch.sin(x0)",
+        "torch.sin(a0 + a0)",
+        "torch.sin(a0, f'{a0}')",
+        "torch.sin(a0, dtype=torch.os)",
+        "torch.sin([x for x in a0])",
+        "torch.sin(a0); import os",
+        "lambda: torch.sin(a0)",
+        "torch.sin",
+        "",
+        "torch.sin(" + "(" * 2000,
+        "torch" + ".a" * 1990 + "(a0)",
+        "torch.sin(" + "-" * 1900 + "1)",
+        "torch.abs(a0, out=a0)",
+        "torch.randn(a0)",
+        "torch.normal(a0, a0)",
+        "torch.bernoulli(a0)",
+        "torch.Tensor.resize_(a0, (1,))",
+        "torch.zero_(a0)",
+        "torch.nn.functional.scaled_dot_product_attention(a0, a0, a0, dropout_p=0.5)",
+        "torch.nn.functional.scaled_dot_product_attention(a0, a0, a0, None, 0.5)",
+    ],
+)
+def test_other_calls_are_refused(call: str) -> None:
+    with pytest.raises(Invalid, match=r"^call must be "):
+        ROW.results((F32,), attrs(call))
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["torch.\\\nabs(a0)", "(torch.abs)(a0)", "torch.abs( a0)", "torch.abs(a0) ", "torch.abs(a00)", "torch.abs(a0,)"],
+)
+def test_a_call_is_written_in_one_way_only(call: str) -> None:
+    """Its text goes into titles and reports."""
+    assert ROW.results((F32,), attrs("torch.abs(a0)")) == (F32,)
+    with pytest.raises(Invalid, match=r"^call must be "):
+        ROW.results((F32,), attrs(call))
+
+
+def test_attention_without_dropout_is_certain() -> None:
+    call = "torch.nn.functional.scaled_dot_product_attention(a0, a0, a0, dropout_p=0.0)"
+    assert ROW.results((F32,), attrs(call)) == (F32,)
+
+
+def test_operands_are_names_not_text() -> None:
+    """What stands in a string is no operand; what stands behind one is."""
+    call = """torch.sin(a0, "it's", a7, '')"""
+    with pytest.raises(Invalid, match=r"^the call reads operands \[0, 7\], there are 1$"):
+        ROW.results((F32,), attrs(call))
+
+
+def test_operands_are_counted() -> None:
+    with pytest.raises(Invalid, match=r"^the call reads operands \[0\], there are 2$"):
+        ROW.results((F32, F32), attrs("torch.sin(a0)"))
+    assert ROW.results((F32,), attrs("torch.einsum('a1,b', a0)")) == (F32,)
+
+
+def test_text_and_double_precision() -> None:
+    node = Node("torch_call", ("x0",), attrs("torch.softmax(a0, dim=-1, dtype=torch.float16)"), (Value("v0", F32),))
+    assert statements(node, ("self.w0",)) == ["v0 = torch.softmax(self.w0, dim=-1, dtype=torch.float16)"]
+    assert statements(node, ("y",), float64=True) == ["v0 = torch.softmax(y, dim=-1, dtype=torch.float64)"]
+
+
+def test_no_listed_function_changes_its_operand() -> None:
+    names = [name.rpartition(".")[2] for name in FUNCTIONS]
+    assert [name for name in names if name.endswith("_") and not name.startswith("__")] == []
+
+
+@pytest.mark.exhaustive
+def test_no_listed_function_draws_random_numbers() -> None:
+    import torch
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    for op in op_db:
+        for name in {f"torch.{op.name}", f"torch.Tensor.{op.name}"} & FUNCTIONS - {ATTENTION}:
+            function: Any = torch
+            for part in name.split(".")[1:]:
+                function = getattr(function, part)
+            state = torch.get_rng_state()
+            for sample in first_samples(op):
+                torch.set_rng_state(state)
+                with suppress(Exception), torch.no_grad():  # methods and functions do not take all the same
+                    function(sample.input.clone(), *sample.args, **sample.kwargs)
+                assert torch.equal(torch.get_rng_state(), state), name
+
+
+ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
+"""Random where its dropout is not 0, which is refused."""
+
+
+def first_samples(op: Any) -> list[Any]:
+    import torch
+
+    try:
+        return list(islice(op.sample_inputs("cpu", torch.float32), 6))
+    except Exception:  # their own code
+        return []
+
+
+def test_every_listed_function_is_public_and_has_samples() -> None:
+    import torch
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    names = {op.name for op in op_db}
+    for function in FUNCTIONS:
+        found: object = torch
+        for part in function.split(".")[1:]:
+            found = getattr(found, part)
+        assert callable(found), function
+        assert function.removeprefix("torch.Tensor.").removeprefix("torch.") in names, function
+
+
+SAMPLES = [Sample("add/float32/0"), Sample("add/int64/0"), Sample("fft/float32/0", "a value is complex")]
+LINES = [
+    Line("add/float32/0", {"lane": (Status.SUPPORTED, "")}),
+    Line("add/int64/0", {"lane": (Status.WRONG, "wrong-dtype")}),
+]
+
+
+def test_table() -> None:
+    table = table_of(SAMPLES, LINES)
+    assert (table.samples, table.done, table.lanes) == (2, 2, ["lane"])
+    assert table.totals == {"lane": {Status.SUPPORTED: 1, Status.WRONG: 1}}
+    add, fft = table.rows
+    assert (add.operator, add.samples, add.reasons) == ("add", 2, {"lane": "wrong-dtype"})
+    assert (fft.operator, fft.samples, fft.no_case) == ("fft", 0, {"a value is complex": 1})
+
+
+def test_page_is_self_contained_and_escapes() -> None:
+    lines = [Line("add/float32/0", {"lane": (Status.FAILED, "<script>alert(1)</script>")})]
+    text = page(table_of(SAMPLES, lines))
+    assert "http" not in text
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+
+
+def test_table_of_a_sweep_that_has_not_begun() -> None:
+    table = table_of(SAMPLES, [])
+    assert (table.samples, table.done, table.lanes, table.totals) == (2, 0, [], {})
+    assert "not run yet" in page(table)
+
+
+def test_the_commonest_reason_is_told() -> None:
+    statuses = [(Status.FAILED, "rejected"), (Status.UNSUPPORTED, "no int4"), (Status.FAILED, "rejected")]
+    lines = [Line(f"add/float32/{i}", {"lane": status}) for i, status in enumerate(statuses)]
+    (row,) = table_of([Sample(line.key) for line in lines], lines).rows
+    assert row.lanes == {"lane": {Status.FAILED: 2, Status.UNSUPPORTED: 1}}
+    assert row.reasons == {"lane": "rejected"}
+
+
+def test_operators_are_named_by_all_but_dtype_and_number() -> None:
+    keys = ("nn.functional.pad_circular/float32/0", "nn.functional.pad_circular/bool/1", "T/bool/0")
+    table = table_of([Sample(key) for key in keys], [])
+    assert [row.operator for row in table.rows] == ["T", "nn.functional.pad_circular"]
+
+
+def test_a_torn_line_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "sweep.jsonl").write_text('{"key":"add/float32/0","lanes":{}}\n{"key":"add/int6')
+    assert list(Sweep(tmp_path, SAMPLES).lines()) == ["add/float32/0"]
+
+
+def test_the_line_behind_a_torn_one_is_whole(tmp_path: Path) -> None:
+    sweep = Sweep(tmp_path, SAMPLES)
+    (tmp_path / "sweep.jsonl").write_text('{"key":"add/float32/0","lanes":{}}\n{"key":"add/int6')
+    for _ in range(2):
+        sweep.watch(1, fakes.CASE, Result({}), [])
+    assert list(sweep.lines()) == ["add/float32/0", "add/int64/0"]
+
+
+RIGHT = fakes.TWO_OUTPUTS
+HONEST, WRONG = fakes.correct(RIGHT), fakes.wrong_value(RIGHT)
+NO_FINDING = "no reference ran, or the exporter refuses"
+NOT_COMPARED = "no reference ran, or the ONNX file is wrong"
+
+
+@pytest.mark.parametrize(
+    ("lane", "outcomes", "expected"),
+    [
+        (TVM, {TVM: HONEST}, (Status.SUPPORTED, "")),
+        (TVM, {TVM: WRONG}, (Status.WRONG, "wrong-value")),
+        (TVM, {TVM: fakes.unstable(RIGHT)}, (Status.WRONG, "second-run-differs")),
+        (TVM, {TVM: fakes.rejected(Stage.IMPORT)}, (Status.FAILED, "rejected")),
+        (TVM, {TVM: fakes.internal_error(Stage.COMPILE)}, (Status.FAILED, "internal-error")),
+        (TVM, {TVM: fakes.segfault(Stage.RUN)}, (Status.FAILED, "died")),
+        (TVM, {TVM: fakes.hung(Stage.COMPILE)}, (Status.FAILED, "timed-out")),
+        (TVM, {TVM: Unsupported(Stage.IMPORT, "no int4")}, (Status.UNSUPPORTED, "no int4")),
+        (TVM, {TVM: Skipped("no compiler")}, (Status.UNSUPPORTED, "no compiler")),
+        (ONNXRUNTIME, {ONNXRUNTIME: HONEST}, (Status.SUPPORTED, "")),
+        (ONNXRUNTIME, {ONNXRUNTIME: WRONG}, (Status.WRONG, "wrong-value")),
+        # through ONNX
+        (TVM_ONNX, {TVM_ONNX: HONEST, ONNXRUNTIME: HONEST}, (Status.SUPPORTED, "")),
+        (TVM_ONNX, {TVM_ONNX: WRONG, ONNXRUNTIME: HONEST}, (Status.WRONG, "wrong-value")),
+        (TVM_ONNX, {TVM_ONNX: HONEST, ONNXRUNTIME: WRONG}, (Status.UNJUDGED, NOT_COMPARED)),
+        (TVM_ONNX, {TVM_ONNX: HONEST, ONNXRUNTIME: Skipped("bfloat16")}, (Status.UNJUDGED, NOT_COMPARED)),
+        (
+            TVM_ONNX,
+            {TVM_ONNX: fakes.raised(Stage.IMPORT), ONNXRUNTIME: fakes.raised(Stage.LOAD)},
+            (Status.UNJUDGED, NO_FINDING),
+        ),
+        # without references
+        (TVM, {TVM: HONEST, TORCH: fakes.raised(Stage.RUN)}, (Status.UNJUDGED, NOT_COMPARED)),
+        (TVM, {TVM: fakes.raised(Stage.IMPORT), TORCH: fakes.raised(Stage.RUN)}, (Status.UNJUDGED, NO_FINDING)),
+    ],
+)
+def test_statuses(
+    tmp_path: Path, lane: LaneSpec, outcomes: dict[LaneSpec, Outcome], expected: tuple[Status, str]
+) -> None:
+    """What a line says of a lane; references have no column."""
+    result = Result({**fakes.references(*RIGHT), **outcomes})
+    sweep = Sweep(tmp_path, SAMPLES)
+    sweep.watch(0, fakes.CASE, result, list(judge_all(fakes.CASE, result.outcomes)))
+    (line,) = sweep.lines().values()
+    assert line.lanes[lane.name] == expected
+    assert set(line.lanes) == {each.name for each in outcomes} - {"torch"}
+
+
+def test_cases_are_the_samples_that_have_one(tmp_path: Path) -> None:
+    samples = [SAMPLES[2], SAMPLES[0], SAMPLES[1]]
+    sweep = Sweep(tmp_path, samples)
+    for key in ("add/float32/0", "add/int64/0"):
+        folder = tmp_path / "samples" / key.replace("/", "-")
+        folder.mkdir(parents=True)
+        text, tensors = case_file.encode(fakes.CASE)
+        (folder / "case.json").write_bytes(text)
+        (folder / "tensors.safetensors").write_bytes(tensors)
+    origins = [case.origin for index in range(2) if (case := sweep.case(index))]
+    assert origins == ["sample add/float32/0", "sample add/int64/0"]
+    assert sweep.case(2) is None
+
+
+class Children:
+    """In place of the processes that take samples: what each of them prints, and how it ends."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *ends: tuple[int, bytes]) -> None:
+        self.commands: list[list[str]] = []
+        self._ends = list(ends)
+        monkeypatch.setattr(subprocess, "run", self._run)
+
+    def _run(self, command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        self.commands.append(command)
+        return subprocess.CompletedProcess(command, *self._ends.pop(0))
+
+
+ADD = b'{"at": "add"}\n{"key": "add/float32/0"}\n'
+FFT = b'{"at": "fft"}\n{"key": "fft/x/0", "why": "no"}\n'
+TAKEN = [Sample("add/float32/0"), Sample("fft/x/0", "no")]
+
+
+def test_samples_are_gathered_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    children = Children(monkeypatch, (0, ADD + FFT))
+    for _ in range(2):
+        assert gather(tmp_path / "new", "add,fft", 3) == TAKEN
+    assert gather(tmp_path / "new", None, None) == TAKEN
+    (command,) = children.commands
+    assert command[1:] == [
+        *("-P", "-m", "fuzzer.children.samples", str(tmp_path / "new" / "samples")),
+        *("--ops", "add,fft", "--samples", "3", "--after", ""),
+    ]
+
+
+@pytest.mark.parametrize(("ops", "samples"), [("add", None), (None, 2), ("*", 3), ("add,fft", 2)])
+def test_a_folder_holds_what_was_asked_for_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ops: str | None, samples: int | None
+) -> None:
+    """Other samples than those that are asked for are not taken for them."""
+    Children(monkeypatch, (0, ADD + FFT))
+    gather(tmp_path, "add,fft", 3)
+    with pytest.raises(Invalid) as error:
+        gather(tmp_path, ops, samples)
+    assert str(error.value) == (
+        f"{tmp_path} holds the samples of --ops 'add,fft' --samples 3: ask for the same, or choose another folder"
+    )
+
+
+def test_a_folder_that_does_not_say_what_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "samples.jsonl").write_text('{"key": "add/float32/0"}\n')
+    with pytest.raises(Invalid, match="does not say which samples it holds"):
+        gather(tmp_path, None, None)
+
+
+def test_an_operator_that_ends_the_child_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it told before stays; the next child begins behind it. Torn lines, and what libraries print, are nothing."""
+    crash = b'{"at": "bad"}\nlibrary: hello\n{"key": "bad/int8/0"}\n{"key": "bad/in'
+    children = Children(monkeypatch, (-11, ADD + crash), (0, FFT))
+    assert gather(tmp_path, None, None) == [
+        Sample("add/float32/0"),
+        Sample("bad/int8/0"),
+        Sample("bad/any/0", "PyTorch's process ended over it (status -11)"),
+        Sample("fft/x/0", "no"),
+    ]
+    assert [command[-1] for command in children.commands] == ["", "bad"]
+
+
+def test_no_samples_and_samples_that_cannot_be_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, (0, b""), (1, b""))
+    with pytest.raises(Invalid, match=r"^no operator of PyTorch's samples matches 'nosuch'$"):
+        gather(tmp_path, "nosuch", 1)
+    with pytest.raises(EnvironmentMissing, match=r"could not be taken \(status 1\)"):
+        gather(tmp_path, "*", 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.tvm
+def test_a_sweep_stops_goes_on_and_writes_its_table(tmp_path: Path) -> None:
+    def sweep(*more: str) -> dict[str, object]:
+        command = [sys.executable, "-m", "fuzzer.cli", "sweep", "--out", str(tmp_path / "s"), "--ops", "erf,fft.fft"]
+        command += ["--samples", "1", "--lanes", "relax-export-llvm", "--json", *more]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=dict(os.environ), check=True)
+        summary: dict[str, object] = json.loads(done.stdout)
+        return summary
+
+    first = sweep("--seconds", "0")
+    assert first["done"] == 0
+    second = sweep()
+    assert second["samples"] == second["done"]
+    assert second["done"] == len((tmp_path / "s/sweep.jsonl").read_text().splitlines()) > 3
+    again = sweep()
+    assert again == second
+    totals: Any = second["totals"]
+    (counts,) = (counts for lane, counts in totals.items() if lane == "relax-export-llvm")
+    assert sum(counts.values()) == second["done"]
+    assert counts["supported"] > 0
+    table = json.loads((tmp_path / "s/sweep.json").read_text())
+    assert [row["operator"] for row in table["rows"]] == ["erf", "fft.fft"]
+    assert table["rows"][1]["samples"] == 0
+    assert "erf" in (tmp_path / "s/sweep.html").read_text()

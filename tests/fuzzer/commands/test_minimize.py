@@ -1,0 +1,125 @@
+"""`fuzz minimize`, on TVM itself: a planted bug, saved as it was found, is reduced again beside what was saved."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from graphs_by_hand import Call, case_of
+
+from fuzzer.campaign.minimize import Minimized, read, run
+from fuzzer.campaign.store import Store
+from fuzzer.commands.minimize import lines
+from fuzzer.findings import finding_file
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import TVM_LANES
+from fuzzer.signature import signature_of
+from fuzzer.toolchains.registry import finder
+from fuzzer.toolchains.toolchain import HOST_NAME
+from fuzzer.triage.investigate import Confirmed, Sighting
+from generators import case_file
+from generators.graph import Case
+from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.outcome import Stage
+
+pytestmark = pytest.mark.slow
+
+WRONG_RELU = """
+import tvm
+from tvm import te
+
+
+def legalize(builder, call):
+    def compute(x):
+        return te.compute(x.shape, lambda *i: te.max(x(*i), tvm.tirx.const(1, x.dtype)), name="wrong_relu")
+
+    return builder.call_te(compute, call.args[0])
+
+
+tvm.ir.register_op_attr("relax.nn.relu", "FLegalize", legalize, level=15)
+"""
+CALLS: list[Call] = [("v0", "neg", "x0"), ("v1", "relu", "v0"), ("v2", "abs", "v1")]
+
+
+def whole(calls: list[Call]) -> Case:
+    numbers = np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3)
+    return case_of({"x0": "float32[2,3]"}, calls, calls[-1][0], lambda item: numbers)
+
+
+def saved(campaign: Path, calls: list[Call]) -> Path:
+    """The folder of a finding that was not reduced."""
+    finding = Finding(Kind.WRONG_VALUE, Component.TVM, TVM_LANES[0], Stage.RUN, Mismatch(0, "0.0", "1.0"))
+    signature, case = signature_of(finding), whole(calls)
+    found = Confirmed(signature, finding, case, (TVM_LANES[0].name,), 3, 3, case.graph.ops, None)
+    with Store(campaign, 1) as store:
+        doc = store.save(found, Sighting(signature, finding, (TVM_LANES[0],)), {"tvm": "0"})
+    assert doc is not None
+    return campaign / "crashes" / doc.slug
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+    """One in which relu is never below 1."""
+    preload = tmp_path_factory.mktemp("preload") / "wrong_relu.py"
+    preload.write_text(WRONG_RELU)
+    toolchain = finder(preload)(HOST_NAME)
+    with Executor(tmp_path_factory.mktemp("executor"), toolchain) as made:
+        yield made
+
+
+def minimized(executor: Executor, folder: Path, out: Path, workers: int = 1, lanes: str = "*") -> list[Minimized]:
+    with Store(out, 1) as store:
+        return run(executor, store, read(folder, lanes), workers)
+
+
+@pytest.mark.tvm
+def test_a_finding_is_reduced_again_and_the_old_one_stays(tmp_path: Path, executor: Executor) -> None:
+    folder, out = saved(tmp_path / "campaign", CALLS), tmp_path / "minimized"
+    before = files(folder)
+    (told,) = minimized(executor, folder, out, workers=2)
+    assert (told.kind, told.ops, told.again, told.finished) == ("wrong-value", ("relu",), "3 of 3", True)
+    assert (told.before.operators, told.after.operators, told.after.elements) == (3, 1, 1)
+    assert told.folder is not None
+    assert told.folder.parent == out / "crashes"
+    doc, case = finding_file.read_with_case(told.folder)
+    assert (doc.ops, doc.found_in, doc.reduction_calls) == (["relu"], ["neg", "relu", "abs"], told.calls)
+    assert [item.value.type.sizes for item in case.graph.inputs] == [(1,)]
+    assert files(folder) == before
+    assert lines(told)[0].startswith(f"wrong-value on {told.lane}: relu; {told.calls} calls")
+    assert "operators 3 -> 1" in lines(told)[1]
+
+
+@pytest.mark.tvm
+def test_what_does_not_show_any_more_is_not_saved(tmp_path: Path, executor: Executor) -> None:
+    folder = saved(tmp_path / "campaign", [("v0", "neg", "x0")])
+    (told,) = minimized(executor, folder, tmp_path / "minimized")
+    assert (told.again, told.folder, told.calls) == ("0 of 3", None, 0)
+    assert lines(told) == (
+        "wrong-value on relax-export-llvm: 0 of 3 runs show it; nothing is saved: it does not show each time",
+    )
+    assert list((tmp_path / "minimized" / "crashes").iterdir()) == []
+
+
+@pytest.mark.tvm
+def test_a_bare_case_is_reduced_by_what_fails_on_it(tmp_path: Path, executor: Executor) -> None:
+    for name, data in zip((case_file.JSON_NAME, case_file.TENSORS_NAME), case_file.encode(whole(CALLS)), strict=True):
+        (tmp_path / name).write_bytes(data)
+    (told,) = minimized(executor, tmp_path, tmp_path / "out", lanes="relax-export-llvm")
+    assert (told.kind, told.ops) == ("wrong-value", ("relu",))
+
+
+def test_what_is_no_finding_and_no_case_is_bad_input(tmp_path: Path) -> None:
+    seen = subprocess.run(
+        [sys.executable, "-m", "fuzzer.cli", "minimize", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    says = "not the folder of a finding: there is no finding.json in it"
+    assert (seen.returncode, seen.stderr) == (64, f"fuzz: {tmp_path}: {says}\n")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,211 @@
+"""`fuzz gen`: the files are the cases, the figures are counted, and no compiler is started."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzzer.evaluation.generation import Order, run
+from fuzzer.isolate.validity import Answer, Validity, Verdict
+from generators import case_file
+from generators.builder import Limits
+from generators.choice import NumpySource
+from generators.graph import Case, Graph, Input, Invalid, Layout, Node, Profile, TensorType, Value
+from generators.random_graph import generate
+from generators.statistics import value_class
+
+pytestmark = pytest.mark.slow
+
+KEYS = {
+    "graphs",
+    "seconds",
+    "operators",
+    "operator_dtype_pairs",
+    "attribute_classes",
+    "valid_rate",
+    "finite_rate",
+    "nodes_median",
+}
+
+
+def test_the_files_are_the_cases(tmp_path: Path) -> None:
+    run(Order(5, 3, tmp_path), ask_pytorch=False)
+    folders = sorted(tmp_path.iterdir())
+    assert [folder.name for folder in folders] == [f"seed3-{index:06d}" for index in range(5)]
+    for index, folder in enumerate(folders):
+        expected = generate(NumpySource(3, index), Limits())
+        assert case_file.digest(case_file.read(folder)) == case_file.digest(expected)
+
+
+def test_again_into_the_same_folder_is_no_harm(tmp_path: Path) -> None:
+    for _ in range(2):
+        run(Order(3, 3, tmp_path), ask_pytorch=False)
+
+
+def test_another_case_in_the_way_is_kept(tmp_path: Path) -> None:
+    run(Order(1, 3, tmp_path), ask_pytorch=False)
+    path = tmp_path / "seed3-000000" / case_file.JSON_NAME
+    path.write_text("{}")
+    with pytest.raises(Invalid, match="holds another case"):
+        run(Order(1, 3, tmp_path), ask_pytorch=False)
+    assert path.read_text() == "{}"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_the_last_line_is_json_with_the_figures(more: list[str]) -> None:
+    command = [sys.executable, "-m", "fuzzer.cli", "gen", "--count", "30", "--seed", "2", "--stats", *more]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    summary = json.loads(done.stdout.splitlines()[-1])
+    assert set(summary) >= KEYS
+    assert summary["graphs"] == 30
+    assert summary["valid_rate"] == 1.0
+    assert 0 < summary["seconds"] < 10
+
+
+def test_profile_and_nodes_are_kept_to() -> None:
+    report = run(Order(20, 1, limits=Limits(2), profile=Profile.EDGE), ask_pytorch=False)
+    assert report.coverage.profiles == {"edge": 20}
+    assert report.valid_rate is None
+
+
+def value(name: str, type: str) -> Value:
+    return Value(name, TensorType.parse(type))
+
+
+def one_node(op: str, operand: str, result: str, **attrs: object) -> Case:
+    node = Node(op, ("x0",), attrs, (value("v0", result),))  # type: ignore[arg-type]
+    graph = Graph((Input(value("x0", operand)),), (node,), ("v0",))
+    type = graph.inputs[0].value.type
+    return Case(graph, {"x0": np.ones(type.sizes, type.dtype.numpy)})
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Validity]:
+    with Validity() as started:
+        yield started
+
+
+def test_valid(judge: Validity) -> None:
+    assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+    assert judge(one_node("neg", "int8[0]", "int8[0]")) == Answer(Verdict.OK, "")
+    assert judge(one_node("neg", "bfloat16[]", "bfloat16[]")) == Answer(Verdict.OK, "")
+
+
+def test_valid_and_not_finite(judge: Validity) -> None:
+    case = one_node("neg", "bfloat16[2]", "bfloat16[2]")
+    case.tensors["x0"][1] = np.inf
+    assert judge(case) == Answer(Verdict.NOT_FINITE, "")
+    assert Verdict.NOT_FINITE.is_valid
+
+
+def test_what_the_table_refuses_is_invalid(judge: Validity) -> None:
+    told = "case/case.json: nodes[0] (neg): declared as float32[3], but gives float32[2]"
+    assert judge(one_node("neg", "float32[2]", "float32[3]")) == Answer(Verdict.INVALID, told)
+    assert not Verdict.INVALID.is_valid
+
+
+def test_what_pytorch_refuses_is_invalid(judge: Validity) -> None:
+    call = {"call": "torch.bmm(a0, a0)", "types": ("float32[2]",)}
+    answer = judge(one_node("torch_call", "float32[2]", "float32[2]", **call))
+    assert answer.verdict is Verdict.INVALID
+    assert answer.told.startswith("RuntimeError: batch1 must be a 3D tensor")
+
+
+def test_a_type_that_pytorch_does_not_give(judge: Validity) -> None:
+    lying = {"call": "torch.neg(a0)", "types": ("float32[7]",)}
+    answer = judge(one_node("torch_call", "float32[1]", "float32[7]", **lying))
+    assert answer == Answer(Verdict.WRONG_TYPE, "['float32[1]'] instead of ['float32[7]']")
+    assert not Verdict.WRONG_TYPE.is_valid
+
+
+def test_layouts_are_what_pytorch_sees(judge: Validity) -> None:
+    """A transposed tensor has no view of this shape; a contiguous one has."""
+    type = value("x0", "float32[2,3]").type
+    call = {"call": "torch.Tensor.view(a0, (6,))", "types": ("float32[6]",)}
+    plain = one_node("torch_call", "float32[2,3]", "float32[6]", **call)
+    turned = replace(plain, graph=replace(plain.graph, inputs=(Input(Value("x0", type), layout=Layout.TRANSPOSED),)))
+    assert judge(plain).verdict is Verdict.OK
+    assert judge(turned).verdict is Verdict.INVALID
+
+
+def test_a_process_that_dies_costs_one_answer() -> None:
+    with Validity() as judge:
+        judge._child.kill()
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(
+            Verdict.DIED, f"the process ended with status {-signal.SIGKILL}"
+        )
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+
+
+@pytest.mark.exhaustive
+def test_a_case_that_does_not_end_costs_one_answer() -> None:
+    with Validity(seconds=1.0) as judge:
+        os.kill(judge._child.pid, signal.SIGSTOP)
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.TIMED_OUT, "no answer in 1 s")
+        assert not Verdict.TIMED_OUT.is_valid
+        judge._seconds = 60.0
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+
+
+def test_what_lies_in_the_users_folder_is_not_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("hashlib", "torch", "fuzzer"):
+        (tmp_path / f"{name}.py").write_text("import os\nos._exit(9)\n")
+    monkeypatch.chdir(tmp_path)
+    with Validity() as judge:
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+
+
+def test_rates_are_of_what_pytorch_was_asked(tmp_path: Path) -> None:
+    """Symbolic cases are asked about once per size; only cases of the normal profile are meant to stay finite."""
+    asked: list[Case] = []
+
+    class Judge:
+        def __enter__(self) -> Judge:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            return
+
+        def __call__(self, case: Case) -> Answer:
+            asked.append(case)
+            return Answer(Verdict.INVALID, "no") if len(asked) == 2 else Answer(Verdict.NOT_FINITE, "")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fuzzer.evaluation.generation.Validity", Judge)
+        report = run(Order(40, 2), ask_pytorch=True)
+    drawn = [generate(NumpySource(2, index)) for index in range(40)]
+    assert report.coverage.symbolic == sum(bool(case.graph.symbols) for case in drawn) > 0
+    assert [case_file.digest(case) for case in asked] == [
+        case_file.digest(i) for case in drawn for i in case.instances()
+    ]
+    assert report.valid_rate == (len(asked) - 1) / len(asked)
+    assert (report.finite_rate, report.invalid) == (0.0, (f"{asked[1].origin}: invalid: no",))
+
+
+@pytest.mark.parametrize(
+    ("attr", "name"),
+    [
+        (None, "None"),
+        (True, "True"),
+        ("sum", "sum"),
+        (-3, "int negative"),
+        (0, "int zero"),
+        (1, "int one"),
+        (2.5, "float positive"),
+        ((), "0 of "),
+        ((1, -2), "2 of int negative|int one"),
+        ((5,) * 9, "4 of int positive"),
+    ],
+)
+def test_value_classes(attr: object, name: str) -> None:
+    assert value_class(attr) == name  # type: ignore[arg-type]

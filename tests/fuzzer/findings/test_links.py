@@ -1,0 +1,102 @@
+"""Nothing of a finding's folder is read or copied through a link: it may have come from elsewhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from fuzzer.campaign.merge import merge
+from fuzzer.campaign.store import Store
+from fuzzer.cluster.collection import Granary
+from fuzzer.dashboard.data import gather
+from fuzzer.findings import record
+from generators import case_file
+from generators.graph import Invalid
+from generators.plain_file import LINK, NO_FILE, plain_files, read_plain
+
+PRIVATE = "what only the user may read"
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    path = tmp_path / "private"
+    path.write_text(PRIVATE)
+    return path
+
+
+def turned_into_a_link(path: Path, to: Path) -> Path:
+    path.unlink(missing_ok=True)
+    path.symlink_to(to)
+    return path
+
+
+def contents(folder: Path) -> str:
+    return "".join(path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file())
+
+
+READ = ["finding.json", "case.json", "tensors.safetensors", "ir-before.txt", "ir-after.txt", "onnx.json"]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_report_embeds_nothing_from_behind_a_link(saved: Path, private: Path, name: str) -> None:
+    link = turned_into_a_link(saved / name, private)
+    with pytest.raises(Invalid) as caught:
+        record.read(saved)
+    assert str(caught.value) == f"{link}: {LINK}"
+
+
+@pytest.mark.parametrize("name", ["ir-before.txt", "repro.py"])
+def test_the_dashboard_embeds_nothing_from_behind_a_link(saved: Path, tmp_path: Path, private: Path, name: str) -> None:
+    link = turned_into_a_link(saved / name, private)
+    shown = gather(tmp_path)
+    assert [row.detail for row in shown.findings] == [None]
+    assert f"{link}: {LINK}" in shown.unreadable
+
+
+@pytest.mark.parametrize("name", ["extra.txt", "repro.py", "finding.json"])
+def test_a_merge_copies_nothing_from_behind_a_link(saved: Path, tmp_path: Path, private: Path, name: str) -> None:
+    link = turned_into_a_link(saved / name, private)
+    with pytest.raises(Invalid) as caught:
+        merge([tmp_path], tmp_path / "into")
+    assert f"{link}: {LINK}" in str(caught.value)
+    assert not (tmp_path / "into").exists()
+
+
+def test_a_folder_that_is_a_link_is_no_finding(saved: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere-of-the-user"
+    saved.rename(elsewhere)
+    saved.symlink_to(elsewhere)
+    for read in (record.read, case_file.read):
+        with pytest.raises(Invalid, match=f"^{saved}: {LINK}$"):
+            read(saved)
+    with pytest.raises(Invalid, match=f"{saved}: {LINK}"):
+        merge([tmp_path], tmp_path / "into")
+
+
+def test_a_node_sends_nothing_from_behind_a_link(
+    saved: Path, tmp_path: Path, private: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path, None) as store:
+        store.save_state()
+    assert any(name.startswith("crashes/") for name in Granary(tmp_path).new()[0])
+    link = turned_into_a_link(saved / "extra.txt", private)
+    files, _ = Granary(tmp_path).new()
+    assert [name for name in files if name.startswith("crashes/")] == []
+    assert capsys.readouterr().err == f"{saved} stays here: {link}: {LINK}\n"
+
+
+def test_a_merged_finding_is_known_to_the_store_at_once(saved: Path, tmp_path: Path) -> None:
+    """So that a campaign that takes it over while its workers save findings does not save it a second time."""
+    doc = record.read(saved).doc
+    with Store(tmp_path / "into", 2) as store:
+        assert [store.take_over(saved, doc), store.take_over(saved, doc)] == [True, False]
+        assert set(store.findings) == set(store._known_docs) == {doc.signature}
+        assert plain_files(store.crashes / doc.slug) == plain_files(saved)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match=NO_FILE):
+        read_plain(tmp_path / "pipe")

@@ -1,0 +1,94 @@
+"""What a machine can do with a lane, on machines that are not here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
+from fuzzer.lanes.base.availability import (
+    CompileOnly,
+    Machine,
+    Missing,
+    Runnable,
+    availability,
+    available,
+    checker_of,
+    node_package,
+)
+from fuzzer.lanes.target_table import TARGET_LANES
+from fuzzer.system.devices import Device
+from oracles.lane import Params
+from oracles.targets import TARGETS as ROWS
+from oracles.targets import TARGETS_BY_NAME, Runs, family_of
+
+LANES = {lane.target: lane for lane in TARGET_LANES}
+
+
+def machine(*programs: str, cpu: str = "", gpus: int = 0, package: Path | None = None) -> Machine:
+    return Machine(
+        lambda name: f"/bin/{name}" if name in programs else None,
+        lambda: frozenset(cpu.split()),
+        lambda: tuple(Device(f"GPU-{number}") for number in range(gpus)),
+        lambda name, node: package,
+    )
+
+
+def test_the_first_checker_that_is_installed() -> None:
+    (clang,) = TARGETS_BY_NAME["opencl"].written.checkers
+    assert availability(LANES["opencl"], machine("clang")) == CompileOnly("nothing here runs its code", clang)
+    unchecked = "nothing here runs its code, and no clang on PATH looks at it"
+    assert availability(LANES["opencl"], machine()) == CompileOnly(unchecked, None)
+    both = checker_of(TARGETS_BY_NAME["wasm32"], machine("node", "wasm-validate"))
+    assert both is not None
+    assert both.program == "wasm-validate"
+
+
+def test_node_reads_wgsl_with_its_package_only() -> None:
+    assert checker_of(TARGETS_BY_NAME["webgpu"], machine("node")) is None
+    found = checker_of(TARGETS_BY_NAME["webgpu"], machine("node", package=Path("index.js")))
+    assert found is not None
+    assert found.package == "webgpu"
+
+
+def test_a_package_of_node_lies_beside_it(tmp_path: Path) -> None:
+    entry = tmp_path / "lib/node_modules/webgpu/index.js"
+    entry.parent.mkdir(parents=True)
+    entry.touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/node").touch()
+    assert node_package("webgpu", str(tmp_path / "bin/node")) == entry
+    assert node_package("none-of-that-name", str(tmp_path / "bin/node")) is None
+
+
+def test_a_gpu_without_its_compiler_runs_nothing() -> None:
+    lane = LANES["cuda"]
+    assert availability(lane, machine("nvcc", gpus=1)) == Runnable()
+    assert availability(lane, machine(gpus=1)) == CompileOnly("no nvcc on PATH for the GPU's code", None)
+
+
+def test_only_the_model_itself_goes_where_nothing_but_inputs_is_taken() -> None:
+    for target in ("c-asan", "cuda", "wasm32"):
+        reason = Missing("only the model itself is taken there, with its parameters in it")
+        here = machine("gcc", "nvcc", gpus=1)
+        assert availability(replace(LANES[target], params=Params.INPUTS), here) == reason
+        assert availability(replace(LANES[target], variant="gradient"), here) == reason
+
+
+def test_campaigns_leave_out_what_is_missing() -> None:
+    left = {lane.target for lane in SAMPLED_LANES} - {lane.target for lane in available(SAMPLED_LANES, machine())}
+    assert left == {row.name for row in ROWS if row.cpu or row.compilers} - {"c"}
+
+
+def test_a_lane_that_links_a_library_needs_a_compiler() -> None:
+    library = replace(TVM_LANES[0], as_library=True)
+    assert availability(library, machine()) == Missing("none of gcc, cc is on PATH")
+    assert availability(library, machine("cc")) == Runnable()
+
+
+def test_a_row_runs_here_or_says_what_looks_at_it() -> None:
+    for row in ROWS:
+        assert (row.written is not None) == (row.runs in (Runs.ON_A_DEVICE, Runs.NOWHERE)), row.name
+        assert (row.config["kind"] == "c") == bool(row.compilers), row.name
+        assert TARGETS_BY_NAME[family_of(row.name)].config["kind"] == row.config["kind"], row.name
+    assert len(TARGETS_BY_NAME) == len(ROWS)

@@ -1,0 +1,184 @@
+"""Titles: what is wrong, in words that people who work on TVM use."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from fakes import TVM, TVM_C, TVM_ONNX
+from graphs_by_hand import case_of
+from records import record
+
+from fuzzer.findings.record import Record
+from fuzzer.report import wording
+from fuzzer.signature.blame import NOBODY, Blame, Place, Releases, Verdict
+from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
+from oracles.lane import Importer, LaneSpec, Pipeline
+from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
+
+CONV = case_of(
+    {"x0": "float32[1,1,4,4]", "w0": "float32[1,1,1,1]"}, [("v0", "conv2d", "x0 w0"), ("v1", "relu", "v0")], "v1"
+)
+OURS = case_of({"x0": "float32[2,3]", "x1": "float32[]"}, [("v0", "pow_scalar", "x0", {"exponent": 2})], "v0")
+FAILED = Raised(Stage.COMPILE, "tvm.error.InternalError", "Check failed: a == b (1 vs. 2) : they differ")
+IN_PASS = Blame(Place.PASS, "relu", "FuseOps")
+FX = replace(TVM, importer=Importer.FX)
+CUDA = replace(TVM, target="cuda")
+
+
+def told(
+    kind: Kind, evidence: Evidence, lane: LaneSpec = TVM, blame: Blame = NOBODY, stage: Stage | None = None
+) -> str:
+    return wording.title(record(CONV, kind, lane, evidence, blame=blame))
+
+
+OPS = "`F.conv2d` + `torch.relu`"
+WHY = "Check failed: a == b (1 vs. 2) : they differ"
+BUG = "[Bug][Relax]"
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        (told(Kind.WRONG_VALUE, Mismatch(0, "1", "2")), f"{BUG} {OPS} gives wrong values"),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=IN_PASS),
+            f"{BUG} {OPS} after `FuseOps` gives wrong values",
+        ),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_C, Blame(Place.CODEGEN)),
+            f"[Bug][Codegen][C] {OPS} gives wrong values (target c)",
+        ),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), CUDA, Blame(Place.CODEGEN)),
+            f"[Bug][Codegen][CUDA] {OPS} gives wrong values (target cuda)",
+        ),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_ONNX, Blame(Place.FRONTEND, "", "Conv")),
+            f"[Bug][Relax][Frontend][ONNX] {OPS} gives wrong values",
+        ),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.RUNTIME)),
+            f"[Bug][Relax][VM] {OPS} gives wrong values",
+        ),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.PASS, "", "tirx.Simplify")),
+            f"[Bug][TIR] {OPS} after `tirx.Simplify` gives wrong values",
+        ),
+        (
+            told(Kind.WRONG_DTYPE, Mismatch(0, "float32", "int64"), replace(TVM, pipeline=Pipeline.ZERO)),
+            f"{BUG} {OPS} gives int64 instead of float32 (pipeline zero)",
+        ),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), math.nan, 0.5, 0.0, 0.0))),
+            f"{BUG} {OPS} gives 0.5 instead of NaN",
+        ),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), 1.0, -math.inf, 0.0, 0.0))),
+            f"{BUG} {OPS} gives -inf instead of 1",
+        ),
+        (told(Kind.WRONG_SHAPE, Mismatch(0, "[]", "[1]")), f"{BUG} {OPS} gives shape [1] instead of []"),
+        (
+            told(Kind.UNSTABLE, Mismatch(0, "1", "2"), replace(TVM, passes=("ConvertLayout-packed",))),
+            f"{BUG} {OPS} gives different results in two runs on the same input (ConvertLayout)",
+        ),
+        (told(Kind.INTERNAL_ERROR, FAILED), f"{BUG} Compiling {OPS} fails: {WHY}"),
+        (told(Kind.INTERNAL_ERROR, FAILED, blame=IN_PASS), f"{BUG} `FuseOps` on {OPS} fails: {WHY}"),
+        (
+            told(Kind.REJECTED, Raised(Stage.IMPORT, "KeyError", "'main'"), FX),
+            f"[Bug][Relax][Frontend][Torch] `from_fx` on {OPS} fails: KeyError: 'main'",
+        ),
+        (
+            told(Kind.REJECTED, Raised(Stage.TRANSFORM, "E", ""), replace(TVM, passes=("ConvertLayout-packed",))),
+            f"{BUG} `ConvertLayout` on {OPS} fails: E",
+        ),
+        (
+            told(Kind.DIED, Died(Stage.RUN, Cause.SIGNAL, 11)),
+            f"{BUG} Running compiled {OPS} ends the process (SIGSEGV)",
+        ),
+        (told(Kind.OUT_OF_MEMORY, Died(Stage.COMPILE, Cause.MEMORY, 9)), f"{BUG} Compiling {OPS} takes all memory"),
+        (told(Kind.TIMED_OUT, TimedOut(Stage.COMPILE, 60.0)), f"{BUG} Compiling {OPS} does not come to an end"),
+        (
+            told(Kind.ILL_FORMED, IllFormed("import", "E", "no")),
+            f"[Bug][Relax][Frontend][Torch] `from_exported_program` gives an ill-formed module for {OPS}",
+        ),
+        (
+            told(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no")),
+            f"{BUG} The module is ill-formed after `FuseOps` of {OPS}",
+        ),
+        (
+            told(Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.DIED)),
+            f"{BUG} `relax.analysis.well_formed` accepts an ill-formed module (an argument less)",
+        ),
+        (
+            told(Kind.ALIASED_OUTPUT, SideEffect((), ((0, "x0"),))),
+            f"{BUG} Compiled {OPS} returns a tensor that shares memory with its input",
+        ),
+        (told(Kind.MODIFIED_INPUT, SideEffect(("x0",))), f"{BUG} Compiled {OPS} overwrites its input"),
+        (
+            told(Kind.BLOAT, Excess(Quantity.LIBRARY, 14_700_000, 1_470_000.0, "the parameters")),
+            f"{BUG} Compiling {OPS} gives 14.7 MB of library, 10.0 times what is ample",
+        ),
+        (told(Kind.SLOW, Excess(Quantity.TIME, 20.0, 1.0, "x")), f"{BUG} Compiling {OPS} takes too long"),
+    ],
+)
+def test_titles(title: str, expected: str) -> None:
+    assert title == expected
+
+
+def test_operators_are_called_as_their_source_calls_them() -> None:
+    graph = case_of(
+        {"x0": "float32[2,3]"},
+        [("v0", "neg:method", "x0"), ("v1", "pow_scalar", "v0", {"exponent": 2})],
+        "v1",
+    ).graph
+    assert [wording.called(graph, node) for node in graph.nodes] == ["Tensor.neg", "v0 ** 2"]
+
+
+@pytest.mark.parametrize(("ops", "rest"), [(3, ""), (4, " and 1 more operator"), (5, " and 2 more operators")])
+def test_of_many_operators_three_are_named(ops: int, rest: str) -> None:
+    names = ["neg", "relu", "tanh", "sin", "cos"][:ops]
+    calls = [(f"v{at}", name, f"v{at - 1}" if at else "x0") for at, name in enumerate(names)]
+    case = case_of({"x0": "float32[2]"}, calls, f"v{ops - 1}")
+    shown = wording.operators(record(case, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2")))
+    assert shown == f"`torch.neg` + `torch.relu` + `torch.tanh`{rest}"
+
+
+def test_a_long_title_ends_between_words() -> None:
+    title = told(Kind.REJECTED, Raised(Stage.COMPILE, "E", "word " * 100))
+    assert len(title) <= wording.TITLE
+    assert title.endswith(" word ...")
+
+
+def releases(**verdicts: Verdict) -> Record:
+    told = tuple((name.replace("_", ".")[1:], verdict) for name, verdict in verdicts.items())
+    return record(CONV, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), releases=Releases(told))
+
+
+@pytest.mark.parametrize(
+    ("record", "sentence"),
+    [
+        (releases(v0_27=Verdict.FAILS), ""),
+        (releases(v0_26=Verdict.FAILS, v0_27=Verdict.FAILS), "All releases that were run fail: 0.26, 0.27."),
+        (
+            releases(v0_25=Verdict.PASSES, v0_26=Verdict.NOT_RUN, v0_27=Verdict.FAILS),
+            "By the releases that were run, it was introduced in 0.27.",
+        ),
+        (
+            releases(v0_26=Verdict.FAILS, v0_27=Verdict.PASSES),
+            "By the releases that were run, it was fixed in 0.27.",
+        ),
+        (
+            releases(v0_26=Verdict.OTHERWISE, v0_27=Verdict.FAILS),
+            "Releases fare differently: 0.26 fails otherwise, 0.27 fails.",
+        ),
+    ],
+)
+def test_releases_in_one_sentence(record: Record, sentence: str) -> None:
+    assert wording.released(record) == sentence
+
+
+def test_what_others_get_wrong_is_not_tagged_relax() -> None:
+    told = record(CONV, Kind.REJECTED, TVM, Raised(Stage.EXPORT, "E", "no way"), component=Component.EXPORTER)
+    assert wording.title(told) == f"[Bug][torch export] Exporting {OPS} fails: no way"

@@ -1,0 +1,68 @@
+"""What an outcome says about the GPU that it was seen on: every error of CUDA, in everybody's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzzer.lanes.fake_device import ERRORS, NO_DEVICE, Speaker, said
+from fuzzer.signature import Harm, harm_of, recognise
+from oracles.outcome import Cause, Died, Raised, Ran, Skipped, Stage, TimedOut
+
+BROKEN = (214, 220)
+
+
+def raised(error: Exception) -> Raised:
+    return Raised(Stage.RUN, f"{type(error).__module__}.{type(error).__qualname__}", str(error))
+
+
+@pytest.mark.parametrize("speaker", Speaker)
+def test_every_error_is_seen_and_none_is_taken_for_a_plain_no(speaker: Speaker) -> None:
+    heard = [code for code in ERRORS if ERRORS[code].sticky or speaker is not Speaker.MUTE]
+    expected = {code: Harm.DEVICE if code in BROKEN else Harm.WORKER for code in heard}
+    assert {code: harm_of(recognise(raised(said(ERRORS[code], speaker)))) for code in heard} == expected
+
+
+def test_what_is_not_there_is_no_word_on_the_hardware() -> None:
+    assert harm_of(raised(said(NO_DEVICE, Speaker.RUNTIME))) is Harm.WORKER
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.15 GiB",
+        "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm(...)`",
+        "cuDNN error: CUDNN_STATUS_EXECUTION_FAILED",
+        "CUDAError: cuModuleLoadData(&(module_[device_id]), data_.c_str()) failed with error: CUDA_ERROR_INVALID_IMAGE",
+        "CUDA error: device kernel image is invalid\nCUDA kernel errors might be asynchronously reported",
+    ],
+)
+def test_other_words_for_an_error_of_a_process(message: str) -> None:
+    assert harm_of(Raised(Stage.RUN, "RuntimeError", message)) is Harm.WORKER
+    assert harm_of(Died(Stage.RUN, Cause.SIGNAL, 6, f"terminate called\n  what():  {message}\n")) is Harm.WORKER
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, GPU has fallen off the bus.",
+        "Unable to determine the device handle for GPU 0000:3B:00.0: GPU is lost.  Reboot the system",
+    ],
+)
+def test_the_drivers_words_for_a_gpu_that_is_gone(log: str) -> None:
+    assert harm_of(Died(Stage.RUN, Cause.EXIT, 1, log)) is Harm.DEVICE
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Ran(()),
+        TimedOut(Stage.RUN, 60.0),
+        Died(Stage.COMPILE, Cause.SIGNAL, 11, "Fatal Python error: Segmentation fault"),
+        Skipped("no C compiler on PATH"),
+        Raised(Stage.COMPILE, "tvm.error.InternalError", "Check failed: (x == y) is false: Cannot find cuda pipeline"),
+        Raised(Stage.RUN, "ValueError", "out of memory"),
+        Raised(Stage.IMPORT, "AssertionError", "Unsupported function types ['cudnn_convolution.default']"),
+    ],
+)
+def test_what_has_nothing_to_do_with_cuda(outcome: Ran | TimedOut | Died | Skipped | Raised) -> None:
+    assert harm_of(outcome) is Harm.NONE

@@ -1,0 +1,178 @@
+"""Different bugs have different identities, whatever their stage, blame and number of calls.
+
+Two recorded failures are different bugs where people put them in different files of records/ (recording.py). They stay
+different where something is changed that has nothing to do with which bug they are: the stage at which both show, what
+both are blamed on in the same way, and how many calls stand before the one that fails. One failure that is blamed on
+two things is two bugs, and so is one failure of two compilers or of two exporters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+from recording import Seen, paths, read
+
+from fuzzer.lanes import EVERY_LANE
+from fuzzer.signature import Signature, named, signature_of, twins
+from fuzzer.signature.blame import NOBODY, Blame, Place
+from generators.graph import Case, DType, Node, TensorType, Value
+from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.lane import Importer, LaneSpec, is_relay
+from oracles.outcome import Cause, Died, Stage
+
+BUGS = {path.stem: read(path) for path in paths()}
+FIRST = {name: bug.seen[0] for name, bug in BUGS.items()}
+TOLD_BY_THE_CASE = {name: seen for name, seen in FIRST.items() if seen.signature.needs_ops}
+"""No message identifies these: wrong results, deaths, messages from anywhere."""
+
+
+def collisions(signatures: Iterable[tuple[str, Signature]]) -> list[tuple[str, str]]:
+    """Of different bugs, those that would be one finding. Unwritten memory is one bug, however it shows."""
+    found, first = [], {}
+    for bug, signature in signatures:
+        one = replace(signature, kind=Kind.WRONG_VALUE) if twins(signature.kind, Kind.WRONG_VALUE) else signature
+        other = first.setdefault(one.id, bug)
+        found += [(other, bug)] if other != bug else []
+    return found
+
+
+def final(seen: Seen, blame: Blame, calls: int, stage: Stage | None = None) -> Signature:
+    """As if it had been found with so many calls before its own."""
+    coarse = replace(signature_of(seen.finding), stage=stage or seen.stage)
+    return named(replace(coarse, where=seen.where, by=seen.by), after(seen.case, calls), blame)
+
+
+def after(case: Case, calls: int) -> Case:
+    """The first call of the case reads what a chain of so many others gives."""
+    if not calls:
+        return case
+    scalar = TensorType(DType.FLOAT32, ())
+    chain = [Node("neg", (f"c{i - 1}",) if i else (), {}, (Value(f"c{i}", scalar),)) for i in range(calls)]
+    first, *others = case.graph.nodes
+    joined = replace(first, args=(*first.args, chain[-1].results[0].name))
+    return replace(case, graph=replace(case.graph, nodes=(*chain, joined, *others)))
+
+
+def last_call(seen: Seen) -> str:
+    return seen.calls[-1].op if seen.calls else ""  # a message tells what it is
+
+
+BLAMES: dict[str, Callable[[str], Blame]] = {
+    "nobody": lambda op: NOBODY,
+    "a converter": lambda op: Blame(Place.FRONTEND, op, f"_{op}"),
+    "a frontend": lambda op: Blame(Place.FRONTEND, op),
+    "one pass": lambda op: Blame(Place.PASS, op, "ConvertLayout"),
+    "one pass, and no operator": lambda op: Blame(Place.PASS, "", "ConvertLayout"),
+    "no pass that is known": lambda op: Blame(Place.PASS, op),
+    "a legalization": lambda op: Blame(Place.LEGALIZATION, op, f"relax.{op}"),
+    "all legalizations": lambda op: Blame(Place.LEGALIZATION, op, "LegalizeOps"),
+    "all legalizations, and no operator": lambda op: Blame(Place.LEGALIZATION, "", "LegalizeOps"),
+    "code of an operator": lambda op: Blame(Place.CODEGEN, op, "target.build.llvm"),
+    "all code": lambda op: Blame(Place.CODEGEN, "", "target.build.llvm"),
+    "the runtime": lambda op: Blame(Place.RUNTIME, op),
+    "the runtime, and no operator": lambda op: Blame(Place.RUNTIME),
+}
+"""How blame may name what it found, by the operator that fails."""
+
+
+def test_there_are_enough_of_both_sorts() -> None:
+    assert len(TOLD_BY_THE_CASE) >= 50
+    assert len(BUGS) - len(TOLD_BY_THE_CASE) >= 100
+
+
+def test_every_two_recorded_failures_of_different_bugs_differ() -> None:
+    assert collisions((name, seen.signature) for name, bug in BUGS.items() for seen in bug.seen) == []
+
+
+def test_a_bug_that_its_message_tells_never_counts_as_a_sighting_of_another() -> None:
+    """Where Python did not tell the class of a converter of ONNX, a failure may be any converter's."""
+    told = {name: seen.signature for name, seen in FIRST.items() if name not in TOLD_BY_THE_CASE}
+    by_message = {name: found for name, found in told.items() if ":_impl_v" not in found.frame}
+    assert len(by_message) >= len(told) - 2
+    pairs = [pair for pair in combinations(by_message, 2) if by_message[pair[0]].same_failure(by_message[pair[1]])]
+    assert pairs == []
+
+
+@pytest.mark.parametrize("blamed_on", BLAMES)
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_they_differ_where_all_are_blamed_alike(blamed_on: str, calls: int) -> None:
+    blame = BLAMES[blamed_on]
+    found = {name: final(seen, blame(last_call(seen)), calls) for name, seen in TOLD_BY_THE_CASE.items()}
+    assert collisions(found.items()) == []
+
+
+@pytest.mark.parametrize("blamed_on", ["nobody", "one pass, and no operator", "code of an operator", "a frontend"])
+@pytest.mark.parametrize("stage", list(Stage))
+def test_they_differ_where_all_show_at_one_stage(blamed_on: str, stage: Stage) -> None:
+    found = {name: final(seen, BLAMES[blamed_on](last_call(seen)), 0, stage) for name, seen in FIRST.items()}
+    assert collisions(found.items()) == []
+
+
+@pytest.mark.parametrize("blamed_on", ["nobody", "one pass, and no operator"])
+def test_they_differ_from_those_that_need_more_calls(blamed_on: str) -> None:
+    """Where the case decides, another wiring is another bug."""
+    blame = BLAMES[blamed_on]
+    found = [
+        (f"{name} after {calls}", final(seen, blame(last_call(seen)), calls))
+        for name, seen in TOLD_BY_THE_CASE.items()
+        for calls in (0, 1, 2)
+    ]
+    assert collisions(found) == []
+
+
+@pytest.mark.parametrize("name", sorted(TOLD_BY_THE_CASE))
+def test_one_failure_that_is_blamed_on_two_things_is_two_bugs(name: str) -> None:
+    seen = TOLD_BY_THE_CASE[name]
+    named_things = {what: final(seen, blame(last_call(seen)), 0) for what, blame in BLAMES.items()}
+    blamed = {what: found for what, found in named_things.items() if found.blamed}
+    twice = [
+        (one, other)
+        for one, other in combinations(blamed, 2)
+        if blamed[one].blamed != blamed[other].blamed and blamed[one].same_bug(blamed[other])
+    ]
+    assert twice == []
+    assert len({found.blamed for found in blamed.values()}) >= 8
+
+
+# --- one failure of two products
+
+DEATH = Died(Stage.EXPORT, Cause.SIGNAL, 11)
+MISMATCH = Mismatch(0, "a", "b")
+
+
+def lane(wanted: Callable[[LaneSpec], bool]) -> LaneSpec:
+    return next(each for each in EVERY_LANE if wanted(each))
+
+
+EXPORTERS = {
+    "torch.export": lane(lambda each: each.importer is Importer.EXPORT),
+    "torch.onnx": lane(lambda each: each.importer is Importer.ONNX),
+    "torch.onnx through dynamo": lane(lambda each: each.importer is Importer.ONNX_DYNAMO),
+}
+COMPILERS = {
+    "Relax": lane(lambda each: each.importer is Importer.ONNX and not is_relay(each)),
+    "Relay": lane(lambda each: each.importer is Importer.ONNX and is_relay(each)),
+}
+
+
+@pytest.mark.parametrize("evidence", [DEATH, MISMATCH], ids=["died", "wrong"])
+@pytest.mark.parametrize(
+    ("component", "products"),
+    [(Component.EXPORTER, EXPORTERS), (Component.TVM, COMPILERS)],
+    ids=["exporters", "compilers"],
+)
+def test_one_operator_that_two_products_get_wrong_is_two_bugs(
+    evidence: Died | Mismatch, component: Component, products: dict[str, LaneSpec]
+) -> None:
+    kind = Kind.DIED if isinstance(evidence, Died) else Kind.WRONG_VALUE
+    case = FIRST[next(iter(TOLD_BY_THE_CASE))].case
+    found = {}
+    for product, of in products.items():
+        coarse = signature_of(Finding(kind, component, of, Stage.RUN, evidence))
+        found[product] = named(replace(coarse, where="onnx"), case)
+    assert collisions(found.items()) == []
+    assert not any(one.same_failure(other) for one, other in combinations(found.values(), 2))
+    assert not any(other.same_failure(one) for one, other in combinations(found.values(), 2))

@@ -1,0 +1,231 @@
+"""Identity of failures that are written by hand here; test_records.py has recorded ones."""
+
+from dataclasses import replace
+
+import pytest
+
+from fuzzer.lanes import TVM_LANES
+from fuzzer.lanes.target_table import TARGET_LANES
+from fuzzer.signature import Signature, meaningful, plain_function, recognise, signature_of, skeleton
+from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect
+from oracles.outcome import Cause, Died, Frame, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut, Unsupported
+
+
+def finding(evidence: Raised | Died | TimedOut | Mismatch, kind: Kind = Kind.REJECTED) -> Finding:
+    return Finding(kind, Component.TVM, TVM_LANES[0], Stage.IMPORT, evidence)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x has shape (2, 3)", "x has shape (17, 1, 4)"),
+        ("expected float32, got T.int64", "expected float64, got bool"),
+        (
+            "Type 'tensor(int8)' of input parameter (x0) of operator (Asin) in node (/Asin) is invalid.",
+            "Type 'tensor(bool)' of input parameter (/Cast_1) of operator (Tan) in node (/Tan_3) is invalid.",
+        ),
+        ("Invalid layout B@A", "Invalid layout ?"),
+        ("Invalid layout =?@B", "Invalid layout <>EDB"),
+        ("Invalid SLayout:can't find u in source", "Invalid SLayout:can't find N in source"),
+        ("We don't have an op for aten::bitwise_or but", "We don't have an op for aten::eq but"),
+        ("R.add(lv7) (Type of R.Tensor((9, 1), dtype='i'))", "R.add(gv3) (Type of R.Tensor((1,), dtype='f'))"),
+        ("at 0x7f00aa", "at 0xdeadbeef"),
+        (
+            'error: value has to be scalar\n --> <str>:9:63\n    |  \n 9 | lv = R.equal(lv8, R.const("inf"))',
+            'error: value has to be scalar\n --> <str>:18:50\n     |  \n 18 | lv7 = R.const("nan")',
+        ),
+        ("R.add(args_0, _local_scalar_dense) fails", "R.add(x1, _local_scalar_dense_1) fails"),
+        ("R.add(p_m0_bias_ih_l0, lv6)", "R.add(b_w3, gv1)"),
+        (
+            "Compilation error:\n/tmp/a/lib0.c:3:1: error: 'inff' undeclared; did you mean x\n more",
+            "Compilation error:\n/tmp/b/lib0.c:99:1: error: 'inf' undeclared\n other",
+        ),
+        ("operator (Not) in node (/Not): parameter (x0)", "operator (Not) in node (/b/Not_2): parameter (/Less_0)"),
+        (
+            "LLVM module verification failed:\nInvalid operand\n %1 = fcmp oeq",
+            "LLVM module verification failed:\nInvalid operand\n %9 = fcmp one",
+        ),
+        ('ir.Op(span=None, name="relax.add", args=(f(x),)) fails', 'ir.Op(name="relax.add") fails'),
+        (
+            'Expected a boolean, but received T.te.tensor_load(metadata["te.Tensor"][0], ax0, ax1)\n'
+            "# Metadata omitted. Use show_meta=True in script() method to show it. of type T.int64",
+            "Expected a boolean, but received T.te.tensor_load(x0(1), ax0) of type T.uint8",
+        ),
+        (
+            "CodeGenVM cannot emit this.\nOffending call:\nR.add(alloc, alloc1)",
+            'CodeGenVM cannot emit this.\nOffending call:\nR.add(alloc, metadata["ir.GenericConst"][0])\n'
+            "# Metadata omitted. Use show_meta=True in script() method to show it.",
+        ),
+        (
+            "The buffer sum has dtype T.int64. The function is # from tvm.script import tirx as T\n\n"
+            '@T.prim_func(s_tir=True)\ndef avg_pool2d_kernel(lv_ptr: T.handle("int64", "global")):\n    pass',
+            "The buffer sum has dtype T.int64. The function is # from tvm.script import tirx as T\n\n"
+            '@T.prim_func(s_tir=True)\ndef avg_pool2d_kernel(pool_avg_ptr: T.handle("int64", "global"), x0: ',
+        ),
+        (
+            'extent 0 for target {"kind":"llvm","keys":["cpu"],"host":{"kind":"llvm"},"opt-level":0}',
+            'extent 0 for target {"kind":"llvm","keys":["cpu"],"mtriple":"x86_64-linux-gnu"}',
+        ),
+    ],
+)
+def test_same_bug_same_skeleton(one: str, other: str) -> None:
+    assert skeleton(one) == skeleton(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("CodeGenVM cannot emit relax.trunc", "CodeGenVM cannot emit relax.erfinv"),
+        ("Unresolved call tirx.fabs", "Unresolved call tirx.erf"),
+        ("x and y must have the same dtype", "x and y must have the same shape"),
+        ('for target {"kind":"llvm"} fails in FuseOps', 'for target {"kind":"llvm"} fails in FoldConstant'),
+    ],
+)
+def test_other_bug_other_skeleton(one: str, other: str) -> None:
+    assert skeleton(one) != skeleton(other)
+
+
+def test_frames_name_the_innermost_cpp_and_python_functions() -> None:
+    frames = [
+        Frame("site-packages/tvm/relax/frontend/torch/base_fx_graph_translator.py", 10, "_conv2d_impl"),
+        Frame("site-packages/tvm/relax/block_builder.py", 5, "emit"),
+        Frame("/project/src/relax/op/op_common.h", 7, "tvm::Type tvm::relax::Infer<tvm::Call>(const tvm::Call&)"),
+        Frame("/project/3rdparty/tvm-ffi/include/tvm/ffi/function.h", 1, "void tvm::ffi::Call()"),
+    ]
+    assert meaningful(frames) == "op_common.h:tvm::relax::Infer < base_fx_graph_translator.py:_conv2d_impl"
+    assert meaningful([]) == ""
+
+
+def test_plain_function() -> None:
+    assert plain_function("virtual void tvm::A<B<C>>::Visit_(const D*, E&) const") == "tvm::A::Visit_"
+    assert plain_function("_impl_v13") == "_impl_v13"
+
+
+@pytest.mark.parametrize(
+    ("type_name", "message"),
+    [
+        ("AssertionError", "Unsupported function types ['amax.default']"),
+        ("AssertionError", "as_strided with non-contiguous stride is not supported"),
+        ("TypeError", "Got unsupported ScalarType BFloat16"),
+        ("ValueError", "Unsupported data type for model parameters: torch.complex64"),
+        ("ValueError", "conversion of scaled_dot_product_attention is not implemented"),
+        ("tvm.error.InternalError", "Check failed: group_norm: only support float32 and float16 for now"),
+    ],
+)
+def test_a_plain_no_is_a_refusal_on_export_and_import_and_an_internal_error_later(type_name: str, message: str) -> None:
+    later = {Stage.VERIFY, Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD, Stage.RUN}
+    for stage in (Stage.EXPORT, Stage.IMPORT):
+        assert recognise(Raised(stage, type_name, message)) == Unsupported(stage, message)
+    for stage in later:
+        assert recognise(Raised(stage, type_name, message)) == Raised(stage, type_name, message)
+
+
+def test_what_fails_in_the_code_generator_is_no_refusal_whatever_it_says() -> None:
+    """It was counted as a feature that is not there."""
+    raised = Raised(Stage.RUN, "tvm.error.InternalError", "vectorized store to bool is not supported")
+    assert recognise(raised) == raised
+
+
+@pytest.mark.parametrize(
+    ("type_name", "message"),
+    [
+        ("NotImplementedError", "anything"),
+        ("tvm.error.OpNotImplemented", "The following operators are not supported"),
+        ("onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented", "Could not find an implementation for Erf(13)"),
+        ("torch._dynamo.exc.Unsupported", "Data-dependent branching"),
+        ("tvm.error.InternalError", "CodeGenWebGPU: do not support i64"),
+        ("tvm.error.InternalError", "Operator relax.erf gradient: FPrimalGradient has not been registered"),
+    ],
+)
+def test_a_type_that_says_no_and_a_stated_limit_are_refusals_at_every_stage(type_name: str, message: str) -> None:
+    for stage in Stage:
+        assert recognise(Raised(stage, type_name, message)) == Unsupported(stage, message)
+
+
+def test_torch_compile_calls_the_importer_while_it_compiles() -> None:
+    raised = Raised(Stage.COMPILE, "AssertionError", "Unsupported function types ['amax.default']")
+    importer = Frame("tvm/relax/frontend/torch/fx_translator.py", 9, "from_fx")
+    backend = Frame("tvm/relax/frontend/torch/dynamo.py", 9, "_relax_backend")
+    assert isinstance(recognise(replace(raised, frames=(backend, importer))), Unsupported)
+    assert recognise(replace(raised, frames=(backend,))) == replace(raised, frames=(backend,)), "what TVM compiles then"
+
+
+def test_deaths_and_wrong_results_are_told_apart_by_operators_only() -> None:
+    one = signature_of(finding(Died(Stage.RUN, Cause.SIGNAL, 11, "free(): invalid pointer"), Kind.DIED))
+    other = signature_of(finding(Died(Stage.RUN, Cause.SIGNAL, 6, "munmap_chunk()"), Kind.DIED))
+    assert one == other
+    assert replace(one, ops=("conv2d",)).id != replace(one, ops=("bmm",)).id
+    assert replace(one, ops=("conv2d",)).same_failure(other)
+
+
+def test_garbage_that_stays_is_the_same_failure_as_garbage_that_changes() -> None:
+    wrong, unstable = (Signature(kind, Component.TVM, Stage.RUN) for kind in (Kind.WRONG_VALUE, Kind.UNSTABLE))
+    assert wrong.same_failure(unstable)
+    assert unstable.same_failure(wrong)
+    assert not wrong.same_failure(replace(wrong, kind=Kind.WRONG_SHAPE))
+
+
+def test_id_is_stable() -> None:
+    """A change here renames every finding that users have."""
+    known = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN, ops=("squeeze", "linear"), where="export")
+    assert known.id == "0cbcb259b08a"
+
+
+def test_what_a_lane_is_held_against_is_part_of_its_identity_where_it_is_not_pytorch() -> None:
+    def signature(kind: Kind = Kind.WRONG_VALUE, **more: str) -> Signature:
+        return signature_of(finding(Mismatch(0, "a", "b", **more), kind))  # type: ignore[arg-type]
+
+    assert signature().against == ""
+    beside = signature(against="relax-export-llvm", by="pipeline zero")
+    assert (beside.against, beside.by) == ("its plain sibling", "")  # what it is wrong by is known when it is reduced
+    assert replace(beside, by="pipeline zero").id != beside.id
+    assert replace(beside, by="pipeline zero").same_failure(beside)
+    assert beside.id != signature().id
+    assert not beside.same_failure(signature())
+    assert signature(against="torch.autograd").against == "torch.autograd"
+    for kind in (Kind.UNSTABLE, Kind.NONDETERMINISTIC):  # the kind says it
+        assert signature(kind, against="the first run").against == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (IllFormed("FuseOps", "E", "x is 3"), IllFormed("FuseOps", "E", "x is 7"), True),
+        (IllFormed("FuseOps", "E", "no"), IllFormed("FuseTIR", "E", "no"), False),
+        (Mutant("a shape", MutantFate.RAISED, "1"), Mutant("a shape", MutantFate.RAISED, "2"), True),
+        (Mutant("a shape", MutantFate.RAISED), Mutant("a dtype", MutantFate.RAISED), False),
+        (Mutant("a shape", MutantFate.RAISED), Mutant("a shape", MutantFate.DIED), False),
+        (SideEffect(modified=("x0",)), SideEffect(modified=("x1",)), True),
+        (Excess(Quantity.LIBRARY, 2, 1, "a"), Excess(Quantity.LIBRARY, 9, 3, "a"), True),
+        (Excess(Quantity.LIBRARY, 2, 1, "a"), Excess(Quantity.CONSTANTS, 2, 1, "a"), False),
+    ],
+)
+def test_other_evidence_has_its_identity(one: Evidence, other: Evidence, same: bool) -> None:
+    ids = {signature_of(finding(evidence, Kind.ILL_FORMED)).id for evidence in (one, other)}  # type: ignore[arg-type]
+    assert (len(ids) == 1) is same
+
+
+def test_outputs_that_are_inputs_are_one_finding_whatever_operators_amount_to_an_identity() -> None:
+    assert not Signature(Kind.ALIASED_OUTPUT, Component.TVM, Stage.RUN).needs_ops
+    assert Signature(Kind.MODIFIED_INPUT, Component.TVM, Stage.RUN).needs_ops
+
+
+def test_a_converter_fails_alike_though_torch_compile_calls_it_while_it_compiles() -> None:
+    frame = "op_common.h:tvm::relax::InferBinaryArithOpOutDtype < base_fx_graph_translator.py:_conv2d_impl"
+    imports = Signature(Kind.INTERNAL_ERROR, Component.TVM, Stage.IMPORT, "TypeError", "no", frame)
+    compiles = replace(imports, stage=Stage.COMPILE)
+    assert imports.same_bug(compiles)
+    assert imports.same_failure(compiles)
+    assert not replace(imports, frame="codegen.cc:Visit_").same_failure(replace(compiles, frame="codegen.cc:Visit_"))
+
+
+def test_what_a_checker_does_not_take_is_one_bug_whatever_operators_bring_it_there() -> None:
+    def refused(message: str, target: str) -> Signature:
+        evidence = Raised(Stage.LOAD, "fuzzer.lanes.written.Refused", f"Compilation error, {message}")
+        lane = next(lane for lane in TARGET_LANES if lane.target == target)
+        return signature_of(Finding(Kind.INTERNAL_ERROR, Component.TVM, lane, Stage.LOAD, evidence))
+
+    one = refused("node on .wgsl:\n2: error: 'i8' type used without 'x' enabled", "webgpu")
+    assert not one.needs_ops
+    assert one.same_bug(refused("node on .wgsl:\n71: error: 'i64' type used without 'x' enabled", "webgpu"))
+    assert not one.same_bug(refused("clang on .cl:\n2: error: 'i8' type used without 'x' enabled", "opencl"))

@@ -1,0 +1,23 @@
+"""What a script looks for in an error."""
+
+import pytest
+
+from fuzzer.signature import telling
+
+
+@pytest.mark.parametrize(
+    ("message", "piece"),
+    [
+        ("Check failed: strides.size() == 2 (0 vs. 2) : The input", "Check failed: strides.size() =="),
+        ("no value in Constant", "no value in Constant"),
+        ("'main'", ""),
+        ("0x7f12 at /tmp/x.so", ""),
+        ("\n  Unresolved call of `foo` \nthe second line is longer than the first", "Unresolved call of `foo`"),
+        ("Compilation error:\n/tmp/a.c:1:2: error: expected expression before 'x'", "expected expression before"),
+        ("word " * 40, "word word word word word word word word word word word word"),
+        ("", ""),
+    ],
+)
+def test_the_longest_piece_that_stays(message: str, piece: str) -> None:
+    assert telling(message) == piece
+    assert piece in message

@@ -1,0 +1,68 @@
+"""Secrets of the user's environment reach no child, and what a child sends of them is blanked."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+
+import pytest
+from multiprocess.connection import Connection
+
+from fuzzer.isolate import protocol
+from fuzzer.system import secrets
+from oracles.outcome import Stage
+
+CANARY = "canary-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def _own_secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The environment comes back after a test, and nothing of it is blanked then."""
+    monkeypatch.setattr(secrets, "_held", {})
+    monkeypatch.setattr(secrets, "_needles", set())
+    before = dict(os.environ)
+    yield
+    os.environ.update(before)
+
+
+@pytest.mark.parametrize(
+    "name", ["GITHUB_TOKEN", "GH_TOKEN", "token", "AWS_SECRET_ACCESS_KEY", "UV_INDEX_MINE_PASSWORD", "OPENAI_API_KEY"]
+)
+def test_names_of_secrets(name: str) -> None:
+    assert secrets.is_secret(name)
+
+
+@pytest.mark.parametrize("name", ["PATH", "TOKENIZERS_PARALLELISM", "SSH_AUTH_SOCK", "KEYBOARD", "MAX_TOKENS"])
+def test_names_of_other_variables(name: str) -> None:
+    assert not secrets.is_secret(name)
+
+
+def test_a_secret_leaves_the_environment_and_is_handed_over_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_TOKEN", CANARY)
+    monkeypatch.setenv("GITHUB_TOKEN", "other-secret")
+    secrets.take()
+    assert not {"RAY_AUTH_TOKEN", "GITHUB_TOKEN"} & set(os.environ)
+    assert secrets.held("RAY_") == {"RAY_AUTH_TOKEN": CANARY}
+    assert [secrets.handed_over("GITHUB_TOKEN"), secrets.handed_over("GITHUB_TOKEN")] == ["other-secret", ""]
+    assert secrets.blanked(b"other-secret stays blanked") == b"************ stays blanked"
+
+
+def test_what_a_child_sends_is_blanked_and_keeps_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = 'canary "quoted"'
+    monkeypatch.setenv("MY_PASSWORD", secret)
+    secrets.take()
+    child, supervisor = (Connection(end.detach()) for end in socket.socketpair())
+    raised = protocol.DidRaise(0, Stage.RUN, "ValueError", f"<{secret}>", [])
+    protocol.send(child, raised, secret.encode())
+    message, payload = protocol.receive(supervisor)
+    assert isinstance(message, protocol.DidRaise)
+    assert set(message.text) == {"<", "*", ">"}
+    assert bytes(payload) == b"*" * len(secret)
+
+
+def test_a_short_value_is_taken_but_not_blanked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", "run")
+    secrets.take()
+    assert "MY_TOKEN" not in os.environ
+    assert secrets.blanked(b"it runs") == b"it runs"

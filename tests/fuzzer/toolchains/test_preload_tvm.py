@@ -1,0 +1,143 @@
+"""`--preload` as users have it: TVM is patched, or gets a pass of theirs, and campaigns find what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzzer.findings import finding_file
+from fuzzer.isolate.executor import Executor
+from fuzzer.isolate.selftest import _case as sine
+from fuzzer.lanes import TORCH
+from fuzzer.toolchains.preload import read
+from fuzzer.toolchains.toolchain import Toolchain
+from oracles.outcome import Ran
+
+pytestmark = pytest.mark.tvm
+
+GONE, BAD_INPUT, ENVIRONMENT, SAME = 0, 64, 69, 77
+IS_THERE = 1
+
+WRONG_RELU = '''
+import tvm
+from tvm import te
+
+
+def legalize(builder, call):
+    """At least 1, not at least 0."""
+
+    def compute(x):
+        return te.compute(x.shape, lambda *i: te.max(x(*i), tvm.tirx.const(1, x.dtype)), name="wrong_relu")
+
+    return builder.call_te(compute, call.args[0])
+
+
+tvm.ir.register_op_attr("relax.nn.relu", "FLegalize", legalize, level=15)
+'''
+
+WRONG_PASS = """
+import tvm
+from tvm import relax
+
+
+@relax.expr_functor.mutator
+class Dropper(relax.PyExprMutator):
+    def visit_call_(self, call):
+        call = super().visit_call_(call)
+        return call.args[0] if call.op == tvm.ir.Op.get("relax.negative") else call
+
+
+@tvm.transform.module_pass(opt_level=0, name="DropNegations")
+def drop_negations(mod, context):
+    dropper = Dropper(mod)
+    for name, function in mod.functions_items():
+        if isinstance(function, relax.Function):
+            dropper.builder_.update_func(name, dropper.visit_expr(function))
+    return dropper.builder_.get()
+
+
+build = relax.build
+relax.build = lambda mod, *rest, **more: build(drop_negations(mod), *rest, **more)
+"""
+
+
+def fuzz(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "fuzzer.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def campaign(folder: Path, name: str, text: str) -> tuple[Path, list[dict[str, Any]]]:
+    """The preloaded file, and the wrong results that a campaign with it finds."""
+    path = folder / name
+    path.write_text(text)
+    asked = ("--seed", 1, "--tests", 3, "--workers", 1, "--ops", "relu,neg", "--lanes", "relax-export-llvm")
+    done = fuzz("run", *asked, "--campaign", folder, "--preload", path, "--json")
+    assert done.returncode == 0, done.stderr
+    return path, [each for each in json.loads(done.stdout)["findings"] if each["kind"] == "wrong-value"]
+
+
+def test_a_wrong_legalization_is_found_reduced_and_replayed_with_the_file_only(tmp_path: Path) -> None:
+    path, found = campaign(tmp_path, "wrong_relu.py", WRONG_RELU)
+    assert found
+    assert all(finding["ops"] == ["relu"] for finding in found)
+    folder = tmp_path / "crashes" / found[0]["slug"]
+    note = read(path).note
+    assert finding_file.read(folder).versions["preload"] == note
+
+    again = fuzz("--replay", folder, "--preload", path)
+    assert (again.returncode, again.stderr) == (SAME, "")
+    assert again.stdout.splitlines()[-1].endswith(f"repro.py {path}")
+    without = fuzz("--replay", folder)
+    assert without.returncode == GONE, without.stdout
+    assert without.stderr == f"preloaded when it was found: {note}; now: nothing\n"
+
+    script = folder / "repro.py"
+    assert f"\n{note} was preloaded: give its path as the argument.\n" in script.read_text()
+    shows = subprocess.run([sys.executable, script, path], capture_output=True, text=True)
+    assert (shows.returncode, shows.stdout.splitlines()[-1]) == (IS_THERE, "the bug is there")
+    plain = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert (plain.returncode, plain.stdout.splitlines()[-1]) == (GONE, "the bug is gone")
+
+
+def test_a_pass_of_ones_own_is_fuzzed(tmp_path: Path) -> None:
+    _, found = campaign(tmp_path, "own_pass.py", WRONG_PASS)
+    assert found
+    assert all(finding["ops"] == ["neg"] for finding in found)
+
+
+def test_one_that_raises_starts_no_campaign(tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text("import tvm\n\ntvm.ir.Op.get('relax.nosuch')\n")
+    done = fuzz("run", "--tests", 1, "--campaign", tmp_path, "--preload", path)
+    assert (done.returncode, done.stdout) == (ENVIRONMENT, "")
+    told = done.stderr.splitlines()[-1]
+    assert told.startswith(f"fuzz: toolchain 'host' does not start: --preload {path}, line 3: ")
+    assert "nosuch" in told
+    assert not (tmp_path / "campaign.json").exists()
+    assert list((tmp_path / "crashes").iterdir()) == []
+
+
+def test_one_that_ends_its_process_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "ends.py"
+    path.write_text("import os\nos._exit(3)\n")
+    done = fuzz("doctor", "--preload", path)
+    assert done.returncode == ENVIRONMENT
+    assert done.stderr.splitlines()[-1].endswith(f"exit status 3 (--preload {path})")
+
+
+@pytest.mark.parametrize("name", ["host", "mine"])
+def test_it_is_executed_once_in_each_zygote_where_tvm_is_imported(tmp_path: Path, name: str) -> None:
+    path, told = tmp_path / "tell.py", tmp_path / "told.txt"
+    line = f"print(os.getpid(), 'tvm' in sys.modules, file=open({str(told)!r}, 'a'), flush=True)"
+    path.write_text(f"import os, sys\n{line}\n")
+    toolchain = Toolchain(name, sys.executable, preload=read(path))
+    with Executor(tmp_path / "scratch", toolchain) as executor:
+        for _ in range(2):
+            assert isinstance(executor.run(sine(), (TORCH,)).outcomes[TORCH], Ran)
+        assert told.read_text() == f"{executor._zygote.pid} True\n"
+        assert executor.versions["preload"] == read(path).note

@@ -1,0 +1,232 @@
+"""How candidates are asked about: in one order whatever the width, each once, and the result again at the end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from graphs_by_hand import Call, case_of
+from small_graphs import LANE, subject_of, tap
+
+from fuzzer.triage.candidates import Asking, Candidate, Effort, Predicate, key_of
+from fuzzer.triage.passes import PASSES, Pass, Subject
+from fuzzer.triage.passes.keep_region import keep_region
+from fuzzer.triage.reduce import Reduction, reduce
+from fuzzer.triage.reproduce import Answer
+from generators import case_file
+from generators.graph import Case
+from generators.renumber import renumbered
+from oracles.finding import Component, Finding, Kind
+from oracles.lane import LaneSpec
+from oracles.outcome import Raised, Stage
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+INPUTS = {"x0": "float16[2,3] transposed", "w0": "float32[3]"}
+CALLS: list[Call] = [
+    ("v0", "neg", "x0"),
+    ("v1", "add:method", "v0 w0", {"alpha": 2}),
+    ("v2", "softmax", "v1", {"dim": 1, "dtype": None}),
+    ("v3", "mul", "v1 v2"),
+    ("v4", "tanh", "v3"),
+    ("v5", "sum", "v4", {"dim": (0,), "keepdim": True}),
+    ("v6", "sub", "v5 v0"),
+    ("v7", "gelu", "v6", {"approximate": "none"}),
+]
+CASE = case_of(INPUTS, CALLS, "v7")
+
+
+def has(*ops: str) -> Callable[[Case], bool]:
+    return lambda case: set(ops) <= set(case.graph.ops)
+
+
+def reduced(predicate: Predicate, width: int = 1, case: Case = CASE, passes: Sequence[Pass] = PASSES) -> Reduction:
+    return reduce(case, LANE, predicate, tap, Effort(5000, 300.0), passes, width=width)
+
+
+def failure(message: str) -> Finding:
+    raised = Raised(Stage.COMPILE, "ValueError", message)
+    return Finding(Kind.INTERNAL_ERROR, Component.TVM, LANE, Stage.COMPILE, raised)
+
+
+# --- the width
+
+
+@pytest.mark.parametrize("ops", [("softmax",), ("softmax", "sum"), ("neg", "gelu"), ("add", "mul", "sub")])
+def test_the_width_has_no_part_in_the_result(ops: tuple[str, ...]) -> None:
+    """Late answers to early questions included: every third one takes its time."""
+
+    def slowly(case: Case, lane: LaneSpec) -> Answer:
+        time.sleep(0.004 if int(case_file.digest(renumbered(case))[:4], 16) % 3 == 0 else 0.0)
+        return Answer(has(*ops)(case), () if has(*ops)(case) else (failure(f"{len(case.graph.nodes)} of them left"),))
+
+    alone, *others = (reduced(slowly, width) for width in (1, 2, 4))
+    assert alone.ahead == 0
+    for other in others:
+        assert case_file.encode(other.case) == case_file.encode(alone.case)
+        assert (other.steps, other.calls, other.finished) == (alone.steps, alone.calls, True)
+        assert [case_file.digest(slip.case) for slip in other.slips] == [
+            case_file.digest(slip.case) for slip in alone.slips
+        ]
+        assert other.ahead > 0
+
+
+def test_as_many_are_under_way_as_the_width_says() -> None:
+    inside, most, lock = 0, 0, threading.Lock()
+
+    def counted(case: Case, lane: LaneSpec) -> Answer:
+        nonlocal inside, most
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        time.sleep(0.01)
+        with lock:
+            inside -= 1
+        return Answer(False)
+
+    assert reduced(counted, 3).steps == ()
+    assert most == 3
+
+
+def test_calls_ahead_are_counted_apart() -> None:
+    asked: list[str] = []
+
+    def shows(case: Case, lane: LaneSpec) -> Answer:
+        asked.append(case_file.digest(case))
+        return Answer(has("softmax")(case))
+
+    reduction = reduced(shows, 4)
+    assert reduction.calls + reduction.ahead == len(asked)
+
+
+# --- answers are kept
+
+
+def test_the_same_case_under_other_names_is_asked_about_once() -> None:
+    asked: list[Case] = []
+
+    def shows(case: Case, lane: LaneSpec) -> Answer:
+        asked.append(case)
+        return Answer(False)
+
+    subject = subject_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0")
+    other = replace(subject, case=renumbered(subject_of({"x7": "float32[2]"}, [("v9", "neg", "x7")], "v9").case))
+    another_lane = replace(subject, lane=replace(LANE, opt_level=0))
+    with Asking(shows, Effort()) as asking:
+        candidates = [Candidate(keep_region, each) for each in (subject, other, subject, another_lane)]
+        assert [answer.same for _, answer in asking.answers(candidates)] == [False] * 4
+        assert (asking.calls, len(asked)) == (2, 2)
+        assert key_of(subject) == key_of(other) != key_of(another_lane)
+
+
+def test_asking_again_asks_and_counts() -> None:
+    answers = iter([True, False])
+    with Asking(lambda case, lane: Answer(next(answers)), Effort()) as asking:
+        subject = Subject(CASE, LANE, {})
+        assert [asking.again(subject).same for _ in range(2)] == [True, False]
+        assert asking.calls == 2
+        assert [answer.same for _, answer in asking.answers([Candidate(keep_region, subject)])] == [False]
+
+
+# --- the order of the passes
+
+
+def test_after_each_tidying_step_the_graph_is_not_asked_about_again_but_once_at_the_end() -> None:
+    calls: list[Call] = [("v0", "neg:method", "x0"), ("v1", "softmax", "v0", {"dim": 1, "dtype": None})]
+    case, asked = case_of({"x0": "float16[2,3] transposed"}, calls, "v1"), Counter[tuple[str, ...]]()
+
+    def shows(case: Case, lane: LaneSpec) -> Answer:
+        asked[case.graph.ops] += 1
+        return Answer(has("neg", "softmax")(case))
+
+    reduction = reduced(shows, case=case)
+    assert reduction.steps == (
+        "plain_writing",
+        "plain_types",
+        "shrink_dims",
+        "shrink_dims",
+        "lower_rank",
+    )
+    assert asked == {("neg",): 2, ("softmax",): 2 * 2, ("neg", "softmax"): len(reduction.steps) + 2}
+
+
+# --- what fails otherwise
+
+
+def test_a_slip_comes_back_with_the_case_that_shows_it_once_for_each_signature() -> None:
+    def shows(case: Case, lane: LaneSpec) -> Answer:
+        if has("softmax", "sum")(case):
+            return Answer(True, (failure("planted"),))
+        left = [op for op in ("softmax", "sum") if op in case.graph.ops]
+        return Answer(False, tuple(failure(f"only {op} is left of {len(case.graph.nodes)}") for op in left))
+
+    reduction = reduced(shows)
+    assert reduction.case.graph.ops == ("softmax", "sum")
+    messages = [slip.finding.evidence.message for slip in reduction.slips]
+    assert sorted(message.split(" is")[0] for message in messages) == ["only softmax", "only sum"]
+    for slip, message in zip(reduction.slips, messages, strict=True):
+        assert (message.split()[1] in slip.case.graph.ops, has("softmax", "sum")(slip.case)) == (True, False)
+
+
+def test_a_plainer_operator_that_fails_by_itself_is_a_slip_where_only_operators_tell() -> None:
+    """gelu fed by exp fails; so does neg alone, which may stand for exp: that is another bug."""
+    case = case_of({"x0": "float32[2]"}, [("v0", "exp", "x0"), ("v1", "gelu", "v0")], "v1")
+
+    def shows(case: Case, lane: LaneSpec) -> Answer:
+        bad = "neg" in case.graph.ops or has("exp", "gelu")(case)
+        return Answer(bad, (failure("planted"),) if bad else ())
+
+    told, untold = (reduce(case, LANE, shows, tap, Effort(5000, 300.0), needs_ops=told) for told in (True, False))
+    assert told.case.graph.ops == ("exp", "gelu")
+    assert [slip.case.graph.ops for slip in told.slips] == [("neg",)]
+    assert untold.case.graph.ops == ("neg",)  # a message said that it is the same
+
+
+# --- a predicate that is not sure
+
+
+def liar(truth: Callable[[Case], bool], lies: Callable[[str, int], bool]) -> Predicate:
+    """Says the contrary where `lies`, of a case's hash and how often it was asked about."""
+    times: Counter[str] = Counter()
+
+    def answer(case: Case, lane: LaneSpec) -> Answer:
+        key = case_file.digest(renumbered(case))
+        times[key] += 1
+        return Answer(truth(case) != lies(key, times[key]))
+
+    return answer
+
+
+@pytest.mark.parametrize("ops", [("softmax",), ("softmax", "sum"), ("gelu",)])
+def test_what_shows_once_and_never_again_is_not_the_result(ops: tuple[str, ...]) -> None:
+    """Yes to every case that does not fail, the first time."""
+    truth = has(*ops)
+    reduction = reduced(liar(truth, lambda key, times: times == 1), case=CASE)
+    assert truth(reduction.case)
+
+
+@pytest.mark.parametrize("salt", range(12))
+def test_a_flaky_predicate_never_ends_in_a_case_that_does_not_fail(salt: int) -> None:
+    """One answer of six is wrong, either way."""
+    truth, rng = has("softmax"), np.random.default_rng(salt)
+    draws: dict[tuple[str, int], bool] = {}
+
+    def lies(key: str, times: int) -> bool:
+        return draws.setdefault((key, times), bool(rng.random() < 1 / 6) and times < 2)
+
+    reduction = reduced(liar(truth, lies))
+    assert truth(reduction.case)
+    assert reduction.finished
+
+
+def test_where_only_the_whole_shows_it_each_time_the_whole_comes_back() -> None:
+    case = case_of(INPUTS, CALLS[:2], "v1")
+    whole = case_file.digest(renumbered(case))
+    reduction = reduced(liar(lambda case: False, lambda key, times: times == 1 or key == whole), case=case)
+    assert case_file.digest(reduction.case) == whole
+    assert reduction.steps == ()
