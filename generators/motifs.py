@@ -1,8 +1,8 @@
-"""Patterns that wake optimisation passes: most passes look for a shape of graph that random choice seldom makes.
+"""Motifs: patterns of operators that optimisation passes rewrite, and that random choice seldom makes.
 
-Each motif adds its nodes to a builder, on values that it picks or makes; random operators may come before and behind
-(a pass that changes layouts or precision meets every operator so). `wakes` names the passes of TVM that rewrite it:
-`docs/motifs.md` says more, `tests/generators/test_motifs_tvm.py` shows that they do.
+A motif adds its nodes to a builder, on values that it picks or makes. Random operators may come before and after it, so
+that passes which change layouts or precision also have to handle these. `docs/motifs.md` describes each motif, and
+`tests/generators/test_motifs_tvm.py` checks that each pass in `triggers` changes the module.
 """
 
 from __future__ import annotations
@@ -20,31 +20,37 @@ F32 = DType.FLOAT32
 
 @dataclass(frozen=True, slots=True)
 class Motif:
+    """A pattern of operators.
+
+    build     adds it to a builder
+    triggers  the passes of TVM that rewrite it
+    """
+
     name: str
     build: Callable[[Builder], None]
-    wakes: tuple[str, ...]
+    triggers: tuple[str, ...]
 
     def grow(self, builder: Builder) -> bool:
-        """Add the motif; False, and nothing added, where it does not fit here."""
+        """Add the motif and return True. Where it does not fit, add nothing and return False."""
 
-        def built() -> bool:
+        def build_within_limits() -> bool:
             self.build(builder)
             return len(builder.nodes) <= builder.limits.max_nodes
 
-        return builder.attempt(built)
+        return builder.attempt(build_within_limits)
 
 
 def call(b: Builder, name: str, *args: Value, **attrs: Attr) -> Value:
-    """One node; attributes that are not given are at their defaults. The first result."""
+    """Add one node and return its first result. Other attributes have their defaults."""
     op = TABLE[name]
     return b.emit(op, args, {**{key: op.defaults[key] for key in op.schema if key in op.defaults}, **attrs})[0]
 
 
-# --- what motifs stand on
+# --- operands and parts of motifs
 
 
 def image(b: Builder, channels: int = 0) -> Value:
-    """A float32 image, batched."""
+    """Pick a batch of float32 images, of so many channels if the number is not 0."""
     count = channels or b.source.choice((1, 2, 3, 4, 8))
     side = b.source.choice((4, 5, 7, 8))
     return b.pick(
@@ -55,7 +61,7 @@ def image(b: Builder, channels: int = 0) -> Value:
 
 
 def matrix(b: Builder, rank: int = 2) -> Value:
-    """A float32 matrix, or a batch of them."""
+    """Pick a float32 tensor of this rank without empty dimensions."""
     sizes = [b.source.choice((1, 2, 3, 4, 8, 16)) for _ in range(rank)]
     return b.pick(
         lambda t: t.dtype is F32 and t.rank == rank and min(t.sizes) > 0, lambda: TensorType(F32, tuple(sizes))
@@ -86,7 +92,7 @@ def _conv_bias_activation(b: Builder) -> None:
 
 
 def _residual_block(b: Builder) -> None:
-    """conv, add of what came in, activation: a value that two read."""
+    """A convolution, the addition of its input, an activation: two nodes read the input."""
     x = image(b)
     channels = x.type.sizes[1]
     y = call(b, "conv2d", x, b.param(F32, channels, channels, 3, 3), padding=(1, 1), groups=1)
@@ -127,7 +133,7 @@ def _matmul_of_sum(b: Builder) -> None:
 
 
 def _low_rank_update(b: Builder) -> None:
-    """x @ (w + a @ b), as adapters of large models have it."""
+    """x @ (w + a @ b), as in low-rank adapters of large models."""
     x = matrix(b)
     inner, out, rank = x.type.sizes[1], width(b), b.source.choice((1, 2))
     update = call(b, "matmul", b.param(F32, inner, rank), b.param(F32, rank, out))
@@ -176,11 +182,11 @@ def _linear_stack(b: Builder) -> None:
         x = activated(b, call(b, "linear", x, b.param(F32, out, x.type.sizes[-1]), b.param(F32, out)))
 
 
-# --- attention and normalisation, written out
+# --- attention and normalisation
 
 
 def _attention(b: Builder) -> None:
-    """softmax(q k^T / sqrt(d)) v, by its parts."""
+    """softmax(q k^T / sqrt(d)) v, written as separate operators."""
     batch, heads, length, depth = b.source.choice((1, 2)), b.source.choice((1, 2)), b.source.choice((3, 4, 7)), 4
     q, k, v = (b.fresh_input(TensorType(F32, (batch, heads, length, depth))) for _ in range(3))
     scores = call(b, "matmul", q, call(b, "transpose", k, dim0=-2, dim1=-1))
@@ -212,7 +218,7 @@ def _rms_norm_by_parts(b: Builder) -> None:
 
 
 def _conv_chain(b: Builder) -> None:
-    """Two convolutions with something between that a change of layout must carry through."""
+    """Two convolutions, and between them an operator that a change of layout has to adapt."""
     x = convolved(b, image(b))
     match b.source.integer(0, 3):
         case 0:
@@ -258,21 +264,21 @@ def _common_subexpressions(b: Builder) -> None:
 
 
 def _dead_value(b: Builder) -> None:
-    """A result that nobody asks for: the generator drops it from the outputs."""
+    """A result that is neither read nor an output."""
     x = matrix(b, 2)
     b.drop(call(b, "exp", call(b, "tanh", x)))
     call(b, "relu", x)
 
 
 def _constant_subgraph(b: Builder) -> None:
-    """What parameters alone decide: folded, or lifted out of the model."""
+    """A weight that depends on parameters only. Passes fold it, or lift it out of the model."""
     x = matrix(b, 2)
     weight = call(b, "transpose", b.param(F32, width(b), x.type.sizes[-1]), dim0=0, dim1=1)
     call(b, "matmul", x, call(b, "mul_scalar", weight, other=2.0))
 
 
 def _inplace_chain(b: Builder) -> None:
-    """Temporaries of one type whose memory may be used again."""
+    """Temporaries of one type, whose memory can be reused."""
     x = b.fresh_input(TensorType(F32, (8, 8)))
     y = call(b, "add", x, x)
     for name in ("neg", "abs", "relu"):
@@ -285,7 +291,7 @@ def _fast_math(b: Builder) -> None:
 
 
 def _branches(b: Builder) -> None:
-    """Two functions, of which one runs."""
+    """torch.cond: a predicate decides which of two functions runs."""
     predicate = b.fresh_input(TensorType(DType.BOOL, ()))
     call(b, "cond", predicate, matrix(b), predicate="value", then="tanh", other="sin")
 

@@ -1,7 +1,7 @@
-"""Neighbours of a case: one change, and a valid case again.
+"""Mutates a case: it makes one change, and the result is a valid case.
 
-A mutation replays the graph node by node into a fresh builder and does something else on the way; what follows is
-inferred anew. Where that does not work out, another mutation is tried; new values always work.
+A mutation replays the graph node by node into a new builder, and differs from it in one place. The types of later nodes
+are inferred again. Where one of them refuses its operands, another mutation is tried. New values always fit.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ ATTEMPTS = 20
 def mutate(
     source: ChoiceSource, case: Case, limits: Limits = Limits(), ops: Sequence[Op] = OPS, donor: Case | None = None
 ) -> Case:
-    """A case next to `case`; `donor` is what may be spliced into it. Symbolic dimensions stay only where nothing but
-    values change; everything else works on the graph at its sizes."""
+    """Return a mutated case. `donor` is a case whose nodes may be appended to it.
+
+    A mutation that changes only values keeps symbolic dimensions. The others work on the graph bound to its sizes.
+    """
     static = case.at(case.sizes) if case.sizes else case
     for _ in range(ATTEMPTS):
         change = source.choice(MUTATIONS)
@@ -40,7 +42,7 @@ def mutate(
 
 
 def _origin(change: str, case: Case) -> str:
-    """Only the last change is told: chains of them grow long."""
+    """The origin names only the last mutation, because chains of mutations grow long."""
     return f"{change.strip('_')} of {case.origin.rpartition(' of ')[2]}"
 
 
@@ -60,10 +62,10 @@ class _Task:
         return self.source.integer(0, len(self.graph.nodes) - 1)
 
     def replay(self) -> _Replay:
-        """A fresh builder that has the inputs, and is ready for the nodes."""
+        """Return a replay whose builder has the inputs, but no nodes yet."""
         replayed = _Replay(Builder(self.source, self.limits, self.case.profile), self.graph)
         for item in self.graph.inputs:
-            replayed.take(item, self.case.tensors[item.value.name])
+            replayed.add_input(item, self.case.tensors[item.value.name])
         return replayed
 
 
@@ -71,40 +73,46 @@ Mutation = Callable[[_Task], Case | None]
 
 
 def most_nodes(limits: Limits) -> int:
-    """Room for two whole graphs, so that splices fit; chains of mutations grow no further."""
+    """The most nodes of a mutated graph: those of two whole graphs, so that splices fit. Chains of mutations cannot
+    make larger ones."""
     return 2 * limits.max_nodes
 
 
 class _Replay:
-    """A graph on its way into a builder: which name of old stands for which value now."""
+    """Adds the nodes of a graph to a builder.
+
+    names    the value in the builder that replaces each name of the graph
+    tensors  the arrays of the replayed inputs, by their names in the builder
+    guarded  values of the graph that were made for one operator: inputs with a domain, and results of guards
+    """
 
     def __init__(self, builder: Builder, graph: Graph) -> None:
         self.builder = builder
         self.names: dict[str, Value] = {}
         self.tensors: dict[str, Array] = {}
         self._types = graph.types
-        self._own: dict[str, str] = {}  # what each name stood for when it was defined
-        chosen = {item.value.name for item in graph.inputs if item.domain != ANY}
+        self._originals: dict[str, str] = {}  # for each name, the value in the builder that was defined for it
+        with_domain = {item.value.name for item in graph.inputs if item.domain != ANY}
         read = {name for node in graph.nodes for name in node.args}
-        made = {value.name for node in graph.nodes if node.op in GUARDS for value in node.results}
-        self.guarded = chosen | (made & read)
+        by_guards = {value.name for node in graph.nodes if node.op in GUARDS for value in node.results}
+        self.guarded = with_domain | (by_guards & read)
 
-    def take(self, item: Input, array: Array) -> None:
+    def add_input(self, item: Input, array: Array) -> None:
         value = self.builder.adopt(item)
         self._define(item.value.name, value)
         self.tensors[value.name] = array
 
     def add(self, node: Node) -> None:
-        """The node on today's values; raises `Invalid` where its operator refuses them.
+        """Add the node on the current values. Raise `Invalid` where its operator refuses them.
 
-        What was chosen to suit an operator (an index within its dimension, a divisor that is not zero) stays with it,
-        and with operands of the same types: nothing else says that it suits.
+        A guarded operand (an index within its dimension, a divisor that is not zero) must still be the original value,
+        and the types of all operands must be the same. Otherwise it may be outside the domain of the operator.
         """
         args = [self.names[name] for name in node.args]
         if not self.guarded.isdisjoint(node.args):
             for name, arg in zip(node.args, args, strict=True):
-                if arg.type != self._types[name] or (name in self.guarded and arg.name != self._own.get(name)):
-                    raise Invalid(f"{node.op}: its operand {name} was chosen for it")
+                if arg.type != self._types[name] or (name in self.guarded and arg.name != self._originals.get(name)):
+                    raise Invalid(f"{node.op}: operand {name} may be outside the operator's domain")
         results = self.builder.emit(TABLE[node.op], args, node.attrs, node.form)
         if len(results) != len(node.results):
             raise Invalid(f"{node.op} has another number of results")
@@ -113,29 +121,32 @@ class _Replay:
 
     def _define(self, name: str, value: Value) -> None:
         self.names[name] = value
-        self._own[name] = value.name
+        self._originals[name] = value.name
 
-    def stand_in(self, node: Node, results: Sequence[Value]) -> None:
+    def replace_results(self, node: Node, results: Sequence[Value]) -> None:
         for old, new in zip(node.results, results, strict=True):
             self.names[old.name] = new
 
-    def like(self, value: Value, among: Sequence[Value]) -> Value:
-        """A value of the same type: one of those, or an input."""
-        fitting = [other for other in among if other.type == value.type]
+    def value_like(self, value: Value, candidates: Sequence[Value]) -> Value:
+        """Return a value of the same type: one of the candidates, or a new input."""
+        fitting = [other for other in candidates if other.type == value.type]
         if fitting and self.builder.source.chance(80):
             return self.builder.source.choice(fitting)
         return self.builder.fresh_input(value.type)
 
     def finish(self, case: Case, outputs: Sequence[str]) -> Case:
-        """The outputs of old, where they are still values, and what nobody reads; fresh inputs get fresh numbers.
-        Raises `Invalid` where the whole is over the limits: what was replayed has been counted by nobody."""
+        """Return the case that the builder now holds.
+
+        Its outputs are the values that replace `outputs`, and the results that no node reads. New inputs get new
+        numbers. Raises `Invalid` where the graph exceeds the limits, which `emit` does not check.
+        """
         builder = self.builder
         builder.require_limits(max(most_nodes(builder.limits), len(case.graph.nodes)))
         read = {name for node in builder.nodes for name in node.args}
-        changed = {node.args[0] for node in builder.nodes if node.form is Form.INPLACE}
-        wanted = [self.names[name].name for name in outputs if name in self.names]
-        wanted += [v.name for node in builder.nodes for v in node.results if v.name not in read]
-        kept = tuple(dict.fromkeys(name for name in wanted if name not in changed))
+        overwritten = {node.args[0] for node in builder.nodes if node.form is Form.INPLACE}
+        candidates = [self.names[name].name for name in outputs if name in self.names]
+        candidates += [v.name for node in builder.nodes for v in node.results if v.name not in read]
+        kept = tuple(dict.fromkeys(name for name in candidates if name not in overwritten))
         inputs = tuple(item for item in builder.inputs if item.value.name in read or item.value.name in kept)
         rng = builder.source.rng()
         tensors = {}
@@ -143,12 +154,12 @@ class _Replay:
             old = self.tensors.get(item.value.name)
             tensors[item.value.name] = draw(builder.source, item, case.profile, rng) if old is None else old
         graph = replace(case.graph, inputs=inputs, nodes=tuple(builder.nodes), outputs=kept)
-        lost = case.profile is Profile.EXTREME and not may_be_extreme(graph)
-        return Case(graph, tensors, {}, (), Profile.NORMAL if lost else case.profile)
+        no_longer_extreme = case.profile is Profile.EXTREME and not may_be_extreme(graph)
+        return Case(graph, tensors, {}, (), Profile.NORMAL if no_longer_extreme else case.profile)
 
 
 def _insert(task: _Task) -> Case | None:
-    """A new call somewhere; from there on its result may stand in for a value of its type."""
+    """Insert a call. Its result may replace each value of its type in later nodes."""
     if len(task.graph.nodes) >= most_nodes(task.limits):
         return None
     replayed, place = task.replay(), task.some_node()
@@ -157,60 +168,61 @@ def _insert(task: _Task) -> Case | None:
         if index == place:
             if not replayed.builder.grow(task.source.choice(task.ops), connected=True):
                 return None
-            made = replayed.builder.nodes[-1].results[0]
+            result = replayed.builder.nodes[-1].results[0]
             for name, value in replayed.names.items():
-                if value.type == made.type and task.source.chance(50):
-                    replayed.names[name] = made
+                if value.type == result.type and task.source.chance(50):
+                    replayed.names[name] = result
     return replayed.finish(task.case, task.graph.outputs)
 
 
 def _delete(task: _Task) -> Case | None:
+    """Delete a call. Its operands or new inputs replace its results."""
     if len(task.graph.nodes) < 2:
         return None
-    replayed, gone = task.replay(), task.graph.nodes[task.some_node()]
+    replayed, deleted = task.replay(), task.graph.nodes[task.some_node()]
     for node in task.graph.nodes:
-        if node is gone:
-            among = [replayed.names[name] for name in node.args]
-            replayed.stand_in(node, [replayed.like(value, among) for value in node.results])
+        if node is deleted:
+            operands = [replayed.names[name] for name in node.args]
+            replayed.replace_results(node, [replayed.value_like(value, operands) for value in node.results])
         else:
             replayed.add(node)
-    return replayed.finish(task.case, [name for name in task.graph.outputs if name not in _names(gone)])
+    return replayed.finish(task.case, [name for name in task.graph.outputs if name not in _names(deleted)])
 
 
 def _replace(task: _Task) -> Case | None:
-    """Another operator in the place of one; its results stand in where the types fit."""
-    replayed, gone = task.replay(), task.graph.nodes[task.some_node()]
+    """Replace a call by one of another operator. Where a result has another type, a new input replaces the old one."""
+    replayed, replaced = task.replay(), task.graph.nodes[task.some_node()]
     for node in task.graph.nodes:
-        if node is not gone:
+        if node is not replaced:
             replayed.add(node)
             continue
         if not replayed.builder.grow(task.source.choice(task.ops)):
             return None
-        among = replayed.builder.nodes[-1].results
-        replayed.stand_in(node, [replayed.like(value, among) for value in node.results])
+        results = replayed.builder.nodes[-1].results
+        replayed.replace_results(node, [replayed.value_like(value, results) for value in node.results])
     return replayed.finish(task.case, task.graph.outputs)
 
 
 def _rewire(task: _Task) -> Case | None:
-    """One operand of one node becomes another value of its type."""
+    """Replace one operand of one node by another value of its type."""
     replayed, place = task.replay(), task.some_node()
     for index, node in enumerate(task.graph.nodes):
         if index != place or not node.args:
             replayed.add(node)
             continue
-        slot = task.source.integer(0, len(node.args) - 1)
-        now = replayed.names[node.args[slot]]
-        free = [v for v in replayed.builder.values() if v.type == now.type and v.name != now.name]
-        if not free:
+        operand = node.args[task.source.integer(0, len(node.args) - 1)]
+        current = replayed.names[operand]
+        others = [v for v in replayed.builder.values() if v.type == current.type and v.name != current.name]
+        if not others:
             return None
-        held, replayed.names[node.args[slot]] = now, task.source.choice(free)
+        replayed.names[operand] = task.source.choice(others)
         replayed.add(node)
-        replayed.names[node.args[slot]] = held
+        replayed.names[operand] = current
     return replayed.finish(task.case, task.graph.outputs)
 
 
 def _attributes(task: _Task) -> Case | None:
-    """Attributes drawn again; what depends on the result's type follows."""
+    """Draw the attributes of one node again."""
     replayed, place = task.replay(), task.some_node()
     for index, node in enumerate(task.graph.nodes):
         if index == place:
@@ -226,7 +238,7 @@ def _attributes(task: _Task) -> Case | None:
 
 
 def _form(task: _Task) -> Case | None:
-    """Another way to write one call."""
+    """Write one call in another form."""
     place = task.some_node()
     node = task.graph.nodes[place]
     forms = [form for form in (Form.PLAIN, *TABLE[node.op].forms) if form is not node.form]
@@ -238,13 +250,13 @@ def _form(task: _Task) -> Case | None:
 
 
 def _dtype(task: _Task) -> Case | None:
-    """Another dtype of one input; the numbers stay as far as it can hold them."""
-    wanted = task.source.choice(tuple(DType))
-    return _with_input(task, lambda item: replace(item, value=_typed(item.value, item.value.type.with_dtype(wanted))))
+    """Change the dtype of one input, and draw its numbers again."""
+    dtype = task.source.choice(tuple(DType))
+    return _with_input(task, lambda item: replace(item, value=_typed(item.value, item.value.type.with_dtype(dtype))))
 
 
 def _shape(task: _Task) -> Case | None:
-    """One size becomes another wherever an input has it."""
+    """Replace one size by another in all inputs that have it."""
     sizes = sorted({size for item in task.graph.inputs for size in item.value.type.sizes})
     if not sizes:
         return None
@@ -258,19 +270,19 @@ def _shape(task: _Task) -> Case | None:
 
 
 def _layout(task: _Task) -> Case | None:
-    """Another order in memory of one input."""
-    wanted = task.source.choice(tuple(Layout))
+    """Change the layout of one input."""
+    layout = task.source.choice(tuple(Layout))
 
     def laid_out(item: Input) -> Input:
         if item.role.is_owned or item.value.type.rank < 2 or item.domain != ANY:
             return item
-        return replace(item, layout=wanted)
+        return replace(item, layout=layout)
 
     return _with_input(task, laid_out)
 
 
 def _splice(task: _Task) -> Case | None:
-    """The donor's nodes behind the case's: its inputs become values of ours where the types fit."""
+    """Append the donor's nodes. Values of the case replace some of the donor's inputs of the same type."""
     if task.donor is None:
         return None
     donor = task.donor.at(task.donor.sizes) if task.donor.sizes else task.donor
@@ -279,17 +291,17 @@ def _splice(task: _Task) -> Case | None:
     replayed = task.replay()
     for node in task.graph.nodes:
         replayed.add(node)
-    ours = replayed.builder.values()
-    second = _Replay(replayed.builder, donor.graph)
+    available = replayed.builder.values()
+    appended = _Replay(replayed.builder, donor.graph)
     for item in donor.graph.inputs:
-        fitting = [v for v in ours if v.type == item.value.type]
+        fitting = [v for v in available if v.type == item.value.type]
         if fitting and item.domain == ANY and not item.role.is_owned and task.source.chance(70):
-            second.names[item.value.name] = task.source.choice(fitting)
+            appended.names[item.value.name] = task.source.choice(fitting)
         else:
-            second.take(item, donor.tensors[item.value.name])
+            appended.add_input(item, donor.tensors[item.value.name])
     for node in donor.graph.nodes:
-        second.add(node)
-    replayed.tensors |= second.tensors
+        appended.add(node)
+    replayed.tensors |= appended.tensors
     return replayed.finish(task.case, task.graph.outputs)
 
 
@@ -310,7 +322,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 def _other_values(source: ChoiceSource, case: Case) -> Case:
-    """New numbers in every input, perhaps of another profile."""
+    """Draw a profile, and new numbers for every input."""
     profile = draw_profile(source)
     bound, rng = case.bound, source.rng()
     if profile is Profile.EXTREME and not may_be_extreme(bound):
@@ -336,14 +348,14 @@ def _with_input(task: _Task, change: Callable[[Input], Input]) -> Case | None:
 
 
 def _with_inputs(task: _Task, inputs: Sequence[Input]) -> Case | None:
-    """The graph on inputs of other types: arrays that no longer fit are drawn anew."""
+    """Return the case with these inputs in place of its own. The numbers of changed inputs are drawn again."""
     replayed = _Replay(Builder(task.source, task.limits, task.case.profile), task.graph)
     rng = task.source.rng()
     for old, new in zip(task.graph.inputs, inputs, strict=True):
         if new.value.type.numel > task.limits.max_numel:
             return None
         kept = task.case.tensors[old.value.name] if old == new else draw(task.source, new, task.case.profile, rng)
-        replayed.take(new, kept)
+        replayed.add_input(new, kept)
     for node in task.graph.nodes:
         replayed.add(node)
     return replayed.finish(task.case, task.graph.outputs)

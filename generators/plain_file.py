@@ -1,4 +1,4 @@
-"""Reads the files of a finding or of a case. They may come from elsewhere, so nothing is read through a link."""
+"""Reads the files of a finding or of a case. They may come from untrusted places, so no link is followed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def read_plain(path: Path) -> bytes:
-    """The contents of a file. Raise OSError where it cannot be read, or where it or its folder is a link."""
+    """Return the contents of a file. Raise OSError where it cannot be read, or where it or its folder is a link."""
     folder = _opened(path.parent, _FOLDER)
     try:
         with os.fdopen(_opened(path, _FILE, folder), "rb") as file:
@@ -27,7 +27,8 @@ def read_plain(path: Path) -> bytes:
 
 
 def plain_files(folder: Path) -> dict[str, bytes]:
-    """All files of a folder, by name; folders in it are left out. Raise OSError where one of them is a link."""
+    """Return the contents of all files of a folder, by name; folders in it are left out. Raise OSError where one of the
+    files is a link."""
     names = sorted(entry.name for entry in os.scandir(folder) if not entry.is_dir(follow_symlinks=False))
     return {name: read_plain(folder / name) for name in names}
 

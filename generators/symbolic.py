@@ -1,8 +1,8 @@
-"""Sizes known by name: polynomials over symbols and floor divisions, and integers that remember how they came about.
+"""Symbolic sizes: formulas of symbols with sums, products and floor divisions, and integers that keep their formula.
 
-The builder infers types with plain integer arithmetic. Given `Size`s, the same arithmetic leaves the formula of each
-result behind: an operator row needs no second, symbolic, inference. Comparisons see the number only; whether a formula
-holds for other sizes too is checked there (`Builder.emit`).
+Operator rows infer types with integer arithmetic. Applied to `Size`, the same arithmetic also gives the formula of each
+result, so a row needs no symbolic inference of its own. Comparisons use the number only, so a formula may not hold for
+other sizes: `Builder.emit` checks that.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ SYMBOL = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _TOKEN = re.compile(r"\s*(//|[0-9]+|[a-z][a-z0-9_]{0,31}|[-+*()])")
 
 
-class NoExpression(ValueError):
-    """Text that is no formula of sizes."""
+class ExpressionError(ValueError):
+    """A text is not a formula of sizes."""
 
 
 @total_ordering
@@ -36,6 +36,7 @@ class Atom:
         return str(self) < str(other)
 
     def at(self, sizes: Mapping[str, int]) -> int:
+        """Return the value for these sizes of the symbols."""
         return sizes[self.name] if self.inner is None else self.inner.at(sizes) // self.divisor
 
 
@@ -44,17 +45,17 @@ Term = tuple[tuple[Atom, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class Expr:
-    """A sum of products of atoms, in one canonical order; written `2*n+1`."""
+    """A sum of products of atoms in a canonical order, written `2*n+1`."""
 
     terms: tuple[Term, ...]
 
     @staticmethod
     def of(terms: Iterable[Term]) -> Expr:
-        total: dict[tuple[Atom, ...], int] = {}
+        factors: dict[tuple[Atom, ...], int] = {}
         for atoms, factor in terms:
-            total[atoms] = total.get(atoms, 0) + factor
-        kept = [(atoms, factor) for atoms, factor in total.items() if factor]
-        return Expr(tuple(sorted(kept, key=lambda term: (-len(term[0]), tuple(map(str, term[0]))))))
+            factors[atoms] = factors.get(atoms, 0) + factor
+        nonzero = [(atoms, factor) for atoms, factor in factors.items() if factor]
+        return Expr(tuple(sorted(nonzero, key=lambda term: (-len(term[0]), tuple(map(str, term[0]))))))
 
     @staticmethod
     def number(value: int) -> Expr:
@@ -66,7 +67,8 @@ class Expr:
 
     @staticmethod
     def parse(text: str) -> Expr:
-        return _Parser(text).whole()
+        """Return the formula that a text describes. Raise `ExpressionError` where it describes none."""
+        return _Parser(text).parse()
 
     def __str__(self) -> str:
         parts = [_written(atoms, factor) for atoms, factor in self.terms]
@@ -87,7 +89,7 @@ class Expr:
 
     @property
     def constant(self) -> int | None:
-        """The number, where no symbol is in it."""
+        """The number that the formula is, or None if it has symbols."""
         if not self.terms:
             return 0
         return self.terms[0][1] if len(self.terms) == 1 and not self.terms[0][0] else None
@@ -101,6 +103,7 @@ class Expr:
         return frozenset(found)
 
     def at(self, sizes: Mapping[str, int]) -> int:
+        """Return the value for these sizes of the symbols."""
         total = 0
         for atoms, factor in self.terms:
             for atom in atoms:
@@ -110,7 +113,8 @@ class Expr:
 
 
 def _written(atoms: tuple[Atom, ...], factor: int) -> str:
-    """As it is read again: a quotient after another factor is in parentheses, or that factor would be divided too."""
+    """Write a term so that parsing gives the same term. A quotient after another factor needs parentheses, because
+    otherwise the factor would be divided too."""
     if not atoms:
         return str(factor)
     first = factor in (1, -1)
@@ -120,9 +124,12 @@ def _written(atoms: tuple[Atom, ...], factor: int) -> str:
 
 
 class _Parser:
-    """sum := product (('+'|'-') product)*
+    """A recursive descent parser of formulas.
+
+    sum := product (('+'|'-') product)*
     product := unit (('*' unit) | ('//' number))*
-    unit := number | name | '(' sum ')'"""
+    unit := number | name | '(' sum ')'
+    """
 
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = []
@@ -130,19 +137,20 @@ class _Parser:
         while position < len(text):
             match = _TOKEN.match(text, position)
             if not match or len(self._tokens) > 200:
-                raise NoExpression(f"{text!r} is no size")
+                raise ExpressionError(f"{text!r} is no size")
             self._tokens.append(match[1])
             position = match.end()
         self._text = text
 
-    def whole(self) -> Expr:
-        found = self._sum()
+    def parse(self) -> Expr:
+        expr = self._sum()
         if self._tokens:
-            raise NoExpression(f"{self._text!r} is no size")
-        return found
+            raise ExpressionError(f"{self._text!r} is no size")
+        return expr
 
-    def _next(self, *wanted: str) -> str | None:
-        return self._tokens.pop(0) if self._tokens and self._tokens[0] in wanted else None
+    def _next(self, *tokens: str) -> str | None:
+        """Remove and return the next token if it is one of these, else return None."""
+        return self._tokens.pop(0) if self._tokens and self._tokens[0] in tokens else None
 
     def _sum(self) -> Expr:
         sign = -1 if self._next("-") else 1
@@ -158,36 +166,36 @@ class _Parser:
             if operator == "*":
                 value *= other
             elif not other.constant or other.constant < 0:
-                raise NoExpression(f"{self._text!r} divides by something else than a positive number")
+                raise ExpressionError(f"{self._text!r} divides by something other than a positive number")
             else:
                 value //= other.constant
         return value
 
     def _unit(self) -> Expr:
         if not self._tokens:
-            raise NoExpression(f"{self._text!r} is no size")
+            raise ExpressionError(f"{self._text!r} is no size")
         token = self._tokens.pop(0)
         if token == "(":
             inner = self._sum()
             if not self._next(")"):
-                raise NoExpression(f"{self._text!r} lacks a )")
+                raise ExpressionError(f"{self._text!r} lacks a )")
             return inner
         if token.isdigit():
             return Expr.number(int(token))
         if SYMBOL.fullmatch(token):
             return Expr.symbol(token)
-        raise NoExpression(f"{self._text!r} is no size")
+        raise ExpressionError(f"{self._text!r} is no size")
 
 
 class Size(int):
-    """A size with its formula. Sums, differences, products and quotients by numbers keep it."""
+    """An integer with its formula. Sums, differences, products and quotients by plain numbers have a formula too."""
 
     expr: Expr
 
     def __new__(cls, value: int, expr: Expr) -> Size:
-        made = super().__new__(cls, value)
-        made.expr = expr
-        return made
+        size = super().__new__(cls, value)
+        size.expr = expr
+        return size
 
     @staticmethod
     def symbol(name: str, value: int) -> Size:

@@ -1,4 +1,4 @@
-"""A case as the source of a PyTorch module: what runs in the lanes is what stands in the report."""
+"""Renders a graph as the source of a PyTorch module. Lanes run this source, and reports show it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Types = tuple[TensorType, ...]
 
 
 def render(graph: Graph, *, float64: bool = False) -> str:
-    """Source of `class Model(torch.nn.Module)`.
+    """Return the source of `class Model(torch.nn.Module)`.
 
-    Its constructor takes parameters and buffers as tensors, its forward the inputs, both in the graph's order; forward
-    returns a tuple. With `float64`, casts to other floats become casts to float64: on float64 inputs, and with float64
-    as torch's default dtype, the same graph in double precision throughout.
+    The arguments of the constructor are the parameters and buffers as tensors, and those of forward are the inputs, in
+    the graph's order. forward returns a tuple. With `float64`, casts to other floats become casts to float64. Then the
+    whole graph runs in double precision, if its inputs and torch's default dtype are float64.
     """
     owned = [item for item in graph.inputs if item.role.is_owned]
     inputs = [item.value.name for item in graph.inputs if not item.role.is_owned]
@@ -38,12 +38,12 @@ def render(graph: Graph, *, float64: bool = False) -> str:
         args = tuple([names.get(name, name) for name in node.args])
         operands = tuple([types[name] for name in node.args])
         layer = f"self.m{index}"
-        if layer in taken:  # no value's name has a line in it
+        if layer in taken:  # the names of values contain no underscore
             layer = f"self.m_{index}"
         setup += constructor(node, args, operands, layer, float64=float64)
         lines = statements(node, args, layer, float64=float64)
-        shown = ", ".join(str(value.type) for value in node.results)
-        body += [*lines[:-1], f"{lines[-1]}  # {shown}"]
+        result_types = ", ".join(str(value.type) for value in node.results)
+        body += [*lines[:-1], f"{lines[-1]}  # {result_types}"]
     outputs = ", ".join(names.get(name, name) for name in graph.outputs)
     body.append(f"return ({outputs},)" if len(graph.outputs) == 1 else f"return {outputs}")
     lines = ["class Model(torch.nn.Module):"]
@@ -62,7 +62,7 @@ def _trained(item: Input) -> bool:
 
 
 def _in_one_layer(graph: Graph) -> set[str]:
-    """Parameters that one layer uses and nothing else: they need no place of their own in the module."""
+    """Return the parameters that are read once, by a layer. The module needs no attribute of its own for them."""
     uses = [name for node in graph.nodes for name in node.args] + list(graph.outputs)
     layers = [(node, TABLE[node.op].forms[node.form]) for node in graph.nodes if node.form is Form.MODULE]
     params = {name for node, layer in layers if isinstance(layer, Layer) for name in node.args[layer.inputs :]}
@@ -70,39 +70,42 @@ def _in_one_layer(graph: Graph) -> set[str]:
 
 
 def constructor(node: Node, args: tuple[str, ...], types: Types, layer: str, *, float64: bool = False) -> list[str]:
-    """The lines that make a node's layer and give it its parameters; none for the other forms."""
+    """Return the lines that construct a node's layer and set its parameters. Other forms have no such lines."""
     op = TABLE[node.op]
-    made = op.forms[node.form] if node.form is Form.MODULE else None
-    if not isinstance(made, Layer):
+    row_layer = op.forms[node.form] if node.form is Form.MODULE else None
+    if not isinstance(row_layer, Layer):
         return []
     attrs = dict((_in_double(node) if float64 else node).attrs)
-    text = made.make(types, attrs) if callable(made.make) else op.fill(made.make, (), attrs)
-    given = zip(made.params, args[made.inputs :], strict=False)
-    return [f"{layer} = {text}", *(f"{layer}.{param} = {arg}" for param, arg in given)]
+    text = row_layer.make(types, attrs) if callable(row_layer.make) else op.fill(row_layer.make, (), attrs)
+    params = zip(row_layer.params, args[row_layer.inputs :], strict=False)
+    return [f"{layer} = {text}", *(f"{layer}.{param} = {arg}" for param, arg in params)]
 
 
 def statements(node: Node, args: tuple[str, ...], layer: str = "", *, float64: bool = False) -> list[str]:
-    """One node as Python lines that define its results."""
+    """Return the Python lines that compute a node's results. `layer` is the expression of its layer, if it has one."""
     op = TABLE[node.op]
     node = _in_double(node) if float64 else node
-    made = op.forms[node.form] if node.form is Form.MODULE else None
-    text = op.fill(made.call, args, node.attrs) if isinstance(made, Layer) else op.render(args, node.attrs, node.form)
+    row_layer = op.forms[node.form] if node.form is Form.MODULE else None
+    if isinstance(row_layer, Layer):
+        text = op.fill(row_layer.call, args, node.attrs)
+    else:
+        text = op.render(args, node.attrs, node.form)
     text = text.replace("{self}", layer)
     if "{out" not in text:
         names = ", ".join(value.name for value in node.results)
-        return [f"({names},) = {text}" if _is_a_list_of_one(node) else f"{names} = {text}"]
+        return [f"({names},) = {text}" if _returns_list_of_one(node) else f"{names} = {text}"]
     text = text.replace("{out}", node.results[0].name)
     for index, value in enumerate(node.results):
         text = text.replace(f"{{out{index}}}", value.name)
     return text.split("\n")
 
 
-def _is_a_list_of_one(node: Node) -> bool:
-    """Whether the operator gives a list even where it has one element."""
+def _returns_list_of_one(node: Node) -> bool:
+    """Whether the call returns a list although it has one result."""
     return len(node.results) == 1 and TABLE[node.op].lists
 
 
 def _in_double(node: Node) -> Node:
-    """The node with float64 for each other float dtype among its attributes."""
+    """Return the node with float64 in place of the other float dtypes among its attributes."""
     schema = TABLE[node.op].schema
     return replace(node, attrs={key: schema[key].in_double(value) for key, value in node.attrs.items()})

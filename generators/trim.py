@@ -1,4 +1,4 @@
-"""A graph without some of its calls: what they gave becomes inputs."""
+"""Removes nodes from a graph. Their results become inputs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from generators.graph import Form, Graph, Input, Invalid, Node
 from generators.ops.guard import GUARDS
 
 
-def without(graph: Graph, kept: Collection[int]) -> Graph:
-    """The graph with the calls of these numbers alone (the last one, where there is none), and the guards that they
-    need; the graph itself where that does not work out."""
-    nodes = _needed(graph, kept or {len(graph.nodes) - 1})
+def keep_nodes(graph: Graph, kept: Collection[int]) -> Graph:
+    """Return the graph with only the nodes of these numbers and the guards that they need.
+
+    If `kept` is empty, the last node is kept. If the smaller graph is not valid, the graph is returned unchanged.
+    """
+    nodes = _kept_nodes_and_guards(graph, kept or {len(graph.nodes) - 1})
     made = {value.name for node in nodes for value in node.results}
     read = {name for node in nodes for name in node.args}
     new = tuple(
@@ -24,10 +26,10 @@ def without(graph: Graph, kept: Collection[int]) -> Graph:
         for value in node.results
         if value.name in read - made
     )
-    fresh = {item.value.name for item in new}
-    nodes = [node.not_in_place if fresh.intersection(node.args[:1]) else node for node in nodes]
-    changed = {node.args[0] for node in nodes if node.form is Form.INPLACE}
-    outputs = [name for name in graph.outputs if name in made] or sorted(made - read - changed)
+    new_names = {item.value.name for item in new}
+    nodes = [node.not_in_place if new_names.intersection(node.args[:1]) else node for node in nodes]
+    overwritten = {node.args[0] for node in nodes if node.form is Form.INPLACE}
+    outputs = [name for name in graph.outputs if name in made] or sorted(made - read - overwritten)
     if len(nodes) == len(graph.nodes) or not outputs:
         return graph
     inputs = tuple(item for item in graph.inputs if item.value.name in read)
@@ -39,22 +41,23 @@ def without(graph: Graph, kept: Collection[int]) -> Graph:
     return smaller
 
 
-def _needed(graph: Graph, kept: Collection[int]) -> list[Node]:
-    """In order. A guard goes only where a domain says what it said."""
-    stay: list[Node] = []
+def _kept_nodes_and_guards(graph: Graph, kept: Collection[int]) -> list[Node]:
+    """Return the kept nodes and the guards that they need, in order. A guard is removed only if the domain of the input
+    that replaces its result has the same bounds."""
+    remaining: list[Node] = []
     for index, node in reversed(list(enumerate(graph.nodes))):
         names = {value.name for value in node.results}
-        readers = [other for other in stay if not names.isdisjoint(other.args)]
-        guards = node.op in GUARDS and _domain(node) == ANY and len(readers) > 0
+        readers = [other for other in remaining if not names.isdisjoint(other.args)]
+        is_needed_guard = node.op in GUARDS and _domain(node) == ANY and len(readers) > 0
         if node.op == "nan_to_num":
-            guards = any(reader.op == "clamp" for reader in readers)
-        if index in kept or guards:
-            stay.append(node)
-    return stay[::-1]
+            is_needed_guard = any(reader.op == "clamp" for reader in readers)
+        if index in kept or is_needed_guard:
+            remaining.append(node)
+    return remaining[::-1]
 
 
 def _domain(node: Node) -> Domain:
-    """What an input in the place of the node's result must be."""
+    """Return the domain of an input that replaces the node's result."""
     low, high = node.attrs.get("min"), node.attrs.get("max")
     if node.op == "clamp" and isinstance(low, int | float) and isinstance(high, int | float):
         first, last = math.ceil(low), min(math.floor(high), 10**9 - 1)

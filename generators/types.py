@@ -1,4 +1,4 @@
-"""What a value is: its dtype, and a shape whose dimensions are numbers or formulas."""
+"""The type of a value: a dtype, and a shape whose dimensions are numbers or formulas."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from generators.symbolic import Expr, NoExpression, Size
+from generators.symbolic import Expr, ExpressionError, Size
 
 Array = npt.NDArray[Any]
 
 
 class Invalid(ValueError):
-    """A graph, case or file that breaks a rule; the message says which rule, where, in one line."""
+    """A graph, case or file breaks a rule. The message names the rule and the place in one line."""
 
 
 class DType(StrEnum):
@@ -39,7 +39,7 @@ class DType(StrEnum):
 
     @property
     def is_integer(self) -> bool:
-        """Integers proper: bool is a category of its own."""
+        """Whether it is an integer dtype; bool is none."""
         return self in INTEGERS
 
     @property
@@ -52,7 +52,7 @@ class DType(StrEnum):
 
     @property
     def range(self) -> tuple[int, int]:
-        """Smallest and largest number of an integer dtype; 0 and 1 of bool."""
+        """The smallest and the largest number of an integer dtype, and 0 and 1 for bool."""
         if self is DType.BOOL:
             return 0, 1
         info = np.iinfo(self.numpy)
@@ -60,7 +60,7 @@ class DType(StrEnum):
 
     @property
     def eps(self) -> float:
-        """Distance from 1 to the next number of a float dtype."""
+        """The distance from 1 to the next larger number of a float dtype."""
         return float(ml_dtypes.finfo(self.numpy).eps)
 
 
@@ -75,7 +75,7 @@ _FLOAT_ARRAYS = frozenset(NUMPY[dtype] for dtype in FLOATS)
 
 
 def holds_floats(array: Array) -> bool:
-    """Whether an array is of a float dtype; numpy alone does not count bfloat16 among them."""
+    """Whether an array has a float dtype. numpy's own check would miss bfloat16."""
     return array.dtype in _FLOAT_ARRAYS
 
 
@@ -84,7 +84,7 @@ Dim = int | Expr
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """dtype and shape, written `float32[2,3,2*n]`; `float32[]` is a 0-d tensor."""
+    """A dtype and a shape, written `float32[2,3,2*n]`. A 0-d tensor is `float32[]`."""
 
     dtype: DType
     shape: tuple[Dim, ...]
@@ -105,7 +105,7 @@ class TensorType:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The shape of a type without symbols."""
+        """The shape as integers. Raise `Invalid` where it has symbols."""
         for dim in self.shape:
             if not isinstance(dim, int):
                 raise Invalid(f"{self} has symbolic dimensions: bind the graph to sizes first")
@@ -132,7 +132,7 @@ class TensorType:
         return TensorType(dtype, self.shape)
 
     def formal(self) -> TensorType:
-        """The type with formulas in place of the sizes that remember one."""
+        """Return the type with formulas in place of the sizes that have one."""
         return TensorType(self.dtype, tuple(_formal(dim) for dim in self.shape))
 
 
@@ -147,9 +147,9 @@ def _parse_dim(text: str) -> Dim:
     if re.fullmatch(r"0|[1-9][0-9]{0,9}", text):
         return int(text)
     try:
-        found = Expr.parse(text)
-    except NoExpression:
+        expr = Expr.parse(text)
+    except ExpressionError:
         raise Invalid(f"{text!r} is no dimension: expected a size, a symbol or a formula of them") from None
-    if found.constant is not None or str(found) != text:
-        raise Invalid(f"{text!r} is no dimension: write it {found}")
-    return found
+    if expr.constant is not None or str(expr) != text:
+        raise Invalid(f"{text!r} is no dimension: write it {expr}")
+    return expr

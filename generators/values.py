@@ -1,7 +1,7 @@
-"""The numbers that go into a case, by profile (`generators.graph.Profile`).
+"""Draws the numbers of a case, according to its profile (`generators.graph.Profile`).
 
-A domain comes before a profile: what only takes indices or positive numbers gets such in each of them. Tensors differ
-from each other: bugs hide from inputs that all look alike.
+The domain of an input takes precedence: an input of indices or of positive numbers holds such numbers in every profile.
+Each tensor is drawn in a style of its own, because inputs that are all alike would miss bugs.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def draw_profile(source: ChoiceSource) -> Profile:
 
 
 def may_be_extreme(graph: Graph) -> bool:
-    """Whether an input can hold the ends of an integer range: else a case is not of the extreme profile."""
+    """Whether a case of this graph can have the extreme profile: an input can hold the ends of an integer range."""
     return any(i.domain == ANY and i.value.type.dtype.is_integer and i.value.type.numel for i in graph.inputs)
 
 
 def draw(source: ChoiceSource, item: Input, profile: Profile = Profile.NORMAL, rng: Rng | None = None) -> Array:
-    """An array for an input of a bound graph: of its type, within its domain, and as its layout can hold it."""
+    """Draw an array for an input of a bound graph. It has the input's type, domain and layout."""
     rng = source.rng() if rng is None else rng
     dtype, shape = item.value.type.dtype, item.value.type.sizes
     if item.layout is Layout.EXPANDED:
@@ -56,7 +56,8 @@ def draw(source: ChoiceSource, item: Input, profile: Profile = Profile.NORMAL, r
 
 
 def plain(item: Input) -> Array:
-    """The plainest array of an input's domain: zeros where it may, else ones, else the numbers in their order."""
+    """Return the plainest array of an input's domain: zeros if it allows them, else one number, else an ascending
+    sequence along the axis of a `distinct` domain."""
     type, domain = item.value.type, item.domain
     match domain.bounds:
         case Bounds.ANY:
@@ -66,19 +67,21 @@ def plain(item: Input) -> Array:
         case Bounds.WITHIN:
             return np.full(type.sizes, min(max(domain.low, 0), domain.high), type.dtype.numpy)
         case Bounds.DISTINCT:
-            along = [1] * type.rank
-            along[domain.axis] = type.sizes[domain.axis]
-            counted = np.arange(along[domain.axis]).reshape(along) + max(domain.low, 0)
-            return np.array(np.broadcast_to(counted, type.sizes), type.dtype.numpy)
+            count = type.sizes[domain.axis]
+            first = min(max(domain.low, 0), domain.high - count + 1)
+            shape = [count if axis == domain.axis else 1 for axis in range(type.rank)]
+            ascending = np.arange(first, first + count).reshape(shape)
+            return np.array(np.broadcast_to(ascending, type.sizes), type.dtype.numpy)
 
 
 def seeded(shape: tuple[int, ...], dtype: DType) -> Array:
-    """Normal numbers that numpy gives anew anywhere: of float32 and float64, which no library rounds twice."""
+    """Return normally distributed numbers, which numpy draws again from the same seed on every machine. For float32 and
+    float64 only: the conversion to half precision may be rounded twice."""
     return np.asarray(np.random.RandomState(0).standard_normal(shape)).astype(dtype.numpy)
 
 
 def holds(array: Array, domain: Domain) -> bool:
-    """Whether every number is in the domain. NaN is in none but `any`."""
+    """Whether every number is in the domain. NaN is only in the domain `any`."""
     match domain.bounds:
         case Bounds.ANY:
             return True
@@ -122,7 +125,7 @@ def _floats(source: ChoiceSource, rng: Rng, item: Input, profile: Profile, shape
 
 
 def _mix(rng: Rng, array: Array, *numbers: float) -> None:
-    """Numbers, at most three, that stand somewhere in every tensor that has room for them."""
+    """Write at most three numbers to drawn places of the array, if it has at least three elements."""
     if array.size > 2:
         start, step = rng.integers(0, array.size), rng.integers(1, (array.size - 1) // 2 + 1)
         for i, number in enumerate(numbers):
@@ -149,12 +152,12 @@ def _ties(rng: Rng, dtype: DType, shape: tuple[int, ...]) -> Array:
 
 
 def _halves(rng: Rng, dtype: DType, shape: tuple[int, ...]) -> Array:
-    """What rounding to even decides."""
+    """Numbers halfway between two integers, where rounding to even matters."""
     return rng.integers(-6, 6, shape) + 0.5
 
 
 def _offset(rng: Rng, dtype: DType, shape: tuple[int, ...]) -> Array:
-    """A mean that is large against the spread: variances cancel."""
+    """Numbers whose mean is large compared with their spread, so that the computation of a variance cancels."""
     return 512.0 + rng.integers(-3, 4, shape)
 
 
@@ -186,7 +189,7 @@ def _integers(rng: Rng, domain: Domain, dtype: DType, profile: Profile, shape: t
 
 
 def _moved(array: Array, domain: Domain, least: float) -> Array:
-    """Numbers moved away from zero by `least` where the domain asks for it."""
+    """Return the numbers at a distance of at least `least` from zero, if the domain excludes zero."""
     match domain.bounds:
         case Bounds.POSITIVE:
             return np.abs(array) + least

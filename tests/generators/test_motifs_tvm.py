@@ -18,7 +18,7 @@ from generators.random_graph import with_values
 
 pytestmark = pytest.mark.tvm
 
-PAIRS = [pytest.param(motif, name, id=f"{motif.name}-{name}") for motif in MOTIFS for name in motif.wakes]
+PAIRS = [pytest.param(motif, name, id=f"{motif.name}-{name}") for motif in MOTIFS for name in motif.triggers]
 PARAMS_AS_INPUTS = ("LiftTransformParams", "CombineParallelMatmul")
 """Passes that want parameters as inputs. CombineParallelMatmul raises a TypeError where they are constants (0.27)."""
 

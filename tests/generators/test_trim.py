@@ -11,7 +11,7 @@ from generators.domain import ANY, within
 from generators.graph import DType, Form, Graph, Profile, TensorType, Value
 from generators.ops import TABLE
 from generators.random_graph import generate
-from generators.trim import without
+from generators.trim import keep_nodes
 
 F32 = TensorType(DType.FLOAT32, (2,))
 
@@ -45,7 +45,7 @@ def chain() -> Graph:
 def test_what_was_computed_becomes_an_input(
     kept: set[int], ops: tuple[str, ...], inputs: list[str], outputs: tuple[str, ...]
 ) -> None:
-    smaller = without(chain(), kept)
+    smaller = keep_nodes(chain(), kept)
     assert (smaller.ops, smaller.outputs) == (ops, outputs)
     assert [item.value.name for item in smaller.inputs] == inputs
 
@@ -59,26 +59,26 @@ def guarded(*guards: tuple[str, dict[str, Any]]) -> Graph:
 
 
 def test_a_clamp_becomes_a_domain() -> None:
-    smaller = without(guarded(("clamp", {"min": 0.5, "max": 8.0})), {2})
+    smaller = keep_nodes(guarded(("clamp", {"min": 0.5, "max": 8.0})), {2})
     assert smaller.ops == ("log",)
     assert [item.domain for item in smaller.inputs] == [within(1, 8)]
 
 
 def test_a_guard_that_no_domain_says_stays() -> None:
-    assert without(guarded(("clamp", {"min": 0.5})), {2}).ops == ("clamp", "log")
+    assert keep_nodes(guarded(("clamp", {"min": 0.5})), {2}).ops == ("clamp", "log")
     with_nan = guarded(("nan_to_num", {}), ("clamp", {"min": 0.5}))
-    assert without(with_nan, {3}).ops == ("nan_to_num", "clamp", "log")
+    assert keep_nodes(with_nan, {3}).ops == ("nan_to_num", "clamp", "log")
 
 
 def test_what_is_no_guard_but_looks_like_one_goes() -> None:
-    assert without(guarded(("nan_to_num", {})), {2}).ops == ("log",)
+    assert keep_nodes(guarded(("nan_to_num", {})), {2}).ops == ("log",)
 
 
 def test_what_worked_in_place_on_a_result_does_not_on_an_input() -> None:
     b = Builder(NumpySource(0))
     x = emit(b, "neg", b.fresh_input(F32))
     y = emit(b, "abs", x, form=Form.INPLACE)
-    smaller = without(graph(b, y), {1})
+    smaller = keep_nodes(graph(b, y), {1})
     assert [(node.op, node.form) for node in smaller.nodes] == [("abs", Form.PLAIN)]
     assert [item.domain for item in smaller.inputs] == [ANY]
 
@@ -87,6 +87,6 @@ def test_any_part_of_any_graph_is_a_graph() -> None:
     for index in range(150):
         whole = generate(NumpySource(14, index), symbolic=False).graph
         for kept in ({0}, {len(whole.nodes) - 1}, set(range(0, len(whole.nodes), 2))):
-            smaller = without(whole, kept)
+            smaller = keep_nodes(whole, kept)
             assert retyped(smaller) == smaller
             assert len(smaller.nodes) <= len(whole.nodes)

@@ -206,3 +206,15 @@ def test_plain_values(dtype: DType, domain: Domain, number: int) -> None:
     array = plain(item(dtype, 2, 3, domain=domain))
     assert (array.dtype, array.shape) == (dtype.numpy, (2, 3))
     assert (array == number).all()
+
+
+@pytest.mark.parametrize(
+    ("domain", "row"),
+    [(distinct(-1, 1, 1), [-1, 0, 1]), (distinct(-9, 1, 1), [-1, 0, 1]), (distinct(-9, 9, 1), [0, 1, 2])],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.INT8])
+def test_plain_values_of_a_distinct_domain_ascend_in_it(dtype: DType, domain: Domain, row: list[int]) -> None:
+    array = plain(item(dtype, 2, 3, domain=domain))
+    assert array.dtype == dtype.numpy
+    assert array.tolist() == [row, row]
