@@ -1,4 +1,4 @@
-"""What counts as wrong. Each oracle is one equation, a pure function (case, outcomes) -> findings."""
+"""The oracles: what counts as wrong. Each oracle is one equation, a pure function (case, outcomes) -> findings."""
 
 from collections.abc import Iterator
 
@@ -27,39 +27,44 @@ from oracles.symbolic_equals_static import symbolic_equals_static
 from oracles.well_formed import well_formed
 
 ORACLES: tuple[Oracle, ...] = (
-    # what explains all that follows: an ill-formed module may fail, hang or compute anything
+    # first, because an ill-formed module explains every later failure: it may crash, hang or compute anything
     well_formed,
-    # no result: nothing to compare
+    # a lane without a result has nothing to compare
     crash,
-    # a lane that changes its inputs has another second run, and its numbers depend on who ran before
+    # a lane that changes its inputs gets other inputs in its second run, and so do the lanes that run after it
     modified_inputs,
-    # a lane without a stable result computes nothing that could be compared
+    # a lane whose result changes from run to run has no result to compare
     second_run,
     fresh_process,
-    # against the sibling: these name what is to blame, which a comparison with PyTorch does not
+    # comparisons with the plain sibling: they name the pass or option at fault, which a comparison with PyTorch cannot
     round_trips,
     passes_change_nothing,
     lifted_equals_unlifted,
     symbolic_equals_static,
-    # against the references
+    # comparisons with the references
     against_onnxruntime,
     against_export,
     gradient_equals_autograd,
     against_torch,
     agreement,
-    # the result is right, at a price
+    # the result is right, but costs too much or shares memory
     aliased_outputs,
     bloat,
     slow,
-    # other programs than the case's own
+    # programs other than the case's own
     checker_gap,
 )
-"""In this order: of what an oracle further up says of a lane, all further down is perhaps only a consequence."""
+"""All oracles, in the order in which they judge a lane.
+
+What a later oracle finds on a lane may be a consequence of what an earlier one found."""
 
 
 def judge_all(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    """At most one finding per lane: the first oracle that objects to it has the word. Gaps in the checker are each a
-    finding of their own, for each is about another program. TVM is not blamed for a file that nobody has confirmed."""
+    """Yield at most one finding per lane, from the first oracle that objects to the lane.
+
+    Each gap in the checker is a finding of its own, because each is about another program. TVM is not blamed for an
+    ONNX file that no other reader has confirmed.
+    """
     judged: set[LaneSpec] = set()
     for finding in _objections(case, outcomes):
         if not is_justified(finding, outcomes):
@@ -72,7 +77,7 @@ def judge_all(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
 
 
 def unconfirmed_files(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
-    """One lane for each ONNX file that TVM would be blamed for, and that other readers must look at first."""
+    """Return one lane for each ONNX file that TVM would be blamed for and that other readers must run first."""
     return files_to_confirm(_objections(case, outcomes), outcomes)
 
 

@@ -1,7 +1,7 @@
-"""torch.export's program, run by PyTorch itself, says what the model says.
+"""A program of torch.export, run by PyTorch itself, gives the model's results.
 
-Where it does not, PyTorch disagrees with itself: mostly the decomposition of an operator is another function. What TVM
-makes of such a program is not judged: nobody knows what it should be.
+Where it does not, PyTorch disagrees with itself. In most such cases the decomposition of an operator computes another
+function. What TVM computes from such a program is not judged: no right result is known for it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def against_export(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
 
 
 def disputed_programs(outcomes: Outcomes) -> tuple[LaneSpec, ...]:
-    """Of each exported program a lane that does not give PyTorch's numbers, where PyTorch has not run the program."""
+    """Return one lane for each exported program that PyTorch has not run and on which a lane disagrees with PyTorch."""
     right = expected(outcomes)
-    asked = {exported_program_of(lane) for lane in outcomes if runs_exported_program(lane)}
+    already_run = {exported_program_of(lane) for lane in outcomes if runs_exported_program(lane)}
     doubts = {
         exported_program_of(lane): lane
         for lane, outputs in comparable_results(outcomes).items()
         if right is not None and judge(outputs, right, rounding_of(lane.passes))
     }
-    return tuple(lane for program, lane in doubts.items() if program is not None and program not in asked)
+    return tuple(lane for program, lane in doubts.items() if program is not None and program not in already_run)

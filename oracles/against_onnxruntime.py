@@ -1,8 +1,11 @@
-"""An exported ONNX file says what the model says. Its readers are onnxruntime and, where that disagrees with PyTorch,
-onnxruntime at its other optimisation level and the interpreter of the onnx package: a third opinion.
+"""An exported ONNX file gives the model's results.
 
-If any reader agrees with PyTorch, the file is right and onnxruntime's result is onnxruntime's fault. If none does, the
-exporter wrote something else. What TVM makes of a wrong file is not judged: nobody knows what it should be.
+onnxruntime reads every file. Where it disagrees with PyTorch, two more readers run the file: onnxruntime at its other
+optimisation level, and the interpreter of the onnx package.
+
+If any reader agrees with PyTorch, the file is right, and a wrong result of onnxruntime is onnxruntime's fault. If none
+does, the exporter wrote another function. What TVM computes from a wrong file is not judged: no right result is known
+for it.
 """
 
 from __future__ import annotations
@@ -28,13 +31,13 @@ def against_onnxruntime(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
 
 
 def disputed_files(outcomes: Outcomes) -> tuple[LaneSpec, ...]:
-    """Where onnxruntime alone has spoken, and not as PyTorch: other readers of its file should be asked."""
-    asked = {onnx_file_of(lane) for lane in outcomes if lane.engine is Engine.ONNX_REFERENCE}
-    return tuple(lane for lane, found in _verdicts(outcomes).items() if found and onnx_file_of(lane) not in asked)
+    """Return the lanes of onnxruntime that disagree with PyTorch and whose file no other reader has run yet."""
+    read = {onnx_file_of(lane) for lane in outcomes if lane.engine is Engine.ONNX_REFERENCE}
+    return tuple(lane for lane, found in _verdicts(outcomes).items() if found and onnx_file_of(lane) not in read)
 
 
 def _verdicts(outcomes: Outcomes) -> dict[LaneSpec, tuple[Kind, Mismatch] | None]:
-    """What is wrong with each reader's result; empty where PyTorch cannot judge."""
+    """What is wrong with each reader's result, None where it is right; empty where there is no full reference."""
     right = expected(outcomes)
     readers = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and is_onnx_reader(lane)}
     return {lane: judge(outputs, right) for lane, outputs in readers.items()} if right is not None else {}

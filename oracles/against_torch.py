@@ -1,8 +1,8 @@
-"""Outputs equal PyTorch's: their number, shape, dtype and values.
+"""The outputs equal PyTorch's in number, shape, dtype and values.
 
-Lanes that import an ONNX file are judged only where some reader of the same file agrees with PyTorch. Where none does,
-the file says something else than the model, and TVM is not to blame (`against_onnxruntime`). Nor is it where PyTorch's
-own run of the exported program gives something else (`against_export`).
+A lane that imports an ONNX file is judged only where a reader of the same file agrees with PyTorch. Where none does,
+the file is another function than the model, and TVM is not at fault (`against_onnxruntime`). TVM is not at fault either
+where PyTorch's own run of the exported program differs from the model (`against_export`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
 
 
 def comparable_results(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
-    """The results that can be held against PyTorch's, by lane."""
+    """Return the outputs, by lane, that can be compared with PyTorch's; empty without a full reference."""
     right = expected(outcomes)
     if right is None:
         return {}
@@ -63,7 +63,7 @@ def comparable_results(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
 def judge(
     outputs: tuple[Array, ...], right: tuple[Expected, ...], rounding: Rounding = Rounding.SAME
 ) -> tuple[Kind, Mismatch] | None:
-    """The first thing wrong, the coarsest first: arity, shapes, dtypes, values."""
+    """Return the first difference, coarsest first: number of outputs, shapes, dtypes, values. None: no difference."""
     if len(outputs) != len(right):
         return Kind.WRONG_ARITY, Mismatch(0, f"{len(right)} outputs", f"{len(outputs)} outputs")
     pairs = list(enumerate(zip(outputs, right, strict=True)))

@@ -1,8 +1,8 @@
-"""Where PyTorch cannot judge, lanes that share an importer vote: one that stands alone against the rest is wrong.
+"""Where there is no full reference, lanes with the same importer agree: a lane that differs from all others is wrong.
 
-Without an envelope only what no rounding explains counts: number, shapes and dtypes of outputs, integers and booleans,
-and floats that are off by more than half of their digits. At least three must vote, and all others must agree; lanes
-whose passes round otherwise have no vote.
+Without an envelope, only a difference that no rounding explains counts: the number, shapes and dtypes of outputs,
+integers and booleans, and floats that differ by more than half of their digits. At least three lanes are needed, and
+all but one must agree. Lanes whose passes change the rounding are left out.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from generators.graph import Array, Case, holds_floats
-from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.finding import OTHER_LANES, Component, Finding, Kind, Mismatch
 from oracles.identical import difference
 from oracles.lane import Engine, LaneSpec, returns_gradients
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import eager_run, expected
 from oracles.transforms import Rounding, rounding_in
 
-THE_OTHERS = "the other lanes"
 QUORUM = 3
+"""The smallest number of lanes that can single one out."""
 
 
 def agreement(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
@@ -37,13 +37,13 @@ def agreement(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
 
 
 def odd_one_out(group: Mapping[LaneSpec, tuple[Array, ...]]) -> tuple[LaneSpec, tuple[Kind, Mismatch]] | None:
-    """The lane that agrees with nobody, where all others agree with each other."""
+    """Return the lane that agrees with no other, where all others agree with each other, and how it differs."""
     if len(group) < QUORUM:
         return None
     for lane, outputs in group.items():
         others = [result for other, result in group.items() if other != lane]
         if all(_agree(others[0], other) for other in others) and not any(_agree(other, outputs) for other in others):
-            found = difference(others[0], outputs, THE_OTHERS)
+            found = difference(others[0], outputs, OTHER_LANES)
             return (lane, found) if found else None
     return None
 
@@ -60,5 +60,5 @@ def _close(one: Array, other: Array) -> bool:
     a, b = one.astype(np.float64), other.astype(np.float64)
     finite = a[np.isfinite(a)]
     scale = float(np.max(np.abs(finite))) if finite.size else 0.0
-    digits = {2: 2.0**-4, 4: 2.0**-11, 8: 2.0**-26}[one.dtype.itemsize]
-    return bool(np.allclose(a, b, rtol=0.0, atol=digits * scale, equal_nan=True))
+    half_of_the_digits = {2: 2.0**-4, 4: 2.0**-11, 8: 2.0**-26}[one.dtype.itemsize]
+    return bool(np.allclose(a, b, rtol=0.0, atol=half_of_the_digits * scale, equal_nan=True))

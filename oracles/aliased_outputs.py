@@ -1,8 +1,8 @@
-"""An output has memory of its own, unless PyTorch's is a view of the same input: who writes into one must not change
-the other.
+"""An output has memory of its own, unless PyTorch's output is a view of the same input.
 
-Not judged: outputs that share memory with each other (no lane looks), and inputs that PyTorch got with odd strides, of
-which it copies what is a view of TVM's compact one.
+Otherwise a caller that writes into the output changes the input too. Not judged: outputs that share memory with each
+other (no lane records this), and inputs that PyTorch received with unusual strides. PyTorch may copy such an input
+where TVM, which receives it compact, gives a view.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the checker of well-formedness lets pass, the build takes, and compiles to the same results.
+"""A module that the checker of well-formedness accepts also builds, and gives the same result.
 
-The lane breaks valid modules on purpose, in one place each. One that the checker refuses is as it should be, and one
-that gives the right result all the same broke nothing that matters. What is left is a hole in the checker.
+The lane changes one thing in each of several valid modules. A changed module that the checker refuses is no finding.
+One that gives the right result is none either: the change did not matter. Any other one is a gap in the checker.
 """
 
 from __future__ import annotations

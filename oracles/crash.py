@@ -1,4 +1,4 @@
-"""A lane that PyTorch's model went into must come out with a result: it did not die, hang or refuse."""
+"""A lane gives a result for every model that PyTorch runs: it does not die, hang or raise."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from oracles.reference import eager_run
 
 
 def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    judge = eager_run(outcomes) is not None
+    valid = eager_run(outcomes) is not None
     for lane, outcome in outcomes.items():
         if isinstance(outcome, Ran | Built | Unsupported | Skipped) or lane.engine is Engine.ONNX_REFERENCE:
-            continue  # the interpreter of the onnx package is asked for its opinion; it is nobody's product
+            continue  # the interpreter of the onnx package only confirms files; its own failures are not reported
         if any(mutant.fate is MutantFate.DIED for mutant in outcome.facts.mutants):
-            continue  # a module broken on purpose was under way: the checker's matter
+            continue  # the process ended while it built a module broken on purpose: `checker_gap` judges that
         component = component_of(lane, outcome.stage)
         kind = _kind(outcome, component)
         if isinstance(outcome, Raised) and component is Component.ONNXRUNTIME and outcome.stage is Stage.LOAD:
-            component = Component.EXPORTER  # a file that does not load is its writer's fault
-        if isinstance(outcome, Raised) and (component is Component.PYTORCH or not judge):
-            continue  # PyTorch itself refuses: an invalid case, which the campaign counts
+            component = Component.EXPORTER  # the exporter is at fault for a file that does not load
+        if isinstance(outcome, Raised) and (component is Component.PYTORCH or not valid):
+            continue  # PyTorch itself refuses the model: the case is invalid, and the campaign counts it
         yield Finding(kind, component, lane, outcome.stage, outcome)
 
 
@@ -37,23 +37,25 @@ def _kind(outcome: Raised | Died | TimedOut, component: Component) -> Kind:
         case TimedOut():
             return Kind.TIMED_OUT
         case Raised():
-            return Kind.REJECTED if refuses(outcome, component) else Kind.INTERNAL_ERROR
+            return Kind.REJECTED if is_rejection(outcome, component) else Kind.INTERNAL_ERROR
         case _:
             assert_never(outcome)
 
 
-def refuses(raised: Raised, component: Component) -> bool:
-    """Whether somebody decided to say no: a `raise` or `assert` of the code that takes the model in. All else is an
-    accident: in Python (an attribute that is not there), in C++ (a check, an inferred type), or on a module that
-    the frontend had taken. The exception's class says nothing: TVM raises TypeError from type inference in C++ and from
-    bugs in Python alike."""
+def is_rejection(raised: Raised, component: Component) -> bool:
+    """Whether the code that reads the model refused it on purpose: by a `raise` or an `assert` of its own.
+
+    Every other exception is an internal error: in Python (a missing attribute), in C++ (a failed check, a type that
+    cannot be inferred), or after the frontend had accepted the module. The class of the exception does not decide: TVM
+    raises TypeError both from type inference in C++ and from bugs in Python.
+    """
     innermost = raised.frames[-1] if raised.frames else None
     deliberate = innermost is not None and innermost.raises
     match component:
         case Component.TVM:
             return raised.stage is Stage.IMPORT and deliberate and innermost is not None and innermost.in_frontend
         case Component.ONNXRUNTIME:
-            return raised.stage is Stage.LOAD  # its checks of a file, of which Python sees no frame
+            return raised.stage is Stage.LOAD  # its checks of a file are in C++: the traceback has no frame of them
         case Component.EXPORTER | Component.PYTORCH | Component.ENVIRONMENT:
             return deliberate
         case _:

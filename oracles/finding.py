@@ -1,4 +1,4 @@
-"""A finding: what an oracle says went wrong, whose fault it is, and the evidence, as types."""
+"""The types of a finding: the kind of failure, the component at fault, and the evidence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Kind(StrEnum):
     WRONG_DTYPE = "wrong-dtype"
     WRONG_VALUE = "wrong-value"
     UNSTABLE = "second-run-differs"
-    NONDETERMINISTIC = "nondeterministic"  # another process, another result
+    NONDETERMINISTIC = "nondeterministic"  # the result depends on the process
     MODIFIED_INPUT = "modified-input"
     ALIASED_OUTPUT = "aliased-output"
     ILL_FORMED = "ill-formed"
@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
     @property
     def is_numeric(self) -> bool:
-        """Seen by comparing arrays: nothing but the program itself tells two such bugs apart."""
+        """Whether arrays were compared: only the program tells two such bugs apart, because there is no message."""
         return self in _NUMERIC
 
 
@@ -53,12 +53,15 @@ class Component(StrEnum):
     EXPORTER = "exporter"
     ONNXRUNTIME = "onnxruntime"
     PYTORCH = "pytorch"
-    ENVIRONMENT = "environment"  # disk full, no compiler, no memory for anyone: nobody's bug
+    ENVIRONMENT = "environment"  # the machine failed: full disk, no compiler, no memory; no component is at fault
 
 
 @dataclass(frozen=True, slots=True)
 class WorstElement:
-    """The element that is furthest outside its tolerance, and what the tolerance is made of (DESIGN section 5)."""
+    """The element that is furthest outside its tolerance, with the terms of the tolerance (`oracles.tolerance`).
+
+    `index` is its position in the output. `truth` is None for integers, booleans and comparisons bit for bit.
+    """
 
     index: tuple[int, ...]
     expected: float
@@ -68,15 +71,20 @@ class WorstElement:
     truth: float | None = None
 
 
-PYTORCH = "PyTorch"
+PYTORCH, OTHER_LANES = "PyTorch", "the other lanes"
+"""Values of `against`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One output that is not what it is held against. `expected` and `actual` are for people: types, or counts.
+    """One output that differs from the output it is compared with. `expected` and `actual` are text for a reader.
 
-    against  whose result was expected: PyTorch's, the lane's own first run's, a sibling lane's
-    by       what the lane does that its sibling does not: "pipeline zero", "ScriptRoundTrip", "library"
+    output           the position of the output
+    elements         how many elements the output has
+    wrong            how many of them differ by more than is allowed
+    ill_conditioned  how many of them are not compared
+    against          whose result was expected: PyTorch's, that of the lane's first run, that of the plain sibling
+    by               what the lane does and its sibling does not: "pipeline zero", "ScriptRoundTrip", "library"
     """
 
     output: int
@@ -92,7 +100,11 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class SideEffect:
-    """What the lane does to its caller's memory and PyTorch does not: inputs changed, outputs that share memory."""
+    """What the lane does to its caller's memory, and PyTorch does not.
+
+    modified  the inputs that it changed
+    aliases   outputs (by position) that share memory with an input (by name)
+    """
 
     modified: tuple[str, ...] = ()
     aliases: tuple[tuple[int, str], ...] = ()
@@ -107,7 +119,7 @@ class Quantity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """More than a lane may need. `allowed` is what was measured of `against`, with room to spare."""
+    """A quantity that is larger than a lane may need. `allowed` is derived from what was measured of `against`."""
 
     quantity: Quantity
     measured: float
@@ -131,7 +143,10 @@ Oracle = Callable[[Case, Outcomes], Iterator[Finding]]
 
 
 def component_of(lane: LaneSpec, stage: Stage) -> Component:
-    """Whose code runs in a stage of a lane. `verify` folds the constants of an exported ONNX file."""
+    """Return the component whose code runs in a stage of a lane.
+
+    The stage `verify` folds the constants of an exported ONNX file, so it belongs to the exporter.
+    """
     if stage in (Stage.EXPORT, Stage.VERIFY):
         return Component.EXPORTER
     if lane.engine is Engine.TORCH or stage in (Stage.START, Stage.RENDER):
@@ -144,22 +159,22 @@ def imports_onnx(lane: LaneSpec) -> bool:
 
 
 def onnx_file_of(lane: LaneSpec) -> tuple[Importer, int | None]:
-    """Which exported file the lane reads."""
+    """Which exported file the lane reads: its exporter and its opset, None where the exporter chooses the opset."""
     return lane.importer, lane.opset
 
 
 def exported_program_of(lane: LaneSpec) -> Importer | None:
-    """Which of torch.export's programs the lane reads: the decomposed one, the raw one, or none."""
+    """Which program of torch.export the lane reads: the decomposed one, the raw one, or None."""
     if not lane.importer.is_exported:
         return None
     return Importer.EXPORT_RAW if lane.importer is Importer.EXPORT_RAW else Importer.EXPORT
 
 
 def runs_exported_program(lane: LaneSpec) -> bool:
-    """PyTorch's own run of an exported program, whose word says whether the program is right."""
+    """Whether the lane is PyTorch's own run of an exported program, which decides whether the program is right."""
     return lane.engine is Engine.TORCH and exported_program_of(lane) is not None
 
 
 def is_onnx_reader(lane: LaneSpec) -> bool:
-    """A lane whose word says whether an exported file is right."""
+    """Whether the lane is a reader other than TVM, which decides whether an exported file is right."""
     return lane.engine in (Engine.ONNXRUNTIME, Engine.ONNX_REFERENCE)

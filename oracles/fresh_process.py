@@ -1,6 +1,6 @@
-"""A process of its own makes no difference: compiled and run there, a model gives the same numbers bit for bit.
+"""A model that is compiled and run in a process of its own gives the same numbers, bit for bit.
 
-What differs is left to chance: addresses, the order of a hash table, memory that nobody wrote.
+Where the numbers differ, they depend on addresses, on the order of a hash table, or on uninitialised memory.
 """
 
 from __future__ import annotations

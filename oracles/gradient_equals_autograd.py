@@ -1,4 +1,4 @@
-"""The gradients of TVM's `Gradient` pass are those of torch.autograd, by the equation that results are held to."""
+"""The gradients of TVM's `Gradient` pass equal those of torch.autograd, within the tolerance that results have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from oracles.reference import GRADIENT, expected
 
 AUTOGRAD = "torch.autograd"
 VALUE = 0
-"""The first output is what is differentiated, the others are its gradients."""
+"""The position of the output that is differentiated. The outputs after it are its gradients."""
 
 
 def gradient_equals_autograd(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
@@ -25,5 +25,5 @@ def gradient_equals_autograd(case: Case, outcomes: Outcomes) -> Iterator[Finding
         if found := judge(out.outputs, right):
             kind, evidence = found
             if evidence.output == VALUE and kind is not Kind.WRONG_ARITY:
-                continue  # the gradients of another function: equations on results see that
+                continue  # these are gradients of another function: the oracles that judge results find that
             yield Finding(kind, Component.TVM, lane, Stage.RUN, replace(evidence, against=AUTOGRAD))

@@ -1,4 +1,4 @@
-"""Two results that must be the same, number by number: no rounding tells them apart."""
+"""Compare two results that must be identical: no rounding is allowed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from oracles.finding import Kind, Mismatch, WorstElement
 
 
 def difference(first: tuple[Array, ...], second: tuple[Array, ...], whose: str) -> tuple[Kind, Mismatch] | None:
-    """Where `second` is not `first`, which is `whose`. The payload of a NaN and the sign of a zero do not count."""
+    """Return how `second` differs from `first`, the result of `whose`; None where they are identical.
+
+    The payload of a NaN and the sign of a zero do not count.
+    """
     if len(first) != len(second):
         counts = f"{whose}'s {len(first)} outputs", f"{len(second)} outputs"
         return Kind.WRONG_ARITY, Mismatch(0, *counts, against=whose)
@@ -20,8 +23,8 @@ def difference(first: tuple[Array, ...], second: tuple[Array, ...], whose: str) 
             return kind, Mismatch(index, *types, against=whose)
         changed = (one != other) & ~((one != one) & (other != other))
         if count := int(np.count_nonzero(changed)):
-            told = f"{whose}'s result", f"{count} of {one.size} elements differ"
-            evidence = Mismatch(index, *told, _worst(one, other, changed), one.size, count, against=whose)
+            texts = f"{whose}'s result", f"{count} of {one.size} elements differ"
+            evidence = Mismatch(index, *texts, _worst(one, other, changed), one.size, count, against=whose)
             return Kind.WRONG_VALUE, evidence
     return None
 

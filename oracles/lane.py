@@ -1,4 +1,4 @@
-"""A lane as data: which road a case takes from PyTorch to arrays. What runs it lives in `fuzzer.lanes`."""
+"""A lane as data: one way from a case to arrays. The code that runs lanes is in `fuzzer.lanes`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Engine(StrEnum):
     TORCH = "torch"
     ONNXRUNTIME = "onnxruntime"
     ONNX_REFERENCE = "onnx-reference"  # the interpreter of the onnx package
-    ONNX_FILE = "onnx-file"  # no result: the exported file itself, as data for reports
+    ONNX_FILE = "onnx-file"  # computes nothing: gives the exported file itself, for reports
     TVM = "tvm"
-    HONEST = "honest"  # other implementations that are right by definition: they calibrate the tolerance
-    FAULTY = "faulty"  # the self-test's lanes, which misbehave on purpose
+    HONEST = "honest"  # implementations other than TVM that are right by definition: they calibrate the tolerance
+    FAULTY = "faulty"  # the lanes of the self-test, which misbehave on purpose
 
 
 class Importer(StrEnum):
@@ -25,12 +25,12 @@ class Importer(StrEnum):
 
     EAGER = "eager"
     EXPORT = "export"  # torch.export's program, decomposed once for all lanes
-    EXPORT_TVM = "export-tvm"  # decomposed by TVM's importer, as its users get it
-    EXPORT_RAW = "export-raw"  # not decomposed
+    EXPORT_TVM = "export-tvm"  # the same program, decomposed by TVM's importer, as TVM's users do it
+    EXPORT_RAW = "export-raw"  # the same program, not decomposed
     FX = "fx"  # torch.fx.symbolic_trace
     DYNAMO = "dynamo"  # torch.compile with TVM as its backend
-    ONNX = "onnx"  # the TorchScript exporter's file
-    ONNX_DYNAMO = "onnx-dynamo"  # torch.export's program as a file
+    ONNX = "onnx"  # the file that the TorchScript exporter writes
+    ONNX_DYNAMO = "onnx-dynamo"  # the file that is written from torch.export's program
     TRACE = "trace"  # torch.jit.trace, which Relay reads
 
     @property
@@ -39,7 +39,7 @@ class Importer(StrEnum):
 
     @property
     def is_exported(self) -> bool:
-        """Whether it reads a program of torch.export's."""
+        """Whether it reads a program of torch.export."""
         return self in (Importer.EXPORT, Importer.EXPORT_TVM, Importer.EXPORT_RAW)
 
 
@@ -48,11 +48,11 @@ class Params(StrEnum):
 
     BOUND = "bound"  # as constants of the module
     INPUTS = "inputs"  # as inputs of main, after the model's own
-    REBOUND = "rebound"  # imported as inputs, made constants by BindParams
-    BUNDLED = "bundled"  # as one tuple, by BundleModelParams
-    LIFTED = "lifted"  # LiftTransformParams: what they alone decide is computed first, by a function of its own
-    LIFTED_SHARED = "lifted-shared"  # by one function that all entries share
-    LIFTED_CONSUMING = "lifted-consuming"  # by one that frees what it was given
+    REBOUND = "rebound"  # imported as inputs, then made constants by BindParams
+    BUNDLED = "bundled"  # as one tuple, made by BundleModelParams
+    LIFTED = "lifted"  # LiftTransformParams: a function of its own computes what depends on parameters alone
+    LIFTED_SHARED = "lifted-shared"  # the same, with one such function for all entry functions
+    LIFTED_CONSUMING = "lifted-consuming"  # the same, with a function that frees its arguments
 
     @property
     def is_lifted(self) -> bool:
@@ -62,51 +62,51 @@ class Params(StrEnum):
 class Pipeline(StrEnum):
     """The Relax passes of the compilation."""
 
-    DEFAULT = "default_build"  # what tvm.compile takes on CPUs: it folds no constants and fuses nothing
-    ZERO = "zero"  # before that one: folds constants, fuses
-    CPU = "cpu_generic"  # the one that TVM has for llvm, in its place
+    DEFAULT = "default_build"  # the one that tvm.compile uses on CPUs: it folds no constants and fuses nothing
+    ZERO = "zero"  # folds constants and fuses, then runs default_build
+    CPU = "cpu_generic"  # TVM's pipeline for llvm, in place of default_build
 
 
 class Execution(StrEnum):
     """What runs the compiled program."""
 
     BYTECODE = "bytecode"  # Relax's virtual machine
-    COMPILED = "compiled"  # the same machine's steps, as native code
+    COMPILED = "compiled"  # Relax's virtual machine, with its instructions compiled to native code
     GRAPH = "graph"  # Relay's graph executor
     VM = "vm"  # Relay's virtual machine
 
 
 CONSUMING = "relax.lift_transform_params.consume_params"
-"""PassContext's option by which what LIFTED_CONSUMING lifts frees each parameter after its last use."""
+"""PassContext's option that makes the lifted function free each parameter after its last use."""
 
 DEFAULT_OPT_LEVEL = 2
-"""Of tvm.transform.PassContext."""
+"""The default opt_level of tvm.transform.PassContext."""
 
 RELAY = "relay"
-"""The variant of TVM's lanes that are written in Relay; all others are in Relax."""
+"""The variant of the TVM lanes that use Relay. All other TVM lanes use Relax."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaneSpec:
-    """One lane. Drawn, stored in findings, reduced and bisected like a graph.
+    """One lane. A lane is drawn, stored in findings, reduced and bisected, as a graph is.
 
-    name       short and stable, e.g. relax-export-llvm
-    variant    which computation a torch or faulty lane does (eager, f64, envelope; hang, ...); of a lane of TVM's,
-               which program it compiles (relax, relay, gradient, ...)
-    toolchain  the interpreter, with its own torch and TVM, that it runs in
-    opset      of an ONNX file; None: the exporter's own choice
-    passes     names of `oracles.transforms.TRANSFORMS`, run on the imported module in this order
-    pipeline   the passes of the compilation, which come after them
-    disabled   passes that the pipeline leaves out (PassContext's disabled_pass)
-    options    PassContext's options that are switched on, e.g. tirx.disable_vectorize
-    opt_level  PassContext's
-    target     a name of `oracles.targets.TARGETS`
-    asserts    whether kernels check their arguments (product behaviour; most of LLVM's work on small graphs)
-    checked    TVM's checker of well-formedness looks at the module after the import and after every pass
-    as_library the result is written as a shared library and loaded again
-    symbolic   compiled for all sizes of the case's symbolic dimensions at once, run at the case's own
-    fresh      runs in a process of its own: it must not matter
-    tracing    what it tells of its passes, and how many of them run: for blame alone, no finding has it
+    name        short and stable, e.g. relax-export-llvm
+    variant     which computation a torch or faulty lane does (eager, f64, envelope; hang, ...); for a TVM lane, which
+                program it compiles (relax, relay, gradient, ...)
+    toolchain   the interpreter, with its own torch and TVM, that the lane runs in
+    opset       the opset of the ONNX file; None: the exporter chooses
+    passes      names of rows of `oracles.transforms.TRANSFORMS`, run on the imported module in this order
+    pipeline    the passes of the compilation, which run after `passes`
+    disabled    passes that the pipeline leaves out (disabled_pass of PassContext)
+    options     options of PassContext that are switched on, e.g. tirx.disable_vectorize
+    opt_level   opt_level of PassContext
+    target      the name of a row of `oracles.targets.TARGETS`
+    asserts     whether kernels check their arguments: TVM's default; on small graphs most of LLVM's time
+    checked     whether TVM's checker of well-formedness checks the module after the import and after every pass
+    as_library  whether the result is written as a shared library and loaded again
+    symbolic    whether the module is compiled for all sizes of the case's symbolic dimensions; it runs at the case's
+    fresh       whether the lane runs in a process of its own, which must not change the result
+    tracing     what the lane records of its passes, and how many of them run; only blame sets it, no finding has it
     """
 
     name: str
@@ -135,12 +135,12 @@ class LaneSpec:
 
 
 def is_eager(lane: LaneSpec) -> bool:
-    """The lane that says whether a case is valid at all."""
+    """Whether the lane is eager PyTorch, which decides whether a case is valid."""
     return lane.engine is Engine.TORCH and lane.variant == "eager"
 
 
 CONTRADICTION = "contradiction"
-"""The variant that builds, whatever the case, one Relax module that contradicts itself, in any release of TVM."""
+"""The variant that builds one fixed, self-contradictory Relax module for every case, in any release of TVM."""
 
 
 def is_relay(lane: LaneSpec) -> bool:
@@ -148,10 +148,10 @@ def is_relay(lane: LaneSpec) -> bool:
 
 
 def default_executor(lane: LaneSpec) -> Execution:
-    """What runs compiled programs unless somebody asks for another."""
+    """Return what runs the lane's compiled program where the lane names no other executor."""
     return Execution.GRAPH if is_relay(lane) else Execution.BYTECODE
 
 
 def returns_gradients(lane: LaneSpec) -> bool:
-    """Whether its outputs are the model's gradients, not its results."""
+    """Whether the lane's outputs are the model's gradients, not its results."""
     return lane.variant.startswith("gradient")

@@ -1,4 +1,4 @@
-"""Is a lane that came out of a file one that we run? Its names are looked up, in the tables that they are names of."""
+"""Check a lane that was read from a file: every name in it must be in the table that it belongs to."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ PASS = re.compile(r"[A-Za-z_][A-Za-z_0-9.]*")
 
 
 def invalid_reason(lane: LaneSpec) -> str | None:
-    """What is wrong with it, in one sentence; None for a lane that can run."""
+    """Return why the lane cannot run, in one sentence; None where it can."""
     known = {row.name for row in (RELAY_TRANSFORMS if is_relay(lane) else TRANSFORMS)}
-    if strange := [name for name in lane.passes if name not in known]:
-        return f"no pass is called {strange[0]!r}"
+    if unknown := [name for name in lane.passes if name not in known]:
+        return f"no pass is called {unknown[0]!r}"
     if lane.target not in TARGETS_BY_NAME:
         return f"no target is called {lane.target!r}"
     if not VARIANT.fullmatch(lane.variant):
         return f"no lane is of the variant {lane.variant!r}"
-    if strange := [name for name in lane.options if not OPTION.fullmatch(name)]:
-        return f"no option of TVM's is called {strange[0]!r}"
-    if strange := [name for name in lane.disabled if not PASS.fullmatch(name)]:
-        return f"no pass of TVM's is called {strange[0]!r}"
+    if unknown := [name for name in lane.options if not OPTION.fullmatch(name)]:
+        return f"no option of TVM is called {unknown[0]!r}"
+    if unknown := [name for name in lane.disabled if not PASS.fullmatch(name)]:
+        return f"no pass of TVM is called {unknown[0]!r}"
     if not 0 <= lane.opt_level <= 4:
         return f"there is no optimisation level {lane.opt_level}"
     if lane.tracing is not None:
-        return "no finding is of a lane that was traced"
+        return "a lane in a finding has no tracing"
     return None

@@ -1,7 +1,7 @@
-"""What can be computed from the parameters alone may be computed first: the model's results stay.
+"""Computing the parts that depend on parameters alone before the model does not change the model's results.
 
-The lane keeps the protocol of LiftTransformParams: `main_transform_params` on the parameters, then the new main on what
-that gives. The new main on the old parameters is a misuse, and nothing that anybody runs here.
+The lane follows the protocol of LiftTransformParams: it calls `main_transform_params` with the parameters, then the new
+main with the results. To call the new main with the old parameters would be a misuse; no lane does this.
 """
 
 from __future__ import annotations

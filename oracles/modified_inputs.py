@@ -1,4 +1,4 @@
-"""A compiled model leaves its inputs as they are, unless PyTorch's writes into the same one."""
+"""A compiled model does not change an input, unless PyTorch's run of the model changes the same input."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Which exported ONNX files are right, and which findings about them are TVM's.
+"""Decide which exported ONNX files are right, and for which findings about them TVM is at fault.
 
-A file can be wrong in ways that its importer cannot mend, so TVM is to blame only for a file that another reader has
-confirmed: onnxruntime runs it, or the interpreter of the onnx package gives PyTorch's result. The latter alone takes
-inputs and outputs of bfloat16; it is as strict as the package's checker and onnxruntime together
+No importer can correct a file that is wrong. So TVM is at fault only for a file that another reader has confirmed:
+onnxruntime runs it, or the interpreter of the onnx package gives PyTorch's result. Only the interpreter accepts inputs
+and outputs of bfloat16. It is as strict as the package's checker and onnxruntime together
 (`fuzzer/lanes/onnx/other_readers.py`).
 
-A result is not wrong where another reader gives the same one: a file in float16 says where it is rounded, and
-onnxruntime, which computes in float32, is nearer to PyTorch than the file is.
+TVM is not at fault either for a wrong result that another reader gives too. A file in float16 prescribes where results
+are rounded; onnxruntime computes such a file in float32, and so comes nearer to PyTorch than the file itself.
 """
 
 from __future__ import annotations
@@ -22,29 +22,33 @@ from oracles.lane import Engine, Importer, LaneSpec
 from oracles.outcome import Outcomes, Ran
 from oracles.reference import Expected, expected
 
-File = tuple[Importer, int | None]
+OnnxFile = tuple[Importer, int | None]
+"""The exporter of a file and its opset, None where the exporter chooses it."""
 
 INTERPRETER = "interpreter"
-"""The variant of the lane that runs the onnx package's own; that of the other one is onnxruntime when it optimises."""
+"""The variant of the reader that runs the onnx package's interpreter. The other reader is onnxruntime, optimising."""
 
 _WRONG_RESULTS = (Kind.WRONG_ARITY, Kind.WRONG_SHAPE, Kind.WRONG_DTYPE, Kind.WRONG_VALUE)
 
 
 def blames_tvm_for_a_file(finding: Finding) -> bool:
-    """Whether TVM is blamed for what it makes of an ONNX file."""
+    """Whether the finding blames TVM for what it does with an ONNX file."""
     return finding.component is Component.TVM and imports_onnx(finding.lane)
 
 
 def is_justified(finding: Finding, outcomes: Outcomes) -> bool:
-    """Whether the finding may stand: it is not about a file, or other readers have confirmed the file, and none of them
-    gives the lane's wrong result."""
+    """Whether the finding is reported.
+
+    It is, unless it blames TVM for an ONNX file that no other reader has confirmed, or for a wrong result that another
+    reader of the file gives too.
+    """
     if not blames_tvm_for_a_file(finding):
         return True
-    return onnx_file_of(finding.lane) in confirmed_files(outcomes) and not _shared(finding, outcomes)
+    return onnx_file_of(finding.lane) in confirmed_files(outcomes) and not _another_reader_agrees(finding, outcomes)
 
 
-def confirmed_files(outcomes: Outcomes) -> frozenset[File]:
-    """The files that onnxruntime runs, and those that the onnx package's interpreter reads as PyTorch's model."""
+def confirmed_files(outcomes: Outcomes) -> frozenset[OnnxFile]:
+    """Return the files that onnxruntime runs, or for which the onnx package's interpreter gives PyTorch's result."""
     right = expected(outcomes)
     return frozenset(
         onnx_file_of(lane)
@@ -55,7 +59,7 @@ def confirmed_files(outcomes: Outcomes) -> frozenset[File]:
 
 
 def files_to_confirm(findings: Iterable[Finding], outcomes: Outcomes) -> tuple[LaneSpec, ...]:
-    """One lane for each file about which the other readers must be asked before these findings may stand."""
+    """Return one lane for each file that the other readers must run before these findings can be reported."""
     read = {onnx_file_of(lane) for lane in outcomes if lane.engine is Engine.ONNX_REFERENCE}
     known = confirmed_files(outcomes)
     lanes = {
@@ -73,8 +77,8 @@ def _readings(outcomes: Outcomes) -> Iterator[tuple[LaneSpec, tuple[Array, ...]]
             yield lane, outcome.outputs
 
 
-def _shared(finding: Finding, outcomes: Outcomes) -> bool:
-    """Whether a reader of the same file is wrong as the lane is."""
+def _another_reader_agrees(finding: Finding, outcomes: Outcomes) -> bool:
+    """Whether a reader of the same file gives the lane's wrong result too."""
     right, ran = expected(outcomes), outcomes[finding.lane]
     if right is None or not isinstance(ran, Ran) or finding.kind not in _WRONG_RESULTS:
         return False
@@ -83,8 +87,10 @@ def _shared(finding: Finding, outcomes: Outcomes) -> bool:
 
 
 def _same_mistake(outputs: tuple[Array, ...], reading: tuple[Array, ...], right: tuple[Expected, ...]) -> bool:
-    """Whether both are wrong, in the same respect, and in values the reader at least half as far off to the same
-    side."""
+    """Whether both results differ from PyTorch's in the same way.
+
+    Wrong values count as the same where the reader is at least half as far off as the lane, to the same side.
+    """
     found, other = judge(outputs, right), judge(reading, right)
     if found is None or other is None:
         return False

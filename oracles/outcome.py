@@ -1,4 +1,4 @@
-"""What a lane did with a case: a closed union. Consume it with `match` and `assert_never`."""
+"""What a lane did with a case, as a closed union. Consume it with `match` and `assert_never`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from oracles.trace import Trace
 
 
 class Stage(StrEnum):
-    """Where in a lane something happened."""
+    """The step of a lane in which something happened."""
 
     START = "start"  # before the lane's first step
     RENDER = "render"
@@ -27,7 +27,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IllFormed:
-    """What the compiler's own checker said of a module after a step: "import", or a pass."""
+    """The error of TVM's checker of well-formedness, and the step after which it raised: "import", or a pass."""
 
     after: str
     type: str
@@ -35,21 +35,23 @@ class IllFormed:
 
 
 class MutantFate(StrEnum):
-    """What became of a module that was broken on purpose."""
+    """What happened to a module that was broken on purpose."""
 
     REFUSED = "refused by the checker"
     HARMLESS = "same result"
     RAISED = "refused by the build"
-    DIED = "ended the process"  # known from the last note of a child that died
+    DIED = "ended the process"  # known from the last facts that the child sent before it died
     MISCOMPILED = "another result"
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A valid module with one thing changed; `change` says which, in words that hold for other modules too.
+    """A valid module in which one thing was changed.
 
+    change     what was changed, in words that fit other modules too
+    message    the error of what refused it
     legalised  whether it is the module after LegalizeOps
-    edits      the change itself: a JSON list of [number, node] of the module's JSON, of those that were not refused
+    edits      the change as a JSON list of [number, node] of the module's JSON; empty where the checker refused it
     """
 
     change: str
@@ -61,17 +63,20 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was seen on the way, however the lane ended. Sizes are bytes, times CPU seconds; 0 where not measured.
+    """What a lane recorded while it ran, however it ended. Sizes are in bytes, times in CPU seconds; 0: not measured.
 
-    checked          steps after which the checker was content, in order
-    ill_formed       the first step after which it was not
+    checked          steps after which the checker of well-formedness accepted the module, in order
+    ill_formed       the first step after which it did not
     modified         inputs whose numbers changed while the model ran
     aliases          outputs (by position) that share memory with an input (by name)
-    parameter_bytes  of the case's parameters and buffers; constant_bytes those in the module before the build;
-                     built_bytes of the shared library, where one is written
-    mutants          modules broken on purpose, of a lane that does that
+    parameter_bytes  the size of the case's parameters and buffers
+    constant_bytes   the size of the constants in the module before the build
+    built_bytes      the size of the shared library, where one is written
+    peak_bytes       by how much the peak of the process's memory grew
+    compile_seconds  the time of the compilation
+    mutants          modules broken on purpose, for lanes that break modules
     behaviour        names of what the compiler did, for guidance: operators, kernels, passes that changed the program
-    trace            what a lane tells that was asked to
+    trace            what the lane recorded for blame, where its `tracing` requests that
     """
 
     checked: tuple[str, ...] = ()
@@ -93,7 +98,7 @@ NO_FACTS = Facts()
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The lane gave results, twice where it can run twice."""
+    """The lane gave results. `again` are those of the second run, where the lane can run twice."""
 
     outputs: tuple[Array, ...]
     again: tuple[Array, ...] | None = None
@@ -102,17 +107,17 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The lane compiled the case to the end, for a target that nothing here runs."""
+    """The lane compiled the case completely, for a target whose code this machine cannot run."""
 
     facts: Facts = NO_FACTS
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One line of a traceback, outermost first in `Raised.frames`; C++ frames have a `.cc` or `.h` file.
+    """One line of a traceback. `Raised.frames` has them outermost first; C++ frames have a `.cc` or `.h` file.
 
-    raises  the line is a `raise` or an `assert` itself. Somebody decided here; elsewhere something went wrong
-    owner   the class of a method of Python, where the interpreter knows it (3.11 and newer)
+    raises  whether the line is itself a `raise` or an `assert`: the exception is deliberate
+    owner   the class of a Python method, where the interpreter provides it (3.11 and newer)
     """
 
     file: str
@@ -123,7 +128,7 @@ class Frame:
 
     @property
     def in_frontend(self) -> bool:
-        """Of the code that reads models of other frameworks."""
+        """Whether the line is in TVM's code that reads models of other frameworks."""
         return "/frontend/" in self.file
 
 
@@ -144,7 +149,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """The process went away. `code` is the signal's number or the exit status; `log` the end of what it printed."""
+    """The process ended. `code` is the number of the signal or the exit status, `log` the end of what it printed."""
 
     stage: Stage
     cause: Cause
@@ -162,7 +167,7 @@ class TimedOut:
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """The lane says plainly that it does not do this: counted, never a finding."""
+    """The lane states that it does not support something in the case. Counted, never a finding."""
 
     stage: Stage
     reason: str
@@ -170,8 +175,10 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The lane was not run: its spec does not apply here, or the campaign is stopping, or, with `environment`, the
-    machine failed it: disk full, no compiler, no memory for anyone. Counted, never a finding."""
+    """The lane was not run: its spec does not fit the case, or the campaign is stopping.
+
+    `environment`: the machine is the reason (full disk, no compiler, no memory). Counted, never a finding.
+    """
 
     reason: str
     environment: bool = False
@@ -188,9 +195,12 @@ def facts_of(outcome: Outcome) -> Facts:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the executor brings back for one case."""
+    """What the executor returns for one case.
+
+    stage_cpu    CPU seconds by stage
+    cpu_seconds  CPU seconds of the children in all, including those of processes that they waited for
+    """
 
     outcomes: dict[LaneSpec, Outcome]
     stage_cpu: dict[Stage, float] = field(default_factory=dict)
     cpu_seconds: float = 0.0
-    """CPU seconds by stage, and of the children in all (those they waited for included)."""

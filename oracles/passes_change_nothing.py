@@ -1,4 +1,4 @@
-"""A pass may make a program faster, smaller, other: its results stay."""
+"""A pass, a pipeline or an option may make a program faster or smaller; it does not change the results."""
 
 from __future__ import annotations
 

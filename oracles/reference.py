@@ -1,4 +1,4 @@
-"""What the reference lanes say about a case, for oracles to hold other lanes against."""
+"""The results of the reference lanes, with which the oracles compare those of other lanes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from oracles.outcome import Outcomes, Ran
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One output: PyTorch's own result, the float64 truth, and how far an honest implementation may stray.
+    """What is expected of one output. All arrays have its shape.
 
-    `envelope` is the measured spread per element (float64, same shape); 0 for integers and booleans.
-    `ill` marks elements that are not compared: honest implementations disagree there discontinuously, or PyTorch's own
-    result is none that rounding explains.
+    eager     PyTorch's own result
+    truth     the result in float64
+    envelope  how far right implementations may differ from the truth, measured for each element; 0 for integers and
+              booleans
+    ill       whether an element is ill-conditioned and so not compared: right implementations may give very different
+              numbers there, or rounding does not explain PyTorch's own result
     """
 
     eager: Array
@@ -29,39 +32,39 @@ class Expected:
 
 
 ULPS = 0.5
-"""What every element may be off, in units in the last place of the truth: its rounding. The envelope has the rest."""
+"""The error of rounding the truth to the output's dtype, in units in the last place. The envelope covers the rest."""
 
 MAX_PYTORCH_ERROR = 16.0
-"""A result of PyTorch that lies so many times (envelope + ULPS) from the truth is a bug of PyTorch's, or of ours. In
-benchmarks/calibration.py the furthest of 221,534 elements lies at 1.25; what does so elsewhere (ldexp through float16,
-the remainder of bfloat16 by 0.001) lies far beyond."""
+"""An element where PyTorch is further from the truth than this many (envelope + ULPS) is not compared: PyTorch or
+difftvm has a bug there. In benchmarks/calibration.py the furthest of 221,534 elements is at 1.25. Known bugs of this
+kind (ldexp through float16, the remainder of bfloat16 by 0.001) are far beyond 16."""
 
 
 def rounding_error(truth: Array, dtype: np.dtype[np.generic]) -> npt.NDArray[np.float64]:
-    """ULPS units in the last place of `dtype` at each number; all denormal numbers have one size of unit."""
+    """Return ULPS units in the last place of `dtype` for each number. Denormal numbers all have the same unit."""
     info = ml_dtypes.finfo(dtype)
     size = np.maximum(np.abs(truth.astype(np.float64)), float(info.smallest_normal))
     return np.maximum(ULPS * float(info.eps) * size, float(info.smallest_subnormal))
 
 
 def rounded_to(truth: Array, dtype: np.dtype[np.generic]) -> npt.NDArray[np.float64]:
-    """The truth, infinite where it is too large for `dtype`."""
+    """Return the truth rounded to `dtype`, as float64: infinite where it is too large for `dtype`."""
     with np.errstate(over="ignore"):
         return truth.astype(dtype).astype(np.float64)
 
 
 FORWARD = ("eager", "f64", "envelope")
 GRADIENT = ("gradient", "gradient-f64", "gradient-envelope")
-"""The variants of the torch lanes that say together what is right: the result, the truth, the envelope."""
+"""The variants of the torch lanes that together are the reference: PyTorch's result, the truth, the envelope."""
 
 
 def eager_run(outcomes: Outcomes) -> Ran | None:
-    """PyTorch's own run of the model: without it a case is not valid."""
+    """Return PyTorch's own run of the model; None where the case is invalid."""
     return next((out for lane, out in outcomes.items() if is_eager(lane) and isinstance(out, Ran)), None)
 
 
 def expected(outcomes: Outcomes, variants: tuple[str, str, str] = FORWARD) -> tuple[Expected, ...] | None:
-    """None where a reference lane gave nothing: then no lane's values can be judged."""
+    """Return what is expected of each output; None where a reference lane has no result, so no values can be judged."""
     runs = {spec.variant: out for spec, out in outcomes.items() if spec.engine is Engine.TORCH and isinstance(out, Ran)}
     eager, truth, envelope = (runs.get(name) for name in variants)
     if eager is None or truth is None or envelope is None:
@@ -75,7 +78,7 @@ def expected(outcomes: Outcomes, variants: tuple[str, str, str] = FORWARD) -> tu
 
 
 def _doubtful(eager: Array, truth: Array, envelope: Array) -> npt.NDArray[np.bool_]:
-    """Where PyTorch does not give what exact arithmetic gives, and rounding does not explain it."""
+    """Mark the elements where rounding does not explain the difference between PyTorch's result and the truth."""
     if eager.shape != truth.shape:
         return np.zeros(eager.shape, np.bool_)
     if not holds_floats(eager):

@@ -1,6 +1,6 @@
-"""Writing a program down and reading it again changes nothing: TVMScript, JSON, a shared library.
+"""Writing a program as TVMScript, JSON or a shared library and reading it back changes nothing.
 
-The result equals the sibling's bit for bit. Where the way there raises, `crash` has the finding.
+The result equals the sibling's bit for bit. Where writing or reading raises, `crash` gives the finding.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from oracles.siblings import changes_program, describe_additions, pairs_with_sib
 
 
 def round_trips(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    for (lane, ran), (plain, other) in pairs_with_siblings(outcomes, _written_down):
+    for (lane, ran), (plain, other) in pairs_with_siblings(outcomes, _only_round_trips):
         if found := difference(other.outputs, ran.outputs, plain.name):
             kind, evidence = found
             yield Finding(kind, Component.TVM, lane, Stage.RUN, replace(evidence, by=describe_additions(lane)))
 
 
-def _written_down(lane: LaneSpec) -> bool:
+def _only_round_trips(lane: LaneSpec) -> bool:
     return not changes_program(lane) and not lane.fresh

@@ -1,7 +1,7 @@
-"""Two programs that compute the same: a lane's numbers are as right as its plain sibling's.
+"""Compare lanes that transform the program with their plain siblings.
 
-Both are held against PyTorch with the measured tolerance, for an optimiser may round otherwise. Where the sibling is
-right and the lane is not, what the lane adds is to blame, and the evidence names it.
+Both are compared with PyTorch within the measured tolerance, because an optimiser may change the rounding. Where the
+sibling is right and the lane is wrong, what the lane adds is at fault, and the evidence names it.
 """
 
 from __future__ import annotations
@@ -25,5 +25,5 @@ def wrong_beside_sibling(outcomes: Outcomes, which: Callable[[LaneSpec], bool]) 
     for (lane, ran), (plain, _) in pairs_with_siblings(outcomes, which):
         if found := judge(ran.outputs, right, rounding_in(lane)):
             kind, evidence = found
-            told = replace(evidence, against=plain.name, by=describe_additions(lane))
-            yield Finding(kind, Component.TVM, lane, Stage.RUN, told)
+            evidence = replace(evidence, against=plain.name, by=describe_additions(lane))
+            yield Finding(kind, Component.TVM, lane, Stage.RUN, evidence)

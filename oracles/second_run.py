@@ -1,4 +1,4 @@
-"""A compiled model is a function: its second run on the same inputs gives the numbers that the first gave."""
+"""A compiled model is a function: its second run on the same inputs gives the same numbers as the first."""
 
 from __future__ import annotations
 

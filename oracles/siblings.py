@@ -1,6 +1,6 @@
-"""Which lane another is held against: the one that takes the same road and does nothing on top of it.
+"""Find the plain sibling of a lane: the lane on the same route that does nothing in addition.
 
-Told by the fields of a `LaneSpec`, never by names: a lane that is added tomorrow finds its sibling by itself.
+Siblings are found by the fields of a `LaneSpec`, never by names, so a new lane needs no entry anywhere.
 """
 
 from __future__ import annotations
@@ -17,20 +17,23 @@ from oracles.transforms import ROUND_TRIPS
 
 
 def sibling(lane: LaneSpec, lanes: Iterable[LaneSpec]) -> LaneSpec | None:
-    """The lane's plain sibling among `lanes`; None where it is the plain one itself, or not one of TVM's."""
-    wanted = _road(lane)
-    if lane.engine is not Engine.TVM or essential(lane) == wanted:
+    """Return the lane's plain sibling among `lanes`; None where the lane is itself plain, or not a lane of TVM."""
+    plain = _plain(lane)
+    if lane.engine is not Engine.TVM or essential(lane) == plain:
         return None
-    return next((other for other in lanes if essential(other) == wanted), None)
+    return next((other for other in lanes if essential(other) == plain), None)
 
 
 def essential(lane: LaneSpec) -> LaneSpec:
-    """Without what does not change the program: the name, argument checks, the checker's looking on; and without what
-    blame asks of a lane, which is held against the whole road."""
+    """Return the lane with default values in the fields that do not change the program.
+
+    These are the name, the checks of arguments, the checker of well-formedness, and the tracing for blame.
+    """
     return replace(lane, name="", asserts=True, checked=False, tracing=None)
 
 
-def _road(lane: LaneSpec) -> LaneSpec:
+def _plain(lane: LaneSpec) -> LaneSpec:
+    """The plain lane of the lane's route, in its essential form."""
     return replace(
         essential(lane),
         params=Params.BOUND,
@@ -48,7 +51,7 @@ def _road(lane: LaneSpec) -> LaneSpec:
 
 
 def additions(lane: LaneSpec) -> tuple[str, ...]:
-    """What the lane does and its sibling does not, one by one, for people and for signatures."""
+    """Return what the lane does and its sibling does not, item by item, for readers and for signatures."""
     parts = [
         f"parameters {lane.params}" if lane.params is not Params.BOUND else "",
         *lane.passes,
@@ -69,12 +72,15 @@ def describe_additions(lane: LaneSpec) -> str:
 
 
 def covers(lane: LaneSpec, other: LaneSpec) -> bool:
-    """Whether the lane takes the same road as another and does all that the other does, and perhaps more."""
-    return _road(lane) == _road(other) and set(additions(other)) <= set(additions(lane))
+    """Whether the lane is on the same route as `other` and does everything that `other` does."""
+    return _plain(lane) == _plain(other) and set(additions(other)) <= set(additions(lane))
 
 
 def changes_program(lane: LaneSpec) -> bool:
-    """Whether it makes another program, which may round otherwise: all but round trips, a library, a process."""
+    """Whether the lane makes another program, which may round differently.
+
+    A round trip, a library and a process of its own do not change the program; everything else does.
+    """
     others = replace(lane, passes=tuple(name for name in lane.passes if name not in ROUND_TRIPS))
     return bool(describe_additions(replace(others, as_library=False, fresh=False)))
 
@@ -82,9 +88,10 @@ def changes_program(lane: LaneSpec) -> bool:
 def pairs_with_siblings(
     outcomes: Outcomes, which: Callable[[LaneSpec], bool]
 ) -> Iterator[tuple[tuple[LaneSpec, Ran], tuple[LaneSpec, Ran]]]:
-    """Lanes of a kind that ran, each with its sibling where that ran, twice alike, and PyTorch does not object to it.
+    """Yield each lane that `which` selects and that ran, with its sibling, where the sibling ran and is right.
 
-    A lane that is wrong as its sibling is wrong is one bug, which other equations see on the sibling.
+    Where the sibling is wrong too, both have one bug, which other oracles find on the sibling. Without a full reference
+    every sibling that ran counts as right.
     """
     right = expected(outcomes)
     for lane, ran in outcomes.items():

@@ -1,4 +1,4 @@
-"""A module for all sizes, run at size n, gives what the module for n gives."""
+"""A module compiled for all sizes, run at size n, gives the results of the module compiled for n."""
 
 from __future__ import annotations
 

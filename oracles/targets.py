@@ -1,4 +1,4 @@
-"""What TVM compiles for, as data. Importing this loads no compiler."""
+"""The targets that TVM compiles for, as data. Importing this module loads no compiler."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from enum import Enum, auto
 
 
 class Runs(Enum):
-    """Where the code of a target can run."""
+    """Where the code for a target can run."""
 
     HERE = auto()
-    SANITIZED = auto()  # in a process of its own that was started with the sanitizers' runtime in front
-    ON_A_DEVICE = auto()  # elsewhere it is compiled, and looked at
-    NOWHERE = auto()  # it is compiled, and looked at
+    SANITIZED = auto()  # in a process of its own, started with the runtime of the sanitizers preloaded
+    ON_A_DEVICE = auto()  # on a GPU; on a machine without one it is compiled and checked
+    NOWHERE = auto()  # it is compiled and checked
 
 
 @dataclass(frozen=True, slots=True)
 class CodeChecker:
-    """A real compiler, linker or validator. What it refuses, it leaves with a status other than 0 and an `error: ...`.
+    """A compiler, linker or validator that checks what TVM wrote.
 
-    program    found on PATH
-    arguments  {file} stands for what it looks at, {package} for the entry of the Node package that it needs
-    package    that one
-    install    how people get it
+    It refuses a file by exiting with a status other than 0 and printing a line with `error: ...`.
+
+    program    its name, found on PATH
+    arguments  {file} stands for the file to check, {package} for the entry point of the Node package that it needs
+    install    how a user installs it
+    package    the name of that Node package, if any
     """
 
     program: str
@@ -34,12 +36,12 @@ class CodeChecker:
 
 @dataclass(frozen=True, slots=True)
 class WrittenCode:
-    """What TVM writes for a target that cannot run here.
+    """The code that TVM writes for a target that this machine may not run.
 
-    module    the kind of the runtime module that holds it
-    suffix    of the file that a checker gets: objects for .o, source for others
-    checkers  the first that is installed looks at it
-    each      every kernel is a program of its own: they share no names
+    module    the kind of the runtime module that contains the code
+    suffix    the suffix of the file that a checker gets: an object file for .o, source text otherwise
+    checkers  the programs that can check it; the first one that is installed does
+    each      whether each kernel is checked as a program of its own, because kernels may use the same names
     """
 
     module: str
@@ -50,13 +52,15 @@ class WrittenCode:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A name that lanes use; what `tvm.target.Target` takes; what else it takes to run or to check it.
+    """One target.
 
-    The name begins with the plain target of its family (`family_of`).
-    cpu        flags of /proc/cpuinfo without which this machine cannot run it
-    compilers  of a target that gives C: for a shared library, the first that is installed
-    flags      of that compiler
-    written    for targets that this machine may not run
+    name       the name that lanes use; it begins with the plain target of its family (`family_of`)
+    config     the argument of `tvm.target.Target`
+    runs       where its code can run
+    cpu        the flags of /proc/cpuinfo that a machine must have to run it
+    compilers  for a target that gives C: the compilers that can build the shared library; the first one installed does
+    flags      the options of that compiler
+    written    what TVM writes and how it is checked, for targets that this machine may not run
     """
 
     name: str
@@ -87,7 +91,7 @@ _CLANG_CL = CodeChecker(
 )
 _NAGA = CodeChecker("naga", ("{file}",), "cargo install naga-cli")
 _TINT = CodeChecker("tint", ("--format", "wgsl", "-o", _IGNORED, "{file}"), "Dawn's own build")
-_DAWN = CodeChecker(  # Tint inside Dawn, on a device that computes nothing
+_DAWN = CodeChecker(  # Tint as a part of Dawn, on Dawn's null device, which computes nothing
     "node",
     (
         "-e",
@@ -125,7 +129,7 @@ _AARCH64_LD = CodeChecker(
 _LD_LLD = CodeChecker("ld.lld", ("-shared", "-o", _IGNORED, "{file}"), "apt install lld")
 
 TARGETS: tuple[Target, ...] = (
-    # opt-level 3 is what TVM takes without being asked, x86-64 the processor (0.27)
+    # TVM's defaults (0.27) are opt-level 3 and the processor x86-64
     Target("llvm", {"kind": "llvm"}),
     _llvm("O0", **{"opt-level": 0}),
     _llvm("O1", **{"opt-level": 1}),
@@ -134,7 +138,7 @@ TARGETS: tuple[Target, ...] = (
     _llvm("v3", "avx2", "fma", "bmi2", "f16c", mcpu="x86-64-v3"),
     _llvm("avx2", "avx2", mattr=["+avx2"]),  # without FMA
     _llvm("avx512", "avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl", mcpu="skylake-avx512"),
-    # left to itself TVM takes g++, for which C takes twice as long (measured: 240 against 120 ms)
+    # by default TVM uses g++, which takes twice as long for C (measured: 240 ms instead of 120 ms)
     Target("c", {"kind": "c"}, compilers=("gcc", "cc"), flags=("-O1",)),
     _c("gcc-O0", "gcc", "-O0"),
     _c("gcc-O2", "gcc", "-O2"),
@@ -150,7 +154,7 @@ TARGETS: tuple[Target, ...] = (
         "-fno-omit-frame-pointer",
         runs=Runs.SANITIZED,
     ),
-    # on a device TVM asks that for its architecture
+    # on a machine with a GPU, TVM asks the GPU for its architecture
     Target(
         "cuda",
         {"kind": "cuda", "arch": "sm_80"},
@@ -182,5 +186,5 @@ TARGETS_BY_NAME = {target.name: target for target in TARGETS}
 
 
 def family_of(target: str) -> str:
-    """The plain target that a target is a variant of: `llvm` of `llvm-O0`."""
+    """Return the plain target of which a target is a variant: `llvm` for `llvm-O0`."""
     return target.partition("-")[0]

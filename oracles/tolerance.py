@@ -1,10 +1,11 @@
-"""The numeric equation (DESIGN section 5): an element is wrong where
+"""The equation by which numbers are compared: an element is wrong where
 
-    |lane - truth| > C x (envelope + |eager - truth| + ULPS ulps of the truth)
+    |lane - truth| > C x (envelope + |eager - truth| + ULPS units in the last place of the truth)
 
-`truth` is the float64 evaluation, `envelope` the measured spread of perturbed evaluations; the parenthesis is the
-element's uncertainty. Integers and booleans are exact. Ill-conditioned elements are not compared. NaN and infinities
-must stand where PyTorch's stand, unless PyTorch and the truth disagree about them. docs/tolerance.md is the policy.
+`truth` is the evaluation in float64, `envelope` the measured spread of perturbed evaluations. The parenthesis is the
+element's uncertainty. Integers and booleans are compared exactly. Ill-conditioned elements are not compared. NaN and
+infinities must be at the positions where PyTorch has them, unless PyTorch and the truth disagree there.
+docs/tolerance.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -21,16 +22,19 @@ from oracles.reference import Expected, rounded_to, rounding_error
 from oracles.transforms import Rounding
 
 C = 2.0
-"""How many uncertainties an honest implementation may be off.
+"""How many uncertainties the result of a right implementation may be off.
 
 `benchmarks/calibration.py` measures it on implementations that are right by definition: PyTorch on other layouts and
-threads, torch.compile, onnxruntime; docs/tolerance.md has its figures. All that they compute needs at most 1, 99.9 % of
-it 0.25; onnxruntime needs more only where the exported file is another function.
+threads, torch.compile, onnxruntime; docs/tolerance.md has the figures. None of their numbers needs more than 1, and
+99.9 % of them at most 0.25. onnxruntime needs more only where the exported file is another function.
 """
 
 
 def uncertainty(right: Expected) -> npt.NDArray[np.float64]:
-    """Per element, in the output's own units; infinite where PyTorch itself overflowed."""
+    """Return the uncertainty of each element, as float64.
+
+    It is 0 for integers and booleans, and infinite where PyTorch's result or the truth is not finite.
+    """
     if not holds_floats(right.eager):
         return np.zeros(right.eager.shape)
     truth, eager = right.truth.astype(np.float64), right.eager.astype(np.float64)
@@ -41,14 +45,14 @@ def uncertainty(right: Expected) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a pass that rounds otherwise may add (`oracles.transforms.Rounding`).
+    """What a lane is allowed in addition where a pass changes the rounding (`oracles.transforms.Rounding`).
 
-    growth    times the uncertainty
-    units     in the last place of the output's largest number: what is added and taken away again loses digits that no
-              operator of the case's own shows
-    overflow  whether numbers may be clamped, or become infinite, on the way: then only numbers are compared
-    integers  whether integers and booleans are judged: of what is rounded far otherwise and then made an integer,
-              nothing says where it may jump
+    growth    the factor by which the uncertainty grows
+    units     units in the last place of the output's largest number that are added: a term that a pass adds and
+              subtracts again loses digits, and no operator of the case shows this
+    overflow  whether intermediate numbers may be clamped or become infinite: then only finite numbers are compared
+    integers  whether integers and booleans are judged: where floats are rounded much differently, nothing tells which
+              integers made from them may change
     """
 
     growth: float
@@ -63,14 +67,14 @@ ALLOWANCES = {
     Rounding.FAST_MATH: Allowance(4.0, 8.0, overflow=True, integers=False),
     Rounding.HALF: Allowance(2.0**13, 2.0**18, overflow=True, integers=False),
 }
-"""docs/tolerance.md has the grounds."""
+"""The allowance for each kind of rounding. docs/tolerance.md gives the reasons."""
 
 MOST = 2.0**-5
-"""Of the output's largest number, whatever its dtype: what an allowance adds at most."""
+"""The most that the units of an allowance add, as a fraction of the output's largest number, for every dtype."""
 
 
 def tolerance(right: Expected, rounding: Rounding = Rounding.SAME) -> npt.NDArray[np.float64]:
-    """How far a lane may be off, per element."""
+    """Return how far each element may be from the truth, as float64."""
     allowance = ALLOWANCES[rounding]
     if rounding is Rounding.SAME or not holds_floats(right.eager):
         return C * uncertainty(right)
@@ -81,7 +85,7 @@ def tolerance(right: Expected, rounding: Rounding = Rounding.SAME) -> npt.NDArra
 
 
 def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = Rounding.SAME) -> Mismatch | None:
-    """The verdict on one output of the right shape and dtype; None where it is within tolerance."""
+    """Compare one output of the right shape and dtype; return None where all of it is within tolerance."""
     if holds_floats(right.eager):
         excess, tol = _float_excess(actual, right, rounding), tolerance(right, rounding)
     elif not ALLOWANCES[rounding].integers:
@@ -116,7 +120,7 @@ def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = R
 
 
 def _float_excess(actual: Array, right: Expected, rounding: Rounding) -> npt.NDArray[np.float64]:
-    """How many tolerances beyond the tolerance each element is; 0 within."""
+    """Return the distance of each element from the truth in tolerances, where it is more than 1; else 0."""
     lane, eager, truth = (
         actual.astype(np.float64),
         right.eager.astype(np.float64),
@@ -131,7 +135,7 @@ def _float_excess(actual: Array, right: Expected, rounding: Rounding) -> npt.NDA
         overflows = np.isinf(lane) & (lane * truth > 0) & (np.abs(truth) + allowed > largest)
     ratio = np.where(np.isfinite(lane), ratio, np.where(overflows, 0.0, np.inf))
     excess = np.where(finite & (ratio > 1.0), ratio, 0.0)
-    # where PyTorch and the truth are both the same non-finite value, so must the lane be
+    # where PyTorch and the truth have the same non-finite value, the lane must have it too
     agreed = ~finite & ((np.isnan(eager) & np.isnan(truth)) | (eager == truth))
     same = (np.isnan(lane) & np.isnan(eager)) | (lane == eager)
     excess = np.where(agreed & ~same, np.inf, excess)

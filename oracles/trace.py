@@ -1,4 +1,4 @@
-"""What a lane of Relax is asked to tell of its way, and what it tells: blame is put by it. Data alone."""
+"""What a Relax lane is requested to record while it compiles, and what it recorded. Blame is assigned by it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 AS_IMPORTED = -1
-"""The place before all passes."""
+"""The position before all passes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """What is asked of a lane.
+    """What a lane is requested to record.
 
-    limit  of the passes that can be left out only so many run, the first ones; None: all of them
-    show   the place in `Trace.passes` of the one whose program is told before and after it, AS_IMPORTED for what the
-           importer gives; None: no program
+    limit  how many of the passes that can be left out run, counted from the first; None: all of them
+    show   the position in `Trace.passes` of the pass whose program is recorded before and after it, AS_IMPORTED for the
+           program that the importer gives; None: no program is recorded
     """
 
     limit: int | None = None
@@ -24,8 +24,12 @@ class Tracing:
 
 @dataclass(frozen=True, slots=True)
 class PassRun:
-    """One pass, with all that it runs inside. `optional`: the program is right without it too. `changed` the module, or
-    did not come back."""
+    """One pass, including the passes that it runs.
+
+    optional  whether the program is right without it too
+    ran       whether it was run
+    changed   whether it changed the module, or did not return
+    """
 
     name: str
     optional: bool
@@ -34,14 +38,19 @@ class PassRun:
 
 
 INTERPRET_OPERATORS, INTERPRET_KERNELS, CALL_BUILT_KERNELS = "interpreted", "interpreted-kernels", "interpreted-built"
-"""The variants of a lane that compiles no module. The value of an operator is what it means; what its kernels compute
-as they are written; what they compute as they are built. None has a virtual machine, nor a pass of Relax."""
+"""The variants of lanes that evaluate a Relax module operator by operator and compile no module.
+
+The value of an operator is, in this order: what the operator's definition gives; what its kernels give, interpreted;
+what its kernels give, built and called. These lanes use neither Relax's virtual machine nor a pass of Relax.
+"""
 
 Translation = tuple[str, str]
-"""What was translated (an operator, as its graph calls it), and the function of TVM's that did it."""
+"""An operator, by the name that its graph has for it, and the function of TVM that translated it."""
 
 
 class Correctness(StrEnum):
+    """Whether a computed value is right."""
+
     RIGHT = "right"
     WRONG = "wrong"
     UNKNOWN = "unknown"
@@ -49,12 +58,12 @@ class Correctness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OperatorCheck:
-    """One operator of a Relax module, legalized alone and held against what it means on the numbers that reach it.
+    """One operator of a Relax module, legalized alone and compared with its definition on the case's own numbers.
 
     by           the function that legalizes it
-    interpreted  its kernels, as an interpreter of ours reads them
-    built        its kernels as compiled for the lane's target, called directly
-    off          how far the interpreted kernels are off at most, relative to the largest element
+    interpreted  whether its kernels are right when difftvm's interpreter runs them
+    built        whether its kernels are right when they are compiled for the lane's target and called directly
+    off          the largest error of the interpreted kernels, relative to the largest element
     """
 
     operator: str
@@ -66,7 +75,12 @@ class OperatorCheck:
 
 @dataclass(frozen=True, slots=True)
 class MistypedOperator:
-    """What an importer's function made of an operator, and what PyTorch says that this gives: float32[2, 3]."""
+    """An operator that an importer translated to another type than PyTorch gives it.
+
+    by     the operator and the importer's function
+    made   the type after the translation, e.g. float32[2, 3]
+    right  the type that PyTorch gives
+    """
 
     by: Translation
     made: str
@@ -75,18 +89,18 @@ class MistypedOperator:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a lane tells, up to where it came.
+    """What a lane recorded, up to the point where it ended.
 
-    passes         in the order in which they were asked for
+    passes         the passes, in the order in which they were to run
     under_way      passes that had not ended, outermost first
-    converters     operators that the importer translated; the last one may be under way
-    legalizations  operators that became kernels
-    left           operators that are still there behind LegalizeOps, and that no virtual machine runs
-    mistyped       the first that was translated to another type than PyTorch gives it, where the graph says that
-    types          of main's results, as imported: float32[2, 3]
-    before, after  TVMScript of the functions in which the two differ
-    examined       operators, in the order in which they are computed, by the lane `interpreted`
-    outside        what it says where the module as imported asks for elements that are not there
+    converters     operators that the importer translated; the translation of the last one may not have ended
+    legalizations  operators that were translated to kernels
+    left           operators that LegalizeOps left in the module, and that the virtual machine cannot run
+    mistyped       the first operator that the importer gave a wrong type, where the graph has PyTorch's type for it
+    types          the types of main's results as imported, e.g. float32[2, 3]
+    before, after  TVMScript of the functions that the shown pass changed
+    examined       the checks of single operators, in the order of computation, by the lanes `interpreted*`
+    outside        the message, where the module as imported reads elements outside a tensor
     """
 
     passes: tuple[PassRun, ...] = ()

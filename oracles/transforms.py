@@ -10,35 +10,36 @@ from oracles.lane import LaneSpec, is_relay
 
 
 class Rounding(IntEnum):
-    """How a program may round after a pass, beside how PyTorch's does. The largest of a lane's passes counts."""
+    """How a pass may change the rounding of a program. The largest value among a lane's passes counts."""
 
     SAME = 0
-    OTHER_ORDER = 1  # sums of products are taken in another order, or with other factors
-    FAST_MATH = 2  # functions by shorter series
-    HALF = 3  # in half precision
+    OTHER_ORDER = 1  # sums of products are computed in another order, or with other factors
+    FAST_MATH = 2  # functions are computed by shorter series
+    HALF = 3  # operators are computed in half precision
 
 
 class ModuleForm(Enum):
-    """What a pass looks for."""
+    """The form of module that a pass works on, in the order in which a compilation goes through them."""
 
     OPERATORS = auto()  # Relax operators: before LegalizeOps
-    ANYTHING = auto()
+    ANYTHING = auto()  # any form
     KERNELS = auto()  # calls of kernels: after LegalizeOps
-    LOWERED = auto()  # what the end of a compilation begins with: only its like may follow
+    LOWERED = auto()  # the last steps of a compilation: only passes of this form may follow
 
 
 @dataclass(frozen=True, slots=True)
 class Transform:
     """A pass with its options.
 
-    source    a Python expression that takes `mod` and gives the new module; in scope: tvm, relax, target, the helper
-    helper    a Python function that `source` calls, as its definition
-    after     transforms that must have run before it, in this order
-    form      the form of module that it works on: it does nothing, or is out of place, on others
-    relevant_ops  PyTorch operators (rows of the operator table) without which it has nothing to do; empty: any operator
-    rounding  how results may differ
-    lowers    some pipeline runs it too: a failure is the compilation's, whoever asked for it
-    round_trip  the module is written down and read again: nothing at all may differ
+    source        a Python expression that takes `mod` and gives the new module; in scope: tvm, relax, target, random,
+                  and the helper
+    helper        the definition of a Python function that `source` calls
+    form          the form of module that it works on; on another form it does nothing or is not allowed
+    after         transforms that must run before it, in this order
+    relevant_ops  PyTorch operators (rows of the operator table) that it rewrites; empty: not limited to some operators
+    rounding      how results may differ
+    lowers        whether a pipeline of TVM runs it too: then its failures belong to the stage `compile`
+    round_trip    whether it writes the module and reads it back: then the results must be identical
     """
 
     name: str
@@ -53,12 +54,12 @@ class Transform:
 
     @property
     def pass_name(self) -> str:
-        """Whose options it sets: `ConvertLayout-NHWC` and `ConvertLayout-packed` are ConvertLayout's."""
+        """The pass without its options: ConvertLayout for `ConvertLayout-NHWC` and `ConvertLayout-packed`."""
         return self.name.partition("-")[0]
 
 
-def _relax(name: str, arguments: str = "", called: str = "", **more: object) -> Transform:
-    return Transform(called or name, f"relax.transform.{name}({arguments})(mod)", **more)  # type: ignore[arg-type]
+def _relax(name: str, arguments: str = "", row_name: str = "", **more: object) -> Transform:
+    return Transform(row_name or name, f"relax.transform.{name}({arguments})(mod)", **more)  # type: ignore[arg-type]
 
 
 LEGALIZE = "LegalizeOps"
@@ -78,7 +79,7 @@ def scheduled(mod, seed):
             mod[var] = schedule.mod["main"].without_attr("global_symbol")
     return mod
 """
-"""What MetaSchedule would try on each kernel, without measuring it: a random schedule of its design space."""
+"""Apply to each kernel a random schedule from MetaSchedule's design space, without measuring it."""
 
 
 def _schedule(seed: int) -> Transform:
@@ -96,7 +97,7 @@ CONV = ("conv2d",)
 MATMUL = ("matmul", "mm", "bmm", "linear", "addmm", "baddbmm", "einsum")
 
 TRANSFORMS: tuple[Transform, ...] = (
-    # written down and read again
+    # round trips
     Transform("ScriptRoundTrip", "tvm.script.from_source(mod.script(show_meta=True))", round_trip=True),
     Transform("JsonRoundTrip", "tvm.ir.load_json(tvm.ir.save_json(mod))", round_trip=True),
     # on operators
@@ -154,7 +155,9 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("InlinePrivateFunctions"),
     _relax("ConvertToDataflow"),
     _relax("ToNonDataflow", form=ModuleForm.LOWERED, lowers=True),
-    Transform(  # one row: TVM documents it for modules without dataflow blocks only, and passes are left out one by one
+    # one row for two passes: any row may be left out, and RemovePurityChecking is documented only for modules without
+    # dataflow blocks
+    Transform(
         "RemovePurityChecking",
         "relax.transform.RemovePurityChecking()(relax.transform.ToNonDataflow()(mod))",
         form=ModuleForm.LOWERED,
@@ -163,7 +166,7 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("RemoveUnusedParameters"),
     _relax("RemoveUnusedOutputs"),
     _relax("ExpandTupleArguments"),
-    _relax("TopologicalSort", called="TopologicalSort-depth"),
+    _relax("TopologicalSort", row_name="TopologicalSort-depth"),
     _relax("TopologicalSort", 'order="breadth-first"', "TopologicalSort-breadth"),
     _relax("TopologicalSort", 'direction="from-outputs"', "TopologicalSort-outputs"),
     _relax("SpecializePrimFuncBasedOnCallSite"),
@@ -199,29 +202,33 @@ TRANSFORMS: tuple[Transform, ...] = (
 )
 
 RELAY_TRANSFORMS: tuple[Transform, ...] = (
-    # what from_onnx ends with where it is given the weights; here on a module that it has not run on
+    # from_onnx runs it at its end where it gets the weights; here it runs on a module on which it has not run
     Transform("DynamicToStatic", "relay.transform.DynamicToStatic()(mod)"),
 )
-"""Of Relay, for lanes that are written in it; `relay` is in scope."""
+"""The passes of Relay, for lanes that use Relay; `relay` is in scope."""
 
 TRANSFORMS_BY_NAME = {row.name: row for row in (*TRANSFORMS, *RELAY_TRANSFORMS)}
 
 ROUND_TRIPS = frozenset(row.name for row in TRANSFORMS if row.round_trip)
-"""They write the module down and read it again."""
+"""The names of the passes that write the module and read it back."""
 
 
 def rounding_of(passes: Iterable[str]) -> Rounding:
+    """Return the largest change of rounding among the passes."""
     return max((TRANSFORMS_BY_NAME[name].rounding for name in passes), default=Rounding.SAME)
 
 
 def rounding_in(lane: LaneSpec) -> Rounding:
-    """By the lane's passes, and by what Relay's build does unasked: at every level SimplifyInference, which gives norms
-    other factors; from level 4 on FastMath."""
-    unasked = Rounding.SAME
+    """Return how the lane's program may round, by its passes and by the passes of Relay's build.
+
+    Relay's build runs SimplifyInference at every level, which computes norms with other factors, and FastMath from
+    level 4 on.
+    """
+    by_build = Rounding.SAME
     if is_relay(lane):
-        unasked = Rounding.FAST_MATH if lane.opt_level >= FAST_MATH_LEVEL else Rounding.OTHER_ORDER
-    return max(rounding_of(lane.passes), unasked)
+        by_build = Rounding.FAST_MATH if lane.opt_level >= FAST_MATH_LEVEL else Rounding.OTHER_ORDER
+    return max(rounding_of(lane.passes), by_build)
 
 
 FAST_MATH_LEVEL = 4
-"""Of Relay."""
+"""The opt_level from which Relay's build runs FastMath."""

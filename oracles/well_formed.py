@@ -1,4 +1,4 @@
-"""TVM's own checker is content with every module that TVM makes: after the import, and after each pass."""
+"""TVM's own checker of well-formedness accepts every module that TVM makes: after the import and after each pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ IMPORT = "import"
 
 
 def well_formed(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    """Whatever became of the lane afterwards: a module that its checker refuses explains a build that fails."""
+    """Judge lanes that failed later too: a module that the checker refuses explains why the build fails."""
     for lane, outcome in outcomes.items():
         broken = facts_of(outcome).ill_formed
         if broken is not None and lane.engine is Engine.TVM:

@@ -11,8 +11,7 @@ from generators.graph import Case
 from oracles import judge_all, unconfirmed_files
 from oracles.against_export import disputed_programs
 from oracles.against_onnxruntime import disputed_files
-from oracles.agreement import THE_OTHERS
-from oracles.finding import Finding, Kind
+from oracles.finding import OTHER_LANES, Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Result
 from oracles.reference import eager_run
@@ -57,7 +56,7 @@ def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneS
     company = signature is None or bool(signature.against) or signature.kind in _AGAINST_OTHERS
     values = signature is None or signature.kind.is_numeric
     siblings = [sibling(lane, there(EVERY_ROAD, lane))] if company else []
-    voters = signature and (signature.kind in _AGAINST_OTHERS or signature.against == THE_OTHERS)
+    voters = signature and (signature.kind in _AGAINST_OTHERS or signature.against == OTHER_LANES)
     others = plain_roads_beside(lane) if voters else ()
     wanted = (*needed(lane, values=values), *(each for each in siblings if each), *others, lane)
     return tuple(dict.fromkeys(wanted))

@@ -26,8 +26,8 @@ def test_our_own_are_taken(lane: LaneSpec) -> None:
         (replace(PLAIN, passes=("DynamicToStatic",)), "no pass is called 'DynamicToStatic'"),  # Relay's
         (replace(PLAIN, target="llvm -mcpu=x"), "no target is called 'llvm -mcpu=x'"),
         (replace(PLAIN, variant="../x"), "no lane is of the variant '../x'"),
-        (replace(PLAIN, options=("rm -rf",)), "no option of TVM's is called 'rm -rf'"),
-        (replace(PLAIN, disabled=("a b",)), "no pass of TVM's is called 'a b'"),
+        (replace(PLAIN, options=("rm -rf",)), "no option of TVM is called 'rm -rf'"),
+        (replace(PLAIN, disabled=("a b",)), "no pass of TVM is called 'a b'"),
         (replace(PLAIN, opt_level=9), "there is no optimisation level 9"),
     ],
 )
