@@ -1,4 +1,4 @@
-"""A graph's rendered source, run by PyTorch itself: what inference is held against."""
+"""Runs the rendered source of a graph in eager PyTorch, which is the reference for type inference."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ torch.set_num_threads(1)
 
 
 def run(graph: Graph, tensor: Callable[[Input], torch.Tensor], *, float64: bool = False) -> tuple[torch.Tensor, ...]:
-    """The outputs of the graph on the tensors that `tensor` makes for its inputs and parameters; with `float64` in
-    double precision, as the truth is computed."""
+    """Return the outputs of the graph on the tensors that `tensor` makes for its inputs and parameters.
+
+    With `float64`, it runs in double precision, as the reference does.
+    """
     scope: dict[str, Any] = {}
     exec(compile(render(graph, float64=float64), "<rendered>", "exec"), scope)
     owned = [tensor(item) for item in graph.inputs if item.role.is_owned]
@@ -38,7 +40,7 @@ def types_of(text: str) -> Types:
 
 
 def in_torch(op: str, types: Types, attrs: Attrs, form: Form = Form.PLAIN, count: int = 1) -> str:
-    """The types that eager PyTorch's `count` results have, on ones; raises what PyTorch raises."""
+    """Return the types of the `count` results that eager PyTorch computes on ones. Raise what PyTorch raises."""
     names = tuple(f"a{i}" for i in range(len(types)))
     scope: dict[str, Any] = {
         "torch": torch,
@@ -51,17 +53,17 @@ def in_torch(op: str, types: Types, attrs: Attrs, form: Form = Form.PLAIN, count
 
 
 def inferred(op: str, types: Types, attrs: Attrs) -> str:
-    """What the row infers, in the same words; raises `Invalid`."""
+    """Return the types that the row infers, in the format of `in_torch`. Raise `Invalid` where it refuses."""
     return " ".join(map(str, TABLE[op].results(types, attrs)))
 
 
 def run_case(case: Case) -> tuple[torch.Tensor, ...]:
-    """The case's outputs in eager PyTorch, its inputs laid out as it says."""
+    """Return the case's outputs in eager PyTorch, on inputs with their layouts."""
     return run(case.bound, lambda item: laid_out(to_torch(case.tensors[item.value.name]), item.layout))
 
 
 def empty(item: Input, device: str = "meta") -> torch.Tensor:
-    """A tensor without values, of the input's type."""
+    """Return a tensor of the input's type, without values."""
     return torch.empty(item.value.type.sizes, dtype=torch_dtype(item.value.type), device=device)
 
 
@@ -75,5 +77,5 @@ def torch_dtype(type: TensorType) -> torch.dtype:
 
 
 def type_text(tensor: torch.Tensor) -> str:
-    """The tensor's type as graphs write it: float32[2,3]."""
+    """Return the tensor's type as text, such as float32[2,3]."""
     return f"{str(tensor.dtype).removeprefix('torch.')}[{','.join(map(str, tensor.shape))}]"

@@ -1,6 +1,6 @@
-"""Tests of every row of the operator table: one test for sixteen rows, and one error for each row that fails.
+"""Decorates checks of operator rows. One test checks sixteen rows, and reports an error for each row that fails.
 
-Collecting and reporting a test for each row costs more than most of the checks themselves.
+A test for each row would take more time to collect and report than most of the checks take.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Check = Callable[[Op], None]
 
 
 def each_row(ops: Iterable[Op] = OPS) -> Callable[[Check], Callable[[list[Op]], None]]:
-    """Makes tests of a check. `pytest -k NAME` runs the test that has the row NAME in it."""
+    """Turn a check of one row into tests of all rows. `pytest -k NAME` runs the test that contains the row NAME."""
     all_ops = list(ops)
     tests = [all_ops[start : start + ROWS_OF_A_TEST] for start in range(0, len(all_ops), ROWS_OF_A_TEST)]
     parametrize = pytest.mark.parametrize("rows", tests, ids=[",".join(op.name for op in rows) for rows in tests])
@@ -34,7 +34,7 @@ def each_row(ops: Iterable[Op] = OPS) -> Callable[[Check], Callable[[list[Op]], 
 
 
 def check_rows(check: Check, rows: Iterable[Op]) -> None:
-    """Every row is checked, whether or not others fail."""
+    """Check every row, and raise one group of the errors of all rows that fail."""
     errors = []
     for op in rows:
         try:

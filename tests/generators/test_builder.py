@@ -1,4 +1,4 @@
-"""What the builder promises: nothing of a failed attempt stays, limits hold, and outputs are what people return."""
+"""The builder undoes failed attempts, keeps its limits, and chooses the outputs that models usually return."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def test_an_attempt_that_raises_leaves_nothing_behind() -> None:
     grow(builder, 3, OPS)
     before = snapshot(builder)
 
-    def half() -> None:
+    def add_two_nodes_and_raise() -> None:
         (value,) = builder.emit(TABLE["neg"], (builder.tensor((DType.FLOAT32,)),), {})
         (value,) = builder.emit(TABLE["neg"], (value,), {}, Form.INPLACE)
         builder.drop(value)
         raise Invalid("no")
 
-    assert not builder.attempt(half)
+    assert not builder.attempt(add_two_nodes_and_raise)
     assert snapshot(builder) == before
 
 
@@ -68,10 +68,10 @@ def test_an_attempt_within_an_attempt_is_counted_once() -> None:
     assert negated(plain)
     assert nested.attempt(lambda: negated(nested))
     assert plain._work == nested._work == 3 * 5 * 5
-    assert nested._bytes == 2 * 3 * 5 * 4, "the input, too, which came before the inner attempt"
+    assert nested._bytes == 2 * 3 * 5 * 4, "includes the input, which was added before the inner attempt"
 
 
-def test_a_call_whose_limits_are_broken_is_taken_back() -> None:
+def test_a_call_that_exceeds_a_limit_is_undone() -> None:
     builder = Builder(NumpySource(0), Limits(max_numel=8))
     x = builder.fresh_input(TensorType(DType.FLOAT32, (8,)))
     before = snapshot(builder)
@@ -79,7 +79,7 @@ def test_a_call_whose_limits_are_broken_is_taken_back() -> None:
     assert snapshot(builder) == before
 
 
-def test_every_case_passes_the_gate() -> None:
+def test_every_case_passes_check() -> None:
     for case in CASES:
         check(case)
 
@@ -100,10 +100,10 @@ def test_work_and_memory_are_bounded() -> None:
         assert work <= 1 << 21
 
 
-# --- what is picked
+# --- values that are picked
 
 
-def test_a_value_with_a_domain_belongs_to_the_operator_that_asked_for_it() -> None:
+def test_a_value_with_a_domain_is_only_picked_by_the_operator_that_made_it() -> None:
     builder = Builder(NumpySource(0))
     chosen = builder.fresh_input(TensorType(DType.INT64, (2,)), domain=within(0, 3))
     owned = builder.param(DType.INT64, 2), builder.buffer(DType.INT64, 2)
@@ -112,7 +112,7 @@ def test_a_value_with_a_domain_belongs_to_the_operator_that_asked_for_it() -> No
         assert builder.tensor((DType.INT64,)).name not in (chosen.name, owned[0].name, owned[1].name)
 
 
-def test_what_is_changed_in_place_is_not_picked_again() -> None:
+def test_a_value_that_is_changed_in_place_is_not_picked_again() -> None:
     builder = Builder(NumpySource(0))
     (x,) = builder.emit(TABLE["neg"], (builder.fresh_input(TensorType(DType.FLOAT32, (2,))),), {})
     (y,) = builder.emit(TABLE["neg"], (x,), {}, Form.INPLACE)
@@ -123,17 +123,17 @@ def test_what_is_changed_in_place_is_not_picked_again() -> None:
     assert y.name in {value.name for value in builder.values()}
 
 
-def test_a_graph_names_what_was_changed_in_place_nowhere_again() -> None:
+def test_no_later_node_or_output_reads_a_value_that_was_changed_in_place() -> None:
     for case in CASES:
-        gone: set[str] = set()
+        overwritten: set[str] = set()
         for node in case.graph.nodes:
-            assert not gone & set(node.args)
-            gone |= {node.args[0]} if node.form is Form.INPLACE else set()
-        assert not gone & set(case.graph.outputs)
+            assert not overwritten & set(node.args)
+            overwritten |= {node.args[0]} if node.form is Form.INPLACE else set()
+        assert not overwritten & set(case.graph.outputs)
 
 
 @pytest.mark.parametrize("name", ["add", "mul", "maximum", "eq", "atan2"])
-def test_x_op_x_is_not_the_rule(name: str) -> None:
+def test_calls_seldom_have_the_same_operand_twice(name: str) -> None:
     pairs = []
     for index in range(200):
         builder = Builder(NumpySource(5, index))
@@ -143,7 +143,7 @@ def test_x_op_x_is_not_the_rule(name: str) -> None:
     assert 0 < same < 0.3 * len(pairs)
 
 
-def test_float32_is_half_of_what_is_drawn() -> None:
+def test_about_half_of_the_drawn_dtypes_are_float32() -> None:
     builder = Builder(NumpySource(0))
     drawn = [builder.dtype(tuple(DType)) for _ in range(1000)]
     assert 0.45 < drawn.count(DType.FLOAT32) / len(drawn) < 0.65
@@ -160,7 +160,7 @@ def test_shapes_are_within_the_limit(rank: int) -> None:
         assert TensorType(DType.FLOAT32, shape).numel <= 64
 
 
-def test_a_tensor_is_of_the_given_dtypes_and_ranks() -> None:
+def test_a_tensor_has_one_of_the_given_dtypes_and_ranks() -> None:
     builder = Builder(NumpySource(0))
     for _ in range(200):
         type = builder.tensor((DType.INT8, DType.FLOAT16), ranks=(1, 2)).type
@@ -172,15 +172,15 @@ def outputs(case: Case) -> tuple[str, ...]:
     return case.graph.outputs
 
 
-def test_outputs_are_what_people_return() -> None:
+def test_outputs_are_sometimes_inputs_repeated_values_and_values_that_nodes_read() -> None:
     inputs = [{item.value.name for item in case.graph.inputs} for case in CASES]
     assert any(set(outputs(case)) & names for case, names in zip(CASES, inputs, strict=True)), "an input"
     assert any(len(set(outputs(case))) < len(outputs(case)) for case in CASES), "the same value twice"
     read = [{name for node in case.graph.nodes for name in node.args} for case in CASES]
-    assert any(set(outputs(case)) & names for case, names in zip(CASES, read, strict=True)), "a value that others read"
-    made = [{v.name for node in case.graph.nodes for v in node.results} for case in CASES]
-    dead = [m - r - set(outputs(case)) for case, m, r in zip(CASES, made, read, strict=True)]
-    assert any(dead), "a result that nobody asks for"
+    assert any(set(outputs(case)) & names for case, names in zip(CASES, read, strict=True)), "a value that a node reads"
+    results = [{v.name for node in case.graph.nodes for v in node.results} for case in CASES]
+    dead = [m - r - set(outputs(case)) for case, m, r in zip(CASES, results, read, strict=True)]
+    assert any(dead), "a result that is neither read nor an output"
 
 
 def test_layouts_roles_profiles_and_forms_all_occur() -> None:
@@ -191,8 +191,7 @@ def test_layouts_roles_profiles_and_forms_all_occur() -> None:
     assert {node.form for case in CASES for node in case.graph.nodes} == set(Form)
 
 
-def test_parameters_are_shared_now_and_then() -> None:
-    """Where operators that have some meet."""
+def test_operators_with_parameters_sometimes_share_one() -> None:
     shared, ops = 0, [TABLE[name] for name in ("linear", "layer_norm", "prelu")]
     for index in range(100):
         case = generate(NumpySource(11, index), ops=ops, at_least=4)
@@ -236,7 +235,7 @@ def test_symbolic_dimensions_come_with_arithmetic() -> None:
 
 
 def test_a_formula_that_holds_for_one_size_only_is_refused() -> None:
-    """9 elements are 3 rows for n = 3; for n = 1 there is one, not three."""
+    """For n = 3 the tensor has 9 elements; for n = 1 it has 3."""
     symbols = [Symbol("n", 1, 3)]
     builder = Builder(NumpySource(0), symbols=symbols, sizes={"n": 3}, also=[{"n": 1}])
     x = builder.fresh_input(TensorType(DType.FLOAT32, (Size.symbol("n", 3), 3)))
@@ -250,14 +249,14 @@ def test_a_formula_that_holds_for_one_size_only_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["reshape", "expand"])
 def test_an_attribute_that_holds_for_one_size_only_is_refused(name: str) -> None:
-    """Whatever the row draws for a symbolic operand must hold for all sizes."""
+    """The attributes that a row draws for a symbolic operand must be valid for all sizes."""
     for index in range(100):
         case = generate(NumpySource(13, index), ops=[TABLE[name], TABLE["neg"]], symbolic=True)
         for each in case.instances():
             check(each)
 
 
-def test_a_builder_gives_a_case_of_its_profile() -> None:
+def test_a_case_has_the_profile_of_its_builder() -> None:
     builder = Builder(NumpySource(0), profile=Profile.EDGE)
     grow(builder, 2, OPS)
     assert with_values(builder, "here").profile is Profile.EDGE

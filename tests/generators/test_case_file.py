@@ -99,10 +99,10 @@ DIVIDING_AND_MULTIPLYING = (
     *("max_pool1d", "avg_pool2d", "slice", "getitem", "unfold", "conv1d", "interpolate_nearest", "over_size"),
     *("repeat", "tile", "cat", "reshape_merge", "repeat_interleave", "stack", "kron"),
 )
-"""Operators whose results have sizes such as 3*((n-1)//2)+9, when one reads the other."""
+"""Operators which, one after the other, give sizes such as 3*((n-1)//2)+9."""
 
 
-def test_every_case_with_sizes_known_by_name_that_seeds_draw_is_read_back() -> None:
+def test_every_symbolic_case_that_is_drawn_is_read_back() -> None:
     ops = [TABLE[name] for name in DIVIDING_AND_MULTIPLYING]
     texts = []
     for seed in range(600):
@@ -130,8 +130,8 @@ def test_round_trip_of_bfloat16_forms_layouts_profiles_and_bindings() -> None:
 
 
 @pytest.mark.parametrize("other", [True, 1, 1.0, -0.0, 0.1, 1e300, 5e-324, 2**63 - 1, -(2**63)])
-def test_numbers_among_attributes_keep_their_kind(other: Attr) -> None:
-    """True, 1 and 1.0 are three different things to PyTorch."""
+def test_numbers_in_attributes_keep_their_type(other: Attr) -> None:
+    """PyTorch treats True, 1 and 1.0 differently."""
     x = Input(value("x0", "float64[2]"))
     add = Node("add_scalar", ("x0",), {"other": other}, (value("v0", "float64[2]"),))
     case = Case(Graph((x,), (add,), ("v0",)), {"x0": np.zeros(2)})
@@ -139,7 +139,7 @@ def test_numbers_among_attributes_keep_their_kind(other: Attr) -> None:
     assert repr(again.attrs["other"]) == repr(other)
 
 
-def test_lists_texts_and_null_among_attributes() -> None:
+def test_lists_strings_and_none_in_attributes_are_read_back() -> None:
     x = Input(value("x0", "float32[2,3]"))
     nodes = (
         Node("sum", ("x0",), {"dim": None, "keepdim": True, "dtype": "float16"}, (value("v0", "float16[1,1]"),)),
@@ -150,7 +150,7 @@ def test_lists_texts_and_null_among_attributes() -> None:
     assert_equal(decode(*encode(case)), case)
 
 
-def test_what_is_as_usual_is_not_written() -> None:
+def test_defaults_are_not_written() -> None:
     x = Input(value("x0", "float32[]"))
     relu = Node("relu", ("x0",), {}, (value("v0", "float32[]"),))
     text, _ = encode(Case(Graph((x,), (relu,), ("v0",)), {"x0": np.zeros((), np.float32)}))
@@ -170,13 +170,13 @@ def test_special_floats_keep_their_bits() -> None:
     assert_equal(decode(*encode(odd)), odd)
 
 
-def test_the_layout_of_memory_does_not_count() -> None:
+def test_the_memory_layout_of_an_array_does_not_change_the_files() -> None:
     strided = np.asfortranarray(TENSORS["w0"])[:, ::-1][:, ::-1]
     assert not strided.flags.c_contiguous
     assert encode(replace(CASE, tensors={**TENSORS, "w0": strided})) == (TEXT, ARRAYS)
 
 
-def test_the_order_of_mappings_does_not_count() -> None:
+def test_the_order_of_mappings_does_not_change_the_files() -> None:
     split = NODES[1]
     turned = replace(split, attrs=dict(reversed(list(split.attrs.items()))))
     case = replace(CASE, graph=replace(GRAPH, nodes=(NODES[0], turned)), tensors=dict(reversed(TENSORS.items())))
@@ -196,17 +196,17 @@ def test_digest_ignores_the_origin() -> None:
     assert digest(replace(CASE, origin="elsewhere")) == digest(CASE)
 
 
-def test_digest_sees_values() -> None:
+def test_digest_depends_on_values() -> None:
     assert digest(replace(CASE, tensors={**TENSORS, "x1": np.array(3)})) != digest(CASE)
 
 
 @pytest.mark.parametrize("attrs", [{"dim": 1, "sizes": (1, 2)}, {"dim": -1, "sizes": (2, 1)}])
-def test_digest_sees_attributes(attrs: Attrs) -> None:
+def test_digest_depends_on_attributes(attrs: Attrs) -> None:
     nodes = (NODES[0], replace(NODES[1], attrs=attrs))
     assert digest(replace(CASE, graph=replace(CASE.graph, nodes=nodes))) != digest(CASE)
 
 
-def test_digest_sees_everything_else() -> None:
+def test_digest_depends_on_everything_else() -> None:
     method = (replace(NODES[0], form=Form.METHOD), NODES[1])
     others = (
         replace(CASE, graph=replace(CASE.graph, nodes=method)),
@@ -221,16 +221,16 @@ def test_digest_sees_everything_else() -> None:
     assert len({digest(case) for case in (CASE, *others)}) == 1 + len(others)
 
 
-# --- files that are no case
+# --- invalid files
 
 
-def test_truncated_json_at_every_byte() -> None:
+def test_json_truncated_at_any_byte_is_refused() -> None:
     whole = TEXT.rstrip()
     for cut in range(len(whole)):
         assert refusal(whole[:cut], ARRAYS).startswith(f"crashes/x/{JSON_NAME}: ")
 
 
-def test_truncated_tensors_at_every_byte() -> None:
+def test_tensors_truncated_at_any_byte_are_refused() -> None:
     for cut in range(len(ARRAYS)):
         assert refusal(TEXT, ARRAYS[:cut]).startswith(f"crashes/x/{TENSORS_NAME}: ")
 
@@ -257,7 +257,7 @@ def test_truncated_tensors_at_every_byte() -> None:
         (changed(symbols={"n": {"low": 4, "high": 3}}), "symbols: 'n' from 4 to 3 is no dimension"),
     ],
 )
-def test_foreign_json(text: bytes, message: str) -> None:
+def test_invalid_json_is_refused(text: bytes, message: str) -> None:
     assert refusal(text, ARRAYS) == f"crashes/x/{JSON_NAME}: {message}"
 
 
@@ -278,7 +278,7 @@ def test_foreign_json(text: bytes, message: str) -> None:
         ("hook", 1, "Object contains unknown field `hook` - at `$.nodes[1]`"),
     ],
 )
-def test_a_foreign_node_is_named(key: str, item: object, message: str) -> None:
+def test_the_message_names_an_invalid_node(key: str, item: object, message: str) -> None:
     nodes = json.loads(TEXT)["nodes"]
     nodes[1][key] = item
     assert refusal(changed(nodes=nodes), ARRAYS).startswith(f"crashes/x/{JSON_NAME}: {message}")
@@ -299,7 +299,7 @@ DOMAINS = "expected any, positive, nonzero, within LOW HIGH, or distinct LOW HIG
         ("type", "float32[2,k]", "symbols: k is not declared"),
     ],
 )
-def test_a_foreign_input_is_refused(key: str, item: object, message: str) -> None:
+def test_an_invalid_input_is_refused(key: str, item: object, message: str) -> None:
     inputs = json.loads(TEXT)["inputs"]
     inputs[1][key] = item
     assert refusal(changed(inputs=inputs), ARRAYS) == f"crashes/x/{JSON_NAME}: {message}"
@@ -313,19 +313,19 @@ def test_a_foreign_input_is_refused(key: str, item: object, message: str) -> Non
         ({**TENSORS, "x1": np.array([1])}, "tensors: x1 is int64[1], declared as int64[]"),
     ],
 )
-def test_foreign_tensors(tensors: dict[str, Array], message: str) -> None:
+def test_invalid_tensors_are_refused(tensors: dict[str, Array], message: str) -> None:
     assert refusal(TEXT, encode(replace(CASE, tensors=tensors))[1]) == f"crashes/x/{JSON_NAME}: {message}"
 
 
 @pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3", "X"])
-def test_tensors_that_numpy_does_not_know(dtype: str) -> None:
+def test_tensors_of_a_dtype_that_numpy_lacks_are_refused(dtype: str) -> None:
     header = json.dumps({"x0": {"dtype": dtype, "shape": [4], "data_offsets": [0, 8]}}).encode()
     blob = len(header).to_bytes(8, "little") + header + b"\0" * 8
     assert refusal(TEXT, blob).startswith(f"crashes/x/{TENSORS_NAME}: ")
 
 
 @pytest.mark.parametrize("name", [JSON_NAME, TENSORS_NAME])
-def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+def test_the_message_names_a_missing_file(tmp_path: Path, name: str) -> None:
     (tmp_path / JSON_NAME).write_bytes(TEXT)
     (tmp_path / TENSORS_NAME).write_bytes(ARRAYS)
     (tmp_path / name).unlink()
@@ -336,7 +336,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 
 @given(st.data())
 @settings(max_examples=500)
-def test_changed_bytes_give_a_case_or_invalid(data: st.DataObject) -> None:
+def test_changed_bytes_give_a_case_or_raise_invalid(data: st.DataObject) -> None:
     files = [bytearray(TEXT), bytearray(ARRAYS)]
     which = data.draw(st.integers(0, 1))
     for _ in range(data.draw(st.integers(1, 3))):

@@ -70,7 +70,7 @@ def refusal(case: Case) -> str:
     return str(error.value)
 
 
-def test_a_good_case_passes() -> None:
+def test_a_valid_case_passes() -> None:
     check(GOOD)
 
 
@@ -120,7 +120,7 @@ BAD_NAME = "expected lower-case letters, then digits"
         ),
     ],
 )
-def test_a_broken_graph_is_refused_at_its_place(case: Case, message: str) -> None:
+def test_an_invalid_graph_is_refused_and_the_place_is_named(case: Case, message: str) -> None:
     assert refusal(case) == message
 
 
@@ -166,7 +166,6 @@ def with_domain(type: str, domain: Domain, *numbers: int) -> Case:
     ],
 )
 def test_numbers_outside_their_domain_are_refused(case: Case, message: str) -> None:
-    """By the gate, and so by whatever reads a file."""
     assert refusal(case) == f"tensors: {message}"
     with pytest.raises(Invalid, match=re.escape(message)):
         decode(*encode(case))
@@ -183,11 +182,11 @@ def test_numbers_outside_their_domain_are_refused(case: Case, message: str) -> N
         with_domain("float32[0]", POSITIVE),
     ],
 )
-def test_numbers_in_their_domain_pass(case: Case) -> None:
+def test_numbers_in_their_domain_are_accepted(case: Case) -> None:
     check(decode(*encode(case)))
 
 
-def test_numbers_of_symbolic_inputs_are_in_their_domain_at_the_largest_size() -> None:
+def test_the_numbers_of_symbolic_inputs_are_checked_at_the_largest_size() -> None:
     x, y = (Value(name, TensorType(DType.INT64, (Expr.parse("n"),))) for name in ("x0", "v0"))
     symbolic = Graph((Input(x, domain=index(2)),), (node("clone", "x0", {}, y),), ("v0",), symbols=(Symbol("n", 1, 3),))
     good = Case(symbolic, {"x0": np.array([0, 1, -2])}, {"n": 3}, ({"n": 1},))
@@ -262,7 +261,7 @@ SIDES = "padding must be a number, or one for each dimension, or 'same' or 'vali
         ),
     ],
 )
-def test_every_kind_of_attribute_is_checked(op: str, attrs: Attrs, message: str) -> None:
+def test_attributes_of_every_kind_are_checked(op: str, attrs: Attrs, message: str) -> None:
     args = "x0 x0" if op == "conv2d" else "x0"
     assert refusal(nodes(node(op, args, attrs, value("v0", "float32[2,3]")))) == f"nodes[0] ({op}): {message}"
 
@@ -315,7 +314,7 @@ def test_a_symbolic_case_passes_at_all_its_sizes() -> None:
         (replace(GOOD, also=({"n": 2},)), "also[0]: expected [], found ['n']"),
     ],
 )
-def test_symbols_need_fitting_sizes(case: Case, message: str) -> None:
+def test_sizes_that_do_not_fit_the_symbols_are_refused(case: Case, message: str) -> None:
     assert refusal(case) == message
 
 
@@ -336,7 +335,7 @@ def test_symbols_need_fitting_sizes(case: Case, message: str) -> None:
         ),
     ],
 )
-def test_a_graph_that_holds_for_one_size_only_is_refused(last: Node, message: str) -> None:
+def test_a_graph_that_is_valid_for_one_size_only_is_refused(last: Node, message: str) -> None:
     case = symbolic(nodes=(symbolic().graph.nodes[0], last))
     check(replace(case, also=()))
     assert refusal(case) == f"nodes[1] {message}"
@@ -366,7 +365,7 @@ def in_place(*items: Node, outputs: str = "v1", second: str = "float32[2,3]") ->
     return Case(Graph(inputs, items, tuple(outputs.split())), {"x0": ZEROS, "x1": array})
 
 
-def test_a_fresh_result_that_nobody_else_reads_may_be_changed_in_place() -> None:
+def test_a_result_that_nothing_else_reads_may_be_changed_in_place() -> None:
     check(in_place(NEG, ADD))
     check(in_place(NEG, ADD, node("neg", "v1", {}, value("v2", "float32[2,3]"), form=Form.INPLACE), outputs="v2"))
 
@@ -388,12 +387,12 @@ READ = "v0 is read elsewhere"
         ),
     ],
 )
-def test_what_others_see_is_not_changed_in_place(case: Case, why: str) -> None:
+def test_a_value_with_other_readers_must_not_be_changed_in_place(case: Case, why: str) -> None:
     assert refusal(case) == f"nodes[1] (add): cannot work in place: {why}"
 
 
 @pytest.mark.parametrize("role", Role)
-def test_nothing_from_outside_is_changed_in_place(role: Role) -> None:
+def test_an_input_must_not_be_changed_in_place(role: Role) -> None:
     case = Case(Graph((Input(X, role), Input(Y)), (replace(ADD, args=("x0", "x1")),), ("v1",)), TWO)
     assert refusal(case) == "nodes[0] (add): cannot work in place: x0 may be part of an input"
 
@@ -408,7 +407,7 @@ def test_nothing_from_outside_is_changed_in_place(role: Role) -> None:
         (node("softmax", "x0", {"dim": 0, "dtype": "float64"}, value("v0", "float64[2,3]")), Form.MODULE),
     ],
 )
-def test_a_call_is_written_only_as_its_row_says(item: Node, form: Form) -> None:
+def test_a_form_that_the_row_does_not_have_is_refused(item: Node, form: Form) -> None:
     check(nodes(item))
     broken = nodes(replace(item, form=form))
     assert refusal(broken) == f"nodes[0] ({item.op}): has no {form} form for these operands and attributes"
@@ -425,14 +424,14 @@ def layer(weight: Role, bias: Role) -> Case:
     return Case(Graph(inputs, (linear,), ("v0",)), {"x0": ZEROS, **arrays})
 
 
-def test_a_layer_owns_its_parameters() -> None:
+def test_a_layer_must_own_its_parameters() -> None:
     check(layer(Role.PARAM, Role.PARAM))
     check(layer(Role.BUFFER, Role.PARAM))
     for roles in ((Role.INPUT, Role.PARAM), (Role.PARAM, Role.INPUT)):
         assert refusal(layer(*roles)) == "nodes[0] (linear): a layer's parameters must belong to the model"
 
 
-def test_a_layer_does_not_take_what_a_node_computed() -> None:
+def test_a_parameter_of_a_layer_must_not_be_computed() -> None:
     weight = node("neg", "w0", {}, value("v1", "float32[4,3]"))
     case = layer(Role.PARAM, Role.PARAM)
     linear = replace(case.graph.nodes[0], args=("x0", "v1", "w1"))
@@ -450,7 +449,7 @@ def laid_out(layout: Layout, role: Role = Role.INPUT, type: str = "float32[2,3]"
 
 
 @pytest.mark.parametrize("layout", Layout)
-def test_inputs_of_two_dimensions_have_layouts(layout: Layout) -> None:
+def test_inputs_of_two_dimensions_may_have_any_layout(layout: Layout) -> None:
     check(laid_out(layout))
 
 
@@ -460,13 +459,13 @@ SIGNS = np.array([[0, 1, 2], [-0.0, 1, 2]], np.float32)
 
 
 @pytest.mark.parametrize("layout", [layout for layout in Layout if layout is not Layout.CONTIGUOUS])
-def test_layouts_are_for_inputs_of_two_dimensions(layout: Layout) -> None:
+def test_other_values_must_be_contiguous(layout: Layout) -> None:
     line = laid_out(layout, type="float32[3]", array=ZEROS[0])
     for case in (line, laid_out(layout, Role.PARAM), laid_out(layout, Role.BUFFER)):
         assert refusal(case) == f"tensors: x0 cannot be {layout}: {NO_LAYOUT}"
 
 
-def test_the_slices_of_an_expanded_input_are_equal() -> None:
+def test_the_slices_of_an_expanded_input_must_be_equal() -> None:
     check(laid_out(Layout.EXPANDED, array=ROWS))
     check(laid_out(Layout.EXPANDED, array=ROWS * np.float32("nan")))
     check(laid_out(Layout.EXPANDED, type="float32[0,3]", array=ROWS[:0]))
@@ -477,7 +476,7 @@ def test_the_slices_of_an_expanded_input_are_equal() -> None:
 # --- retyped
 
 
-def test_retyped_infers_afresh_from_the_inputs() -> None:
+def test_retyped_infers_all_types_from_the_inputs() -> None:
     changed = replace(GRAPH, inputs=(Input(value("x0", "float64[5,3]")),))
     assert {name: str(type) for name, type in retyped(changed).types.items()} == {
         "x0": "float64[5,3]",
@@ -515,14 +514,14 @@ def test_a_parameter_that_hides_a_method_is_refused(name: str) -> None:
         ("unsqueeze", "float32[2]", {"dim": 2**62}),
     ],
 )
-def test_odd_but_readable_attributes_give_invalid(op: str, type: str, attrs: Attrs) -> None:
+def test_nonsensical_attributes_raise_invalid(op: str, type: str, attrs: Attrs) -> None:
     x = value("x0", type)
     call = node(op, "x0", attrs, value("v0", type))
     array = np.zeros(x.type.sizes, x.type.dtype.numpy)
     assert refusal(Case(Graph((Input(x),), (call,), ("v0",)), {"x0": array})).startswith(f"nodes[0] ({op}): ")
 
 
-# --- whatever a file says, a row gives types or Invalid
+# --- for every call in a file, a row infers types or raises Invalid
 
 NUMBERS: tuple[Attr, ...] = (
     0,
@@ -561,8 +560,8 @@ def call_of(op: Op) -> tuple[list[TensorType], dict[str, Attr]]:
     return [builder.graph().types[name] for name in node.args], dict(node.attrs)
 
 
-def bent(types: list[TensorType], rng: Random) -> list[TensorType]:
-    """Operands, of which one has another type, or one more or one fewer."""
+def with_wrong_operand(types: list[TensorType], rng: Random) -> list[TensorType]:
+    """Return the operands with one of them changed, repeated or removed."""
     if not types or rng.random() < 0.1:
         return types[:-1] if rng.random() < 0.5 else [*types, TensorType(DType.FLOAT32, (2,))]
     place, shape = rng.randrange(len(types)), tuple(rng.choice((0, 1, 2, 3, 1 << 26)) for _ in range(rng.randint(0, 5)))
@@ -574,7 +573,7 @@ def bent(types: list[TensorType], rng: Random) -> list[TensorType]:
 
 
 @pytest.mark.parametrize("half", [0, 1])
-def test_nonsense_gives_types_or_invalid(half: int) -> None:
+def test_nonsensical_calls_give_types_or_raise_invalid(half: int) -> None:
     rng, refused, accepted = Random(half), 0, 0
     for op in list(TABLE.values())[half::2]:
         if op.name == "torch_call":  # never drawn: tests/fuzzer/campaign/test_sweep.py
@@ -583,7 +582,7 @@ def test_nonsense_gives_types_or_invalid(half: int) -> None:
         fitting = {key: [attrs[key], *filter(kind.accepts, NONSENSE)] for key, kind in op.schema.items()}
         for _ in range(60):
             changed = {key: rng.choice(fitting[key]) for key in op.schema if rng.random() < 0.4}
-            operands = tuple(bent(types, rng) if rng.random() < 0.5 else types)
+            operands = tuple(with_wrong_operand(types, rng) if rng.random() < 0.5 else types)
             try:
                 results = op.results(operands, {**attrs, **changed})
             except Invalid:

@@ -39,7 +39,7 @@ GRAPH = Graph(
 
 
 @given(TYPES)
-def test_text_round_trip(type: TensorType) -> None:
+def test_a_type_is_read_back_from_its_text(type: TensorType) -> None:
     assert TensorType.parse(str(type)) == type
 
 
@@ -64,27 +64,27 @@ def test_text() -> None:
         ("float32[2]; import os", "'float32[2]; import os'"),
     ],
 )
-def test_bad_type_is_refused_and_shown(text: str, shown: str) -> None:
+def test_the_message_shows_an_invalid_type(text: str, shown: str) -> None:
     with pytest.raises(Invalid) as error:
         TensorType.parse(text)
     assert str(error.value) == f"{shown} is no tensor type; expected e.g. float32[2,3] with one of {', '.join(DType)}"
 
 
 @pytest.mark.parametrize("dim", ["", "2n", "_n", "n" * 33, "n+", "n//0", "n//m"])
-def test_bad_dimension_is_refused_and_shown(dim: str) -> None:
+def test_the_message_shows_an_invalid_dimension(dim: str) -> None:
     with pytest.raises(Invalid) as error:
         TensorType.parse(f"float32[2,{dim}]")
     assert str(error.value) == f"{dim!r} is no dimension: expected a size, a symbol or a formula of them"
 
 
 @pytest.mark.parametrize(("dim", "right"), [("02", "2"), ("-1", "-1"), ("n*2", "2*n"), ("1+n", "n+1"), ("n-n", "0")])
-def test_a_dimension_has_one_way_to_be_written(dim: str, right: str) -> None:
+def test_a_dimension_can_be_written_in_one_way_only(dim: str, right: str) -> None:
     with pytest.raises(Invalid) as error:
         TensorType.parse(f"float32[2,{dim}]")
     assert str(error.value) == f"{dim!r} is no dimension: write it {right}"
 
 
-def test_a_type_that_remembers_becomes_formal() -> None:
+def test_sizes_that_keep_their_formula_become_formulas() -> None:
     n = Size.symbol("n", 5)
     type = TensorType(DType.FLOAT32, (n, 2 * n + 1, n - n, 4))
     assert type.sizes == (5, 11, 0, 4)
@@ -92,10 +92,10 @@ def test_a_type_that_remembers_becomes_formal() -> None:
     assert str(type.formal().bind({"n": 3})) == "float32[3,7,0,4]"
 
 
-def test_symbols_have_no_size() -> None:
-    for ask in (lambda: X.type.sizes, lambda: X.type.numel):
+def test_a_symbolic_type_has_no_sizes() -> None:
+    for read_sizes in (lambda: X.type.sizes, lambda: X.type.numel):
         with pytest.raises(Invalid, match=r"^float32\[n,3\] has symbolic dimensions: bind the graph to sizes first$"):
-            ask()
+            read_sizes()
 
 
 def test_numel_never_overflows() -> None:
@@ -109,19 +109,19 @@ def test_bind_replaces_every_symbol() -> None:
     assert bound.nodes[0].attrs == {"dim": -1}
 
 
-def test_a_case_binds_its_graph() -> None:
+def test_a_case_binds_its_graph_to_its_sizes() -> None:
     case = Case(GRAPH, {}, {"n": 4, "m": 1})
     assert case.bound.output_types == (TensorType.parse("float32[4,3,1]"),)
 
 
-def test_questions_to_a_graph() -> None:
+def test_values_operators_and_types_of_a_graph() -> None:
     assert [value.name for value in GRAPH.values()] == ["x0", "v0"]
     assert GRAPH.ops == ("unsqueeze",)
     assert GRAPH.arg_types(GRAPH.nodes[0]) == (X.type,)
     assert GRAPH.output_types == (Y.type,)
 
 
-def test_inputs_and_owned_in_the_graphs_order() -> None:
+def test_inputs_and_parameters_are_in_the_graphs_order() -> None:
     inputs = (
         Input(X),
         Input(Value("b0", X.type), Role.BUFFER),
@@ -147,10 +147,10 @@ def test_a_static_case_is_its_only_instance() -> None:
     assert case.instances() == [case]
 
 
-def test_layouts_and_titles() -> None:
+def test_the_default_layout_is_contiguous_and_a_title_names_the_function() -> None:
     assert Input(X).layout is Layout.CONTIGUOUS
-    called = Node("torch_call", ("x0",), {"call": "torch.sin(a0)", "types": ("float32[2]",)}, (Y,))
-    assert (called.title, GRAPH.nodes[0].title) == ("torch.sin", "unsqueeze")
+    call = Node("torch_call", ("x0",), {"call": "torch.sin(a0)", "types": ("float32[2]",)}, (Y,))
+    assert (call.title, GRAPH.nodes[0].title) == ("torch.sin", "unsqueeze")
 
 
 @pytest.mark.parametrize(

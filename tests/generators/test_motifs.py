@@ -1,4 +1,4 @@
-"""Motifs fit: a rule of the builder that refuses one would go unseen, for campaigns then draw something else."""
+"""Every motif can be built. Campaigns would not notice a motif that never fits: they would draw other operators."""
 
 from __future__ import annotations
 

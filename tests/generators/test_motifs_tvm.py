@@ -1,4 +1,4 @@
-"""Each motif wakes the passes that it names: the pass, alone, changes the module that TVM imports."""
+"""Each motif triggers the passes that it names: the pass alone changes the module that TVM imports."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ pytestmark = pytest.mark.tvm
 
 PAIRS = [pytest.param(motif, name, id=f"{motif.name}-{name}") for motif in MOTIFS for name in motif.triggers]
 PARAMS_AS_INPUTS = ("LiftTransformParams", "CombineParallelMatmul")
-"""Passes that want parameters as inputs. CombineParallelMatmul raises a TypeError where they are constants (0.27)."""
+"""Passes that need parameters as inputs. CombineParallelMatmul raises a TypeError where they are constants (0.27)."""
 
 DRAWS = 6
-"""Some draws of a motif may be too small for a pass: one of these must wake it."""
+"""How many draws of a motif are tried, because some are too small for a pass. One of them must trigger it."""
 
 
 def imported(motif: Motif, seed: int, *, params_as_inputs: bool) -> Any:
@@ -33,7 +33,7 @@ def imported(motif: Motif, seed: int, *, params_as_inputs: bool) -> Any:
     builder = Builder(NumpySource(seed))
     assert motif.grow(builder)
     bench = Bench(with_values(builder), lambda stage: None)
-    if motif.name == "dead_value":  # torch.export leaves such values out, torch.fx keeps them
+    if motif.name == "dead_value":  # torch.export removes such values, torch.fx keeps them
         inputs = [(list(x.shape), str(x.dtype)) for x in bench.inputs.values()]
         return relax.frontend.torch.from_fx(torch.fx.symbolic_trace(bench.model), inputs)
     with torch.no_grad():
@@ -46,7 +46,7 @@ def imported(motif: Motif, seed: int, *, params_as_inputs: bool) -> Any:
 
 
 def passes() -> dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]:
-    """What a pass needs before it, and the pass."""
+    """For each name, the passes that must run before, and the pass."""
     import tvm
     from tvm import relax
     from tvm.s_tir import dlight
@@ -108,13 +108,13 @@ def test_the_pass_changes_the_module(motif: Motif, name: str) -> None:
     before, run = passes()[name]
     for seed in range(DRAWS):
         module = before(imported(motif, seed, params_as_inputs=name in PARAMS_AS_INPUTS))
-        text = module.script()  # now: some passes change the module that they are given
+        text = module.script()  # taken before the pass, because some passes change their argument
         if run(module).script() != text:
             return
-    pytest.fail(f"{name} left {DRAWS} draws of {motif.name} as they were")
+    pytest.fail(f"{name} changed none of {DRAWS} draws of {motif.name}")
 
 
-def test_the_page_speaks_of_every_pass() -> None:
+def test_the_page_names_every_pass() -> None:
     from tvm import relax
     from tvm.s_tir import dlight
 

@@ -1,4 +1,4 @@
-"""Mutations give valid cases that run, and each kind of them happens."""
+"""Mutations give valid cases that run, and every mutation occurs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ prepare()
 
 
 def chain(index: int, length: int = 3) -> list[Case]:
-    """A case, and mutants of mutants."""
+    """A case, followed by mutants, each made from the one before."""
     source = NumpySource(21, index)
     cases = [generate(source)]
     donor = generate(source)
@@ -35,25 +35,25 @@ def chain(index: int, length: int = 3) -> list[Case]:
 CHAINS = [chain(index) for index in range(150)]
 
 
-def test_mutants_pass_the_gate() -> None:
+def test_mutants_pass_check() -> None:
     for cases in CHAINS:
         for case in cases:
             check(case)
 
 
 def assert_runs(case: Case) -> str:
-    words = set()
+    outcomes = set()
     for each in case.instances():
-        word, told = verdict(each)
-        assert word not in (INVALID, WRONG_TYPE), f"{case.origin}: {told}\n{render(each.graph)}"
-        words.add(word)
-    return OK if words == {OK} else NOT_FINITE
+        outcome, message = verdict(each)
+        assert outcome not in (INVALID, WRONG_TYPE), f"{case.origin}: {message}\n{render(each.graph)}"
+        outcomes.add(outcome)
+    return OK if outcomes == {OK} else NOT_FINITE
 
 
 @pytest.mark.exhaustive
 def test_mutants_run_in_eager_pytorch_and_most_are_finite() -> None:
-    words = [assert_runs(case) for cases in CHAINS for case in cases[1:] if case.profile is Profile.NORMAL]
-    assert words.count(OK) >= 0.95 * len(words)
+    outcomes = [assert_runs(case) for cases in CHAINS for case in cases[1:] if case.profile is Profile.NORMAL]
+    assert outcomes.count(OK) >= 0.95 * len(outcomes)
 
 
 def test_values_stay_in_their_domains() -> None:
@@ -69,8 +69,8 @@ CHOSEN = (
 
 
 @pytest.mark.parametrize("name", CHOSEN)
-def test_what_was_chosen_to_suit_an_operator_stays_with_it(name: str) -> None:
-    """Indices, divisors, masks: where the operator reads something else, PyTorch refuses it, or divides by zero."""
+def test_an_operand_that_was_made_for_an_operator_is_not_replaced(name: str) -> None:
+    """For example indices, divisors and masks. With other numbers, PyTorch would raise an error or divide by zero."""
     ops = [TABLE[name], TABLE["neg"], TABLE["add"]]
     for index in range(4):
         case = generate(NumpySource(24, index), ops=ops, profile=Profile.NORMAL, at_least=3, symbolic=False)
@@ -79,7 +79,7 @@ def test_what_was_chosen_to_suit_an_operator_stays_with_it(name: str) -> None:
 
 
 def test_mutants_keep_the_limits() -> None:
-    """A larger size, other attributes, one call more: what follows is counted again, whole."""
+    """The cost of the whole graph is counted again, because a mutation can change the sizes of later results."""
     limits = Limits(max_nodes=5, max_numel=96, max_bytes=2048, max_work=1024)
     for index in range(150):
         source = NumpySource(29, index)
@@ -95,12 +95,12 @@ def test_mutants_keep_the_limits() -> None:
 
 
 def work(case: Case) -> int:
-    graph, done = case.bound, 0
+    graph, total = case.bound, 0
     for node in graph.nodes:
         terms = TABLE[node.op].terms
         size = sum(value.type.numel for value in node.results)
-        done += terms(graph.arg_types(node), node.attrs) * size if terms else 0
-    return done
+        total += terms(graph.arg_types(node), node.attrs) * size if terms else 0
+    return total
 
 
 def test_chains_of_mutations_stop_growing() -> None:
@@ -115,10 +115,10 @@ def test_chains_of_mutations_stop_growing() -> None:
     assert 4 < longest <= 8
 
 
-def test_every_mutation_happens_and_is_named() -> None:
-    seen = Counter(case.origin.partition(" of ")[0] for cases in CHAINS for case in cases[1:])
-    assert set(seen) >= {mutation.__name__.strip("_") for mutation in MUTATIONS}
-    assert seen["values"] < 0.3 * sum(seen.values())
+def test_every_mutation_occurs_and_the_origin_names_it() -> None:
+    counts = Counter(case.origin.partition(" of ")[0] for cases in CHAINS for case in cases[1:])
+    assert set(counts) >= {mutation.__name__.strip("_") for mutation in MUTATIONS}
+    assert counts["values"] < 0.3 * sum(counts.values())
 
 
 def test_a_mutant_differs_in_graph_or_values() -> None:
@@ -130,26 +130,26 @@ def test_a_mutant_differs_in_graph_or_values() -> None:
             assert before.graph != after.graph or not same_values or before.profile != after.profile
 
 
-def test_the_source_decides() -> None:
+def test_equal_sources_give_equal_mutants() -> None:
     first, second = chain(7), chain(7)
     assert [case.graph for case in first] == [case.graph for case in second]
 
 
-def test_a_splice_has_both() -> None:
-    """Nodes of ours, then the donor's, inputs of which may be ours now."""
+def test_a_splice_has_the_nodes_of_both_graphs() -> None:
+    """First the nodes of the case, then those of the donor."""
     spliced = 0
     for index in range(20):
-        ours, donor = (generate(NumpySource(22, i), symbolic=False) for i in (index, index + 100))
+        first, donor = (generate(NumpySource(22, i), symbolic=False) for i in (index, index + 100))
         for attempt in range(60):
-            mutant = mutate(NumpySource(23, attempt), ours, donor=donor)
+            mutant = mutate(NumpySource(23, attempt), first, donor=donor)
             if mutant.origin.startswith("splice"):
-                assert mutant.graph.ops == ours.graph.ops + donor.graph.ops
+                assert mutant.graph.ops == first.graph.ops + donor.graph.ops
                 spliced += 1
                 break
     assert spliced >= 15
 
 
-def test_a_symbolic_case_keeps_its_symbols_where_values_alone_change() -> None:
+def test_a_mutation_that_changes_only_values_keeps_symbols() -> None:
     kept = 0
     for index in range(100):
         case = generate(NumpySource(26, index), symbolic=True)
@@ -161,8 +161,8 @@ def test_a_symbolic_case_keeps_its_symbols_where_values_alone_change() -> None:
     assert kept < 50
 
 
-def test_a_mutant_without_integers_is_not_called_extreme() -> None:
-    """An extreme case loses its integers sometimes, and new values may be drawn for a graph that never had any."""
+def test_a_mutant_without_integers_does_not_have_the_extreme_profile() -> None:
+    """A mutation can remove the integers of an extreme case, or draw values for a graph that has none."""
     ops = [TABLE[name] for name in ("neg", "frac", "add")]
     lost = 0
     for index in range(150):
@@ -175,7 +175,7 @@ def test_a_mutant_without_integers_is_not_called_extreme() -> None:
     assert lost > 0
 
 
-def test_only_the_last_change_is_told() -> None:
+def test_the_origin_names_only_the_last_mutation() -> None:
     case = generate(NumpySource(0), origin="seed 0 test 0")
     for attempt in range(20):
         case = mutate(NumpySource(28, attempt), case)
@@ -184,11 +184,11 @@ def test_only_the_last_change_is_told() -> None:
         assert origin == "seed 0 test 0"
 
 
-def test_what_is_changed_in_place_is_never_read_again() -> None:
+def test_no_later_node_or_output_reads_a_value_that_was_changed_in_place() -> None:
     for cases in CHAINS:
         graph = cases[-1].graph
-        gone: set[str] = set()
+        overwritten: set[str] = set()
         for node in graph.nodes:
-            assert not gone & set(node.args)
-            gone |= {node.args[0]} if node.form is Form.INPLACE else set()
-        assert not gone & set(graph.outputs)
+            assert not overwritten & set(node.args)
+            overwritten |= {node.args[0]} if node.form is Form.INPLACE else set()
+        assert not overwritten & set(graph.outputs)

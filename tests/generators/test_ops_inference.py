@@ -1,6 +1,6 @@
-"""Every row's inference against PyTorch's own: dtype and shape of every output of every drawn call.
+"""Compares the types that each row infers with those of PyTorch, for every output of every drawn call.
 
-Eager PyTorch on numbers of the inputs' domains is the truth. Its meta kernels, which export asks, must say the same.
+The reference is eager PyTorch on numbers of the inputs' domains. The meta kernels, which torch.export uses, must agree.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DRAWS = 30
 
 
 def numbers(source: NumpySource) -> Callable[[Input], torch.Tensor]:
-    """Tensors with numbers of their domains, laid out as the graph says."""
+    """Return a function that makes the tensor of an input, with its domain and layout."""
     return lambda item: laid_out(to_torch(draw(source, item)), item.layout)
 
 
@@ -46,8 +46,8 @@ def declared(graph: Graph) -> list[str]:
 
 @cache
 def drawn(name: str, count: int = DRAWS) -> tuple[Graph, ...]:
-    """Graphs that end in a call of the row, as the campaign's source makes them: of so many attempts, those that fit.
-    All results of the call are outputs."""
+    """Graphs that end in a call of the row: those of `count` attempts that fit, drawn as in a campaign. All results of
+    the call are outputs."""
     graphs = []
     for index in range(count):
         builder = Builder(NumpySource(1, index), LIMITS)
@@ -72,7 +72,7 @@ def test_types_are_what_pytorch_gives(op: Op, data: st.DataObject) -> None:
 
 @each_row()
 def test_the_campaign_draws_every_row(op: Op) -> None:
-    """40 % of the attempts fit at least: what seldom fits is seldom tested."""
+    """At least 40 % of the attempts must fit: a row that seldom fits is seldom tested."""
     graphs = drawn(op.name)
     assert len(graphs) >= 0.5 * DRAWS or len(drawn(op.name, 300)) >= 0.4 * 300
     assert {graph.nodes[-1].op for graph in graphs} == {op.name}
@@ -81,10 +81,10 @@ def test_the_campaign_draws_every_row(op: Op) -> None:
 
 
 TRACED = {"cond", "cond_item", "cond_size", "while_loop"}
-"""PyTorch traces them anew each time, which takes a second."""
+"""PyTorch traces them again in each run, which takes a second."""
 
 META_DIFFERS = {"block_diag": "0-d operands count as much as others"}
-"""PyTorch's own disagreements."""
+"""Operators whose meta kernel differs from eager PyTorch, and how."""
 
 
 @pytest.mark.exhaustive
@@ -101,7 +101,7 @@ def test_drawn_calls_have_the_types_that_pytorch_gives_and_share_no_memory_unles
             shared = {t.untyped_storage().data_ptr() for t in operands.values() if t.numel()}.intersection(memory)
             assert not shared, f"a result is part of an operand: {render(graph)}"
         if index < 2 and op.name not in META_DIFFERS:
-            with suppress(NotImplementedError, RuntimeError):  # no such kernel, or one that asks for numbers
+            with suppress(NotImplementedError, RuntimeError):  # there is no meta kernel, or it needs the numbers
                 assert types(run(graph, empty)) == declared(graph), f"on meta tensors: {render(graph)}"
 
 
@@ -115,7 +115,7 @@ def test_terms_of_0d_operands(name: str) -> None:
     assert op.terms(scalar, attrs) == 1
 
 
-# --- what attributes are drawn
+# --- the attributes that are drawn
 
 AXES = {"dim", "dims", "dim0", "dim1", "dim2", "axis0", "axis1", "start_dim", "end_dim", "source", "destination"}
 COUNTS = {("tile", "dims"): "how often", ("tensordot", "dims"): "how many"}
@@ -128,9 +128,9 @@ def integers(attrs: Attrs, key: str) -> list[int]:
 
 
 def negative(name: str, key: str, count: int) -> float:
-    """In how many of the drawn calls an attribute has a negative number."""
-    found = nodes(name, count)
-    return sum(min(integers(node.attrs, key), default=0) < 0 for node in found) / len(found)
+    """Return the fraction of the drawn calls in which an attribute has a negative number."""
+    drawn_nodes = nodes(name, count)
+    return sum(min(integers(node.attrs, key), default=0) < 0 for node in drawn_nodes) / len(drawn_nodes)
 
 
 WITH_AXES = [(op.name, key) for op in OPS for key in op.schema if key in AXES and (op.name, key) not in COUNTS]
@@ -158,7 +158,7 @@ def test_axes_are_counted_from_both_ends() -> None:
         ("tril", "diagonal"),
     ],
 )
-def test_negative_numbers_are_drawn_and_others_too(name: str, key: str) -> None:
+def test_negative_and_other_numbers_are_drawn(name: str, key: str) -> None:
     assert 0.1 <= negative(name, key, count=300) <= 0.9
 
 
@@ -175,5 +175,5 @@ def test_negative_numbers_are_drawn_and_others_too(name: str, key: str) -> None:
         ("clamp", "min", {type(None), int, float}),
     ],
 )
-def test_attributes_are_drawn_in_all_their_kinds(name: str, key: str, kinds: set[type]) -> None:
+def test_attributes_are_drawn_with_all_their_types(name: str, key: str, kinds: set[type]) -> None:
     assert {type(node.attrs[key]) for node in nodes(name, 300)} == kinds

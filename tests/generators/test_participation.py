@@ -1,4 +1,4 @@
-"""Every row takes part in symbolic sizes and reads what other rows computed, but for those that cannot."""
+"""Each row is drawn with symbolic sizes and with operands that other rows computed, except for the rows listed here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_OPERANDS = frozenset(
         *(f"{name}_window" for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")),
     }
 )
-"""Their sizes are attributes, which are numbers."""
+"""Their sizes are attributes, and attributes cannot be symbolic."""
 
 BATCH_IN_AN_ATTRIBUTE = frozenset({"affine_grid"})
 
@@ -30,15 +30,15 @@ NO_TIES = frozenset(
         *(f"max_unpool{nd}d" for nd in (1, 2, 3)),
     }
 )
-"""Which of two equal elements they take is not documented: they read inputs of different numbers."""
+"""They read inputs without equal elements: PyTorch does not document which of two equal elements they return."""
 
 ODD_OPERANDS = frozenset({"affine_grid", "assert_async"})
-"""What they read is seldom computed by chance: matrices of affine maps, something that is true."""
+"""Their operands are seldom computed by chance: the matrices of affine maps, and a tensor that is true."""
 
 
 def is_ever_symbolic(op: Op) -> bool:
     for draw in range(ATTEMPTS):
-        with suppress(Invalid):  # nothing that was drawn fits
+        with suppress(Invalid):  # no drawn operands fit
             source = NumpySource(27, OPS.index(op), draw)
             graph = generate(source, Limits(max_nodes=1), [op], symbolic=True, motifs=()).graph
             if graph.symbols and op.name in graph.ops:
@@ -57,9 +57,9 @@ def ever_reads_another(op: Op) -> bool:
     return False
 
 
-def test_every_row_is_drawn_with_symbolic_sizes_but_for_those_that_have_none() -> None:
+def test_every_row_but_those_without_symbolic_sizes_is_drawn_with_them() -> None:
     assert {op.name for op in OPS if not is_ever_symbolic(op)} == NO_OPERANDS | BATCH_IN_AN_ATTRIBUTE
 
 
-def test_every_row_reads_what_others_computed_but_for_those_that_must_not() -> None:
+def test_every_row_but_those_that_must_not_reads_computed_values() -> None:
     assert {op.name for op in OPS if not ever_reads_another(op)} == NO_OPERANDS | NO_TIES | ODD_OPERANDS

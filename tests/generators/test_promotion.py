@@ -30,17 +30,17 @@ def test_a_tensor_and_a_python_number(number: Number) -> None:
 
 @pytest.mark.parametrize("first", KINDS, ids=str)
 def test_three_operands(first: TensorType) -> None:
-    """torch.result_type takes two; addcmul promotes three by the same rule, on meta tensors for bool as well."""
+    """torch.result_type accepts two operands only. addcmul promotes three by the same rule (bool on meta tensors)."""
     for types in product([first], KINDS, KINDS):
         assert promote(types) == name(torch.addcmul(*(ones(t).to("meta") for t in types)).dtype), types
 
 
-def test_dtypes_alone() -> None:
+def test_two_dtypes() -> None:
     for a, b in product(DType, DType):
         assert join(a, b) == name(torch.promote_types(getattr(torch, a.value), getattr(torch, b.value))), (a, b)
 
 
-def test_numbers_alone_are_what_torch_makes_of_them() -> None:
+def test_a_number_alone_has_the_dtype_of_a_tensor_made_of_it() -> None:
     for number in (True, 2, 0.5):
         assert promote((), number) == name(torch.tensor(number).dtype)
 

@@ -1,4 +1,4 @@
-"""What random generation promises: valid cases within limits, varied, and decided by seed and index alone."""
+"""Random generation gives valid and varied cases within the limits, which depend on seed and index only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 SMALL = Limits(max_nodes=3, max_numel=64)
 GUARDS = 3
-"""Of one operator, at most: two clamps and what makes NaN 0; what max_unpool takes its indices from."""
+"""The most guards of one operator: two clamps and a nan_to_num, or the pooling that gives max_unpool its indices."""
 
 
 prepare()
@@ -52,7 +52,7 @@ def types(case: Case) -> list[TensorType]:
     return [value.type for value in case.bound.values()]
 
 
-# --- what decides
+# --- reproducibility
 
 
 def test_seed_and_index_determine_every_byte() -> None:
@@ -64,14 +64,14 @@ def test_other_seeds_and_indices_differ() -> None:
     assert len({encode(generate(NumpySource(seed, index))) for seed in range(5) for index in range(20)}) == 100
 
 
-def test_what_ran_before_does_not_matter() -> None:
+def test_earlier_cases_do_not_matter() -> None:
     alone = encode(generate(NumpySource(5, 17)))
     for index in range(17):
         generate(NumpySource(5, index))
     assert encode(generate(NumpySource(5, 17))) == alone
 
 
-def test_origin_is_kept_and_decides_nothing() -> None:
+def test_the_origin_does_not_change_the_case() -> None:
     case = generate(NumpySource(0), origin="seed 0 test 0")
     assert case.origin == "seed 0 test 0"
     assert generate(NumpySource(0)).graph == case.graph
@@ -82,7 +82,7 @@ def test_a_given_profile_is_kept(profile: Profile) -> None:
     assert {generate(NumpySource(3, index), profile=profile).profile for index in range(20)} == {profile}
 
 
-def test_symbols_are_drawn_only_where_they_may_be() -> None:
+def test_symbols_are_drawn_only_where_symbolic_allows_them() -> None:
     assert not any(generate(NumpySource(3, index), symbolic=False).sizes for index in range(50))
     assert sum(bool(generate(NumpySource(3, index), symbolic=True).sizes) for index in range(50)) >= 10
 
@@ -91,23 +91,23 @@ def test_symbols_are_drawn_only_where_they_may_be() -> None:
 
 
 def assert_valid(case: Case) -> bool:
-    """It passes the gate, and at each of its sizes PyTorch gives the declared types. Whether all of it is finite."""
+    """Check the case, and that PyTorch gives the declared types for all sizes. Return whether all is finite."""
     check(case)
-    words = []
+    outcomes = []
     for each in case.instances():
-        word, told = verdict(each)
-        assert word in (OK, NOT_FINITE), f"{told}\n{render(each.graph)}"
-        words.append(word)
-    return NOT_FINITE not in words
+        outcome, message = verdict(each)
+        assert outcome in (OK, NOT_FINITE), f"{message}\n{render(each.graph)}"
+        outcomes.append(outcome)
+    return NOT_FINITE not in outcomes
 
 
 @pytest.mark.exhaustive
 def test_cases_pass_check_and_run_in_pytorch_with_the_declared_types() -> None:
     finite = [assert_valid(case) for case in campaign()]
-    normal = [word for word, case in zip(finite, campaign(), strict=True) if case.profile is Profile.NORMAL]
+    normal = [is_finite for is_finite, case in zip(finite, campaign(), strict=True) if case.profile is Profile.NORMAL]
     assert len(normal) > 300
     assert sum(normal) >= 0.99 * len(normal)
-    special = [word for word, case in zip(finite, campaign(), strict=True) if case.profile is Profile.SPECIAL]
+    special = [is_finite for is_finite, case in zip(finite, campaign(), strict=True) if case.profile is Profile.SPECIAL]
     assert not all(special)
 
 
@@ -125,9 +125,9 @@ def test_values_are_in_their_domains_and_have_their_layouts() -> None:
 
 
 def test_most_operators_occur() -> None:
-    seen = Counter(node.op for case in campaign() for node in case.graph.nodes)
-    assert len(seen) >= 0.85 * len(OPS)
-    assert "torch_call" not in seen
+    counts = Counter(node.op for case in campaign() for node in case.graph.nodes)
+    assert len(counts) >= 0.85 * len(OPS)
+    assert "torch_call" not in counts
 
 
 def test_sizes_ranks_and_dtypes_vary() -> None:
@@ -158,7 +158,7 @@ def has_extremes(case: Case) -> bool:
 
 
 def test_extreme_cases_are_extreme() -> None:
-    """Each of them holds an end of an integer range, where an operator takes any integer."""
+    """Each case of the profile has an input with an end of an integer range, if an operator accepts all integers."""
     cases = [generate(NumpySource(6, index), profile=Profile.EXTREME) for index in range(300)]
     assert all(has_extremes(case) == (case.profile is Profile.EXTREME) for case in cases)
     assert sum(map(has_extremes, cases)) >= 0.98 * len(cases)
@@ -166,38 +166,38 @@ def test_extreme_cases_are_extreme() -> None:
     assert {case.profile for case in floats} == {Profile.NORMAL}
 
 
-def test_operators_meet() -> None:
+def test_most_operators_read_computed_values() -> None:
     """Most nodes after the first read what an earlier node computed."""
     reads = [any(name.startswith("v") for name in node.args) for case in campaign() for node in case.graph.nodes[1:]]
     assert sum(reads) >= 0.7 * len(reads)
 
 
 def test_one_graph_in_five_begins_with_a_motif() -> None:
-    """Here with one that no random graph looks like."""
+    """The motif of this test is one that random graphs without motifs never begin with."""
 
-    def three(b: Builder) -> None:
+    def three_calls(b: Builder) -> None:
         for _ in range(3):
             b.grow(TABLE["neg"])
 
-    called = Motif("three", three, ())
-    begun = [generate(NumpySource(4, index), motifs=[called]).graph.ops[:3] for index in range(300)]
-    assert 0.12 <= begun.count(("neg",) * 3) / len(begun) <= 0.28
+    motif = Motif("three", three_calls, ())
+    beginnings = [generate(NumpySource(4, index), motifs=[motif]).graph.ops[:3] for index in range(300)]
+    assert 0.12 <= beginnings.count(("neg",) * 3) / len(beginnings) <= 0.28
     assert not any(generate(NumpySource(4, i), motifs=()).graph.ops[:3] == ("neg",) * 3 for i in range(300))
 
 
-def test_motifs_come_with_the_whole_table_or_by_name() -> None:
+def test_motifs_are_drawn_with_the_whole_table_or_if_given() -> None:
     ops = [TABLE["neg"]]
     assert any("conv2d" in generate(NumpySource(5, i), ops=ops, motifs=MOTIFS[:1]).graph.ops for i in range(60))
     assert not any("conv2d" in generate(NumpySource(5, i), ops=ops).graph.ops for i in range(60))
 
 
-def test_every_input_is_read_and_what_nobody_reads_is_an_output_mostly() -> None:
+def test_every_input_is_read_and_most_unread_results_are_outputs() -> None:
     dropped = 0
     for case in campaign():
         read = {name for node in case.graph.nodes for name in node.args}
-        changed = {node.args[0] for node in case.graph.nodes if node.form is Form.INPLACE}
+        overwritten = {node.args[0] for node in case.graph.nodes if node.form is Form.INPLACE}
         assert {item.value.name for item in case.graph.inputs} <= read
-        assert not changed & set(case.graph.outputs)
+        assert not overwritten & set(case.graph.outputs)
         unread = {value.name for node in case.graph.nodes for value in node.results} - read
         dropped += not unread <= set(case.graph.outputs)
     assert 0 < dropped < 0.2 * len(campaign())
@@ -218,7 +218,7 @@ def test_motifs_keep_the_limit_on_nodes(count: int) -> None:
         assert len(case.graph.nodes) <= count
 
 
-def test_at_least_so_many_nodes() -> None:
+def test_a_graph_has_at_least_the_requested_number_of_nodes() -> None:
     assert all(len(generate(NumpySource(6, index), at_least=6).graph.nodes) >= 6 for index in range(50))
     exact = [TABLE[name] for name in ("neg", "tanh", "add")]
     assert {len(generate(NumpySource(6, i), ops=exact, at_least=8).graph.nodes) for i in range(20)} == {8}
@@ -244,27 +244,27 @@ def test_limits_on_memory_and_work() -> None:
 # --- which operators
 
 
-def test_ops_restricts() -> None:
+def test_only_the_given_operators_are_drawn() -> None:
     ops = [TABLE[name] for name in ("relu", "add", "reshape")]
-    seen = {op for i in range(50) for op in generate(NumpySource(3, i), ops=ops).graph.ops}
-    assert seen == {"relu", "add", "reshape"}
+    drawn = {op for i in range(50) for op in generate(NumpySource(3, i), ops=ops).graph.ops}
+    assert drawn == {"relu", "add", "reshape"}
 
 
-def test_guards_come_on_top_of_ops() -> None:
+def test_guards_are_added_to_the_given_operators() -> None:
     for profile, guards in ((Profile.NORMAL, {"clamp"}), (Profile.SPECIAL, {"clamp", "nan_to_num"})):
         cases = [generate(NumpySource(3, index), ops=[TABLE["prod"]], profile=profile) for index in range(60)]
         assert {op for case in cases for op in case.graph.ops} == {"prod"} | guards
 
 
 @pytest.mark.parametrize("op", OPS[::10], ids=lambda op: op.name)
-def test_a_row_alone_makes_graphs(op: object) -> None:
+def test_graphs_can_be_drawn_from_one_row(op: object) -> None:
     for index in range(3):
         case = generate(NumpySource(8, index), SMALL, [op], symbolic=None)
         check(case)
         assert op.name in {node.op for node in case.graph.nodes}  # type: ignore[attr-defined]
 
 
-def test_ops_that_never_fit_are_named() -> None:
+def test_the_message_names_operators_that_never_fit() -> None:
     ops = [TABLE["torch_call"], replace(TABLE["neg"], name="never", operands=lambda builder: None)]
     with pytest.raises(Invalid) as error:
         generate(NumpySource(0), SMALL, ops, symbolic=False)
@@ -276,13 +276,13 @@ def test_ops_that_never_fit_are_named() -> None:
 
 @given(cases(profile=None, symbolic=None))
 @settings(max_examples=60)
-def test_hypothesis_makes_the_same_programs(case: Case) -> None:
+def test_cases_drawn_by_hypothesis_are_valid(case: Case) -> None:
     assert_valid(case)
 
 
 @given(cases())
 @settings(max_examples=40)
-def test_cases_are_static_and_normal_where_nothing_is_said(case: Case) -> None:
+def test_by_default_cases_are_static_and_have_the_normal_profile(case: Case) -> None:
     assert not case.graph.symbols
     assert case.profile is Profile.NORMAL
     assert len(case.graph.nodes) <= 4 + GUARDS
@@ -290,21 +290,21 @@ def test_cases_are_static_and_normal_where_nothing_is_said(case: Case) -> None:
 
 @given(graphs(SMALL, [TABLE["add"], TABLE["sum"]]))
 @settings(max_examples=40)
-def test_graphs_are_of_the_given_ops(graph: Graph) -> None:
+def test_graphs_have_the_given_operators_only(graph: Graph) -> None:
     assert set(graph.ops) <= {"add", "sum"}
     assert 1 <= len(graph.nodes) <= SMALL.max_nodes
 
 
 @given(st.data())
 @settings(max_examples=40)
-def test_tensors_are_of_the_given_type(data: st.DataObject) -> None:
+def test_tensors_have_the_given_type(data: st.DataObject) -> None:
     wanted = TensorType(data.draw(st.sampled_from(DType)), (2, 3))
     array = data.draw(tensors(wanted))
     assert (array.dtype, array.shape) == (wanted.dtype.numpy, (2, 3))
 
 
 def test_a_failing_case_shrinks_to_one_operator() -> None:
-    """Choices stand first where they are plainest."""
+    """The plainest alternative of a choice is the first, and Hypothesis shrinks to the first."""
     ops = [TABLE[name] for name in ("neg", "abs", "relu", "add", "tanh")]
     smallest = find(cases(ops=ops), lambda case: "tanh" in case.graph.ops, settings=settings(max_examples=2000))
     (node,), (item,) = smallest.graph.nodes, smallest.graph.inputs
@@ -336,14 +336,14 @@ def test_numpy_source_reaches_both_ends() -> None:
     )
 
 
-def test_numpy_source_favours_no_number() -> None:
+def test_numpy_source_is_uniform() -> None:
     source = NumpySource(9)
-    seen = Counter(source.integer(1, 10) for _ in range(10_000))
-    assert all(850 <= seen[number] <= 1150 for number in range(1, 11))
+    counts = Counter(source.integer(1, 10) for _ in range(10_000))
+    assert all(850 <= counts[number] <= 1150 for number in range(1, 11))
 
 
 def test_torch_is_deterministic_on_a_case() -> None:
-    """So that what differs between two lanes is not PyTorch's own doing."""
+    """Otherwise two lanes could differ because of PyTorch alone."""
     for case in campaign()[:60]:
         case = case.instances()[0]
         for a, b in zip(run_case(case), run_case(case), strict=True):

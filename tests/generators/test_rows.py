@@ -1,4 +1,4 @@
-"""A check of every row names each row that fails, and goes on."""
+"""A check of all rows reports every row that fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def fails_for_two(op: Op) -> None:
     assert op is ADD
 
 
-def test_each_row_that_fails_is_named() -> None:
+def test_the_error_names_each_row_that_fails() -> None:
     with pytest.raises(BaseExceptionGroup, match=r"^fails_for_two: mul, sub$") as caught:
         check_rows(fails_for_two, [MUL, ADD, SUB])
     assert [error.__notes__ for error in caught.value.exceptions] == [["row: mul"], ["row: sub"]]

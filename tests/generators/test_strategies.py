@@ -1,4 +1,4 @@
-"""What Hypothesis makes of the generators: the same programs, and the smallest that fails."""
+"""Hypothesis strategies draw valid values, and shrink failing cases to small ones."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def smallest(wanted: set[str], *ops: str) -> Case:
 
 
 @pytest.mark.exhaustive
-def test_one_operator_of_many_is_all_that_stays() -> None:
-    """Not the calls before it, and not those behind."""
+def test_a_case_shrinks_to_the_one_operator_that_matters() -> None:
+    """The calls before it and after it are removed."""
     ops = [*OPS[::9], TABLE["softmax"], TABLE["add"]]
     found = find(cases(ops=ops), lambda case: not {"softmax", "add"}.isdisjoint(case.graph.ops), settings=SEARCH)
     (node,) = found.graph.nodes
@@ -37,7 +37,7 @@ def test_one_operator_of_many_is_all_that_stays() -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("wanted", [("tanh",), ("abs", "tanh")])
-def test_what_matters_stays_and_nothing_else(wanted: tuple[str, ...]) -> None:
+def test_a_case_shrinks_to_the_calls_that_matter(wanted: tuple[str, ...]) -> None:
     found = smallest(set(wanted), "neg", "abs", "relu", "add", "tanh", "sub", "exp")
     assert sorted(found.graph.ops) == sorted(wanted)
     assert {(i.layout, i.domain) for i in found.graph.inputs} == {(Layout.CONTIGUOUS, ANY)}
@@ -45,12 +45,12 @@ def test_what_matters_stays_and_nothing_else(wanted: tuple[str, ...]) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_number_that_matters_is_the_only_one() -> None:
+def test_a_tensor_shrinks_to_the_one_number_that_matters() -> None:
     found = find(tensors(F32), lambda array: bool((array > 2).any()), settings=SEARCH)
     assert sorted(found.reshape(-1).tolist()) == [0.0] * 11 + [3.0]
 
 
-def test_numbers_of_a_case_shrink_likewise() -> None:
+def test_the_numbers_of_a_case_shrink_to_those_that_matter() -> None:
     ops = [TABLE["neg"], TABLE["floor"]]
     found = find(cases(ops=ops), lambda case: any((a < -4).any() for a in case.tensors.values()), settings=SEARCH)
     (array,) = found.tensors.values()
@@ -64,7 +64,7 @@ def test_large_tensors_are_plain_where_their_numbers_do_not_matter() -> None:
 
 @given(graphs(ops=[TABLE[name] for name in ("add", "exp", "neg")]))
 @settings(max_examples=60)
-def test_graphs_are_of_the_given_ops_and_guards(graph: object) -> None:
+def test_graphs_have_the_given_operators_and_their_guards(graph: object) -> None:
     assert set(graph.ops) <= {"add", "exp", "neg", "clamp"}  # type: ignore[attr-defined]
 
 

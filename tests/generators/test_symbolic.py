@@ -1,4 +1,4 @@
-"""Formulas against plain arithmetic: whatever is computed with sizes, the formula gives the number for any binding."""
+"""Compares formulas with integer arithmetic: a formula gives the number that the same steps give for any binding."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def programs(draw: st.DrawFn) -> list[tuple[str, int, int]]:
 
 
 def run(steps: list[tuple[str, int, int]], sizes: dict[str, int], *, symbolic: bool) -> list[int]:
-    """The same program on sizes that remember, or on plain numbers."""
+    """Run the steps on sizes that keep their formula, or on plain integers."""
     values: list[int] = [Size.symbol(name, sizes[name]) if symbolic else sizes[name] for name in NAMES] + [3]
     for operation, first, second in steps:
         x, y = values[first % len(values)], values[second % len(values)]
@@ -37,7 +37,7 @@ def run(steps: list[tuple[str, int, int]], sizes: dict[str, int], *, symbolic: b
 
 
 @given(programs(), BINDINGS)
-def test_numbers_are_those_of_plain_arithmetic(steps: list[tuple[str, int, int]], sizes: dict[str, int]) -> None:
+def test_sizes_have_the_numbers_of_integer_arithmetic(steps: list[tuple[str, int, int]], sizes: dict[str, int]) -> None:
     assert list(map(int, run(steps, sizes, symbolic=True))) == run(steps, sizes, symbolic=False)
 
 
@@ -48,10 +48,10 @@ def test_a_formula_gives_its_number(steps: list[tuple[str, int, int]], sizes: di
 
 
 @given(programs(), BINDINGS, BINDINGS)
-def test_formulas_hold_for_other_sizes_and_survive_their_text(
+def test_formulas_hold_for_other_sizes_and_are_read_back_from_text(
     steps: list[tuple[str, int, int]], sizes: dict[str, int], others: dict[str, int]
 ) -> None:
-    steps = [step for step in steps if step[0] != "*"]  # products are kept small by a comparison
+    steps = [step for step in steps if step[0] != "*"]  # `run` compares products with a bound
     for value, other in zip(run(steps, sizes, symbolic=True), run(steps, others, symbolic=False), strict=True):
         expr = formula(value)
         assert expr.at(others) == other
@@ -59,7 +59,7 @@ def test_formulas_hold_for_other_sizes_and_survive_their_text(
 
 
 @given(programs(), BINDINGS)
-def test_a_formula_survives_its_text_products_of_quotients_too(
+def test_a_product_of_quotients_is_read_back_from_its_text(
     steps: list[tuple[str, int, int]], sizes: dict[str, int]
 ) -> None:
     for value in run(steps, sizes, symbolic=True):
@@ -100,7 +100,7 @@ def test_text(size: int, text: str) -> None:
     assert Expr.parse(text) == formula(size)
 
 
-def test_comparisons_see_the_number() -> None:
+def test_comparisons_use_the_number() -> None:
     assert N == 5
     assert N > M
     assert max(N, M) is N

@@ -1,4 +1,4 @@
-"""The text of a case: exact for every form, and nothing of a file reaches it but through a kind of attribute."""
+"""The rendered source of graphs, for every form of a call."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ class Model(torch.nn.Module):
 """
 
 
-def test_a_parameter_may_be_called_what_layers_are_called() -> None:
-    """In a file, that is: builders call parameters w0, w1, ..."""
+def test_a_parameter_may_have_the_name_of_a_layer() -> None:
+    """A file may name a parameter m0. Builders name parameters w0, w1, ..."""
     x, w, b = value("x0", "float32[2,3]"), value("m0", "float32[3,3]"), value("m1", "float32[3]")
     nodes = (
         Node("relu", ("x0",), {}, (value("v0", "float32[2,3]"),), Form.MODULE),
@@ -137,7 +137,7 @@ def test_text() -> None:
     assert render(MODEL) == TEXT
 
 
-def test_float64_text_differs_in_casts_to_floats_alone() -> None:
+def test_float64_text_differs_only_in_casts_to_floats() -> None:
     assert render(MODEL, float64=True) == TEXT.replace("x1.to(torch.float32)", "x1.to(torch.float64)")
 
 
@@ -151,7 +151,7 @@ def test_a_parameter_an_input_and_the_same_value_twice_may_be_outputs() -> None:
     assert text.endswith("        return v4, self.w0, x1, v4\n")
 
 
-def test_text_runs() -> None:
+def test_the_source_runs() -> None:
     assert [type_text(t) for t in run(MODEL, zeros)] == ["float32[2,3]", "int64[2,1]", "float32[2,4]"]
 
 
@@ -208,8 +208,8 @@ class Model(torch.nn.Module):
 """
 
 
-def test_layers_take_their_parameters_and_what_others_use_too_stays_in_the_module() -> None:
-    """w0 is shared by two layers, w1 and b0 are of one, w2 of no layer, and b1 is an output as well."""
+def test_a_parameter_with_other_readers_stays_in_the_module() -> None:
+    """Two layers share w0. One layer has w1 and b0. No layer has w2, and b1 is also an output."""
     assert render(LAYERS) == LAYERS_TEXT
     assert [type_text(t) for t in run(LAYERS, zeros)] == ["float32[2,3]", "float32[3]"]
 
@@ -287,7 +287,7 @@ def test_layers(op: str, attrs: Attrs, types: str, made: list[str], lines: list[
     assert statements(node, args, "m") == lines
 
 
-def test_what_is_no_layer_needs_no_constructor() -> None:
+def test_other_forms_need_no_constructor() -> None:
     for node in MODEL.nodes:
         assert constructor(node, node.args, MODEL.arg_types(node), "m") == []
 
@@ -395,7 +395,7 @@ def test_calls_of_several_statements(op: str, form: Form, operands: int, attrs: 
     assert lines(op, attrs, form, operands) == text
 
 
-def test_a_default_that_another_form_cannot_say_keeps_it_from_being_said() -> None:
+def test_a_form_that_cannot_express_an_attribute_is_for_its_default_only() -> None:
     types = (TensorType.parse("float32[2]"),) * 2
     assert TABLE["add"].says(Form.OPERATOR, types, {"alpha": 1})
     assert not TABLE["add"].says(Form.OPERATOR, types, {"alpha": 2})
@@ -422,7 +422,7 @@ def test_float64_calls(op: str, form: Form, attrs: Attrs, text: str) -> None:
     assert statements(node, ("a0",), float64=True) == [text]
 
 
-def widened(type: TensorType) -> str:
+def in_float64(type: TensorType) -> str:
     return str(type.with_dtype(DType.FLOAT64) if type.dtype.is_float else type)
 
 
@@ -437,7 +437,7 @@ def in_double(case: Case) -> list[str]:
 def test_float64_source_stays_in_float64() -> None:
     for index in range(100):
         case = generate(NumpySource(6, index))
-        assert in_double(case) == list(map(widened, case.bound.output_types)), render(case.bound, float64=True)
+        assert in_double(case) == list(map(in_float64, case.bound.output_types)), render(case.bound, float64=True)
 
 
 EACH_ROW = each_row()
@@ -455,7 +455,7 @@ def builders(op: Op, count: int, seed: int = 14) -> list[Builder]:
 def test_float64_source_of_every_row(op: Op) -> None:
     for builder in builders(op, 3):
         case = with_values(builder)
-        assert in_double(case) == list(map(widened, case.graph.output_types)), render(case.graph, float64=True)
+        assert in_double(case) == list(map(in_float64, case.graph.output_types)), render(case.graph, float64=True)
 
 
 def test_float64_source_computes_what_the_graph_does() -> None:
