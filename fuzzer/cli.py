@@ -109,7 +109,7 @@ def routed(arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """Exit codes beside a verb's own: 64 for bad input, 69 for a missing environment."""
-    secrets.take()
+    secrets.remove_from_environment()
     try:
         code = app(routed(sys.argv[1:]), standalone_mode=False, prog_name="fuzz")
     except typer.Abort:

@@ -1,7 +1,8 @@
-"""An ONNX file as plain data: what a child sends of the file that a lane read, so that a report can build it again.
+"""An ONNX file as plain data. A child sends it for the file that a lane read, and a report builds the file from it.
 
-JSON, numbers as their bytes. Decoded strictly and within bounds: it comes from a process that a compiler bug may have
-corrupted. Files with functions of their own, subgraphs or sparse tensors have no such form. Loads no compiler.
+The form is JSON, with numbers as bytes. It is decoded strictly and within bounds, because a compiler bug may have
+corrupted the process that sent it. Files with local functions, subgraphs or sparse tensors cannot be described. This
+module loads no compiler.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ELEMENTS = {
     "BOOL": np.dtype("bool"),
     **{f"{sign}INT{bits}": np.dtype(f"{sign.lower()}int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)},
 }
-"""Names of onnx.TensorProto's element types, and how numpy holds them."""
+"""The names of onnx.TensorProto's element types, and their numpy types."""
 
 Element = Literal[
     "FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
@@ -34,7 +35,7 @@ Element = Literal[
 
 
 class Tensor(msgspec.Struct, forbid_unknown_fields=True):
-    """`data` are the elements' bytes, in C order."""
+    """A constant. `data` are the bytes of the elements, in C order."""
 
     element: Element
     shape: tuple[int, ...]
@@ -46,7 +47,7 @@ class Tensor(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Attribute(msgspec.Struct, forbid_unknown_fields=True):
-    """`value`, or `tensor` where that is set. Floats are finite."""
+    """An attribute of a node: `tensor` where that is set, else `value`. Floats are finite."""
 
     name: str
     value: int | float | str | tuple[int | float | str, ...] = 0
@@ -63,7 +64,7 @@ class Node(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Value(msgspec.Struct, forbid_unknown_fields=True):
-    """An input or output; None for a dimension that has neither size nor name."""
+    """An input or output. A dimension is None where it has neither a size nor a name."""
 
     name: str
     element: Element
@@ -71,7 +72,7 @@ class Value(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class OnnxModel(msgspec.Struct, forbid_unknown_fields=True):
-    """`opsets` are the versions of each domain ("" is ONNX's own)."""
+    """A file. `opsets` are the versions of the domains; the domain "" is ONNX's own."""
 
     ir_version: int
     opsets: dict[str, int]
@@ -90,9 +91,9 @@ def encode(model: OnnxModel) -> bytes:
 
 
 def decode(text: bytes, where: str) -> OnnxModel:
-    """Raise `Invalid` with one line that says what is wrong in `where`."""
+    """Raise `Invalid` with one line that describes what is wrong in `where`."""
     if len(text) > 2 * MAX_BYTES:
-        raise Invalid(f"{where}: {len(text)} bytes, more than a description has")
+        raise Invalid(f"{where}: {len(text)} bytes, more than a description may have")
     try:
         model = msgspec.json.decode(text, type=OnnxModel)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -1,5 +1,7 @@
-"""Cases whose sizes stay open: what sizes they run at, and what they are exported at. Loads no compiler: reports say it
-too."""
+"""Cases with symbolic sizes that stay open in the module: the sizes at which they run and at which they are exported.
+
+This module loads no compiler, because reports use it too.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from generators.graph import Case, Expr
 
 
 def why_not(case: Case) -> str | None:
+    """Why the sizes of the case cannot stay open; None where they can."""
     if not case.graph.symbols:
         return "no size of the case is symbolic"
     if any(isinstance(size, Expr) for i in case.graph.inputs if i.role.is_owned for size in i.value.type.shape):
@@ -18,8 +21,8 @@ def why_not(case: Case) -> str | None:
 
 
 def at_each_size(case: Case) -> list[Case]:
-    """As `Case.instances`, but open: each of the case's bindings as the sizes of a case of its own, which keeps smaller
-    ones beside it. The case itself where nothing is symbolic."""
+    """One case for each binding of the symbolic sizes, as `Case.instances`, but the sizes stay symbolic. Each case also
+    keeps the bindings that are smaller in every size. Return the case itself where nothing is symbolic."""
     if not case.graph.symbols:
         return [case]
     bindings = [case.sizes, *case.also]
@@ -35,7 +38,8 @@ def at_each_size(case: Case) -> list[Case]:
 
 
 def sample_sizes(case: Case) -> Mapping[str, int]:
-    """Sizes to export at: not the case's own, if it can be, and never 1, which torch.export takes for a constant."""
+    """Sizes for the export. They differ from the case's own where possible, and are never 1, which torch.export treats
+    as a constant."""
     largest = {symbol.name: symbol.high for symbol in case.graph.symbols}
     candidates = [sizes for sizes in (*case.also, largest) if dict(sizes) != dict(case.sizes)]
     for sizes in (*candidates, case.sizes):
@@ -45,7 +49,7 @@ def sample_sizes(case: Case) -> Mapping[str, int]:
 
 
 def linear(size: Expr) -> tuple[str, int, int] | None:
-    """(n, a, b) where the size is a*n+b: a formula that torch.export can follow by the name of n."""
+    """(n, a, b) where the size is a*n+b, which torch.export accepts as a dimension; None for other formulas."""
     name, factor, offset = "", 0, 0
     for atoms, times in size.terms:
         if not atoms:

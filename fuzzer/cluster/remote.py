@@ -38,7 +38,7 @@ class Remote:
 def connected(address: str) -> Any:
     """Ray, in whose cluster we are now. Raises `EnvironmentMissing`."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.update(secrets.held("RAY_"))  # a cluster may ask for a token
+    os.environ.update(secrets.removed("RAY_"))  # a cluster may ask for a token
     try:
         import ray
     except ImportError:

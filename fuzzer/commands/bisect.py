@@ -73,7 +73,7 @@ def _toolchains(lane: LaneSpec, names: str | None) -> list[Toolchain]:
 
 
 def _install() -> None:
-    for release in install.on_the_index():
+    for release in install.releases_on_the_index():
         if release not in registry.names() and not registry.is_host(release):
             install.add_release(release, say)
 

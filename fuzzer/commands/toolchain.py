@@ -15,7 +15,7 @@ from fuzzer.evaluation import toolchain_check as checking
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import next_line, print_json
 from fuzzer.toolchains import install, registry, relay
-from fuzzer.toolchains.registry import Record
+from fuzzer.toolchains.registry import ToolchainRecord
 from fuzzer.toolchains.toolchain import HOST_NAME, Kind, own_environment
 from generators.graph import Invalid
 
@@ -53,13 +53,13 @@ def add(
 @toolchain.command("list")
 def list_all(json: JsonFlag = False) -> None:
     """List the toolchains."""
-    records: list[Record | str] = [_record(name) for name in registry.names()]
+    records: list[ToolchainRecord | str] = [_record(name) for name in registry.names()]
     if json:
-        print_json([each for each in records if isinstance(each, Record)])
+        print_json([each for each in records if isinstance(each, ToolchainRecord)])
     else:
         print(f"{HOST_NAME}: TVM {registry.host_release() or '(a build of your own)'}, {sys.executable}")
         for each in records:
-            print(f"{_described(each)}, {each.python}" if isinstance(each, Record) else f"BROKEN {each}")
+            print(f"{_described(each)}, {each.python}" if isinstance(each, ToolchainRecord) else f"BROKEN {each}")
         print(
             next_line("run", "--toolchain", registry.names()[0]) if records else next_line("toolchain", "add", "0.26.0")
         )
@@ -116,7 +116,7 @@ def check(name: Name, json: JsonFlag = False) -> None:
         raise EnvironmentMissing(f"toolchain {name!r} fails on a case that every TVM should compile")
 
 
-def _record(name: str) -> Record | str:
+def _record(name: str) -> ToolchainRecord | str:
     """Or what is wrong with it."""
     try:
         return registry.read(name)
@@ -124,7 +124,7 @@ def _record(name: str) -> Record | str:
         return str(error)
 
 
-def _described(record: Record) -> str:
+def _described(record: ToolchainRecord) -> str:
     size = f", {record.size / 1e6:.0f} MB" if record.size else ""
     return f"{record.name}: TVM {record.versions.get('tvm', '?')} ({record.kind}){size}"
 

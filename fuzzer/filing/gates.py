@@ -138,7 +138,7 @@ def script_showed(draft: Draft, desk: Desk) -> Answer:
     script = draft.doc.script
     if script is None:
         return opened("not run: an earlier version of difftvm saved it")
-    return opened() if script.shows else shut(f"its repro.py {script.words}")
+    return opened() if script.shows else shut(f"its repro.py {script.description}")
 
 
 # --- what the books say
@@ -195,7 +195,7 @@ def script_shows(draft: Draft, desk: Desk) -> Answer:
     if desk.backend is None:
         return unasked("--check or --submit runs it")
     run = own_script.run(desk.backend(), record.read(draft.folder))
-    return opened() if run.shows else shut(f"its repro.py {run.words}")
+    return opened() if run.shows else shut(f"its repro.py {run.description}")
 
 
 def in_the_newest(draft: Draft, desk: Desk) -> Answer:

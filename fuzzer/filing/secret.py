@@ -58,8 +58,8 @@ def of_user(file: Path | None) -> Secret:
 
 def from_environment() -> Secret | None:
     """The token that the environment had when the command began; it is not there any more."""
-    secrets.take()
-    found = [text for name in VARIABLES if (text := secrets.handed_over(name).strip())]
+    secrets.remove_from_environment()
+    found = [text for name in VARIABLES if (text := secrets.pop(name).strip())]
     return Secret(_checked(found[0], "the environment's token")) if found else None
 
 

@@ -43,7 +43,7 @@ from oracles.outcome import (
 
 POLL_SECONDS = 0.1
 LOG_BYTES = 20_000
-LOG_ROOM = 16 << 20
+LOG_DISK_BYTES = 16 << 20
 """What a log may take on the disk: a compiler that prints without end would fill it within one deadline."""
 
 
@@ -151,7 +151,7 @@ class ChildProcess:
                 now = time.monotonic()
                 if now - looked >= POLL_SECONDS:
                     looked = now
-                    files.forget_all_but(self.log.fileno(), LOG_BYTES, LOG_ROOM)
+                    files.keep_only_tail(self.log.fileno(), LOG_BYTES, LOG_DISK_BYTES)
                     if outcome := self._over_bounds(bounds, stage, now - began, cpu_began):
                         self.kill(self.pid)  # at once: it may be eating the memory of all
                         result.outcomes.setdefault(lane, outcome)

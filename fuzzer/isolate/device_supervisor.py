@@ -28,7 +28,7 @@ from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.signature import Harm, harm_of
 from fuzzer.system import processes
 from fuzzer.system.devices import Device
-from fuzzer.toolchains.toolchain import HOST, Toolchain, surroundings
+from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Died, Outcome, Raised, Result, Skipped, Stage, TimedOut, Unsupported
@@ -243,7 +243,7 @@ def spawned(
     module = "fuzzer.children.device_worker"  # -P: whatever lies in the user's folder is no module of ours
     parent = "0" if before else str(os.getpid())  # 0: whoever starts it, which is what `before` names
     command = [toolchain.python, "-P", "-m", module, str(theirs.fileno()), parent, device.kind.value]
-    command += toolchain.preload.words if toolchain.preload else ()
+    command += toolchain.preload.arguments if toolchain.preload else ()
     with theirs:
         try:
             process = subprocess.Popen(
@@ -265,7 +265,7 @@ def spawned(
 def environment_of(device: Device, toolchain: Toolchain, scratch: Path) -> dict[str, str]:
     """One device to see, one thread, and no TF32 in NVIDIA's libraries, whoever calls them."""
     mine = {"PYTHONHASHSEED": "0", "CUDA_VISIBLE_DEVICES": device.id, "NVIDIA_TF32_OVERRIDE": "0"}
-    return {**surroundings(toolchain, scratch), **processes.ONE_THREAD, **mine}
+    return {**toolchain_environment(toolchain, scratch), **processes.ONE_THREAD, **mine}
 
 
 def may_be_damage(outcome: Outcome) -> bool:

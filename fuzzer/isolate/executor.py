@@ -26,7 +26,7 @@ from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.isolate.script import ScriptRun
 from fuzzer.system import processes
 from fuzzer.system.environment import EnvironmentMissing
-from fuzzer.toolchains.toolchain import HOST, Toolchain, surroundings
+from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Died, Result, TimedOut
@@ -73,8 +73,8 @@ class Executor:
         module = "fuzzer.children.zygote"  # -P: whatever lies in the user's folder is no module of ours
         which = (self._toolchain.name, self._toolchain.kind)
         command = [self._toolchain.python, "-P", "-m", module, *which, str(theirs.fileno()), str(os.getpid())]
-        command += self._toolchain.preload.words if self._toolchain.preload else ()
-        environment = {**surroundings(self._toolchain, self._scratch), "PYTHONHASHSEED": "0"}
+        command += self._toolchain.preload.arguments if self._toolchain.preload else ()
+        environment = {**toolchain_environment(self._toolchain, self._scratch), "PYTHONHASHSEED": "0"}
         with theirs, log:
             try:
                 self._zygote = subprocess.Popen(

@@ -31,4 +31,4 @@ def warning(doc: FindingDoc) -> str:
     """One line where the script did not show the bug; "" where it did, was not run, or belongs to a flaky finding."""
     if doc.script is None or doc.script.shows or doc.flaky:
         return ""
-    return f"{doc.slug}: its repro.py {doc.script.words}"
+    return f"{doc.slug}: its repro.py {doc.script.description}"

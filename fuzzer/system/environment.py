@@ -1,7 +1,7 @@
-"""What the machine lacks."""
+"""The exception for something that the machine lacks."""
 
 from __future__ import annotations
 
 
 class EnvironmentMissing(Exception):
-    """The toolchain does not start; the message says what its interpreter printed."""
+    """A program, a package or a device that difftvm needs is missing or does not start. The message names it."""

@@ -1,4 +1,4 @@
-"""The exit codes of `fuzz`. Loads nothing: the command line needs them before it knows the verb."""
+"""The exit codes of `fuzz`. This module imports nothing else: the command line needs it before it parses the verb."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """`GONE` is success: nothing fails, or the bug is gone. 70 to 78 say how a finding came out when it ran again."""
+    """`GONE` is success: nothing fails, or the bug is gone. 70 to 78 are the results of a finding that ran again."""
 
     GONE = 0
     BAD_INPUT = 64

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whatever kills the process or the machine."""
+"""Write files and folders so that they are complete or absent, also after the process or the machine was killed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace `path` by `data`: written beside it, synced, renamed."""
+    """Replace the contents of `path` by `data`: write a temporary file beside it, sync it, rename it."""
     temporary = path.with_name(f".tmp-{path.name}-{os.getpid()}")
     with temporary.open("wb") as file:
         file.write(data)
@@ -27,8 +27,8 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
-    """A new folder of these files: made beside it under a name that begins with `.tmp-`, synced, renamed. Raises
-    OSError, where one is in the way too."""
+    """Make a new folder with these files. It is written beside `path` under a name that begins with `.tmp-`, synced and
+    renamed. Raise OSError where it cannot be written, or where `path` exists already."""
     temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=path.parent))
     try:
         for name, data in files.items():
@@ -43,8 +43,9 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def copy_folder(folder: Path, to: Path, changed: Callable[[bytes], bytes] = bytes) -> None:
-    """A new folder with the same files, as `write_folder` makes it; `changed` gives what is written of each. They keep
-    their times, which say when a finding was made. Raises OSError where one of them is a link."""
+    """Make a new folder with the same files, as `write_folder` does. `changed` maps the bytes of each file to the bytes
+    that are written. The files keep their times, which show when a finding was made. Raise OSError where a file is a
+    link."""
     files = {name: changed(data) for name, data in plain_files(folder).items()}
     write_folder(to, files)
     for name in files:
@@ -68,10 +69,12 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
-def forget_all_but(descriptor: int, tail: int, room: int) -> None:
-    """Give back what the beginning of a file takes on the disk, where it takes more than `room` bytes: but for its last
-    `tail` bytes it reads as zeros from then on (fallocate(2)). Its size stays, and so does where others write in it."""
-    told = os.fstat(descriptor)
-    if 512 * told.st_blocks > room:
+def keep_only_tail(descriptor: int, tail: int, limit: int) -> None:
+    """Free the disk space of all but the last `tail` bytes of a file that takes more than `limit` bytes on the disk.
+
+    The freed part reads as zeros (fallocate(2)). The size of the file does not change, so that a process which writes
+    to it continues at the same offset."""
+    status = os.fstat(descriptor)
+    if 512 * status.st_blocks > limit:
         mode = ctypes.c_int(_KEEP_SIZE | _PUNCH_HOLE)
-        _LIBC.fallocate(descriptor, mode, ctypes.c_int64(0), ctypes.c_int64(max(0, told.st_size - tail)))
+        _LIBC.fallocate(descriptor, mode, ctypes.c_int64(0), ctypes.c_int64(max(0, status.st_size - tail)))

@@ -1,4 +1,4 @@
-"""Paths of the user's machine in what compilers print: they say nothing of a bug, and are nobody else's business."""
+"""Remove paths of the user's machine from what compilers print: they tell nothing about a bug, and they are private."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 _SOURCE = str(Path(__file__).parents[2])
 _BEGINS = r"(?<![\w.~/-])"
-"""No path goes on here."""
+"""Matches where a path can begin: not in the middle of another path or word."""
 _SITE_PACKAGES = re.compile(_BEGINS + r"/(?:[^\s/:;,'\"()<>]+/)*(site|dist)-packages(?=/)")
 
 
 def without_machine_paths(text: str, scratch: str) -> str:
-    """Files below `scratch`, where a child writes, become files in /tmp. Installed packages become files in
-    site-packages, and what else the user has becomes files in ~."""
+    """Return the text with general paths: /tmp for `scratch`, the folder that a child writes to; site-packages for
+    installed packages; ~ for other files of the user."""
     for pattern, instead in _patterns(scratch, os.path.expanduser("~")):
         text = pattern.sub(instead, text)
     return text
@@ -23,8 +23,8 @@ def without_machine_paths(text: str, scratch: str) -> str:
 
 @lru_cache(maxsize=16)
 def _patterns(scratch: str, home: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """In this order, as a path may lie below another one. A child's folder lies in one that the children of its
-    toolchain share."""
+    """Pairs of a pattern and its replacement. The order matters, because one folder may lie in another. A child's
+    folder lies in a folder that all children of its toolchain share."""
     scratches = [re.escape(folder) for each in (scratch, str(Path(scratch).parent)) for folder in _names_of(each)]
     return (
         (re.compile(rf"{_BEGINS}(?:{'|'.join(scratches)})(?:/[^\s/:;,'\"()<>]+(?=/))*(?![\w.-])"), "/tmp"),
@@ -35,6 +35,7 @@ def _patterns(scratch: str, home: str) -> tuple[tuple[re.Pattern[str], str], ...
 
 
 def _names_of(folder: str) -> list[str]:
-    """As it is given, and without symbolic links, as some programs print it; the root is no name of anything."""
+    """The folder as it is given, and with symbolic links resolved, as some programs print it. The root directory is
+    left out."""
     names = dict.fromkeys((folder, str(Path(folder).resolve())))
     return [name for name in names if len(Path(name).parts) > 1]

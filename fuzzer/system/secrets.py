@@ -1,7 +1,8 @@
-"""Secrets in the user's environment. A command takes them out of it before it starts anything: what children inherit
-does not have them, and /proc shows blanks in their place. What a child sends all the same is blanked.
+"""Secrets in the user's environment.
 
-A lane runs programs that a fuzzer drew, and what it prints or raises goes into a report that may be published.
+A command removes them from its environment before it starts another process: children do not inherit them, and /proc
+shows blanks in their place. Secrets in what a child sends are replaced by asterisks. The reason: a lane runs programs
+that a fuzzer drew, and what it prints or raises goes into a report that may be published.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ _NAME = re.compile(
     r"(^|_)(TOKEN|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|(API|ACCESS|PRIVATE|SIGNING)_KEY)(_|$)", re.I
 )
 SHORTEST = 8
-"""Characters. A shorter value is taken out of the environment, but not blanked: it stands in many texts by chance."""
+"""In characters. A shorter value is removed from the environment but not blanked: many texts contain it by chance."""
 
-_held: dict[str, str] = {}
+_removed: dict[str, str] = {}
 _needles: set[bytes] = set()
 
 
@@ -27,41 +28,41 @@ def is_secret(name: str) -> bool:
     return _NAME.search(name) is not None
 
 
-def take() -> None:
-    """Take all secrets out of this process's environment, and blank them where /proc shows them."""
+def remove_from_environment() -> None:
+    """Remove all secrets from this process's environment, and blank them where /proc shows them."""
     for name in filter(is_secret, list(os.environ)):
-        _held[name] = text = os.environ[name]
+        _removed[name] = text = os.environ[name]
         _blank_in_memory(name)
         del os.environ[name]
         if len(text.strip()) >= SHORTEST:
             _needles.update({text.strip().encode(), json.dumps(text.strip())[1:-1].encode()})
 
 
-def handed_over(name: str) -> str:
-    """The variable's value, once: the next call gets an empty text, as if there were no such variable."""
-    return _held.pop(name, "")
+def pop(name: str) -> str:
+    """Return the value of a removed variable and forget it: the next call returns an empty text."""
+    return _removed.pop(name, "")
 
 
-def held(prefix: str = "") -> Mapping[str, str]:
-    """The variables that were taken out, for a program that needs them: an installer, or Ray."""
-    return {name: text for name, text in _held.items() if name.startswith(prefix)}
+def removed(prefix: str = "") -> Mapping[str, str]:
+    """The variables that were removed, for a program that needs them: an installer, or Ray."""
+    return {name: text for name, text in _removed.items() if name.startswith(prefix)}
 
 
 def blanked(data: bytes) -> bytes:
-    """The same number of bytes, with an asterisk for each byte of a secret."""
+    """Return the data with each byte of a secret replaced by an asterisk."""
     for needle in _needles:
         data = data.replace(needle, b"*" * len(needle))
     return data
 
 
 def without_secrets(environment: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What a child may inherit of an environment."""
+    """The part of an environment that a child may inherit."""
     return {name: text for name, text in environment if not is_secret(name)}
 
 
 def _blank_in_memory(name: str) -> None:
-    """unsetenv(3) forgets where the text is, and leaves it in the memory that /proc/PID/environ shows."""
+    """Overwrite the value of a variable. unsetenv(3) leaves it in the memory that /proc/PID/environ shows."""
     getenv = ctypes.CDLL(None).getenv
     getenv.restype = ctypes.c_void_p
-    if place := getenv(name.encode()):
-        ctypes.memset(place, ord(" "), len(ctypes.string_at(place)))
+    if address := getenv(name.encode()):
+        ctypes.memset(address, ord(" "), len(ctypes.string_at(address)))

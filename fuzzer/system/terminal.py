@@ -1,4 +1,4 @@
-"""What commands print, and how they call themselves."""
+"""Functions with which commands print."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 
 
 def program() -> str:
-    """How this command was called: `fuzz` where that is on the path, else the way to it."""
+    """The name with which this command was called: `fuzz` where the path has it, else a relative path."""
     called = sys.argv[0]
     if called.endswith(".py"):
         return "python -m fuzzer.cli"
@@ -20,7 +20,7 @@ def program() -> str:
 
 
 def next_line(*words: object) -> str:
-    """What to call next, as a shell takes it."""
+    """A line that tells the user which command to call next, quoted for a shell."""
     return f"next: {program()} {shlex.join(map(str, words))}"
 
 
@@ -29,7 +29,7 @@ def print_json(value: object) -> None:
 
 
 def say(text: str) -> None:
-    """Progress, for people: stderr. Where nobody reads it any more (`fuzz run 2>&1 | tee log`, and Ctrl-C ends both),
-    the work goes on all the same."""
+    """Print a line of progress to stderr. The work continues where stderr is closed: after `fuzz run 2>&1 | tee log`,
+    Ctrl-C ends `tee` too."""
     with contextlib.suppress(OSError):
         print(text, file=sys.stderr, flush=True)

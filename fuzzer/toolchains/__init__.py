@@ -1,1 +1,1 @@
-"""Other releases of TVM beside the host's: installed, remembered, checked."""
+"""Toolchains beside the host: other releases of TVM, how they are installed, found and checked."""

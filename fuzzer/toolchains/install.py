@@ -1,4 +1,4 @@
-"""Makes toolchains: a virtual environment with a release of TVM, with the last TVM that had Relay, or none of ours."""
+"""Add toolchains: a virtual environment with a release of TVM or with the last TVM that had Relay, or an own build."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from packaging.version import Version
 from fuzzer.system import secrets
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import registry, relay
-from fuzzer.toolchains.registry import Record
-from fuzzer.toolchains.toolchain import Kind, Toolchain, surroundings
+from fuzzer.toolchains.registry import ToolchainRecord
+from fuzzer.toolchains.toolchain import Kind, Toolchain, toolchain_environment
 from generators.graph import Invalid
 
 Tell = Callable[[str], None]
-"""Called with what is about to take a while."""
+"""Called with a line about the step that begins."""
 
 AS_HOST = ("torch", "numpy", "ml_dtypes", "msgspec", "multiprocess", "safetensors", "onnx", "onnxscript")
-"""What children need beside TVM, in the host's versions: what differs between two toolchains is TVM."""
+"""The packages that children need beside TVM. They get the host's versions, so that toolchains differ in TVM only."""
 
 NEEDED = ("msgspec", "multiprocess", "numpy", "ml_dtypes", "safetensors", "torch")
-"""What an interpreter must have to run our children; and tvm."""
+"""The packages, beside tvm, that an interpreter must have to run children."""
 
 OLDEST_PYTHON = (3, 11)
 TAIL = 4
@@ -40,11 +40,11 @@ _OFFERED = re.compile(r"\(from versions: (.*?)\)")
 _RELEASE = re.compile(r"\d+(\.\d+)+([a-z.]+\d+)*")
 
 
-def add_release(release: str, tell: Tell) -> Record:
-    """A release of apache-tvm from the package index, about a minute and 1.4 GB."""
+def add_release(release: str, tell: Tell) -> ToolchainRecord:
+    """Install a release of apache-tvm from the package index: about a minute and 1.4 GB."""
     if not _RELEASE.fullmatch(release):
         raise Invalid(f"{release!r} is neither a release of apache-tvm (0.26.0, say) nor relay; own builds: --python")
-    with registry.adding(release) as folder:
+    with registry.new_folder(release) as folder:
         check_release(release, folder)
         python = virtual_environment(folder, sys.executable, tell)
         tell(f"installing apache-tvm {release} ...")
@@ -55,8 +55,10 @@ def add_release(release: str, tell: Tell) -> Record:
 
 
 def check_release(release: str, folder: Path) -> None:
-    """Raise `EnvironmentMissing` with one sentence where pip, under the user's settings, finds no such release. Nothing
-    is installed; with `folder` as its target, pip also works in a Python that a Linux distribution manages."""
+    """Raise `EnvironmentMissing` with one sentence where pip, under the user's settings, finds no such release.
+
+    Nothing is installed. `folder` is pip's target, because pip otherwise refuses to work in a Python that a Linux
+    distribution manages."""
     try:
         pip(Path(sys.executable), "--dry-run", "--quiet", "--no-deps", "--target", str(folder), f"{PACKAGE}=={release}")
     except EnvironmentMissing as error:
@@ -70,19 +72,19 @@ def check_release(release: str, folder: Path) -> None:
         raise EnvironmentMissing(f"pip finds no {PACKAGE} {release}; the newest that it finds are {newest}") from None
 
 
-def on_the_index() -> list[str]:
-    """The releases of apache-tvm that the package index has for this Python, oldest first. Of those that only repair
-    the packaging of another (0.27.0.post1), the last. Raise `EnvironmentMissing`."""
+def releases_on_the_index() -> list[str]:
+    """The releases of apache-tvm that the package index has for this Python, oldest first. Post-releases, which repair
+    the packaging only (0.27.0.post1), replace their release. Raise `EnvironmentMissing`."""
     command = [sys.executable, "-P", "-m", "pip", "index", "versions", PACKAGE, "--disable-pip-version-check"]
     found = _LISTED.search(_run(command, "pip"))
     listed = sorted(found[1].split(", "), key=Version) if found else []
     return list({Version(release).base_version: release for release in listed}.values())
 
 
-def add_relay(tell: Tell) -> Record:
-    """TVM 0.17, the last one with Relay that the package index has (in another package's wheel), about a minute and
-    1.8 GB."""
-    with registry.adding(relay.NAME) as folder:
+def add_relay(tell: Tell) -> ToolchainRecord:
+    """Install TVM 0.17, the last one with Relay that the package index has, in the wheel of another package: about a
+    minute and 1.8 GB."""
+    with registry.new_folder(relay.NAME) as folder:
         python = virtual_environment(folder, relay.interpreter(), tell)
         tell("installing torch and what else it needs ...")
         pip(python, *relay.PACKAGES, *map(_as_host, relay.AS_HOST))
@@ -91,45 +93,46 @@ def add_relay(tell: Tell) -> Record:
         return _finished(Toolchain(relay.NAME, str(python), relay.environment(folder, python), Kind.RELAY), tell)
 
 
-def add_own(name: str, python: Path, environment: Mapping[str, str], tell: Tell) -> Record:
-    """Somebody's own build. Nothing is installed; the interpreter must have what children need."""
-    with registry.adding(name):
+def add_own(name: str, python: Path, environment: Mapping[str, str], tell: Tell) -> ToolchainRecord:
+    """Add a build of TVM that the user made. Nothing is installed; the interpreter must have what children need."""
+    with registry.new_folder(name):
         found = shutil.which(python)
         if found is None:
-            raise Invalid(f"{python} is no program")
+            raise Invalid(f"{python} is not a program")
         return _finished(Toolchain(name, os.path.abspath(found), environment), tell)
 
 
-def _finished(toolchain: Toolchain, tell: Tell) -> Record:
-    """Saved, once it says what it is."""
+def _finished(toolchain: Toolchain, tell: Tell) -> ToolchainRecord:
+    """Ask the interpreter for its versions and its graph language, and save the toolchain."""
     tell("asking it for its versions ...")
     versions, kind = versions_of(toolchain)
-    kept = Toolchain(toolchain.name, toolchain.python, toolchain.environment, kind)
-    return registry.save(kept, versions)
+    return registry.save(Toolchain(toolchain.name, toolchain.python, toolchain.environment, kind), versions)
 
 
 def virtual_environment(folder: Path, python: str, tell: Tell) -> Path:
-    """Its interpreter. uv makes one in a second, and where Python comes without ensurepip; pip fills it either way: uv
-    reads none of pip's settings, and would take other builds of torch than the host's."""
+    """Make a virtual environment; return its interpreter.
+
+    uv makes one in a second, also where Python has no ensurepip. In both cases pip installs the packages: uv does not
+    read pip's settings, and would choose builds of torch other than the host's."""
     tell(f"making a virtual environment in {folder} ...")
-    made = folder / "venv"
+    target = folder / "venv"
     if uv := shutil.which("uv"):
-        _run([uv, "venv", "--quiet", "--seed", "--python", python, str(made)], "uv venv")
+        _run([uv, "venv", "--quiet", "--seed", "--python", python, str(target)], "uv venv")
     else:
-        _run([python, "-P", "-m", "venv", str(made)], "python -m venv")
-    return made / "bin" / "python"
+        _run([python, "-P", "-m", "venv", str(target)], "python -m venv")
+    return target / "bin" / "python"
 
 
 def pip(python: Path, *arguments: str) -> None:
-    """It compiles to bytecode, a third of its time: where PYTHONDONTWRITEBYTECODE is set nobody else would, and every
-    start of a zygote take twice as long."""
+    """Run `pip install`. pip also compiles to bytecode, which takes a third of its time: with PYTHONDONTWRITEBYTECODE
+    set, nothing else writes bytecode, and without it each start of a zygote takes twice as long."""
     _run([str(python), "-P", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *arguments], "pip")
 
 
 def _run(command: Sequence[str], what: str) -> str:
-    """What it prints. Raise `EnvironmentMissing` with the last lines of what it printed, where it fails."""
-    mine = {**os.environ, **secrets.held()}  # an index of packages may ask for a password
-    environment = {key: value for key, value in mine.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    """What the command prints. Raise `EnvironmentMissing` with the last lines of that where it fails."""
+    variables = {**os.environ, **secrets.removed()}  # a package index may ask for a password
+    environment = {key: value for key, value in variables.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     except OSError as error:
@@ -141,21 +144,21 @@ def _run(command: Sequence[str], what: str) -> str:
 
 
 def _as_host(package: str) -> str:
-    """The host's version of a package, as a requirement; `2.13.0+cpu` is a build of 2.13.0."""
+    """A requirement for the host's version of a package, without the part that names a build (2.13.0+cpu)."""
     try:
         version = importlib.metadata.version(package).partition("+")[0]
     except importlib.metadata.PackageNotFoundError:
-        raise EnvironmentMissing(f"the host has no {package}, whose version a toolchain takes over") from None
+        raise EnvironmentMissing(f"the host has no {package}: a toolchain needs the same version") from None
     return f"{package}=={version}"
 
 
 def _ffi(folder: Path) -> list[str]:
-    """The oldest apache-tvm-ffi that the release takes: what it was built with. It allows newer ones, but with 0.1.15
-    TVM 0.27 crashes on modules with constants."""
+    """A requirement for the oldest apache-tvm-ffi that the release accepts: the release was built with it. Newer ones
+    are accepted too, but TVM 0.27 with 0.1.15 crashes on modules with constants."""
     site = [str(path) for path in folder.glob("venv/lib/python*/site-packages")]
     installed = importlib.metadata.distributions(name="apache-tvm", path=site)
-    asked = [line for found in installed for line in found.requires or ()]
-    oldest = [found[1] for line in asked if (found := re.match(r"apache-tvm-ffi\s*>=\s*([\w.]+)", line))]
+    required = [line for found in installed for line in found.requires or ()]
+    oldest = [found[1] for line in required if (found := re.match(r"apache-tvm-ffi\s*>=\s*([\w.]+)", line))]
     return [f"apache-tvm-ffi=={version}" for version in oldest]
 
 
@@ -174,25 +177,27 @@ print(json.dumps([found, "relay" if relay else "relax"]))
 
 
 def versions_of(toolchain: Toolchain) -> tuple[dict[str, str], Kind]:
-    """What the interpreter has. Raise `Invalid` where it is none, `EnvironmentMissing` where it lacks something."""
-    said, _ = _asked(toolchain, "import platform; print(platform.python_version())")
-    if not re.fullmatch(r"\d+\.\d+\.\d+\S*", said):
-        raise Invalid(f"{toolchain.python} is no Python interpreter")
+    """The versions of the interpreter and its packages, and its graph language. Raise `Invalid` where it is not a
+    Python interpreter, `EnvironmentMissing` where it is too old or lacks a package."""
+    version, _ = _last_lines(toolchain, "import platform; print(platform.python_version())")
+    if not re.fullmatch(r"\d+\.\d+\.\d+\S*", version):
+        raise Invalid(f"{toolchain.python} is not a Python interpreter")
     refused = f"{toolchain.python} cannot be toolchain {toolchain.name!r}"
-    if tuple(map(int, said.split(".")[:2])) < OLDEST_PYTHON:
-        raise EnvironmentMissing(f"{refused}: it is Python {said}; difftvm needs {'.'.join(map(str, OLDEST_PYTHON))}")
-    answer, complaint = _asked(toolchain, _PROBE, *NEEDED, "tvm")
+    if tuple(map(int, version.split(".")[:2])) < OLDEST_PYTHON:
+        needed = ".".join(map(str, OLDEST_PYTHON))
+        raise EnvironmentMissing(f"{refused}: it is Python {version}; difftvm needs {needed}")
+    answer, complaint = _last_lines(toolchain, _PROBE, *NEEDED, "tvm")
     try:
         found, kind = json.loads(answer)
         return dict(found), Kind(kind)
     except (ValueError, TypeError):
-        raise EnvironmentMissing(f"{refused}: {complaint or 'it ends without a word'}") from None
+        raise EnvironmentMissing(f"{refused}: {complaint or 'it prints nothing'}") from None
 
 
-def _asked(toolchain: Toolchain, program: str, *arguments: str) -> tuple[str, str]:
-    """The last lines that it writes to stdout and to stderr."""
+def _last_lines(toolchain: Toolchain, program: str, *arguments: str) -> tuple[str, str]:
+    """The last lines that a program writes to stdout and to stderr in the toolchain."""
     with tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
-        environment = surroundings(toolchain, Path(scratch))
+        environment = toolchain_environment(toolchain, Path(scratch))
         command = [toolchain.python, "-c", program, *arguments]
         try:
             done = subprocess.run(

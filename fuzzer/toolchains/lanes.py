@@ -1,4 +1,4 @@
-"""Lanes in other toolchains than the host."""
+"""Lanes in toolchains other than the host."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ def named(names: str) -> tuple[Toolchain, ...]:
 
 
 def in_toolchain(lane: LaneSpec, toolchain: str) -> LaneSpec:
-    """The same road in another toolchain. Its name stays: a bug that two releases have is one bug."""
+    """The same lane in another toolchain. The lane keeps its name: a bug that two releases have is one bug."""
     return replace(lane, toolchain=toolchain)
 
 
 def in_toolchains(lanes: Sequence[LaneSpec], toolchains: Sequence[Toolchain]) -> tuple[LaneSpec, ...]:
-    """Each lane in each toolchain that speaks its language. Raise `Invalid` where a toolchain is left without any."""
+    """Each lane in each toolchain of its graph language. Raise `Invalid` where a toolchain can run none of them."""
     chosen: list[LaneSpec] = []
     for toolchain in toolchains:
-        its = [in_toolchain(lane, toolchain.name) for lane in lanes if runs_in(lane, toolchain)]
-        if lanes and not its:
+        possible = [in_toolchain(lane, toolchain.name) for lane in lanes if runs_in(lane, toolchain)]
+        if lanes and not possible:
             listed = ", ".join(lane.name for lane in lanes)
             raise Invalid(f"toolchain {toolchain.name!r} runs lanes of {toolchain.kind}, and none of these: {listed}")
-        chosen += its
+        chosen += possible
     return tuple(chosen)
 
 
 def runs_in(lane: LaneSpec, toolchain: Toolchain) -> bool:
-    """Lanes that are not TVM's run in the host, all others where their language is spoken."""
+    """Whether the toolchain can run the lane. The host runs the lanes without TVM; a TVM lane needs a toolchain of its
+    graph language."""
     language = language_of(lane)
     return toolchain.is_host if language is None else language is toolchain.kind

@@ -1,6 +1,6 @@
-"""`--preload FILE.py`: a file of the user's that each process which runs TVM executes before its first lane.
+"""`--preload FILE.py`: a file of the user that each process with TVM executes before its first lane.
 
-It comes from the command line alone: no case, finding or campaign can name one. The supervisor reads it and never
+Only the command line can name such a file: a case, finding or campaign cannot. The supervisor reads it and never
 executes it.
 """
 
@@ -22,28 +22,28 @@ _MODULE = "__preload__"
 
 @dataclass(frozen=True, slots=True)
 class Preload:
-    """The absolute path, and the sha256 of the bytes that were there when the command began. No others are executed."""
+    """An absolute path, and the sha256 of the file when the command began. A changed file is not executed."""
 
     path: str
     sha256: str
 
     @property
-    def words(self) -> tuple[str, str]:
-        """What a process is started with that is to execute it: `Preload(*words)` there."""
+    def arguments(self) -> tuple[str, str]:
+        """The command-line arguments from which a child process makes it again: `Preload(*arguments)`."""
         return self.path, self.sha256
 
     @property
     def note(self) -> str:
-        """For the versions of a finding: the name, and the beginning of the sha256."""
+        """What a finding records among its versions: the file's name, and the beginning of the sha256."""
         return f"{Path(self.path).name} {self.sha256[:12]}"
 
 
 class PreloadFailed(Exception):
-    """One sentence: which file, in which line, and what went wrong."""
+    """The message is one sentence: the file, the line, and what went wrong."""
 
 
 def read(path: Path) -> Preload:
-    """Raise `Invalid` where there is no such file, or it is not Python."""
+    """Raise `Invalid` where there is no such file, or where it is not Python."""
     try:
         data = path.read_bytes()
         compile(data, path, "exec")
@@ -57,9 +57,9 @@ def read(path: Path) -> Preload:
 
 
 def execute(preload: Preload) -> dict[str, str]:
-    """Execute the file, as a module that stays; what versions say of it. Raise `PreloadFailed`.
+    """Execute the file as a module that stays loaded; return the entry for the versions. Raise `PreloadFailed`.
 
-    Called where TVM is imported. Threads that it starts would not be there in forked children.
+    Processes that import TVM call this. The file may not start threads: a forked child would not have them.
     """
     data = _bytes(preload)
     module = types.ModuleType(_MODULE)
@@ -70,7 +70,7 @@ def execute(preload: Preload) -> dict[str, str]:
     try:
         exec(compile(data, preload.path, "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
-        raise PreloadFailed(f"--preload {preload.path}{_line(preload, error)}: {_told(error)}") from error
+        raise PreloadFailed(f"--preload {preload.path}{_line(preload, error)}: {_message(error)}") from error
     if (more := _threads() - before) > 0:
         raise PreloadFailed(f"--preload {preload.path}: it leaves {more} threads behind, which no forked process has")
     return {"preload": preload.note}
@@ -91,11 +91,11 @@ def _threads() -> int:
 
 
 def _line(preload: Preload, error: BaseException) -> str:
-    """The innermost line of the file itself."""
+    """The innermost line of the traceback that lies in the file itself."""
     lines = [each.lineno for each in traceback.extract_tb(error.__traceback__) if each.filename == preload.path]
     return f", line {lines[-1]}" if lines else ""
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     first = str(error).strip().partition("\n")[0][:300]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -1,6 +1,6 @@
-"""The toolchains of this user: one folder each, which exists when `toolchain.json` is in it.
+"""The toolchains of this user, each in a folder with `toolchain.json`.
 
-That file is written last, and by a rename. A folder without one is what an interrupted installation left behind.
+That file is written last, by a rename. A folder without it was left by an interrupted installation.
 """
 
 from __future__ import annotations
@@ -28,8 +28,12 @@ NAME = "toolchain.json"
 _NAMES = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,60}")
 
 
-class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`versions` are what the interpreter said when it was added; `size` is the bytes of what was installed for it."""
+class ToolchainRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The contents of `toolchain.json`.
+
+    versions  what the interpreter reported when the toolchain was added
+    size      bytes of what was installed for it
+    """
 
     format: int
     name: str
@@ -45,21 +49,21 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def root() -> Path:
-    """`$XDG_CACHE_HOME/difftvm/toolchains`, or below `~/.cache`."""
+    """`$XDG_CACHE_HOME/difftvm/toolchains`, where the variable is not set `~/.cache/difftvm/toolchains`."""
     cache = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(cache) if os.path.isabs(cache) else Path.home() / ".cache") / "difftvm" / "toolchains"
 
 
 def names() -> list[str]:
-    """Of what is installed, broken records included."""
+    """The names of the installed toolchains, also of those whose record cannot be read."""
     return sorted(path.parent.name for path in root().glob(f"*/{NAME}"))
 
 
-def read(name: str) -> Record:
-    """Raise `Invalid` where there is none of this name, or none that can be read."""
+def read(name: str) -> ToolchainRecord:
+    """The record of a toolchain. Raise `Invalid` where there is none of this name, or where it cannot be read."""
     path = root() / _checked(name) / NAME
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=Record)
+        record = msgspec.json.decode(path.read_bytes(), type=ToolchainRecord)
     except FileNotFoundError:
         raise Invalid(f"there is no toolchain {name!r}; `fuzz toolchain list` lists them") from None
     except OSError as error:
@@ -72,7 +76,7 @@ def read(name: str) -> Record:
 
 
 def find(name: str) -> Toolchain:
-    """What a lane's toolchain stands for. The host's own release is the host. Raise `EnvironmentMissing`."""
+    """The toolchain of this name. The release of the host means the host. Raise `EnvironmentMissing`."""
     if is_host(name):
         return HOST
     if name not in names():
@@ -84,11 +88,11 @@ def find(name: str) -> Toolchain:
 
 
 def finder(preload: Path | None) -> Callable[[str], Toolchain]:
-    """`find`, for toolchains that execute a file first. Raise `Invalid` where that is none."""
+    """`find`, for toolchains that execute a file first. Raise `Invalid` where the file is missing or not Python."""
     if preload is None:
         return find
-    read = read_preload(preload)
-    return lambda name: replace(find(name), preload=read)
+    preloaded = read_preload(preload)
+    return lambda name: replace(find(name), preload=preloaded)
 
 
 def is_host(name: str) -> bool:
@@ -96,7 +100,7 @@ def is_host(name: str) -> bool:
 
 
 def host_release() -> str | None:
-    """The release of TVM that is installed beside us; None where it is a build that pip does not know."""
+    """The release of TVM in the host; None where pip did not install it."""
     try:
         return importlib.metadata.version("apache-tvm")
     except importlib.metadata.PackageNotFoundError:
@@ -104,9 +108,9 @@ def host_release() -> str | None:
 
 
 @contextmanager
-def adding(name: str) -> Iterator[Path]:
-    """An empty folder for a new toolchain, which is there to stay once `save` was called. Half-built ones are swept
-    first. Raise `Invalid` where the name is taken, or no name."""
+def new_folder(name: str) -> Iterator[Path]:
+    """An empty folder for a new toolchain. It is removed again where `save` was not called. Folders of interrupted
+    installations are removed first. Raise `Invalid` where the name exists already or is not a valid name."""
     if is_host(name):
         raise Invalid(f"{name!r} is the toolchain that difftvm itself runs in; it is always there")
     folder = root() / _checked(name)
@@ -122,28 +126,31 @@ def adding(name: str) -> Iterator[Path]:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def save(toolchain: Toolchain, versions: Mapping[str, str]) -> Record:
+def save(toolchain: Toolchain, versions: Mapping[str, str]) -> ToolchainRecord:
+    """Write `toolchain.json`, which completes the installation."""
     folder = root() / toolchain.name
     size = sum(path.lstat().st_size for path in folder.rglob("*"))
     environment = dict(toolchain.environment)
-    record = Record(FORMAT, toolchain.name, toolchain.kind, toolchain.python, environment, dict(versions), size)
+    record = ToolchainRecord(
+        FORMAT, toolchain.name, toolchain.kind, toolchain.python, environment, dict(versions), size
+    )
     write_atomically(folder / NAME, msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
     return record
 
 
 def remove(name: str) -> None:
-    """Raise `Invalid` where there is none."""
+    """Remove a toolchain. Raise `Invalid` where there is none of this name."""
     folder = root() / _checked(name)
     with _locked():
         try:
-            (folder / NAME).unlink()  # from here on it does not exist; what is interrupted now is swept
+            (folder / NAME).unlink()  # without it the folder counts as interrupted, and `sweep` removes it
         except FileNotFoundError:
             raise Invalid(f"there is no toolchain {name!r}; `fuzz toolchain list` lists them") from None
         shutil.rmtree(folder)
 
 
 def sweep() -> None:
-    """Remove what interrupted installations left."""
+    """Remove the folders that interrupted installations left."""
     for folder in root().iterdir():
         if folder.is_dir() and not (folder / NAME).exists():
             shutil.rmtree(folder)
@@ -151,17 +158,18 @@ def sweep() -> None:
 
 @contextmanager
 def _locked() -> Iterator[None]:
-    """One installation at a time; a folder that is being filled is nobody's to sweep."""
+    """Allow one installation at a time, so that `sweep` never removes a folder that another process fills. Raise
+    `Invalid` where another process holds the lock."""
     root().mkdir(parents=True, exist_ok=True)
     with (root() / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Invalid("another `fuzz toolchain` is at work; try again when it has finished") from None
+            raise Invalid("another `fuzz toolchain` is running; try again when it has finished") from None
         yield
 
 
 def _checked(name: str) -> str:
     if not _NAMES.fullmatch(name):
-        raise Invalid(f"{name!r} is no name for a toolchain: letters, digits and . _ + -")
+        raise Invalid(f"{name!r} is not a name for a toolchain: use letters, digits and . _ + -")
     return name

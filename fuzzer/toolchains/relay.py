@@ -1,7 +1,8 @@
-"""Relay: TVM 0.17 of August 2024, which the wheel of another package carries whole, with LLVM 10.
+"""A toolchain with Relay: TVM 0.17 of August 2024 with LLVM 10, which the wheel of another package contains.
 
-Relay left TVM with release 0.20, and the package index has no older wheel of TVM. This one is built with CUDA: it asks
-for the libraries of CUDA's runtime, which are packages too, and for the driver's; where there is none, a stub does.
+TVM removed Relay in release 0.20, and the package index has no older wheel of TVM. The TVM in this wheel is built with
+CUDA: it needs the libraries of CUDA's runtime, which are Python packages too, and the library of the driver. A stub
+replaces the driver where there is none.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ DRIVER = "libcuda.so.1"
 
 
 def interpreter() -> str:
-    """The host's, or the newest on the path that will do. Raise `EnvironmentMissing`."""
+    """The host's Python where it is old enough, else the newest on the path that is. Raise `EnvironmentMissing`."""
     if sys.version_info[:2] <= NEWEST:
         return sys.executable
     found = shutil.which("python3.12") or shutil.which("python3.11")
@@ -41,7 +42,7 @@ def interpreter() -> str:
 
 
 def environment(folder: Path, python: Path) -> dict[str, str]:
-    """What makes the interpreter find that TVM. Makes the stub of the driver where there is none."""
+    """The variables with which the interpreter finds this TVM. Builds the stub of the driver where there is none."""
     site = next(folder.glob("venv/lib/python*/site-packages"))
     tvm = site / "bitblas" / "3rdparty" / "tvm"
     libraries = sorted(site.glob("nvidia/*/lib"))
@@ -55,22 +56,23 @@ def environment(folder: Path, python: Path) -> dict[str, str]:
 
 
 def _has_driver(python: Path) -> bool:
-    """Asked in a process of its own: the driver is native code."""
-    asked = f"import ctypes; ctypes.CDLL({DRIVER!r})"
-    return subprocess.run([str(python), "-c", asked], capture_output=True).returncode == 0
+    """Whether the library of CUDA's driver loads, tried in a separate process, because it is native code."""
+    program = f"import ctypes; ctypes.CDLL({DRIVER!r})"
+    return subprocess.run([str(python), "-c", program], capture_output=True).returncode == 0
 
 
 def stub(library: Path, folder: Path) -> Path:
-    """A folder with a driver that finds no device, whatever `library` asks of it. Raise `EnvironmentMissing`."""
+    """Build a driver in `folder` that has all functions which `library` needs, each of which reports that there is no
+    device. Return the folder. Raise `EnvironmentMissing`."""
     source, built = folder / "libcuda.c", folder / DRIVER
-    functions = "".join(f"int {name}(void) {{ return NO_DEVICE; }}\n" for name in _asked_of_driver(library))
+    functions = "".join(f"int {name}(void) {{ return NO_DEVICE; }}\n" for name in _driver_functions(library))
     folder.mkdir()
     source.write_text(f"enum {{ NO_DEVICE = 100 }}; /* CUDA_ERROR_NO_DEVICE */\n{functions}")
     _tool("cc", "-shared", "-fPIC", f"-Wl,-soname,{DRIVER}", "-o", str(built), str(source))
     return folder
 
 
-def _asked_of_driver(library: Path) -> list[str]:
+def _driver_functions(library: Path) -> list[str]:
     """The functions of CUDA's driver (cuInit, ...) that a library leaves undefined."""
     listed = _tool("nm", "-D", "--undefined-only", str(library))
     return sorted(set(re.findall(r"\bcu[A-Z]\w*", listed)))

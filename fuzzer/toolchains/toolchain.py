@@ -14,21 +14,21 @@ from fuzzer.toolchains.preload import Preload
 from oracles.lane import Engine, LaneSpec, is_relay
 
 PACKAGES = ("generators", "oracles", "fuzzer")
-"""What a child imports of ours."""
+"""The packages of difftvm that a child imports."""
 
 _OF_ANOTHER = ("PYTHONPATH", "PYTHONHOME", "TVM_HOME", "TVM_LIBRARY_PATH")
-"""Variables that would bring another TVM into an interpreter that has its own."""
+"""Variables through which an interpreter would load a TVM other than its own."""
 
 
 class Kind(StrEnum):
-    """Which of TVM's two graph languages its lanes are written in."""
+    """TVM's two graph languages: which one the lanes of a toolchain use."""
 
     RELAX = "relax"
     RELAY = "relay"
 
 
 def language_of(lane: LaneSpec) -> Kind | None:
-    """None of the engines that judge TVM: they run in the host."""
+    """The graph language of a lane; None for a lane without TVM, which runs in the host."""
     if lane.engine is not Engine.TVM:
         return None
     return Kind.RELAY if is_relay(lane) else Kind.RELAX
@@ -36,7 +36,8 @@ def language_of(lane: LaneSpec) -> Kind | None:
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """`environment` is set on top of the user's own when `python` is started; `preload` is executed before any lane."""
+    """An interpreter that runs lanes. `environment` is added to the user's when `python` starts; `preload` is executed
+    before the first lane."""
 
     name: str
     python: str
@@ -46,7 +47,7 @@ class Toolchain:
 
     @property
     def is_host(self) -> bool:
-        """Whether it is the interpreter that the supervisor runs in: the one that has all references."""
+        """Whether it is the interpreter of the supervisor, the only one that has all references."""
         return self.name == HOST_NAME
 
 
@@ -54,31 +55,33 @@ HOST_NAME = "host"
 HOST = Toolchain(HOST_NAME, sys.executable)
 
 
-def surroundings(toolchain: Toolchain, scratch: Path) -> dict[str, str]:
-    """The environment that its interpreter is started in. `scratch`, an absolute path, gets what it and the programs
-    that it starts write for a while, and what it takes to find our packages.
+def toolchain_environment(toolchain: Toolchain, scratch: Path) -> dict[str, str]:
+    """The environment variables in which the interpreter of a toolchain starts, with difftvm's packages on its path.
 
-    They are shown to it by links, in a folder that holds nothing else: the folder that they lie in may be the host's
-    site-packages, with the host's torch and TVM in it.
+    `scratch` is an absolute path: the folder for temporary files, and for links to difftvm's packages. The interpreter
+    gets links because the folder of these packages may be the host's site-packages, which has the host's torch and TVM.
     """
-    mine = {**own_environment(toolchain), "TMPDIR": str(scratch)}
+    variables = {**own_environment(toolchain), "TMPDIR": str(scratch)}
     if not toolchain.is_host:
-        mine["PYTHONPATH"] = _joined(str(_links(scratch / "packages")), toolchain.environment.get("PYTHONPATH"))
-    return mine
+        variables["PYTHONPATH"] = _joined(str(_links(scratch / "packages")), toolchain.environment.get("PYTHONPATH"))
+    return variables
 
 
 def own_environment(toolchain: Toolchain) -> dict[str, str]:
-    """What its interpreter needs to find its TVM, without our packages."""
+    """The environment variables with which the interpreter finds its TVM, but not difftvm's packages."""
     inherited = without_secrets(os.environ.items())
     if toolchain.is_host:
         return {**inherited, **toolchain.environment}
-    mine = {**{key: value for key, value in inherited.items() if key not in _OF_ANOTHER}, **toolchain.environment}
-    if "LD_LIBRARY_PATH" in toolchain.environment:  # the user's may be where the driver of the GPU is
-        mine["LD_LIBRARY_PATH"] = _joined(toolchain.environment["LD_LIBRARY_PATH"], os.environ.get("LD_LIBRARY_PATH"))
-    return mine
+    kept = {key: value for key, value in inherited.items() if key not in _OF_ANOTHER}
+    libraries = toolchain.environment.get("LD_LIBRARY_PATH")
+    if libraries is None:
+        return {**kept, **toolchain.environment}
+    # the user's path may lead to the driver of the GPU
+    return {**kept, **toolchain.environment, "LD_LIBRARY_PATH": _joined(libraries, os.environ.get("LD_LIBRARY_PATH"))}
 
 
 def _links(folder: Path) -> Path:
+    """Make links to difftvm's packages in a folder; return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for package in PACKAGES:
         link = folder / package

@@ -38,7 +38,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two other releases: the finding was run in the older one."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for name, version in (("old", "0.25.0"), ("between", "0.26.9")):
-        with registry.adding(name):
+        with registry.new_folder(name):
             registry.save(Toolchain(name, "/opt/python"), {"tvm": version})
 
 

@@ -19,7 +19,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def add(name: str, release: str, kind: Kind = Kind.RELAX) -> None:
-    with registry.adding(name):
+    with registry.new_folder(name):
         registry.save(Toolchain(name, "/opt/python", kind=kind), {"tvm": release})
 
 

@@ -428,8 +428,8 @@ def test_at_the_end_no_process_and_no_file_is_left(tmp_path: Path) -> None:
     scratch, shared = tmp_path / "scratch", tmp_path / "shared"
     shared.mkdir()
     command = [sys.executable, "-c", textwrap.dedent(SUPERVISOR), str(scratch)]
-    surroundings = {**os.environ, "TMPDIR": str(shared)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=surroundings)
+    environment = {**os.environ, "TMPDIR": str(shared)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=environment)
     assert list(shared.iterdir()) == []
     seen = json.loads(done.stdout)
     assert seen["outcomes"] == ["Ran", "Died", "Died"]

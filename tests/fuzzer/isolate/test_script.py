@@ -40,7 +40,7 @@ def test_only_1_shows_the_bug() -> None:
 
 
 def test_what_an_old_script_says_with_2_is_understood() -> None:
-    assert ScriptRun(2).words == "cannot tell whether the bug is there (exit code 2)"
+    assert ScriptRun(2).description == "cannot tell whether the bug is there (exit code 2)"
 
 
 def test_secrets_and_the_folders_of_ours_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 
-from fuzzer.system.files import forget_all_but
+from fuzzer.system.files import keep_only_tail
 
 
 def test_what_a_long_log_takes_on_the_disk_is_given_back() -> None:
     with tempfile.TemporaryFile() as log:
         log.write(b"a" * 3_000_000)
         log.flush()
-        forget_all_but(log.fileno(), 5000, 4_000_000)
+        keep_only_tail(log.fileno(), 5000, 4_000_000)
         assert os.pread(log.fileno(), 3, 0) == b"aaa", "there is room"
-        forget_all_but(log.fileno(), 5000, 1_000_000)
+        keep_only_tail(log.fileno(), 5000, 1_000_000)
         told = os.fstat(log.fileno())
         assert told.st_size == 3_000_000
         assert 512 * told.st_blocks < 20_000

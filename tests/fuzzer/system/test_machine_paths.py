@@ -36,7 +36,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> None:
             'File "site-packages/torch/a.py", line 3',
         ),
         ("/usr/lib/python3/dist-packages/numpy/a.py", "dist-packages/numpy/a.py"),
-        (f"{SOURCE}/fuzzer/lanes/relax.py", "fuzzer/lanes/relax_lane.py"),
+        (f"{SOURCE}/fuzzer/lanes/relax.py", "fuzzer/lanes/relax.py"),
         ("/home/jo.doe/cuda/include/x.h:3", "~/cuda/include/x.h:3"),
         ("/home/jo.doer/x.h", "/home/jo.doer/x.h"),
         ("/usr/include/math.h and /project/src/op.cc", "/usr/include/math.h and /project/src/op.cc"),

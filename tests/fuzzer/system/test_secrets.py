@@ -41,17 +41,17 @@ def test_names_of_other_variables(name: str) -> None:
 def test_a_secret_leaves_the_environment_and_is_handed_over_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_AUTH_TOKEN", CANARY)
     monkeypatch.setenv("GITHUB_TOKEN", "other-secret")
-    secrets.take()
+    secrets.remove_from_environment()
     assert not {"RAY_AUTH_TOKEN", "GITHUB_TOKEN"} & set(os.environ)
-    assert secrets.held("RAY_") == {"RAY_AUTH_TOKEN": CANARY}
-    assert [secrets.handed_over("GITHUB_TOKEN"), secrets.handed_over("GITHUB_TOKEN")] == ["other-secret", ""]
+    assert secrets.removed("RAY_") == {"RAY_AUTH_TOKEN": CANARY}
+    assert [secrets.pop("GITHUB_TOKEN"), secrets.pop("GITHUB_TOKEN")] == ["other-secret", ""]
     assert secrets.blanked(b"other-secret stays blanked") == b"************ stays blanked"
 
 
 def test_what_a_child_sends_is_blanked_and_keeps_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     secret = 'canary "quoted"'
     monkeypatch.setenv("MY_PASSWORD", secret)
-    secrets.take()
+    secrets.remove_from_environment()
     child, supervisor = (Connection(end.detach()) for end in socket.socketpair())
     raised = protocol.DidRaise(0, Stage.RUN, "ValueError", f"<{secret}>", [])
     protocol.send(child, raised, secret.encode())
@@ -63,6 +63,6 @@ def test_what_a_child_sends_is_blanked_and_keeps_its_size(monkeypatch: pytest.Mo
 
 def test_a_short_value_is_taken_but_not_blanked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_TOKEN", "run")
-    secrets.take()
+    secrets.remove_from_environment()
     assert "MY_TOKEN" not in os.environ
     assert secrets.blanked(b"it runs") == b"it runs"

@@ -15,7 +15,7 @@ import pytest
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.secrets import is_secret
 from fuzzer.toolchains import install, registry, relay
-from fuzzer.toolchains.toolchain import HOST, Kind, Toolchain, surroundings
+from fuzzer.toolchains.toolchain import HOST, Kind, Toolchain, toolchain_environment
 from generators.graph import Invalid
 
 METADATA = """Metadata-Version: 2.1
@@ -219,14 +219,14 @@ def script(path: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("program", ["/bin/false", "/bin/echo", "/bin/ls"])
 def test_what_is_no_python(cache: Path, program: str) -> None:
-    with pytest.raises(Invalid, match=f"^{program} is no Python interpreter$"):
+    with pytest.raises(Invalid, match=f"^{program} is not a Python interpreter$"):
         install.add_own("mine", Path(program), {}, quiet)
     assert registry.names() == []
 
 
 @pytest.mark.parametrize("program", ["/nonexistent/python", "/"])
 def test_what_is_no_program(cache: Path, program: str) -> None:
-    with pytest.raises(Invalid, match=f"^{program} is no program$"):
+    with pytest.raises(Invalid, match=f"^{program} is not a program$"):
         install.add_own("mine", Path(program), {}, quiet)
 
 
@@ -254,7 +254,7 @@ def test_the_host_sees_what_the_user_sees(tmp_path: Path, monkeypatch: pytest.Mo
     for name in filter(is_secret, list(os.environ)):
         monkeypatch.delenv(name)
     monkeypatch.setenv("PYTHONPATH", "/users")
-    assert surroundings(HOST, tmp_path) == {**os.environ, "TMPDIR": str(tmp_path)}
+    assert toolchain_environment(HOST, tmp_path) == {**os.environ, "TMPDIR": str(tmp_path)}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -262,21 +262,21 @@ def test_the_host_sees_what_the_user_sees(tmp_path: Path, monkeypatch: pytest.Mo
 def test_nobody_inherits_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toolchain: Toolchain) -> None:
     for name in ("DIFFTVM_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "ghp_canary")
-    assert "ghp_canary" not in surroundings(toolchain, tmp_path).values()
+    assert "ghp_canary" not in toolchain_environment(toolchain, tmp_path).values()
 
 
 def test_others_see_our_packages_and_no_other_tvm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "/users")
     monkeypatch.setenv("TVM_LIBRARY_PATH", "/users/build")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/driver")
-    plain = surroundings(Toolchain("0.26.0", "/opt/python"), tmp_path)
+    plain = toolchain_environment(Toolchain("0.26.0", "/opt/python"), tmp_path)
     assert plain["PYTHONPATH"] == str(tmp_path / "packages")
     assert "TVM_LIBRARY_PATH" not in plain
     assert plain["LD_LIBRARY_PATH"] == "/driver"
     assert sorted(path.name for path in (tmp_path / "packages").iterdir()) == ["fuzzer", "generators", "oracles"]
     assert (tmp_path / "packages" / "fuzzer" / "cli.py").is_file()
     own = {"PYTHONPATH": "/opt/tvm", "TVM_LIBRARY_PATH": "/opt/build", "LD_LIBRARY_PATH": "/opt/lib", "K": "V"}
-    mine = surroundings(Toolchain("mine", "/opt/python", own), tmp_path)  # a second time: the links are there
+    mine = toolchain_environment(Toolchain("mine", "/opt/python", own), tmp_path)  # a second time: the links are there
     assert mine["PYTHONPATH"] == f"{tmp_path / 'packages'}:/opt/tvm"
     assert mine["LD_LIBRARY_PATH"] == "/opt/lib:/driver"
     assert (mine["TVM_LIBRARY_PATH"], mine["K"]) == ("/opt/build", "V")

@@ -52,7 +52,7 @@ def test_it_is_named_by_its_absolute_path_and_its_contents(tmp_path: Path, monke
     preload = read(Path("mine.py"))
     assert preload == Preload(str(tmp_path / "mine.py"), hashlib.sha256(b"x = 1\n").hexdigest())
     assert preload.note == f"mine.py {preload.sha256[:12]}"
-    assert Preload(*preload.words) == preload
+    assert Preload(*preload.arguments) == preload
 
 
 def test_it_is_a_module_that_stays(tmp_path: Path) -> None:

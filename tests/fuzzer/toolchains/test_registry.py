@@ -17,7 +17,7 @@ MINE = Toolchain("mine", "/opt/python", {"PYTHONPATH": "/opt/tvm/python"}, Kind.
 
 
 def add(toolchain: Toolchain = MINE, data: bytes = b"12345") -> Path:
-    with registry.adding(toolchain.name) as folder:
+    with registry.new_folder(toolchain.name) as folder:
         (folder / "venv").mkdir()
         (folder / "venv" / "file").write_bytes(data)
         registry.save(toolchain, {"tvm": "0.17.dev0"})
@@ -28,7 +28,7 @@ def test_what_was_saved_is_read(cache: Path) -> None:
     folder = add()
     size = sum(path.stat().st_size for path in (folder / "venv", folder / "venv" / "file"))
     assert registry.names() == ["mine"]
-    assert registry.read("mine") == registry.Record(
+    assert registry.read("mine") == registry.ToolchainRecord(
         1, "mine", Kind.RELAY, "/opt/python", {"PYTHONPATH": "/opt/tvm/python"}, {"tvm": "0.17.dev0"}, size
     )
     assert registry.find("mine") == MINE
@@ -60,8 +60,8 @@ def test_a_relative_cache_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "a,b", "-x", ".x", "a b", "x" * 62])
 def test_what_is_no_name(cache: Path, name: str) -> None:
-    for use in (registry.read, registry.remove, lambda name: registry.adding(name).__enter__()):
-        with pytest.raises(Invalid, match="is no name for a toolchain"):
+    for use in (registry.read, registry.remove, lambda name: registry.new_folder(name).__enter__()):
+        with pytest.raises(Invalid, match="is not a name for a toolchain"):
             use(name)
 
 
@@ -77,7 +77,7 @@ def test_a_name_that_is_taken(cache: Path) -> None:
 
 def test_an_installation_that_fails_leaves_nothing(cache: Path) -> None:
     def fail() -> None:
-        with registry.adding("mine") as folder:
+        with registry.new_folder("mine") as folder:
             (folder / "half").mkdir()
             raise RuntimeError
 
@@ -106,7 +106,7 @@ def test_one_installation_at_a_time(cache: Path) -> None:
     cache.mkdir(parents=True)
     with (cache / ".lock").open("w") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(Invalid, match=r"^another `fuzz toolchain` is at work; try again when it has finished$"):
+        with pytest.raises(Invalid, match=r"^another `fuzz toolchain` is running; try again when it has finished$"):
             add()
     add()
 

@@ -94,7 +94,7 @@ def test_blame_says_who_and_how_it_was_told_and_leaves_the_folder_alone(folder: 
 
 def test_bisect_runs_all_toolchains_of_the_lanes_language(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records = {
-        name: registry.Record(1, name, kind, "python", {}, {"tvm": name}, 0)
+        name: registry.ToolchainRecord(1, name, kind, "python", {}, {"tvm": name}, 0)
         for name, kind in (("0.26.0", Kind.RELAX), ("relay", Kind.RELAY), ("0.25.0.post1", Kind.RELAX))
     }
     monkeypatch.setattr(registry, "names", lambda: list(records))
@@ -146,10 +146,10 @@ def test_install_installs_what_the_index_has_and_this_machine_has_not(
 ) -> None:
     installed: list[str] = []
     monkeypatch.setattr(registry, "names", lambda: ["0.25.0.post1"])
-    record = registry.Record(1, "0.25.0.post1", Kind.RELAX, "python", {}, {"tvm": "0.25.0.post1"}, 0)
+    record = registry.ToolchainRecord(1, "0.25.0.post1", Kind.RELAX, "python", {}, {"tvm": "0.25.0.post1"}, 0)
     monkeypatch.setattr(registry, "read", lambda name: record)
     monkeypatch.setattr(registry, "host_release", lambda: "0.27.0.post1")
-    monkeypatch.setattr(bisect.install, "on_the_index", lambda: ["0.25.0.post1", "0.26.0", "0.27.0.post1"])
+    monkeypatch.setattr(bisect.install, "releases_on_the_index", lambda: ["0.25.0.post1", "0.26.0", "0.27.0.post1"])
     monkeypatch.setattr(bisect.install, "add_release", lambda name, tell: installed.append(name))
     fuzz("bisect", folder, "--install")
     assert installed == ["0.26.0"]
