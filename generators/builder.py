@@ -325,7 +325,7 @@ class Builder:
             return Form.PLAIN
         if form is Form.MODULE and not self._module_owns_parameters(op, args):
             return Form.PLAIN
-        return form if op.says(form, types, attrs) else Form.PLAIN
+        return form if op.expresses(form, types, attrs) else Form.PLAIN
 
     def _may_work_in_place(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> bool:
         """Whether the call may overwrite its first operand: a node computed it, it is no view, nothing else reads it,

@@ -106,7 +106,7 @@ def _check_forms(graph: Graph, types: Mapping[str, TensorType]) -> None:
             continue
         op = TABLE[node.op]
         place = f"nodes[{index}] ({node.op})"
-        if not op.says(node.form, tuple([types[name] for name in node.args]), node.attrs):
+        if not op.expresses(node.form, tuple([types[name] for name in node.args]), node.attrs):
             raise Invalid(f"{place}: has no {node.form} form for these operands and attributes")
         layer = op.forms[node.form]
         if isinstance(layer, Layer) and not owned.issuperset(node.args[layer.inputs :]):

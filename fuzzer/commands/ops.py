@@ -46,7 +46,8 @@ def ops(
     table.add_column("attributes", overflow="fold")
     for op in OPS:
         low, high = op.arity
-        attrs = ", ".join(f"{key}: {kind.says}" for key, kind in op.schema.items()) if op.attrs is not no_attrs else ""
+        schema = op.schema if op.attrs is not no_attrs else {}
+        attrs = ", ".join(f"{key}: {kind.description}" for key, kind in schema.items())
         table.add_row(op.name, str(low) if low == high else f"{low} to {high}", attrs)
     Console(markup=False, emoji=False).print(table)
 

@@ -15,7 +15,7 @@ from generators.ops.base import (
     NO_ZEROS,
     SCALAR,
     ZEROS_WHERE_BOOL,
-    Kind,
+    AttrKind,
     Op,
     Operands,
     Spelling,
@@ -249,7 +249,7 @@ def _assignment(
     arity: tuple[int, int],
     terms: Terms | None = None,
     zero_sensitivity: ZeroSensitivity = NO_ZEROS,
-    **schema: Kind,
+    **schema: AttrKind,
 ) -> Op:
     return Op(
         name,

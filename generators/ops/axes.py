@@ -8,12 +8,12 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import distinct
 from generators.graph import Attr, Attrs, DType, TensorType, Value
-from generators.ops.base import INT, INTS, Kind, Types, require
+from generators.ops.base import INT, INTS, AttrKind, Types, require
 from generators.ops.operands import product
 from generators.ops.rules import NUMERIC, axes_of, axis_of
 
-SOME_DIMS = Kind("an integer or a list of integers", lambda v: INT.accepts(v) or INTS.accepts(v))
-DIMS = Kind("an integer, a list of integers or null", lambda v: v is None or SOME_DIMS.accepts(v))
+SOME_DIMS = AttrKind("an integer or a list of integers", lambda v: INT.accepts(v) or INTS.accepts(v))
+DIMS = AttrKind("an integer, a list of integers or null", lambda v: v is None or SOME_DIMS.accepts(v))
 
 
 # --- inference

@@ -22,13 +22,13 @@ When = Callable[[Types, Attrs], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AttrKind:
     """The values that an attribute may take, and how Python source writes them.
 
     Cases come from files, so an attribute reaches the source text only through `render`, and only if `accepts` is true.
     """
 
-    says: str
+    description: str
     accepts: Callable[[Attr], bool]
     render: Callable[[Attr], str] = repr
     in_double: Callable[[Attr], Attr] = lambda value: value
@@ -58,11 +58,11 @@ def number_text(value: Attr) -> str:
     return repr(value)
 
 
-INT = Kind("an integer", _is_int)
-INTS = Kind("a list of integers", _is_ints)
-SIZES = Kind("a list of sizes, or -1", _is_sizes)
-BOOL = Kind("true or false", lambda v: isinstance(v, bool))
-NUMBER = Kind("a finite number", _is_number)
+INT = AttrKind("an integer", _is_int)
+INTS = AttrKind("a list of integers", _is_ints)
+SIZES = AttrKind("a list of sizes, or -1", _is_sizes)
+BOOL = AttrKind("true or false", lambda v: isinstance(v, bool))
+NUMBER = AttrKind("a finite number", _is_number)
 
 
 def _double(value: Attr) -> Attr:
@@ -74,19 +74,19 @@ def _dtype_text(value: Attr) -> str:
 
 
 _FLOAT_NAMES = tuple(dtype.value for dtype in FLOATS)
-DTYPE = Kind("a dtype", lambda v: isinstance(v, str) and v in DTYPE_NAMES, _dtype_text, _double)
-OPTIONAL_DTYPE = Kind("a dtype or null", lambda v: v is None or DTYPE.accepts(v), _dtype_text, _double)
-SCALAR = Kind("a finite number, true or false", lambda v: isinstance(v, bool) or _is_number(v))
-NUMBERS = Kind("a list of finite numbers", lambda v: isinstance(v, tuple) and all(map(_is_number, v)))
+DTYPE = AttrKind("a dtype", lambda v: isinstance(v, str) and v in DTYPE_NAMES, _dtype_text, _double)
+OPTIONAL_DTYPE = AttrKind("a dtype or null", lambda v: v is None or DTYPE.accepts(v), _dtype_text, _double)
+SCALAR = AttrKind("a finite number, true or false", lambda v: isinstance(v, bool) or _is_number(v))
+NUMBERS = AttrKind("a list of finite numbers", lambda v: isinstance(v, tuple) and all(map(_is_number, v)))
 
 
-def one_of(*options: str) -> Kind:
-    return Kind(f"one of {', '.join(options)}", lambda v: isinstance(v, str) and v in options)
+def one_of(*options: str) -> AttrKind:
+    return AttrKind(f"one of {', '.join(options)}", lambda v: isinstance(v, str) and v in options)
 
 
-def optional(kind: Kind) -> Kind:
-    return Kind(
-        f"{kind.says} or null",
+def optional(kind: AttrKind) -> AttrKind:
+    return AttrKind(
+        f"{kind.description} or null",
         lambda v: v is None or kind.accepts(v),
         lambda v: "None" if v is None else kind.render(v),
         kind.in_double,
@@ -247,7 +247,7 @@ class Op:
     infer: Infer
     source: Template
     attrs: DrawAttrs = no_attrs
-    schema: Mapping[str, Kind] = field(default_factory=dict)
+    schema: Mapping[str, AttrKind] = field(default_factory=dict)
     defaults: Attrs = field(default_factory=dict)
     arity: tuple[int, int] = (1, 1)
     terms: Terms | None = None
@@ -278,11 +278,11 @@ class Op:
             raise Invalid(f"takes attributes {sorted(self.schema)}, not {sorted(attrs)}")
         for key, kind in self.schema.items():
             if not kind.accepts(attrs[key]):
-                raise Invalid(f"{key} must be {kind.says}, not {attrs[key]!r}")
+                raise Invalid(f"{key} must be {kind.description}, not {attrs[key]!r}")
         inferred = self.infer(types, attrs)
         return inferred if isinstance(inferred, tuple) else (inferred,)
 
-    def says(self, form: Form, types: Types, attrs: Attrs) -> bool:
+    def expresses(self, form: Form, types: Types, attrs: Attrs) -> bool:
         """Whether this form can express the call, as far as the row alone can decide: the text must mention every
         attribute that differs from its default."""
         if form is Form.PLAIN:
@@ -292,13 +292,13 @@ class Op:
                 return False
             case Layer() as layer:
                 owned = len(layer.params) + layer.inputs
-                return len(types) <= owned and self._expresses(layer.make, attrs) and layer.when(types, attrs)
+                return len(types) <= owned and self._template_expresses(layer.make, attrs) and layer.when(types, attrs)
             case Spelling() as spelling:
-                return self._expresses(spelling.source, attrs) and spelling.when(types, attrs)
+                return self._template_expresses(spelling.source, attrs) and spelling.when(types, attrs)
             case template:
-                return self._expresses(template, attrs)
+                return self._template_expresses(template, attrs)
 
-    def _expresses(self, template: Template | Callable[[Types, Attrs], str], attrs: Attrs) -> bool:
+    def _template_expresses(self, template: Template | Callable[[Types, Attrs], str], attrs: Attrs) -> bool:
         if callable(template) or "{more}" in template:
             return True
         return all(f"{{{key}}}" in template or self._at_default(key, attrs) for key in self.schema)

@@ -11,7 +11,7 @@ from generators.ops.base import (
     INT,
     INTS,
     Arithmetic,
-    Kind,
+    AttrKind,
     Op,
     Operands,
     Types,
@@ -173,7 +173,7 @@ def _cross_operands(b: Builder) -> tuple[Value, ...]:
     return x, further(b, fits, lambda: x.type.with_shape(*thinned))
 
 
-def _cross_row(name: str, call: str, default: int | None, kind: Kind) -> Op:
+def _cross_row(name: str, call: str, default: int | None, kind: AttrKind) -> Op:
     def attrs(source: ChoiceSource, types: Types) -> Attrs | None:
         x, y = types
         axes = [axis for axis in range(x.rank) if x.sizes[axis] == y.sizes[axis] == 3]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, INTEGERS, Attr, Attrs, DType, Form, TensorType, Value
-from generators.ops.base import INT, INTS, Arithmetic, Kind, Layer, Op, Types, int_of, ints_of, one_of, require
+from generators.ops.base import INT, INTS, Arithmetic, AttrKind, Layer, Op, Types, int_of, ints_of, one_of, require
 from generators.ops.operands import product
 from generators.ops.pad import OPS as PADS
 from generators.ops.rules import NUMERIC, require_dtype, require_same_dtype
@@ -66,7 +66,7 @@ def _keywords(attrs: Attrs) -> str:
     return "".join(f", {key}={value!r}" for key, value in attrs.items() if value != _DEFAULTS.get(key))
 
 
-_STEPS: dict[str, Kind] = {"stride": EACH, "dilation": EACH, "groups": INT}
+_STEPS: dict[str, AttrKind] = {"stride": EACH, "dilation": EACH, "groups": INT}
 _DEFAULTS: dict[str, Attr] = {"stride": 1, "padding": 0, "output_padding": 0, "dilation": 1, "groups": 1}
 
 
@@ -85,7 +85,7 @@ def _made(name: str, types: Types, inputs: int, outputs: int, attrs: Attrs) -> s
 # --- convolutions
 
 
-PADDING = Kind(
+PADDING = AttrKind(
     "a number, or one for each dimension, or 'same' or 'valid'", lambda v: v in ("same", "valid") or EACH.accepts(v)
 )
 

@@ -13,7 +13,7 @@ from generators.ops.base import (
     SIZES,
     ZEROS_WHERE_BOOL,
     Arithmetic,
-    Kind,
+    AttrKind,
     Op,
     Types,
     int_of,
@@ -35,7 +35,7 @@ from generators.ops.literals import (
 from generators.ops.operands import one
 from generators.ops.rules import DEFAULT_FLOAT, require_dtype
 
-DATA = Kind(
+DATA = AttrKind(
     "a number, true, false, or a list of those",
     lambda v: all(map(SCALAR.accepts, v)) if isinstance(v, tuple) else SCALAR.accepts(v),
 )

@@ -11,14 +11,14 @@ from functools import reduce
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, Invalid, TensorType, Value
-from generators.ops.base import Arithmetic, Infer, Kind, Op, Types, require
+from generators.ops.base import Arithmetic, AttrKind, Infer, Op, Types, require
 from generators.ops.operands import product
 from generators.ops.rules import ALL, NUMERIC, join, require_dtype, require_same_dtype, summed
 
 Label = str | int
 """A letter or, for a dimension within an ellipsis, its number from the right: -1, -2, ..."""
 
-EQUATION = Kind(
+EQUATION = AttrKind(
     "an einsum equation",
     lambda v: isinstance(v, str) and re.fullmatch(r"[A-Za-z., ]{0,60}(->[A-Za-z. ]{0,30})?", v) is not None,
 )

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attr, Attrs, DType, Form, TensorType
-from generators.ops.base import Arithmetic, Kind, Layer, Op, Types, require
+from generators.ops.base import Arithmetic, AttrKind, Layer, Op, Types, require
 from generators.ops.operands import one, product
 from generators.ops.rules import require_dtype
 from generators.ops.windows import EACH, each, either, steps, window
 
 KINDS = (*FLOATS, DType.BOOL)
-_BLOCKS: dict[str, Kind] = {"kernel_size": EACH, "dilation": EACH, "padding": EACH, "stride": EACH}
+_BLOCKS: dict[str, AttrKind] = {"kernel_size": EACH, "dilation": EACH, "padding": EACH, "stride": EACH}
 _DEFAULTS: Attrs = {"dilation": 1, "padding": 0, "stride": 1}
 
 

@@ -12,7 +12,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource, NumpySource
 from generators.domain import distinct, within
 from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
-from generators.ops.base import Kind, Types, require
+from generators.ops.base import AttrKind, Types, require
 from generators.ops.guard import clamped
 from generators.ops.rules import broadcast
 from generators.symbolic import Size
@@ -30,7 +30,7 @@ def _is_index(value: Attr) -> bool:
     return isinstance(value, tuple) and all(isinstance(item, str) and _ITEM.fullmatch(item) for item in value)
 
 
-INDEX = Kind("a list of items: -2, 1:-1:2, None, ..., [0, -1], or {1} for operand 1", _is_index)
+INDEX = AttrKind("a list of items: -2, 1:-1:2, None, ..., [0, -1], or {1} for operand 1", _is_index)
 
 
 def index_of(attrs: Attrs) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, Form, TensorType, Value
-from generators.ops.base import BOOL, INT, SCALAR, ZEROS_WHERE_BOOL, Kind, Op, Types, int_of, optional, require
+from generators.ops.base import BOOL, INT, SCALAR, ZEROS_WHERE_BOOL, AttrKind, Op, Types, int_of, optional, require
 from generators.ops.indexing import agreed, agreed_axis, castable, draw_number, draw_slice, fits, slice_length
 from generators.ops.literals import require_fits
 from generators.ops.operands import partner
@@ -88,7 +88,7 @@ def _into_part(
     tail: str,
     shape: Callable[[TensorType, Attrs], list[int]],
     drawn: Callable[[TensorType], Attrs],
-    schema: Mapping[str, Kind],
+    schema: Mapping[str, AttrKind],
     defaults: Attrs,
     least_rank: int = 1,
 ) -> Op:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from generators.graph import Attrs
-from generators.ops.base import Kind, require
+from generators.ops.base import AttrKind, require
 
 
-def more(attrs: Attrs, schema: Mapping[str, Kind], defaults: Attrs, *written: str) -> str:
+def more(attrs: Attrs, schema: Mapping[str, AttrKind], defaults: Attrs, *written: str) -> str:
     """The text of `{more}` in a template: ", key=value" of all attributes, except those that are already `written` and
     those at PyTorch's default."""
     keys = [key for key in schema if key not in written and not (key in defaults and attrs[key] == defaults[key])]

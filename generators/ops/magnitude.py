@@ -10,7 +10,7 @@ from generators.ops.base import (
     INTS,
     NUMBER,
     OPTIONAL_DTYPE,
-    Kind,
+    AttrKind,
     Op,
     Spelling,
     Types,
@@ -37,14 +37,16 @@ def _order_text(value: Attr) -> str:
     return number_text(_order(value)) if value in _ENDS else repr(value)
 
 
-def _orders(*names: str) -> Kind:
-    return Kind(f"a finite number, {', '.join(names)}", lambda v: v in names or NUMBER.accepts(v), _order_text)
+def _orders(*names: str) -> AttrKind:
+    return AttrKind(f"a finite number, {', '.join(names)}", lambda v: v in names or NUMBER.accepts(v), _order_text)
 
 
 ORDER = _orders(*_ENDS)
 ORDER_OR_FRO = _orders("fro", *_ENDS)
 _MATRIX_ORDERS: tuple[int | str, ...] = (1, -1, "fro", *_ENDS)
-MATRIX_ORDER = Kind(f"one of {_MATRIX_ORDERS}", lambda v: v in _MATRIX_ORDERS and not isinstance(v, bool), _order_text)
+MATRIX_ORDER = AttrKind(
+    f"one of {_MATRIX_ORDERS}", lambda v: v in _MATRIX_ORDERS and not isinstance(v, bool), _order_text
+)
 
 
 def _draw_order(source: ChoiceSource, types: Types) -> int | float | str:

@@ -7,9 +7,9 @@ from generators.graph import Attrs, Form, TensorType
 from generators.ops.base import (
     INT,
     INTS,
+    AttrKind,
     DrawAttrs,
     Infer,
-    Kind,
     Layer,
     Op,
     Spelling,
@@ -22,7 +22,7 @@ from generators.ops.base import (
 from generators.ops.operands import one, product
 from generators.ops.rules import ALL, axes_of, axis_of
 
-INT_OR_INTS = Kind("an integer or a list of integers", lambda v: INT.accepts(v) or INTS.accepts(v))
+INT_OR_INTS = AttrKind("an integer or a list of integers", lambda v: INT.accepts(v) or INTS.accepts(v))
 RANKED = one(ranks=(1, 5))
 MATRICES = one(ranks=(2, 5))
 

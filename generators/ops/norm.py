@@ -13,7 +13,7 @@ from generators.ops.base import (
     INT,
     NUMBER,
     SIZES,
-    Kind,
+    AttrKind,
     Layer,
     Op,
     Types,
@@ -115,7 +115,7 @@ def _without_weight(op: Op, source: str | Callable[[tuple[str, ...], Attrs], str
 
 
 def _call(
-    function: str, schema: Mapping[str, Kind], defaults: Attrs, *between: str, end: str = ""
+    function: str, schema: Mapping[str, AttrKind], defaults: Attrs, *between: str, end: str = ""
 ) -> Callable[[tuple[str, ...], Attrs], str]:
     """The call by position: the input, the arguments `between` (names of attributes, or text), the parameters."""
 
@@ -271,7 +271,7 @@ def _normalized_terms(types: Types, attrs: Attrs) -> int:
     return max(1, product(ints_of(attrs, "normalized_shape")))
 
 
-def _layer_norm_layer(name: str, schema: Mapping[str, Kind], defaults: Attrs) -> Layer:
+def _layer_norm_layer(name: str, schema: Mapping[str, AttrKind], defaults: Attrs) -> Layer:
     def make(types: Types, attrs: Attrs) -> str:
         plain = ", elementwise_affine=False" if len(types) == 1 else ""
         no_bias = ", bias=False" if name == "LayerNorm" and len(types) == 2 else ""

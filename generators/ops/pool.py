@@ -15,7 +15,7 @@ from generators.ops.base import (
     INTS,
     NUMBER,
     Arithmetic,
-    Kind,
+    AttrKind,
     Layer,
     Op,
     Types,
@@ -90,7 +90,7 @@ def _draw_windows(
 # --- max
 
 
-_WINDOW: dict[str, Kind] = {"kernel_size": EACH, "stride": OPTIONAL_EACH, "padding": EACH, "ceil_mode": BOOL}
+_WINDOW: dict[str, AttrKind] = {"kernel_size": EACH, "stride": OPTIONAL_EACH, "padding": EACH, "ceil_mode": BOOL}
 _DEFAULTS: dict[str, Attr] = {"stride": None, "padding": 0, "ceil_mode": False}
 
 
@@ -312,7 +312,7 @@ def _is_output(value: Attr) -> bool:
     return all(isinstance(size, int) and INT.accepts(size) and size >= 0 for size in sizes)
 
 
-_OUTPUT = Kind("a size, or one (or null: as it was) for each dimension", _is_output)
+_OUTPUT = AttrKind("a size, or one (or null: as it was) for each dimension", _is_output)
 
 
 def _adaptive(nd: int, average: bool) -> Pooled:

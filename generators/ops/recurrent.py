@@ -8,7 +8,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import ANY, within
 from generators.graph import FLOATS, Attrs, Form, TensorType, Value
-from generators.ops.base import BOOL, INT, Kind, Layer, Op, Types, int_of, require
+from generators.ops.base import BOOL, INT, AttrKind, Layer, Op, Types, int_of, require
 from generators.ops.contraction import exactly
 from generators.ops.einsum import accepted
 from generators.ops.rules import require_dtype, require_same_dtype
@@ -94,7 +94,7 @@ class Sequences:
     def row(self) -> Op:
         mode, states = self.mode, self.states
         suffix = "" if self.given else "_zero_state" if self.batched else "_unbatched"
-        schema: dict[str, Kind] = {"has_biases": BOOL, "num_layers": INT, "bidirectional": BOOL}
+        schema: dict[str, AttrKind] = {"has_biases": BOOL, "num_layers": INT, "bidirectional": BOOL}
         if self.batched:
             schema["batch_first"] = BOOL
         start = ("", ", {1}", ", ({1}, {2})")[states]

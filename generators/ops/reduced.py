@@ -8,7 +8,19 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import POSITIVE, Domain, within
 from generators.graph import Attrs, DType, Form, TensorType, Value
-from generators.ops.base import DrawAttrs, Kind, Layer, Op, Operands, Terms, Types, no_attrs, one_of, one_term, require
+from generators.ops.base import (
+    AttrKind,
+    DrawAttrs,
+    Layer,
+    Op,
+    Operands,
+    Terms,
+    Types,
+    no_attrs,
+    one_of,
+    one_term,
+    require,
+)
 from generators.ops.guard import clamped
 from generators.ops.keywords import more
 from generators.ops.rules import summed
@@ -23,7 +35,7 @@ def loss_row(
     element: Element,
     layer: str = "",
     draw: DrawAttrs = no_attrs,
-    schema: Mapping[str, Kind] | None = None,
+    schema: Mapping[str, AttrKind] | None = None,
     defaults: Attrs | None = None,
     *,
     inputs: int = 2,

@@ -11,7 +11,7 @@ import re
 
 from generators.builder import Builder
 from generators.graph import DTYPE_NAMES, Attr, Attrs, Invalid, TensorType, Value
-from generators.ops.base import Kind, Op, Types, require
+from generators.ops.base import AttrKind, Op, Types, require
 from generators.ops.functions import FUNCTIONS
 
 OPERAND = re.compile(r"a(0|[1-9][0-9]{0,2})")
@@ -76,8 +76,8 @@ def _is_type(value: object) -> bool:
     return isinstance(value, str)
 
 
-CALL = Kind("a call of a public function of torch on literals and a0, a1, ...", _is_call, in_double=_in_double)
-TYPES = Kind("a list of tensor types", _is_types)
+CALL = AttrKind("a call of a public function of torch on literals and a0, a1, ...", _is_call, in_double=_in_double)
+TYPES = AttrKind("a list of tensor types", _is_types)
 
 
 def _declared(types: Types, attrs: Attrs) -> Types:

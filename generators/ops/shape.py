@@ -11,9 +11,9 @@ from generators.ops.base import (
     INT,
     INTS,
     SIZES,
+    AttrKind,
     DrawAttrs,
     Infer,
-    Kind,
     Layer,
     Op,
     Spelling,
@@ -27,7 +27,9 @@ from generators.ops.operands import one, product
 from generators.ops.rules import axes_of, axis_of
 from generators.symbolic import Size
 
-DIM_OR_DIMS = Kind("null, an integer or a list of integers", lambda v: v is None or INT.accepts(v) or INTS.accepts(v))
+DIM_OR_DIMS = AttrKind(
+    "null, an integer or a list of integers", lambda v: v is None or INT.accepts(v) or INTS.accepts(v)
+)
 
 # --- dimensions of size 1, flatten and its reverse
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType
 from generators.ops.axes import along, draw_axis, draw_ranked_axis, left, require_elements, without_ties
-from generators.ops.base import BOOL, INT, DrawAttrs, Infer, Kind, Op, Types, int_of, require
+from generators.ops.base import BOOL, INT, AttrKind, DrawAttrs, Infer, Op, Types, int_of, require
 from generators.ops.operands import one
 from generators.ops.rules import ALL, NUMERIC, require_dtype
 
@@ -36,7 +36,7 @@ def _ranking(
     name: str,
     infer: Infer,
     draw: Draw,
-    schema: Mapping[str, Kind],
+    schema: Mapping[str, AttrKind],
     defaults: Attrs,
     dtypes: tuple[DType, ...],
     call: str,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, Form, TensorType
-from generators.ops.base import INT, SIZES, DrawAttrs, Infer, Kind, Op, Types, int_of, ints_of, require
+from generators.ops.base import INT, SIZES, AttrKind, DrawAttrs, Infer, Op, Types, int_of, ints_of, require
 from generators.ops.move import INT_OR_INTS, RANKED, any_dim
 from generators.ops.operands import one
 from generators.ops.part import replaced, slice_size
@@ -149,7 +149,7 @@ def _numpy_split(name: str, rank: int, axis: Callable[[int], int]) -> Op:
 # --- grids
 
 
-def _divider(name: str, call: str, infer: Infer, key: str, kind: Kind, attrs: DrawAttrs, other: str = "") -> Op:
+def _divider(name: str, call: str, infer: Infer, key: str, kind: AttrKind, attrs: DrawAttrs, other: str = "") -> Op:
     """`call` is PyTorch's name, and `other` another name."""
     forms = {Form.METHOD: f"{{0}}.{call}({{{key}}}, {{dim}})"}
     if other:

@@ -16,7 +16,7 @@ from generators.ops.base import (
     NUMBER,
     NUMBERS,
     SIZES,
-    Kind,
+    AttrKind,
     Layer,
     Op,
     Terms,
@@ -153,7 +153,7 @@ def _interpolate_terms(mode: str) -> Terms | None:
     return None if mode.startswith("nearest") else terms
 
 
-def _upsample(mode: str, schema: Mapping[str, Kind], defaults: Attrs) -> Layer:
+def _upsample(mode: str, schema: Mapping[str, AttrKind], defaults: Attrs) -> Layer:
     """torch.nn.Upsample, or one of the two layers of the older interface."""
 
     def make(types: Types, attrs: Attrs) -> str:
@@ -170,8 +170,8 @@ def _upsample(mode: str, schema: Mapping[str, Kind], defaults: Attrs) -> Layer:
 
 def _interpolate_row(mode: str, *ranks: int, plainer: str | None = None) -> Op:
     linear, images = mode.endswith(("linear", "bicubic")), mode in ("bilinear", "bicubic")
-    size = Kind("a size, or one for each dimension", lambda v: INT.accepts(v) or SIZES.accepts(v))
-    scale = Kind("a number, or one for each dimension", lambda v: NUMBER.accepts(v) or NUMBERS.accepts(v))
+    size = AttrKind("a size, or one for each dimension", lambda v: INT.accepts(v) or SIZES.accepts(v))
+    scale = AttrKind("a number, or one for each dimension", lambda v: NUMBER.accepts(v) or NUMBERS.accepts(v))
     schema = {"size": optional(size), "scale_factor": optional(scale), "recompute_scale_factor": optional(BOOL)}
     schema |= {"align_corners": optional(BOOL)} if linear else {}
     schema |= {"antialias": BOOL} if images else {}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs
-from generators.ops.base import INT, INTS, Kind, int_of, ints_of, optional, require
+from generators.ops.base import INT, INTS, AttrKind, int_of, ints_of, optional, require
 
-EACH = Kind("a number, or one for each dimension", lambda v: INT.accepts(v) or (INTS.accepts(v) and v != ()))
+EACH = AttrKind("a number, or one for each dimension", lambda v: INT.accepts(v) or (INTS.accepts(v) and v != ()))
 OPTIONAL_EACH = optional(EACH)
 
 

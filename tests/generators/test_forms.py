@@ -118,7 +118,7 @@ def test_every_form_is_another_text(op: Op) -> None:
         plain = statements(replace(node, form=Form.PLAIN), node.args)
         for form in sorted(missing):
             written = replace(node, form=form)
-            if op.says(form, types, node.attrs) and statements(written, node.args, "self.m") != plain:
+            if op.expresses(form, types, node.attrs) and statements(written, node.args, "self.m") != plain:
                 missing.remove(form)
         if not missing:
             return

@@ -282,7 +282,7 @@ def test_layers(op: str, attrs: Attrs, types: str, made: list[str], lines: list[
     results = tuple(Value(f"v{i}", type) for i, type in enumerate(TABLE[op].results(operands, attrs)))
     args = tuple(f"a{i}" for i in range(len(operands)))
     node = Node(op, args, attrs, results, Form.MODULE)
-    assert TABLE[op].says(Form.MODULE, operands, attrs)
+    assert TABLE[op].expresses(Form.MODULE, operands, attrs)
     assert constructor(node, args, operands, "m") == made
     assert statements(node, args, "m") == lines
 
@@ -397,10 +397,10 @@ def test_calls_of_several_statements(op: str, form: Form, operands: int, attrs: 
 
 def test_a_form_that_cannot_express_an_attribute_is_for_its_default_only() -> None:
     types = (TensorType.parse("float32[2]"),) * 2
-    assert TABLE["add"].says(Form.OPERATOR, types, {"alpha": 1})
-    assert not TABLE["add"].says(Form.OPERATOR, types, {"alpha": 2})
-    assert TABLE["cumsum"].says(Form.INPLACE, types[:1], {"dim": 0, "dtype": None})
-    assert not TABLE["cumsum"].says(Form.INPLACE, types[:1], {"dim": 0, "dtype": "float32"})
+    assert TABLE["add"].expresses(Form.OPERATOR, types, {"alpha": 1})
+    assert not TABLE["add"].expresses(Form.OPERATOR, types, {"alpha": 2})
+    assert TABLE["cumsum"].expresses(Form.INPLACE, types[:1], {"dim": 0, "dtype": None})
+    assert not TABLE["cumsum"].expresses(Form.INPLACE, types[:1], {"dim": 0, "dtype": "float32"})
 
 
 # --- double precision
@@ -569,7 +569,7 @@ def test_an_attribute_outside_its_schema_is_refused_before_rendering(op: Op) -> 
             refused += 1
             with pytest.raises(Invalid) as error:
                 op.results(types, {**attrs, key: attack})
-            assert str(error.value) == f"{key} must be {kind.says}, not {attack!r}"
+            assert str(error.value) == f"{key} must be {kind.description}, not {attack!r}"
         assert refused >= 2 * len(CODE)
 
 
@@ -579,7 +579,7 @@ def test_no_kind_takes_code() -> None:
     for kind in kinds.values():
         for text in CODE:
             for attack in (text, (text,), (text, text), (0, text), ("0", text), ("...", text), ("{1}", text)):
-                assert not kind.accepts(attack), (kind.says, attack)
+                assert not kind.accepts(attack), (kind.description, attack)
 
 
 def harmless(text: str) -> bool:
@@ -638,7 +638,7 @@ def test_texts_speak_of_torch_and_their_operands_alone(op: Op) -> None:
         node = builder.nodes[-1]
         types = builder.graph().arg_types(node)
         for form in (Form.PLAIN, *op.forms):
-            if op.says(form, types, node.attrs):
+            if op.expresses(form, types, node.attrs):
                 assert strangers(text_of(op, types, node.attrs, form)) == set(), form
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from agree import disagreements
 from eager import in_torch, inferred, types_of
-from nonsense import refused_by_both, verdicts
+from form_comparison import compare_forms
+from random_calls import compare_calls, refused_by_both
 
 from generators.graph import Attrs, Form, Invalid, Node, TensorType, Value
 from generators.ops import TABLE, Op, activation
@@ -22,12 +22,16 @@ STRICTER = {
 @EACH_ROW
 def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
     if op.name != "gelu":  # nonsense knows no text that `approximate` takes
-        assert verdicts(op, 100).keys() <= {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}
+        assert compare_calls(op, 100).keys() <= {
+            "accepted",
+            "refused",
+            *(["stricter"] if op.name in STRICTER else []),
+        }
 
 
 @EACH_ROW
 def test_every_form_gives_the_same_numbers(op: Op) -> None:
-    compared, wrong = disagreements(op, 40)
+    compared, wrong = compare_forms(op, 40)
     assert not wrong
     assert compared.keys() == op.forms.keys()
 
@@ -115,5 +119,5 @@ def test_renderings(op: str, attrs: Attrs, form: Form, lines: list[str]) -> None
 def test_the_layer_wants_limits_that_differ() -> None:
     """F.hardtanh takes equal ones."""
     types = types_of("float32[2]")
-    assert TABLE["hardtanh"].says(Form.MODULE, types, {"min_val": 0, "max_val": 1})
-    assert not TABLE["hardtanh"].says(Form.MODULE, types, {"min_val": 1, "max_val": 1})
+    assert TABLE["hardtanh"].expresses(Form.MODULE, types, {"min_val": 0, "max_val": 1})
+    assert not TABLE["hardtanh"].expresses(Form.MODULE, types, {"min_val": 1, "max_val": 1})

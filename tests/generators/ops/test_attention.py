@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import torch
-from agree import computed
 from eager import in_torch, inferred, run_case, types_of
+from form_comparison import computed
 
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from agree import disagreements
 from eager import in_torch, inferred, types_of
-from nonsense import refused_by_both, verdicts
+from form_comparison import compare_forms
+from random_calls import compare_calls, refused_by_both
 
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
@@ -27,12 +27,16 @@ ALPHA: Attrs = {"alpha": 1}
 
 @EACH_ROW
 def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
-    assert verdicts(op, 100).keys() <= {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}
+    assert compare_calls(op, 100).keys() <= {
+        "accepted",
+        "refused",
+        *(["stricter"] if op.name in STRICTER else []),
+    }
 
 
 @EACH_ROW
 def test_every_form_gives_the_same_numbers(op: Op) -> None:
-    compared, wrong = disagreements(op, 40)
+    compared, wrong = compare_forms(op, 40)
     assert not wrong
     assert compared.keys() == op.forms.keys()
 
@@ -163,8 +167,8 @@ def test_renderings(op: str, attrs: Attrs, form: Form, lines: list[str]) -> None
 
 def test_an_operator_cannot_say_alpha() -> None:
     types = types_of("float32[2] float32[2]")
-    assert TABLE["add"].says(Form.OPERATOR, types, ALPHA)
-    assert not TABLE["add"].says(Form.OPERATOR, types, {"alpha": 2})
+    assert TABLE["add"].expresses(Form.OPERATOR, types, ALPHA)
+    assert not TABLE["add"].expresses(Form.OPERATOR, types, {"alpha": 2})
 
 
 def test_operands_broadcast_in_every_direction() -> None:

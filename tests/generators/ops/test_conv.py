@@ -170,7 +170,7 @@ def test_corners(op: str, types: str, given: dict[str, object], result: str) -> 
 def test_how_it_is_written(op: str, types: str, given: dict[str, object], form: Form, text: str) -> None:
     args = ("a0", "a1")[: len(types.split())]
     node = Node(op, args, conv(op, **given), (), form)
-    assert TABLE[op].says(form, types_of(types), node.attrs)
+    assert TABLE[op].expresses(form, types_of(types), node.attrs)
     lines = constructor(node, args, types_of(types), "layer") or statements(node, args)
     assert lines[0].split("= ", 1)[1] == text
 
@@ -187,7 +187,7 @@ def test_how_it_is_written(op: str, types: str, given: dict[str, object], form: 
 def test_what_no_layer_says(op: str, types: str, given: dict[str, object]) -> None:
     attrs = conv(op, **given)
     inferred(op, types_of(types), attrs)
-    assert not TABLE[op].says(Form.MODULE, types_of(types), attrs)
+    assert not TABLE[op].expresses(Form.MODULE, types_of(types), attrs)
 
 
 @pytest.mark.parametrize("op", ["conv1d_padded", "conv2d_padded", "conv3d_padded"])
@@ -199,7 +199,7 @@ def test_the_layer_pads_like_the_plain_call(op: str) -> None:
             continue
         case = with_values(builder)
         (node,) = case.graph.nodes
-        if not TABLE[op].says(Form.MODULE, case.graph.arg_types(node), node.attrs) or node.args[1][0] != "w":
+        if not TABLE[op].expresses(Form.MODULE, case.graph.arg_types(node), node.attrs) or node.args[1][0] != "w":
             continue
         layer, plain = (
             run_case(replace(case, graph=replace(case.graph, nodes=(replace(node, form=form),))))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from agree import disagreements
 from eager import in_torch, inferred, types_of
-from nonsense import refused_by_both, verdicts
+from form_comparison import compare_forms
+from random_calls import compare_calls, refused_by_both
 
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
@@ -22,12 +22,12 @@ CAST: Attrs = {"dtype": "int8", "non_blocking": False, "copy": False}
 @EACH_ROW
 def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
     stricter = {"stricter"} if op.name == "to" else set()  # floats to uint8
-    assert verdicts(op, 100).keys() <= {"accepted", "refused", *stricter}
+    assert compare_calls(op, 100).keys() <= {"accepted", "refused", *stricter}
 
 
 @EACH_ROW
 def test_every_form_gives_the_same_numbers(op: Op) -> None:
-    compared, wrong = disagreements(op, 40)
+    compared, wrong = compare_forms(op, 40)
     assert not wrong
     assert compared.keys() == op.forms.keys()
 
@@ -93,11 +93,11 @@ def test_corners(op: str, types: str, result: str) -> None:
 def test_renderings(op: str, type: str, attrs: Attrs, form: Form, line: str) -> None:
     node = Node(op, ("x0",), attrs, (Value("v0", TensorType.parse("float32[]")),), form)
     assert statements(node, ("x0",), "layer") == [line]
-    assert TABLE[op].says(form, types_of(type), attrs)
+    assert TABLE[op].expresses(form, types_of(type), attrs)
 
 
 def test_methods_cannot_say_copy() -> None:
-    assert not TABLE["to"].says(Form.METHOD, types_of("float32[2]"), {**CAST, "copy": True})
+    assert not TABLE["to"].expresses(Form.METHOD, types_of("float32[2]"), {**CAST, "copy": True})
 
 
 def test_casts_to_other_floats_are_casts_to_float64_in_the_reference() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from eager import in_torch, inferred, types_of
-from nonsense import refused_by_both, verdicts
+from random_calls import compare_calls, refused_by_both
 
 from generators.builder import Builder
 from generators.choice import NumpySource
@@ -20,7 +20,7 @@ STRICTER = {
 
 @pytest.mark.parametrize("op", [*join.OPS, *split.OPS], ids=lambda op: op.name)
 def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
-    seen = verdicts(op, 150)
+    seen = compare_calls(op, 150)
     assert seen.keys() <= {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}
 
 

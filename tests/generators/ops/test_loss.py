@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agree import disagreements
 from eager import in_torch, inferred, run_case, types_of
-from nonsense import refused_by_both, verdicts
+from form_comparison import compare_forms
+from random_calls import compare_calls, refused_by_both
 
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
@@ -28,12 +28,12 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
     "op", [op for op in (*distance.OPS, *dropout.OPS) if op.name != "cdist"], ids=lambda op: op.name
 )
 def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
-    assert verdicts(op, 300).keys() <= {"accepted", "refused", "stricter"}
+    assert compare_calls(op, 300).keys() <= {"accepted", "refused", "stricter"}
 
 
 @EACH_ROW
 def test_forms_are_the_same_operator(op: Op) -> None:
-    compared, wrong = disagreements(op, 60)
+    compared, wrong = compare_forms(op, 60)
     assert not wrong
     assert all(compared[form] for form in op.forms)
 
@@ -226,8 +226,8 @@ def test_layers_hold_weights_and_take_the_other_operands() -> None:
 @pytest.mark.parametrize("op", ["mse_loss", "l1_loss", "huber_loss"])
 def test_layers_of_differences_know_no_weight(op: str) -> None:
     types = types_of("float32[2] float32[2] float32[2]")
-    assert TABLE[op].says(Form.MODULE, types[:2], attrs_of(op))
-    assert not TABLE[op].says(Form.MODULE, types, attrs_of(op))
+    assert TABLE[op].expresses(Form.MODULE, types[:2], attrs_of(op))
+    assert not TABLE[op].expresses(Form.MODULE, types, attrs_of(op))
 
 
 def test_probabilities_are_looked_at_by_pytorch_and_never_perturbed() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 import torch
-from agree import disagreements
 from eager import in_torch, inferred, types_of
-from nonsense import refused_by_both, verdicts
+from form_comparison import compare_forms
+from random_calls import compare_calls, refused_by_both
 
 from generators.graph import Attr, Attrs, Form, Invalid, Node, TensorType
 from generators.ops import TABLE, Op, norm
@@ -26,13 +26,13 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @EACH_ROW
 def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
-    assert verdicts(op, 150).keys() <= STRICTER
+    assert compare_calls(op, 150).keys() <= STRICTER
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @EACH_ROW
 def test_forms_are_the_same_operator(op: Op) -> None:
-    compared, wrong = disagreements(op, 60)
+    compared, wrong = compare_forms(op, 60)
     assert not wrong
     assert all(compared[form] for form in op.forms)
 
@@ -182,7 +182,7 @@ def test_layers(op: str, types: str, given: dict[str, Attr], text: str) -> None:
     ],
 )
 def test_what_layers_cannot_say(op: str, types: str, given: dict[str, Attr]) -> None:
-    assert not TABLE[op].says(Form.MODULE, types_of(types), attrs_of(op, **given))
+    assert not TABLE[op].expresses(Form.MODULE, types_of(types), attrs_of(op, **given))
 
 
 @EACH_ROW

@@ -94,5 +94,5 @@ def test_how_it_is_written(op: str, attrs: Attrs, form: Form, text: str) -> None
 
 def test_constant_layers_pad_one_to_three_dimensions() -> None:
     op = TABLE["pad_constant"]
-    said = [op.says(Form.MODULE, types_of("int64[1,1,1,1]"), {"pad": (1, 1) * n, "value": 2}) for n in range(5)]
+    said = [op.expresses(Form.MODULE, types_of("int64[1,1,1,1]"), {"pad": (1, 1) * n, "value": 2}) for n in range(5)]
     assert said == [False, True, True, True, False]

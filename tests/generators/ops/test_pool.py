@@ -154,7 +154,7 @@ def test_integers_have_no_power_average_layer_with_a_whole_power() -> None:
     """The layer makes a float of it, which does not cut the average off."""
     op, types = TABLE["lp_pool1d"], types_of("int64[1,4]")
     powers = [pool("lp_pool1d", norm_type=power, kernel_size=2) for power in (2, 2.0)]
-    assert [op.says(Form.MODULE, types, attrs) for attrs in powers] == [False, True]
+    assert [op.expresses(Form.MODULE, types, attrs) for attrs in powers] == [False, True]
 
 
 def drawn(op: str, count: int) -> Iterator[Case]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from agree import disagreements
 from eager import inferred, run_case, types_of
-from nonsense import verdicts
+from form_comparison import compare_forms
+from random_calls import compare_calls
 
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
@@ -21,7 +21,7 @@ NONE: Attrs = {"dtype": None}
 
 @EACH_ROW
 def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
-    assert verdicts(op, 200).keys() <= {"accepted", "refused", "stricter"}
+    assert compare_calls(op, 200).keys() <= {"accepted", "refused", "stricter"}
 
 
 @EACH_ROW
@@ -33,7 +33,7 @@ def test_a_second_run_and_every_form_give_the_same(op: Op) -> None:
             for once, again in zip(run_case(case), run_case(case), strict=True):
                 assert torch.equal(once.nan_to_num(), again.nan_to_num())
     if op.forms:
-        compared, wrong = disagreements(op, 60)
+        compared, wrong = compare_forms(op, 60)
         assert not wrong
         assert all(compared[form] for form in op.forms)
 

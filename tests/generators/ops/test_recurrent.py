@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from agree import disagreements
 from eager import in_torch, inferred, types_of
+from form_comparison import compare_forms
 
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
@@ -91,7 +91,7 @@ def test_corners(op: str, types: str, given: Attrs, results: str) -> None:
 @pytest.mark.parametrize("op", [op.name for op in recurrent.OPS])
 def test_the_layer_gives_what_the_function_gives(op: str) -> None:
     """To the bit: it calls the function."""
-    compared, wrong = disagreements(TABLE[op], 30)
+    compared, wrong = compare_forms(TABLE[op], 30)
     assert wrong == []
     assert compared[Form.MODULE] > 5
 

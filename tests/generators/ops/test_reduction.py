@@ -6,7 +6,7 @@ from math import prod
 
 import pytest
 from eager import in_torch, inferred, types_of
-from nonsense import REFUSALS, verdicts
+from random_calls import REFUSALS, compare_calls
 
 from generators.builder import Builder
 from generators.choice import NumpySource
@@ -32,7 +32,11 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("op", [op for op in ROWS if "interpolation" not in op.schema], ids=lambda op: op.name)
 def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
-    assert verdicts(op, 150).keys() <= {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}
+    assert compare_calls(op, 150).keys() <= {
+        "accepted",
+        "refused",
+        *(["stricter"] if op.name in STRICTER else []),
+    }
 
 
 @pytest.mark.parametrize(
@@ -160,7 +164,7 @@ def test_corners_are_inferred_as_pytorch_computes_them(
     attrs, count = attrs_of(op, **given), len(expected.split())
     assert inferred(op, types_of(types), attrs) == expected
     forms = [form for form in TABLE[op].forms if form is not Form.INPLACE]
-    for form in [Form.PLAIN, *(form for form in forms if TABLE[op].says(form, types_of(types), attrs))]:
+    for form in [Form.PLAIN, *(form for form in forms if TABLE[op].expresses(form, types_of(types), attrs))]:
         assert in_torch(op, types_of(types), attrs, form, count) == expected, form
 
 
@@ -183,7 +187,7 @@ def test_corners_are_inferred_as_pytorch_computes_them(
     ],
 )
 def test_forms(op: str, form: Form, given: dict[str, Attr], text: str) -> None:
-    assert TABLE[op].says(form, types_of("float32[2,3]"), attrs_of(op, **given))
+    assert TABLE[op].expresses(form, types_of("float32[2,3]"), attrs_of(op, **given))
     assert TABLE[op].render(("a",), attrs_of(op, **given), form) == text
 
 
@@ -204,7 +208,7 @@ def test_diff_names_what_stands_before_and_after() -> None:
     ],
 )
 def test_what_a_form_cannot_say(op: str, form: Form, given: dict[str, Attr]) -> None:
-    assert not TABLE[op].says(form, types_of("float32[2,3]"), attrs_of(op, **given))
+    assert not TABLE[op].expresses(form, types_of("float32[2,3]"), attrs_of(op, **given))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "var", "any", "count_nonzero", "norm"])

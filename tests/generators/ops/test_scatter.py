@@ -215,7 +215,7 @@ def test_forms(op: str, attrs: Attrs, form: Form, text: str) -> None:
 def test_wrapping_writes_to_a_contiguous_copy() -> None:
     wrapped: Attrs = {"fill_value": 1, "wrap": True}
     row = TABLE["fill_diagonal"]
-    assert not row.says(Form.INPLACE, types_of("float32[7,2]"), wrapped)
+    assert not row.expresses(Form.INPLACE, types_of("float32[7,2]"), wrapped)
     scope = {"v0": torch.zeros(2, 7).T}
     exec(row.render(("v0",), wrapped).replace("{out}", "out"), scope)
     assert scope["out"][:, 0].tolist() == [1, 0, 0, 1, 0, 0, 1]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from agree import disagreements
 from eager import in_torch, inferred, types_of
-from nonsense import refused_by_both, verdicts
+from form_comparison import compare_forms
+from random_calls import compare_calls, refused_by_both
 
 from generators.graph import Attr, Attrs, Form, Invalid, Node, TensorType
 from generators.ops import TABLE, Op, vision
@@ -23,13 +23,13 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 
 @pytest.mark.parametrize("op", [op for op in vision.OPS if op.name != "grid_sample"], ids=lambda op: op.name)
 def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
-    found = verdicts(op, 150).keys() - {"accepted", "refused", "stricter"}
+    found = compare_calls(op, 150).keys() - {"accepted", "refused", "stricter"}
     assert not [call for call in found if "1000000.0" not in call]  # for that there is no memory
 
 
 @EACH_ROW
 def test_forms_are_the_same_operator(op: Op) -> None:
-    compared, wrong = disagreements(op, 80)
+    compared, wrong = compare_forms(op, 80)
     assert not wrong
     assert all(compared[form] for form in op.forms)
 
@@ -168,7 +168,7 @@ def test_layers(op: str, types: str, given: dict[str, Attr], text: str) -> None:
 
 def test_no_layer_antialiases() -> None:
     attrs = attrs_of("interpolate_bilinear", size=2, antialias=True)
-    assert not TABLE["interpolate_bilinear"].says(Form.MODULE, types_of("float32[1,1,4,4]"), attrs)
+    assert not TABLE["interpolate_bilinear"].expresses(Form.MODULE, types_of("float32[1,1,4,4]"), attrs)
 
 
 @pytest.mark.parametrize("mode", ["linear", "area"])

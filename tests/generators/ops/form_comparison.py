@@ -20,7 +20,7 @@ from generators.torch_source import constructor, statements
 Tensors = tuple[torch.Tensor, ...]
 
 
-def disagreements(op: Op, count: int) -> tuple[Counter[Form], list[str]]:
+def compare_forms(op: Op, count: int) -> tuple[Counter[Form], list[str]]:
     """How often each form was compared with the plain one on drawn calls, and which of them gave something else."""
     compared: Counter[Form] = Counter()
     wrong = []
@@ -33,7 +33,7 @@ def disagreements(op: Op, count: int) -> tuple[Counter[Form], list[str]]:
         operands, types = run_case(replace(case, graph=graph)), case.graph.arg_types(node)
         plain = computed(node, Form.PLAIN, operands, types)
         for form in op.forms:
-            if not op.says(form, types, node.attrs) or (
+            if not op.expresses(form, types, node.attrs) or (
                 form is Form.INPLACE and [result.type for result in node.results] != [types[0]]
             ):
                 continue

@@ -12,7 +12,7 @@ from eager import inferred, ones, type_text
 
 from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType
 from generators.ops import Op
-from generators.ops.base import Kind, Types
+from generators.ops.base import AttrKind, Types
 
 REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, ArithmeticError)
 SIZES = (0, 1, 1, 2, 2, 3, 4, 6)
@@ -43,7 +43,7 @@ def types(op: Op, rng: Random) -> Types:
     return tuple(made)
 
 
-def attribute(kind: Kind, rng: Random) -> Attr:
+def attribute(kind: AttrKind, rng: Random) -> Attr:
     while True:
         drawn: Attr = rng.choice(
             (
@@ -75,14 +75,14 @@ def in_torch(op: Op, types: Types, attrs: Attrs, form: Form) -> str | None:
     return " ".join(map(type_text, [result] if isinstance(result, torch.Tensor) else result))
 
 
-def verdicts(op: Op, count: int) -> Counter[str]:
+def compare_calls(op: Op, count: int) -> Counter[str]:
     """How often both accept, both refuse, the row alone refuses; what it is wrong about is spelled out."""
     rng, seen = Random(op.name), Counter[str]()
     for _ in range(count):
         operands = types(op, rng)
         attrs = {key: attribute(kind, rng) for key, kind in op.schema.items()}
         forms = [
-            form for form in op.forms if form not in (Form.MODULE, Form.INPLACE) and op.says(form, operands, attrs)
+            form for form in op.forms if form not in (Form.MODULE, Form.INPLACE) and op.expresses(form, operands, attrs)
         ]
         form = rng.choice((Form.PLAIN, *forms))
         theirs = in_torch(op, operands, attrs, form)
