@@ -1,7 +1,7 @@
-"""Runs a Python script in a process of its own, in a toolchain's interpreter, under bounds.
+"""Run a Python script in a separate process, with a toolchain's interpreter and within bounds.
 
-The script gets the user's environment without secrets, and an empty folder for what it writes. What it prints is not
-kept: its exit code is the answer.
+The script gets the user's environment without secrets, and an empty folder for its files. Only its exit code is used;
+what it prints is dropped.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from fuzzer.toolchains.toolchain import Toolchain, own_environment
 
 POLL_SECONDS = 0.1
 START_SECONDS = 60.0
-"""What a script may take to import torch and TVM on a busy machine."""
+"""Time that a script gets to import torch and TVM on a busy machine."""
 
 RUNS = 8
-"""So many times a script may repeat what failed."""
+"""How often a script may repeat what failed."""
 
 SHOWS = 1
 """The exit code of a script that shows its bug."""
 
-_IN_ITS_PLACE = """
+_LAUNCHER = """
 import ctypes, os, resource, signal, sys
-ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # it ends with the thread that started it
+ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: end with the thread that started this process
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 os.execv(sys.executable, [sys.executable, "-P", *sys.argv[1:]])
 """
@@ -41,8 +41,8 @@ os.execv(sys.executable, [sys.executable, "-P", *sys.argv[1:]])
 
 @dataclass(frozen=True, slots=True)
 class ScriptRun:
-    """`exit_code` as Python's subprocess gives it, negative for a signal; None where the script was not run or did not
-    come back, and `why`."""
+    """How a script ended. `exit_code` is that of Python's subprocess, negative for a signal. It is None where the script
+    was not run or was killed; `why` then gives the reason."""
 
     exit_code: int | None
     why: str = ""
@@ -52,14 +52,14 @@ class ScriptRun:
         return self.exit_code == SHOWS
 
     @property
-    def words(self) -> str:
-        """What completes the sentence: its repro.py ..."""
+    def description(self) -> str:
+        """The rest of a sentence that begins with "its repro.py"."""
         match self.exit_code:
             case 1:
                 return "shows the bug"
             case 0:
                 return "says that the bug is gone (exit code 0)"
-            case 2 | 125:  # scripts wrote 2 for it once
+            case 2 | 125:  # scripts of earlier versions exit with 2
                 return f"cannot tell whether the bug is there (exit code {self.exit_code})"
             case None:
                 return f"was not run to its end: {self.why}"
@@ -68,14 +68,14 @@ class ScriptRun:
 
 
 def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path) -> tuple[ScriptRun, float]:
-    """How the script ends, and the CPU seconds that it took. `bounds` are those of one lane."""
+    """Run a script; return how it ended, and the CPU seconds that it took. `bounds` are the bounds of one lane."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="script-", dir=folder, ignore_cleanup_errors=True) as scratch:
         path = Path(scratch, "repro.py")
         path.write_text(source)
         preloaded = [toolchain.preload.path] if toolchain.preload else []
         process = subprocess.Popen(
-            [toolchain.python if not toolchain.is_host else sys.executable, "-c", _IN_ITS_PLACE, str(path), *preloaded],
+            [toolchain.python if not toolchain.is_host else sys.executable, "-c", _LAUNCHER, str(path), *preloaded],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -92,14 +92,16 @@ def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path) -> tupl
 
 
 def _watched(pid: int, bounds: Bounds) -> str:
-    """Wait for the process's end, which stays to be collected; why it is to be killed, or "". Of what it started,
-    whatever takes too much memory is killed at once: that may be the very bug that the script shows."""
+    """Wait until the process ends, without collecting its status. Return "", or why it must be killed.
+
+    A process that the script started and that takes too much memory is killed at once, but the script continues: the
+    memory may be the bug that it shows."""
     seconds = START_SECONDS + RUNS * bounds.wall_seconds
     deadline = time.monotonic() + seconds
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         if processes.resident_bytes(pid) > bounds.memory_bytes:
             return f"it took more than {bounds.memory_bytes >> 20} MiB"
-        for child in _started_by(pid):
+        for child in _descendants(pid):
             if processes.resident_bytes(child) > bounds.memory_bytes:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
@@ -109,9 +111,9 @@ def _watched(pid: int, bounds: Bounds) -> str:
     return ""
 
 
-def _started_by(pid: int) -> Iterator[int]:
-    """The processes that the process started, and those that these started."""
+def _descendants(pid: int) -> Iterator[int]:
+    """The children of a process, and their children in turn."""
     with contextlib.suppress(OSError):
         for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
             yield int(child)
-            yield from _started_by(int(child))
+            yield from _descendants(int(child))
