@@ -1,4 +1,4 @@
-"""A real headless Chromium, spoken to in its DevTools protocol. One page at a time."""
+"""A headless Chromium with one page, driven through its DevTools protocol."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from websockets.sync.client import ClientConnection, connect
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--headless",
-    "--no-sandbox",  # tests run as root in containers; what is opened is our own page
+    "--no-sandbox",  # tests run as root in containers, and open only pages of difftvm
     "--disable-gpu",
     "--disable-dev-shm-usage",
     "--no-first-run",
@@ -34,7 +34,7 @@ KEYS = {"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "Tab": 9, "/"
 
 
 def program() -> str:
-    """Where Chromium is; installed from the distribution where that is possible, else the test is skipped."""
+    """Return the path of Chromium. Install it with apt-get where it is missing; skip the test where that fails."""
     if found := _found():
         return found
     if os.geteuid() != 0 or not shutil.which("apt-get"):
@@ -42,14 +42,14 @@ def program() -> str:
     with Path(tempfile.gettempdir(), "difftvm-installs-chromium").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
         if not _found():
-            told = [_apt_get("update"), _apt_get("install", "-y", "chromium")]
+            errors = [_apt_get("update"), _apt_get("install", "-y", "chromium")]
     if found := _found():
         return found
-    pytest.skip(f"there is no Chromium, and apt-get installs none: {' '.join(told)}")
+    pytest.skip(f"there is no Chromium, and apt-get installs none: {' '.join(errors)}")
 
 
 def _apt_get(*arguments: str) -> str:
-    """The last line of what it complains of."""
+    """Run apt-get and return the last line of its error output."""
     done = subprocess.run(["apt-get", "-qq", *arguments], capture_output=True, text=True, timeout=600)
     return (done.stderr.strip().splitlines() or [""])[-1]
 
@@ -59,7 +59,7 @@ def _found() -> str | None:
 
 
 class Page:
-    """`requests` are the addresses that it asked for, `errors` what its console complains of."""
+    """A page of the browser. `requests` are the addresses that it fetched, `errors` the errors in its console."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket, self._number = socket, 0
@@ -67,22 +67,23 @@ class Page:
         self.errors: list[str] = []
         self._loaded = False
         for domain in ("Page", "Runtime", "Network", "Log"):
-            self.ask(f"{domain}.enable")
+            self.call(f"{domain}.enable")
 
-    def ask(self, method: str, **params: object) -> dict[str, Any]:
+    def call(self, method: str, **params: object) -> dict[str, Any]:
+        """Call a method of the DevTools protocol and return its result."""
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": params}))
         while True:
-            told = json.loads(self._socket.recv(timeout=30))
-            if told.get("id") == self._number:
-                assert "error" not in told, told
-                result: dict[str, Any] = told["result"]
+            message = json.loads(self._socket.recv(timeout=30))
+            if message.get("id") == self._number:
+                assert "error" not in message, message
+                result: dict[str, Any] = message["result"]
                 return result
-            self._hear(told)
+            self._handle(message)
 
-    def _hear(self, told: dict[str, Any]) -> None:
-        params = told.get("params", {})
-        match told.get("method"):
+    def _handle(self, event: dict[str, Any]) -> None:
+        params = event.get("params", {})
+        match event.get("method"):
             case "Page.loadEventFired":
                 self._loaded = True
             case "Network.requestWillBeSent":
@@ -96,18 +97,18 @@ class Page:
         self._loaded = False
         self.requests.clear()
         self.errors.clear()
-        self.ask("Page.navigate", url=address)
+        self.call("Page.navigate", url=address)
         while not self._loaded:
-            self._hear(json.loads(self._socket.recv(timeout=30)))
+            self._handle(json.loads(self._socket.recv(timeout=30)))
 
     def value(self, expression: str) -> Any:
-        """Of JavaScript, which may return a promise."""
-        told = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in told, told
-        return told["result"].get("value")
+        """Evaluate a JavaScript expression and return its value; wait where the value is a promise."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
 
     def until(self, expression: str) -> None:
-        """Wait, for some seconds at most."""
+        """Wait until a JavaScript expression is true, for about 5 seconds at most."""
         for _ in range(100):
             if self.value(expression):
                 return
@@ -118,15 +119,15 @@ class Page:
         for key in keys:
             text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
             code = {"key": key, "windowsVirtualKeyCode": KEYS.get(key, ord(key.upper()[0])), "text": text}
-            self.ask("Input.dispatchKeyEvent", type="keyDown", **code)
-            self.ask("Input.dispatchKeyEvent", type="keyUp", **code)
+            self.call("Input.dispatchKeyEvent", type="keyDown", **code)
+            self.call("Input.dispatchKeyEvent", type="keyUp", **code)
 
     def scheme(self, name: str) -> None:
-        """light or dark."""
-        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+        """Set the colour scheme that the page sees: light or dark."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
     def width(self, pixels: int) -> None:
-        self.ask("Emulation.setDeviceMetricsOverride", width=pixels, height=1000, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setDeviceMetricsOverride", width=pixels, height=1000, deviceScaleFactor=1, mobile=False)
 
 
 @contextmanager
@@ -146,7 +147,7 @@ def browser() -> Iterator[Page]:
 
 
 def _port(path: Path) -> int:
-    """Chromium writes it when it listens."""
+    """The port of the DevTools protocol, from the file that Chromium writes when it listens."""
     for _ in range(300):
         if path.exists() and (lines := path.read_text().splitlines()):
             return int(lines[0])

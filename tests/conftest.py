@@ -1,4 +1,4 @@
-"""What all tests share: where packages are found, and a Hypothesis that draws the same examples in every run."""
+"""Settings of all tests: where packages are found, and a Hypothesis that draws the same examples in every run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# before the folders tests/generators and tests/oracles, which `import generators` would find otherwise
+# first, because `import generators` would otherwise find the folder tests/generators
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -26,7 +26,7 @@ settings.load_profile("exact")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a test where a program that its `programs` markers name is missing, and say which."""
+    """Skip a test where a program that its `programs` markers name is missing; the reason names the program."""
     names = [str(name) for marker in item.iter_markers("programs") for name in marker.args]
-    if lacking := [name for name in names if shutil.which(name) is None]:
-        pytest.skip(f"not on PATH: {', '.join(lacking)}")
+    if missing := [name for name in names if shutil.which(name) is None]:
+        pytest.skip(f"not on PATH: {', '.join(missing)}")

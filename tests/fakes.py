@@ -1,4 +1,4 @@
-"""Outcomes made by hand, for oracles to judge: references, an honest lane, and lanes that lie, each in one way."""
+"""Outcomes made by hand, for oracles to judge: references, correct results, and results with one mistake each."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ CASE = Case(
     Graph((Input(Value("x0", _TYPE)),), (Node("relu", ("x0",), {}, (Value("v0", _TYPE),)),), ("v0",)),
     {"x0": np.zeros(2, np.float32)},
 )
-"""Some case: oracles look at outcomes."""
+"""A case that tests pass to oracles that judge outcomes only."""
 
 # --- references
 
 
 def expect(eager: Any, truth: Any = None, envelope: Any = 0.0, ill: Any = False, dtype: str = "float32") -> Expected:
-    """One expected output. The truth is eager's value, and the envelope and `ill` broadcast, where not given."""
+    """One expected output. The truth is by default PyTorch's value. `envelope` and `ill` are broadcast to its shape."""
     array = np.array(eager, DType(dtype).numpy)
     right = array if truth is None else np.array(truth)
     wide = right.astype(np.float64) if holds_floats(array) else right
@@ -49,7 +49,7 @@ def expect(eager: Any, truth: Any = None, envelope: Any = 0.0, ill: Any = False,
 
 
 def references(*right: Expected) -> dict[LaneSpec, Outcome]:
-    """What the three torch lanes bring back."""
+    """The outcomes of the three torch lanes that are the reference."""
     return {
         TORCH: Ran(tuple(r.eager for r in right)),
         TORCH_F64: Ran(tuple(r.truth for r in right)),
@@ -69,7 +69,7 @@ FLOATS = (
     expect([1.0, -1000.0, 0.0, 1e-20], truth=[1.001, -1000.5, 0.0, 1e-20], envelope=[0.001, 1.0, 0.5, 1e-21]),
     expect([1.0, -2.0], envelope=0.25, dtype="float64"),
     expect(2.5, envelope=0.125),
-    # the envelopes are so wide that 1 % of a tolerance is more than rounding takes
+    # with envelopes as wide as these, 1 % of a tolerance is more than the error of rounding to half precision
     expect([1.0, -2.0, 0.0], truth=[1.001, -2.0, 0.0], envelope=0.25, dtype="float16"),
     expect([[1.0, -2.0]], envelope=16.0, dtype="bfloat16"),
 )
@@ -80,39 +80,39 @@ EXACT = (
     expect([True, False], dtype="bool"),
 )
 ALL_DTYPES = (*FLOATS, *EXACT, expect(np.zeros((0, 3)), envelope=0.5))
-"""Each of our dtypes, a 0-d and an empty output."""
+"""Outputs of each dtype of difftvm, among them a 0-d and an empty one."""
 
-# --- honest lanes
+# --- correct results
 
 
 def within(right: Expected, factor: float) -> Array:
-    """Truth + `factor` tolerances at every element that is compared; exact where the result is."""
+    """The truth plus `factor` tolerances at every element; the exact result for integers and booleans."""
     if not holds_floats(right.eager):
         return right.eager.copy()
     return np.asarray(right.truth + factor * tolerance(right)).astype(right.eager.dtype)
 
 
 def correct(right: tuple[Expected, ...]) -> Ran:
-    """The largest legal rounding: 0.99 tolerances off, everywhere, twice the same."""
+    """A result that is 0.99 tolerances off at every element, and the same in both runs."""
     outputs = tuple(within(r, 0.99) for r in right)
     return Ran(outputs, tuple(array.copy() for array in outputs))
 
 
-# --- lanes that lie, about the last element of the first output
+# --- results with one mistake, in the first output; wrong values are at its last element
 
 
 def _first(right: tuple[Expected, ...], change: Callable[[Array, Expected], Array]) -> Ran:
     outputs = correct(right).outputs
-    lie = change(outputs[0].copy(), right[0])
-    return Ran((lie, *outputs[1:]), (lie.copy(), *outputs[1:]))
+    wrong = change(outputs[0].copy(), right[0])
+    return Ran((wrong, *outputs[1:]), (wrong.copy(), *outputs[1:]))
 
 
 def _last(value: Callable[[Expected], Any]) -> Callable[[tuple[Expected, ...]], Ran]:
-    def lie(array: Array, right: Expected) -> Array:
+    def change(array: Array, right: Expected) -> Array:
         array.flat[-1] = value(right)
         return array
 
-    return lambda right: _first(right, lie)
+    return lambda right: _first(right, change)
 
 
 def missing_output(right: tuple[Expected, ...]) -> Ran:
@@ -132,7 +132,7 @@ def wrong_dtype(right: tuple[Expected, ...]) -> Ran:
 
 
 def wrong_shape(right: tuple[Expected, ...]) -> Ran:
-    """The right numbers under another shape, which broadcasts with the right one."""
+    """The right numbers in another shape, which can be broadcast with the right one."""
     return _first(right, lambda array, _: array[None])
 
 
@@ -158,7 +158,10 @@ WRONG_RESULTS: dict[str, tuple[Callable[[tuple[Expected, ...]], Ran], Kind]] = {
     "extra output": (extra_output, Kind.WRONG_ARITY),
     "unstable": (unstable, Kind.UNSTABLE),
 }
-"""Each liar and what it is caught for; the unstable one by the second run, the others against PyTorch."""
+"""By mistake: a function that makes the result, and the kind of its finding.
+
+`second_run` finds the unstable result, the comparison with PyTorch all others.
+"""
 
 # --- lanes without a result
 
@@ -169,7 +172,7 @@ def raised(stage: Stage, type: str = "ValueError", message: str = "no", *frames:
 
 FRONTEND = "site-packages/tvm/relax/frontend/torch/base_fx_graph_translator.py"
 REFUSAL = Frame(FRONTEND, 7, "_conv2d", raises=True)
-ACCIDENT = Frame(FRONTEND, 8, "_conv2d")
+FRONTEND_BUG = Frame(FRONTEND, 8, "_conv2d")
 IN_CPP = Frame("/project/src/relax/op/nn/convolution.cc", 9, "tvm::relax::InferTypeConv2d")
 
 
@@ -179,7 +182,7 @@ def rejected(stage: Stage) -> Raised:
 
 
 def internal_error(stage: Stage) -> Raised:
-    return raised(stage, "TypeError", "Check failed: (a == b) is false", ACCIDENT, IN_CPP)
+    return raised(stage, "TypeError", "Check failed: (a == b) is false", FRONTEND_BUG, IN_CPP)
 
 
 def segfault(stage: Stage) -> Died:

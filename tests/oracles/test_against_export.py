@@ -1,4 +1,4 @@
-"""Is the exported program another function, or does TVM make one of it?"""
+"""Decide whether an exported program differs from the model, or TVM translates it wrongly."""
 
 from __future__ import annotations
 
@@ -32,28 +32,30 @@ def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
 
 
 @pytest.mark.parametrize("mistake", WRONG_RESULTS)
-def test_a_program_that_pytorch_itself_runs_otherwise_is_the_exporters(mistake: str) -> None:
+def test_the_exporter_is_at_fault_for_a_program_that_pytorch_runs_with_another_result(mistake: str) -> None:
     wrong, kind = WRONG_RESULTS[mistake]
-    told = [(kind, Component.EXPORTER, EXPORTED)]
-    assert verdicts({TVM: wrong(RIGHT), TVM_C: CORRECT, BY_TVM: wrong(RIGHT), EXPORTED: wrong(RIGHT)}) == told
+    expected_findings = [(kind, Component.EXPORTER, EXPORTED)]
+    assert (
+        verdicts({TVM: wrong(RIGHT), TVM_C: CORRECT, BY_TVM: wrong(RIGHT), EXPORTED: wrong(RIGHT)}) == expected_findings
+    )
 
 
-def test_only_the_program_that_is_wrong_is_not_judged() -> None:
+def test_only_lanes_of_the_wrong_program_are_left_out() -> None:
     wrong: Outcomes = {TVM: WRONG, RAW: WRONG, TVM_ONNX: WRONG, ONNXRUNTIME: CORRECT}
     by_tvm = lambda *lanes: [(Kind.WRONG_VALUE, Component.TVM, lane) for lane in lanes]
     assert verdicts(wrong) == by_tvm(TVM, RAW, TVM_ONNX)
     assert verdicts({**wrong, EXPORTED: CORRECT, RAN_RAW: CORRECT}) == by_tvm(TVM, RAW, TVM_ONNX)
     assert verdicts({**wrong, EXPORTED: fakes.raised(Stage.RUN)}) == by_tvm(TVM, RAW, TVM_ONNX)
-    told = [(Kind.WRONG_VALUE, Component.EXPORTER, RAN_RAW)]
-    assert verdicts({**wrong, RAN_RAW: WRONG}) == told + by_tvm(TVM, TVM_ONNX)
+    expected_findings = [(Kind.WRONG_VALUE, Component.EXPORTER, RAN_RAW)]
+    assert verdicts({**wrong, RAN_RAW: WRONG}) == expected_findings + by_tvm(TVM, TVM_ONNX)
 
 
-def test_nothing_is_told_without_references() -> None:
+def test_without_references_there_is_no_finding() -> None:
     assert list(against_export(CASE, {EXPORTED: WRONG})) == []
 
 
 @pytest.mark.parametrize(
-    ("lanes", "doubts"),
+    ("lanes", "readers"),
     [
         ({TVM: CORRECT, RAW: CORRECT}, []),
         ({TVM_ONNX: WRONG, ONNXRUNTIME: CORRECT}, []),
@@ -67,28 +69,26 @@ def test_nothing_is_told_without_references() -> None:
         ({TVM: WRONG, EXPORTED: fakes.raised(Stage.RUN)}, []),
     ],
 )
-def test_pytorch_is_asked_to_run_the_program_once_and_where_a_lane_disagrees(
-    lanes: Outcomes, doubts: list[LaneSpec]
-) -> None:
+def test_pytorch_runs_a_program_once_and_only_where_a_lane_disagrees(lanes: Outcomes, readers: list[LaneSpec]) -> None:
     found = disputed_programs(with_lanes(RIGHT, lanes))
-    assert [reader for lane in found for reader in readers_of(lane)] == doubts
+    assert [reader for lane in found for reader in readers_of(lane)] == readers
 
 
-def test_it_is_asked_in_a_second_run() -> None:
-    asked: list[tuple[LaneSpec, ...]] = []
+def test_pytorch_runs_the_program_in_a_second_run() -> None:
+    runs: list[tuple[LaneSpec, ...]] = []
     first = with_lanes(RIGHT, {TVM: WRONG})
 
     def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        asked.append(tuple(lanes))
-        outcomes: dict[LaneSpec, Outcome] = {EXPORTED: WRONG} if len(asked) == 2 else dict(first)
+        runs.append(tuple(lanes))
+        outcomes: dict[LaneSpec, Outcome] = {EXPORTED: WRONG} if len(runs) == 2 else dict(first)
         return Result(outcomes)
 
     result = judged_run(run, CASE, tuple(first))
-    assert asked == [tuple(first), (EXPORTED,)]
+    assert runs == [tuple(first), (EXPORTED,)]
     assert verdicts(result.outcomes) == [(Kind.WRONG_VALUE, Component.EXPORTER, EXPORTED)]
 
 
-def test_a_finding_is_confirmed_with_it_in_the_same_run() -> None:
+def test_a_finding_is_confirmed_together_with_pytorchs_run_of_the_program() -> None:
     assert needed(TVM)[-1] == EXPORTED
     assert EXPORTED not in needed(TVM, values=False)
     assert EXPORTED not in needed(TVM_ONNX)

@@ -1,4 +1,4 @@
-"""Is the exported file wrong, or one of its readers?"""
+"""Decide whether an exported file is wrong, or one of its readers."""
 
 from __future__ import annotations
 
@@ -29,28 +29,31 @@ def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
 
 
 @pytest.mark.parametrize("mistake", WRONG_RESULTS)
-def test_where_no_reader_agrees_with_pytorch_the_exporter_has_the_finding(mistake: str) -> None:
+def test_the_exporter_is_at_fault_where_no_reader_agrees_with_pytorch(mistake: str) -> None:
     wrong, kind = WRONG_RESULTS[mistake]
-    told = [(kind, Component.EXPORTER, ONNXRUNTIME)]
-    assert verdicts({ONNXRUNTIME: wrong(RIGHT)}) == told
-    assert verdicts({ONNXRUNTIME: wrong(RIGHT), ONNX_REFERENCE: wrong(RIGHT), OPTIMISED: wrong(RIGHT)}) == told
-    assert verdicts({ONNXRUNTIME: wrong(RIGHT), ONNX_REFERENCE: fakes.raised(Stage.RUN)}) == told
+    expected_findings = [(kind, Component.EXPORTER, ONNXRUNTIME)]
+    assert verdicts({ONNXRUNTIME: wrong(RIGHT)}) == expected_findings
+    assert (
+        verdicts({ONNXRUNTIME: wrong(RIGHT), ONNX_REFERENCE: wrong(RIGHT), OPTIMISED: wrong(RIGHT)})
+        == expected_findings
+    )
+    assert verdicts({ONNXRUNTIME: wrong(RIGHT), ONNX_REFERENCE: fakes.raised(Stage.RUN)}) == expected_findings
 
 
 @pytest.mark.parametrize("mistake", WRONG_RESULTS)
 @pytest.mark.parametrize("reader", [ONNX_REFERENCE, OPTIMISED], ids=str)
-def test_where_another_reader_agrees_with_pytorch_onnxruntime_is_wrong(reader: LaneSpec, mistake: str) -> None:
+def test_onnxruntime_is_at_fault_where_another_reader_agrees_with_pytorch(reader: LaneSpec, mistake: str) -> None:
     wrong, kind = WRONG_RESULTS[mistake]
     lanes = {ONNXRUNTIME: wrong(RIGHT), ONNX_REFERENCE: wrong(RIGHT), OPTIMISED: wrong(RIGHT), reader: CORRECT}
     assert verdicts(lanes) == [(kind, Component.ONNXRUNTIME, ONNXRUNTIME)]
 
 
-def test_other_readers_and_tvm_are_not_judged_here() -> None:
+def test_other_readers_and_tvm_are_not_judged_by_this_oracle() -> None:
     assert verdicts({ONNXRUNTIME: CORRECT, ONNX_REFERENCE: WRONG, TVM_ONNX: WRONG, TVM: WRONG}) == []
 
 
 @pytest.mark.parametrize(
-    ("lanes", "doubt"),
+    ("lanes", "needed"),
     [
         ({ONNXRUNTIME: WRONG}, True),
         ({ONNXRUNTIME: CORRECT}, False),
@@ -60,21 +63,21 @@ def test_other_readers_and_tvm_are_not_judged_here() -> None:
         ({TVM_ONNX: WRONG}, False),
     ],
 )
-def test_a_third_opinion_is_asked_for_once_and_where_onnxruntime_disagrees(lanes: Outcomes, doubt: bool) -> None:
-    assert disputed_files(with_lanes(RIGHT, lanes)) == ((ONNXRUNTIME,) if doubt else ())
+def test_other_readers_run_once_and_only_where_onnxruntime_disagrees(lanes: Outcomes, needed: bool) -> None:
+    assert disputed_files(with_lanes(RIGHT, lanes)) == ((ONNXRUNTIME,) if needed else ())
 
 
-def test_the_third_opinion_comes_in_a_second_run() -> None:
-    asked: list[tuple[LaneSpec, ...]] = []
+def test_the_other_readers_run_in_a_second_run() -> None:
+    runs: list[tuple[LaneSpec, ...]] = []
     first = with_lanes(RIGHT, {ONNXRUNTIME: WRONG})
 
     def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        asked.append(tuple(lanes))
-        outcomes: dict[LaneSpec, Outcome] = dict.fromkeys(ONNX_READERS, CORRECT) if len(asked) == 2 else dict(first)
+        runs.append(tuple(lanes))
+        outcomes: dict[LaneSpec, Outcome] = dict.fromkeys(ONNX_READERS, CORRECT) if len(runs) == 2 else dict(first)
         return Result(outcomes, {Stage.RUN: 1.0}, 2.0)
 
     result = judged_run(run, CASE, tuple(first))
-    assert asked == [tuple(first), ONNX_READERS]
+    assert runs == [tuple(first), ONNX_READERS]
     assert set(result.outcomes) == {*first, *ONNX_READERS}
     assert (result.stage_cpu, result.cpu_seconds) == ({Stage.RUN: 2.0}, 4.0)
     assert [f.component for f in against_onnxruntime(CASE, result.outcomes)] == [Component.ONNXRUNTIME]

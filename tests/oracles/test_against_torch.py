@@ -27,21 +27,21 @@ def verdicts(lanes: Outcomes) -> list[tuple[Kind, Component, LaneSpec]]:
     return [(finding.kind, finding.component, finding.lane) for finding in judged(lanes)]
 
 
-# --- one lane
+# --- results of one lane
 
 
 @EACH_WRONG_RESULT
-def test_a_liar_is_caught(mistake: str) -> None:
+def test_a_wrong_result_is_found(mistake: str) -> None:
     wrong, kind = WRONG_RESULTS[mistake]
     assert verdicts({TVM: wrong(RIGHT)}) == [(kind, Component.TVM, TVM)]
 
 
 @pytest.mark.parametrize("lane", [TVM, TVM_C, ONNXRUNTIME])
-def test_an_honest_lane_is_not(lane: LaneSpec) -> None:
+def test_a_correct_result_gives_no_finding(lane: LaneSpec) -> None:
     assert judged({lane: CORRECT}) == []
 
 
-def test_honest_and_lying_on_every_dtype() -> None:
+def test_wrong_results_of_every_dtype_are_found_and_correct_ones_are_not() -> None:
     right = fakes.ALL_DTYPES
     outcomes = with_lanes(right, {TVM: correct(right), TVM_C: fakes.wrong_value(right)})
     assert [finding.lane for finding in against_torch(CASE, outcomes)] == [TVM_C]
@@ -53,7 +53,7 @@ def test_integers_off_by_one_are_wrong() -> None:
     assert (finding.kind, finding.component, finding.stage) == (Kind.WRONG_VALUE, Component.TVM, Stage.RUN)
 
 
-def test_the_unstable_lane_is_within_tolerance() -> None:
+def test_an_unstable_result_may_be_within_tolerance() -> None:
     assert judged({TVM: fakes.unstable(RIGHT)}) == []
 
 
@@ -74,7 +74,7 @@ def test_torch_lanes_are_not_judged() -> None:
         ("wrong dtype", Mismatch(0, "float32", "float64")),
     ],
 )
-def test_evidence(mistake: str, evidence: Mismatch) -> None:
+def test_evidence_of_a_wrong_number_shape_or_dtype_of_outputs(mistake: str, evidence: Mismatch) -> None:
     (finding,) = judged({TVM: WRONG_RESULTS[mistake][0](RIGHT)})
     assert finding == Finding(WRONG_RESULTS[mistake][1], Component.TVM, TVM, Stage.RUN, evidence)
 
@@ -103,31 +103,31 @@ WRONG_F32 = F32 + 100
         ((WRONG_F32, np.array([7, 5])), Kind.WRONG_VALUE, 0),
     ],
 )
-def test_the_coarsest_fault_comes_first(outputs: tuple[np.ndarray, ...], kind: Kind, output: int) -> None:
+def test_the_coarsest_difference_is_reported(outputs: tuple[np.ndarray, ...], kind: Kind, output: int) -> None:
     (finding,) = judged({TVM: Ran(outputs)})
     assert isinstance(finding.evidence, Mismatch)
     assert (finding.kind, finding.evidence.output) == (kind, output)
 
 
-# --- through an ONNX file
+# --- lanes that import an ONNX file
 
 
 @EACH_WRONG_RESULT
-def test_onnxruntime_agrees_so_tvm_lies(mistake: str) -> None:
+def test_tvm_is_at_fault_where_onnxruntime_agrees_with_pytorch(mistake: str) -> None:
     wrong, kind = WRONG_RESULTS[mistake]
     assert verdicts({ONNXRUNTIME: CORRECT, TVM_ONNX: wrong(RIGHT)}) == [(kind, Component.TVM, TVM_ONNX)]
 
 
-def test_a_bad_file_excuses_lanes_that_read_it_alone() -> None:
+def test_a_wrong_file_excuses_only_the_lanes_that_read_it() -> None:
     assert verdicts({TVM: WRONG, TVM_ONNX: WRONG, ONNXRUNTIME: WRONG}) == [(Kind.WRONG_VALUE, Component.TVM, TVM)]
 
 
-def test_a_third_opinion_saves_the_file() -> None:
+def test_a_file_is_right_where_the_interpreter_agrees_with_pytorch() -> None:
     lanes = {TVM_ONNX: WRONG, ONNXRUNTIME: WRONG, fakes.ONNX_REFERENCE: CORRECT}
     assert verdicts(lanes) == [(Kind.WRONG_VALUE, Component.TVM, TVM_ONNX)]
 
 
-def test_gradients_are_not_results() -> None:
+def test_gradients_are_not_compared_with_results() -> None:
     assert judged({violations.GRADIENT: WRONG}) == []
 
 
@@ -141,11 +141,11 @@ def test_gradients_are_not_results() -> None:
     ],
     ids=lambda outcome: type(outcome).__name__,
 )
-def test_without_onnxruntimes_word_lanes_through_onnx_are_not_judged(onnxruntime: Outcome) -> None:
+def test_lanes_that_import_onnx_are_not_judged_where_onnxruntime_has_no_result(onnxruntime: Outcome) -> None:
     assert verdicts({ONNXRUNTIME: onnxruntime, TVM_ONNX: WRONG, TVM: WRONG}) == [(Kind.WRONG_VALUE, Component.TVM, TVM)]
 
 
-def test_without_onnxruntime_lanes_through_onnx_are_not_judged() -> None:
+def test_lanes_that_import_onnx_are_not_judged_where_onnxruntime_did_not_run() -> None:
     assert judged({TVM_ONNX: WRONG}) == []
 
 
@@ -160,13 +160,13 @@ def test_without_onnxruntime_lanes_through_onnx_are_not_judged() -> None:
         ({TVM: CORRECT, TORCH_ENVELOPE: fakes.raised(Stage.RUN)}, []),
     ],
 )
-def test_which_results_are_compared(lanes: Outcomes, expected: list[LaneSpec]) -> None:
+def test_which_results_are_comparable(lanes: Outcomes, expected: list[LaneSpec]) -> None:
     found = comparable_results(with_lanes(RIGHT, lanes))
     assert list(found) == expected
     assert all(found[lane] is lanes[lane].outputs for lane in expected)
 
 
-# --- no verdict
+# --- outcomes that are not judged
 
 
 @pytest.mark.parametrize("outcome", [*fakes.NO_VERDICT.values(), fakes.raised(Stage.RUN), fakes.segfault(Stage.RUN)])
@@ -176,7 +176,7 @@ def test_only_results_are_judged(outcome: Outcome) -> None:
 
 @pytest.mark.parametrize("missing", [TORCH, TORCH_F64, TORCH_ENVELOPE])
 @pytest.mark.parametrize("instead", [None, fakes.raised(Stage.RUN), fakes.NO_VERDICT["skipped"]])
-def test_without_every_reference_nobody_is_judged(missing: LaneSpec, instead: Outcome | None) -> None:
+def test_no_lane_is_judged_where_a_reference_is_missing(missing: LaneSpec, instead: Outcome | None) -> None:
     outcomes = dict(with_lanes(RIGHT, {TVM: WRONG, ONNXRUNTIME: WRONG}))
     del outcomes[missing]
     if instead:

@@ -1,4 +1,4 @@
-"""Passes that round otherwise: how far their programs may be off, and what stays as strict as ever."""
+"""Passes that change the rounding: how much more their programs may be off, and what is judged as for other lanes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def off_by(right: Expected, rounding: Rounding, factor: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rounding", Rounding)
-def test_the_bound_lies_at_the_allowance(rounding: Rounding) -> None:
+def test_an_element_is_wrong_from_the_allowance_on(rounding: Rounding) -> None:
     wide = expect(RIGHT.eager, envelope=1e-7, dtype="float64")
     assert mismatch(0, off_by(wide, rounding, 0.99), wide, rounding) is None
     assert mismatch(0, off_by(wide, rounding, 1.01), wide, rounding) is not None
 
 
 @pytest.mark.parametrize("rounding", Rounding)
-def test_what_it_is_made_of(rounding: Rounding) -> None:
+def test_the_terms_of_an_allowance(rounding: Rounding) -> None:
     allowed = ALLOWANCES[rounding]
     np.testing.assert_allclose(
         tolerance(RIGHT, rounding),
@@ -37,7 +37,7 @@ def test_what_it_is_made_of(rounding: Rounding) -> None:
     )
 
 
-def test_each_is_laxer_than_the_one_before_or_for_another_reason() -> None:
+def test_each_allowance_is_larger_than_the_plain_tolerance() -> None:
     assert tolerance(RIGHT).tolist() == tolerance(RIGHT, Rounding.SAME).tolist()
     for rounding in OTHERS:
         assert (tolerance(RIGHT, rounding) > tolerance(RIGHT)).all()
@@ -45,13 +45,13 @@ def test_each_is_laxer_than_the_one_before_or_for_another_reason() -> None:
 
 
 @pytest.mark.parametrize("rounding", Rounding)
-@pytest.mark.parametrize("lie", [[1.0, -4.0, 1.25], [1.0, 4.0, 0.25], [0.0, 0.0, 0.0]])
-def test_a_wrong_number_is_caught_under_each(rounding: Rounding, lie: list[float]) -> None:
-    assert mismatch(0, np.array(lie, np.float32), RIGHT, rounding) is not None
+@pytest.mark.parametrize("numbers", [[1.0, -4.0, 1.25], [1.0, 4.0, 0.25], [0.0, 0.0, 0.0]])
+def test_a_wrong_number_is_found_under_each_allowance(rounding: Rounding, numbers: list[float]) -> None:
+    assert mismatch(0, np.array(numbers, np.float32), RIGHT, rounding) is not None
 
 
 @pytest.mark.parametrize("rounding", Rounding)
-def test_shapes_and_dtypes_are_judged_under_each(rounding: Rounding) -> None:
+def test_number_shapes_and_dtypes_of_outputs_are_judged_under_each_allowance(rounding: Rounding) -> None:
     for outputs, kind in (
         ((), Kind.WRONG_ARITY),
         ((RIGHT.eager[None],), Kind.WRONG_SHAPE),
@@ -64,7 +64,7 @@ def test_shapes_and_dtypes_are_judged_under_each(rounding: Rounding) -> None:
 
 @pytest.mark.parametrize("rounding", OTHERS)
 @pytest.mark.parametrize("odd", [np.inf, np.nan])
-def test_numbers_alone_are_compared_where_they_may_leave_the_range(rounding: Rounding, odd: float) -> None:
+def test_only_finite_numbers_are_compared_where_a_pass_may_overflow(rounding: Rounding, odd: float) -> None:
     lane = np.array([1.0, odd, 0.25], np.float32)
     assert (mismatch(0, lane, RIGHT, rounding) is None) is ALLOWANCES[rounding].overflow
     saturated = mismatch(0, np.array([1.0, 3e38], np.float32), expect([1.0, np.inf]), rounding)
@@ -72,26 +72,26 @@ def test_numbers_alone_are_compared_where_they_may_leave_the_range(rounding: Rou
 
 
 @pytest.mark.parametrize("rounding", Rounding)
-def test_integers_are_judged_where_nothing_is_rounded_far_otherwise(rounding: Rounding) -> None:
+def test_integers_are_judged_unless_a_pass_rounds_much_differently(rounding: Rounding) -> None:
     right = expect([1, 2], dtype="int64")
     assert (mismatch(0, np.array([1, 3], np.int64), right, rounding) is not None) is ALLOWANCES[rounding].integers
     assert ALLOWANCES[rounding].integers is (rounding <= Rounding.OTHER_ORDER)
 
 
 @pytest.mark.parametrize("rounding", [Rounding.OTHER_ORDER, Rounding.FAST_MATH])
-def test_sums_of_float64_in_float32_are_caught(rounding: Rounding) -> None:
+def test_sums_of_float64_numbers_in_float32_are_found(rounding: Rounding) -> None:
     right = expect([1.0, -4.0, 0.25], envelope=1e-15, dtype="float64")
     assert mismatch(0, right.truth * (1 + 2.0**-24), right, rounding) is not None
 
 
-def test_the_coarsest_pass_of_a_lane_counts() -> None:
+def test_the_pass_that_rounds_most_decides_the_rounding_of_a_lane() -> None:
     assert rounding_of(()) is Rounding.SAME
     assert rounding_of(("FoldConstant", "FuseTIR")) is Rounding.SAME
     assert rounding_of(("ExpandMatmulOfSum", "FoldConstant")) is Rounding.OTHER_ORDER
     assert rounding_of(("ToMixedPrecision", "FastMathTransform", "FoldConstant")) is Rounding.HALF
 
 
-def test_who_rounds_otherwise_is_a_short_list() -> None:
+def test_which_passes_round_much_differently() -> None:
     coarse = {row.name for row in TRANSFORMS if row.rounding > Rounding.OTHER_ORDER}
     assert coarse == {"FastMathTransform", "ToMixedPrecision", "ToMixedPrecision-float16"}
     assert TRANSFORMS_BY_NAME["ConvertLayout-NHWC"].rounding is Rounding.SAME

@@ -23,49 +23,49 @@ def unstable_and_wrong() -> Ran:
     return Ran(wrong, CORRECT.outputs)
 
 
-def test_honest_lanes_give_no_findings() -> None:
+def test_correct_results_give_no_findings() -> None:
     assert verdicts({ONNXRUNTIME: CORRECT, TVM: CORRECT, TVM_C: CORRECT, TVM_ONNX: CORRECT}) == []
 
 
 @pytest.mark.parametrize("mistake", fakes.WRONG_RESULTS)
 @pytest.mark.parametrize("lane", [TVM, TVM_ONNX])
-def test_every_liar_is_caught_once(lane: LaneSpec, mistake: str) -> None:
+def test_every_wrong_result_gives_one_finding(lane: LaneSpec, mistake: str) -> None:
     wrong, kind = fakes.WRONG_RESULTS[mistake]
     assert verdicts({ONNXRUNTIME: CORRECT, lane: wrong(RIGHT)}) == [(kind, Component.TVM, lane)]
 
 
 @pytest.mark.parametrize("failure", fakes.FAILURES)
-def test_every_failure_is_caught_once(failure: str) -> None:
+def test_every_failure_gives_one_finding(failure: str) -> None:
     make, kind = fakes.FAILURES[failure]
     assert verdicts({ONNXRUNTIME: CORRECT, TVM: make(Stage.IMPORT)}) == [(kind, Component.TVM, TVM)]
 
 
-def test_every_oracle_has_its_sin() -> None:
+def test_every_oracle_has_a_violation() -> None:
     assert [oracle.__name__ for oracle in ORACLES] == list(VIOLATIONS)
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.__name__)
-def test_everybody_honest_up_to_the_largest_legal_rounding_is_left_alone(oracle: Oracle) -> None:
+def test_no_oracle_objects_to_correct_outcomes(oracle: Oracle) -> None:
     assert list(oracle(CASE, CORRECT_OUTCOMES)) == []
 
 
 @pytest.mark.parametrize("name", VIOLATIONS)
-def test_each_sin_is_caught_by_its_oracle_and_by_no_other(name: str) -> None:
+def test_each_violation_is_found_by_its_oracle_and_by_no_other(name: str) -> None:
     violation = VIOLATIONS[name]
-    seen = {oracle.__name__: list(oracle(CASE, violation.outcomes)) for oracle in ORACLES}
-    told = [(finding.kind, finding.component, finding.lane) for finding in seen[name]]
-    assert told == [(violation.kind, violation.component, violation.lane)]
-    assert {other for other, found in seen.items() if found} == {name} | ALSO_CAUGHT_BY.get(name, set())
+    findings = {oracle.__name__: list(oracle(CASE, violation.outcomes)) for oracle in ORACLES}
+    found_here = [(finding.kind, finding.component, finding.lane) for finding in findings[name]]
+    assert found_here == [(violation.kind, violation.component, violation.lane)]
+    assert {other for other, found in findings.items() if found} == {name} | ALSO_CAUGHT_BY.get(name, set())
 
 
 @pytest.mark.parametrize("name", VIOLATIONS)
-def test_each_sin_is_one_finding(name: str) -> None:
+def test_each_violation_gives_one_finding(name: str) -> None:
     violation = VIOLATIONS[name]
     (finding,) = judge_all(CASE, violation.outcomes)
     assert [finding] == list(next(o for o in ORACLES if o.__name__ == name)(CASE, violation.outcomes))
 
 
-def test_one_finding_per_lane_the_second_run_first() -> None:
+def test_a_lane_that_is_unstable_and_wrong_has_one_finding_from_the_second_run() -> None:
     assert len([f for oracle in ORACLES for f in oracle(CASE, with_lanes(RIGHT, {TVM: unstable_and_wrong()}))]) == 2
     assert verdicts({TVM: unstable_and_wrong()}) == [(Kind.UNSTABLE, Component.TVM, TVM)]
 
@@ -84,9 +84,9 @@ def test_each_lane_has_its_own_finding() -> None:
     }
 
 
-def test_an_exporter_that_lies_is_blamed_and_tvm_is_not() -> None:
-    lie = fakes.wrong_value(RIGHT)
-    assert verdicts({ONNXRUNTIME: lie, TVM_ONNX: lie}) == [(Kind.WRONG_VALUE, Component.EXPORTER, ONNXRUNTIME)]
+def test_the_exporter_and_not_tvm_is_at_fault_for_a_wrong_file() -> None:
+    wrong = fakes.wrong_value(RIGHT)
+    assert verdicts({ONNXRUNTIME: wrong, TVM_ONNX: wrong}) == [(Kind.WRONG_VALUE, Component.EXPORTER, ONNXRUNTIME)]
 
 
 @pytest.mark.parametrize("outcome", fakes.NO_VERDICT.values(), ids=list(fakes.NO_VERDICT))
@@ -95,7 +95,7 @@ def test_unsupported_and_skipped_are_never_findings(outcome: Outcome) -> None:
     assert verdicts({ONNXRUNTIME: outcome, TVM: outcome, TVM_ONNX: outcome}) == []
 
 
-def test_an_invalid_case_gives_nothing() -> None:
+def test_an_invalid_case_gives_no_findings() -> None:
     refused = fakes.raised(Stage.RUN)
     everyone = dict.fromkeys([*fakes.references(*RIGHT), TVM, TVM_ONNX, ONNXRUNTIME], refused)
     assert list(judge_all(CASE, everyone)) == []
@@ -109,11 +109,13 @@ def test_oracles_are_pure() -> None:
         assert isinstance(outcome, Ran)
         for array in (*outcome.outputs, *(outcome.again or ())):
             array.flags.writeable = False
-    first, second = (repr(list(judge_all(CASE, outcomes))) for _ in range(2))  # as text, for NaN differs from itself
+    first, second = (
+        repr(list(judge_all(CASE, outcomes))) for _ in range(2)
+    )  # as text, because NaN does not equal itself
     assert first == second
 
 
 def test_gradients_of_another_function_are_not_judged() -> None:
-    """Where the value itself is wrong: equations on results have that finding."""
+    """Where the differentiated value itself is wrong, oracles that judge results give the finding."""
     elsewhere = fakes.wrong_value(VALUE_AND_GRADIENT)
     assert list(judge_all(CASE, {**CORRECT_OUTCOMES, GRADIENT: elsewhere})) == []

@@ -1,4 +1,4 @@
-"""Lanes out of files: those that we have are taken, what no table knows is refused in one sentence."""
+"""Lanes that are read from files: known ones are accepted, unknown names are refused with one sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLAIN = TVM_LANES[0]
 
 
 @pytest.mark.parametrize("lane", dict.fromkeys((*LANES, *EVERY_ROAD, *HONEST_LANES)), ids=str)
-def test_our_own_are_taken(lane: LaneSpec) -> None:
+def test_difftvms_own_lanes_are_accepted(lane: LaneSpec) -> None:
     assert invalid_reason(lane) is None
 
 
@@ -23,7 +23,7 @@ def test_our_own_are_taken(lane: LaneSpec) -> None:
     [
         (replace(PLAIN, passes=("FoldConstant", "Nonsense")), "no pass is called 'Nonsense'"),
         (replace(PLAIN, passes=("__import__('os')",)), "no pass is called \"__import__('os')\""),
-        (replace(PLAIN, passes=("DynamicToStatic",)), "no pass is called 'DynamicToStatic'"),  # Relay's
+        (replace(PLAIN, passes=("DynamicToStatic",)), "no pass is called 'DynamicToStatic'"),  # a pass of Relay
         (replace(PLAIN, target="llvm -mcpu=x"), "no target is called 'llvm -mcpu=x'"),
         (replace(PLAIN, variant="../x"), "no lane is of the variant '../x'"),
         (replace(PLAIN, options=("rm -rf",)), "no option of TVM is called 'rm -rf'"),
@@ -31,5 +31,5 @@ def test_our_own_are_taken(lane: LaneSpec) -> None:
         (replace(PLAIN, opt_level=9), "there is no optimisation level 9"),
     ],
 )
-def test_what_no_table_knows_is_refused(lane: LaneSpec, reason: str) -> None:
+def test_a_lane_with_an_unknown_name_is_refused(lane: LaneSpec, reason: str) -> None:
     assert invalid_reason(lane) == reason

@@ -1,4 +1,4 @@
-"""Whose fault is a failure on an exported ONNX file? Only a file that another reader has confirmed blames TVM."""
+"""Decide which component is at fault for a failure on an ONNX file: TVM only where another reader confirms the file."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def tvms(lanes: Outcomes) -> list[tuple[Kind, LaneSpec]]:
     return [(finding.kind, finding.lane) for finding in found if finding.component is Component.TVM]
 
 
-# --- who confirms a file
+# --- which readers confirm a file
 
 UNCONFIRMED: dict[str, Outcomes] = {
-    "nobody": {},
+    "no reader": {},
     "onnxruntime takes no bfloat16": {ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]},
     "onnxruntime was not run": {ONNXRUNTIME: fakes.NO_VERDICT["skipped"]},
     "onnxruntime refuses it": {ONNXRUNTIME: fakes.raised(Stage.LOAD)},
@@ -71,17 +71,17 @@ def test_a_file_that_a_reader_confirms_is_confirmed(readers: str) -> None:
 
 
 @pytest.mark.parametrize("missing", [TORCH, TORCH_F64, TORCH_ENVELOPE])
-def test_where_pytorch_cannot_judge_the_interpreter_confirms_nothing(missing: LaneSpec) -> None:
+def test_without_every_reference_the_interpreter_confirms_nothing(missing: LaneSpec) -> None:
     outcomes = {**fakes.references(*RIGHT), ONNX_REFERENCE: CORRECT}
     del outcomes[missing]
     assert confirmed_files(outcomes) == frozenset()
 
 
-# --- whom it blames
+# --- the component at fault
 
 
 @pytest.mark.parametrize("readers", UNCONFIRMED)
-def test_no_failure_on_an_unconfirmed_file_is_tvms(readers: str) -> None:
+def test_tvm_is_not_at_fault_for_any_failure_on_an_unconfirmed_file(readers: str) -> None:
     stages = (Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD, Stage.RUN)
     failures = [(name, stage, make(stage)) for name, (make, _) in fakes.FAILURES.items() for stage in stages]
     blamed = [(name, stage, tvms({**UNCONFIRMED[readers], TVM_ONNX: outcome})) for name, stage, outcome in failures]
@@ -89,7 +89,7 @@ def test_no_failure_on_an_unconfirmed_file_is_tvms(readers: str) -> None:
 
 
 @pytest.mark.parametrize("readers", CONFIRMED)
-def test_every_failure_on_a_confirmed_file_is_tvms(readers: str) -> None:
+def test_tvm_is_at_fault_for_every_failure_on_a_confirmed_file(readers: str) -> None:
     failures = fakes.FAILURES.items()
     found = {name: tvms({**CONFIRMED[readers], TVM_ONNX: make(Stage.IMPORT)}) for name, (make, _) in failures}
     assert found == {name: [(kind, TVM_ONNX)] for name, (_, kind) in failures}
@@ -105,37 +105,37 @@ SIDE_EFFECTS: dict[str, tuple[Outcome, Kind]] = {
 
 
 @pytest.mark.parametrize("effect", SIDE_EFFECTS)
-def test_what_every_other_oracle_sees_needs_a_confirmed_file_too(effect: str) -> None:
+def test_findings_of_every_other_oracle_need_a_confirmed_file_too(effect: str) -> None:
     outcome, kind = SIDE_EFFECTS[effect]
     assert tvms({ONNXRUNTIME: fakes.NO_VERDICT["unsupported"], TVM_ONNX: outcome}) == []
     assert tvms({ONNX_REFERENCE: CORRECT, TVM_ONNX: outcome}) == [(kind, TVM_ONNX)]
 
 
 @FAILURES
-def test_lanes_that_read_no_file_need_no_reader(failure: str) -> None:
+def test_lanes_that_read_no_file_need_no_confirmation(failure: str) -> None:
     make, kind = fakes.FAILURES[failure]
     assert tvms({TVM: make(Stage.IMPORT), ONNXRUNTIME: fakes.raised(Stage.LOAD)}) == [(kind, TVM)]
 
 
-def test_the_exporter_and_onnxruntime_are_blamed_as_before() -> None:
+def test_the_exporter_is_at_fault_for_a_file_that_no_reader_loads() -> None:
     found = judge_all(
         CASE, with_lanes(RIGHT, {ONNXRUNTIME: fakes.raised(Stage.LOAD), TVM_ONNX: fakes.rejected(Stage.IMPORT)})
     )
     assert [(f.kind, f.component, f.lane) for f in found] == [(Kind.REJECTED, Component.EXPORTER, ONNXRUNTIME)]
 
 
-# --- results that another reader gives as well
+# --- wrong results that another reader gives too
 
 
 @pytest.mark.parametrize("mistake", WRONG_RESULTS)
-def test_a_result_that_another_reader_gives_too_is_not_tvms_fault(mistake: str) -> None:
-    """Such as a file that computes in float16, which onnxruntime reads in float32."""
+def test_tvm_is_not_at_fault_for_a_result_that_another_reader_gives_too(mistake: str) -> None:
+    """An example is a file in float16, which onnxruntime computes in float32."""
     wrong, _ = WRONG_RESULTS[mistake]
     assert tvms({ONNXRUNTIME: CORRECT, ONNX_REFERENCE: wrong(RIGHT), TVM_ONNX: wrong(RIGHT)}) == []
 
 
 @pytest.mark.parametrize("mistake", WRONG_RESULTS)
-def test_a_result_that_no_other_reader_gives_is_tvms_fault(mistake: str) -> None:
+def test_tvm_is_at_fault_for_a_result_that_no_other_reader_gives(mistake: str) -> None:
     wrong, kind = WRONG_RESULTS[mistake]
     other = fakes.wrong_shape if kind is not Kind.WRONG_SHAPE else fakes.wrong_dtype
     for reference in (CORRECT, other(RIGHT), fakes.raised(Stage.RUN)):
@@ -145,15 +145,15 @@ def test_a_result_that_no_other_reader_gives_is_tvms_fault(mistake: str) -> None
 @pytest.mark.parametrize(
     ("reference", "shared"),
     [
-        (1.5, True),  # the same
+        (1.5, True),  # the same number
         (1.3, True),  # more than half of the way
         (1.7, True),
-        (1.2, False),  # off to the same side, and nearer to PyTorch than to TVM
+        (1.2, False),  # less than half of the way
         (0.5, False),  # off to the other side
         (np.nan, False),
     ],
 )
-def test_a_reader_excuses_a_number_where_it_is_at_least_half_as_far_off(reference: float, shared: bool) -> None:
+def test_a_reader_excuses_a_wrong_number_where_it_is_at_least_half_as_far_off(reference: float, shared: bool) -> None:
     outcomes = with_lanes(
         HALF,
         {
@@ -166,7 +166,7 @@ def test_a_reader_excuses_a_number_where_it_is_at_least_half_as_far_off(referenc
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-def test_what_is_no_number_is_excused_by_the_same_alone(number: float) -> None:
+def test_a_reader_excuses_nan_and_infinity_only_where_it_gives_the_same(number: float) -> None:
     for given in (np.nan, np.inf, -np.inf, 7.0):
         outcomes = with_lanes(
             HALF,
@@ -180,33 +180,36 @@ def test_what_is_no_number_is_excused_by_the_same_alone(number: float) -> None:
         assert [f.lane for f in judge_all(CASE, outcomes)] == ([] if same else [TVM_ONNX])
 
 
-def test_an_unstable_result_is_tvms_whatever_readers_give() -> None:
+def test_tvm_is_at_fault_for_an_unstable_result_even_where_a_reader_is_unstable() -> None:
     lanes = {ONNXRUNTIME: CORRECT, ONNX_REFERENCE: fakes.unstable(RIGHT), TVM_ONNX: fakes.unstable(RIGHT)}
     assert tvms(lanes) == [(Kind.UNSTABLE, TVM_ONNX)]
 
 
-# --- when the other readers are asked
+# --- when the other readers run
 
 
 @pytest.mark.parametrize(
-    ("lanes", "doubt"),
+    ("lanes", "needed"),
     [
-        ({TVM_ONNX: CORRECT, ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]}, False),  # TVM does not object
+        ({TVM_ONNX: CORRECT, ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]}, False),  # nothing is wrong
         ({TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]}, True),
         ({TVM_ONNX: fakes.segfault(Stage.RUN), ONNXRUNTIME: fakes.raised(Stage.LOAD)}, True),
         ({TVM_ONNX: fakes.rejected(Stage.IMPORT)}, True),
         ({TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNXRUNTIME: CORRECT}, False),  # onnxruntime has run it
         ({TVM_ONNX: WRONG, ONNXRUNTIME: CORRECT}, True),  # does another reader give the same?
         ({TVM_ONNX: fakes.raised(Stage.EXPORT), ONNXRUNTIME: fakes.raised(Stage.EXPORT)}, False),  # there is no file
-        ({TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNX_REFERENCE: fakes.raised(Stage.LOAD)}, False),  # asked already
+        (
+            {TVM_ONNX: fakes.rejected(Stage.IMPORT), ONNX_REFERENCE: fakes.raised(Stage.LOAD)},
+            False,
+        ),  # the interpreter has run already
         ({TVM: fakes.rejected(Stage.IMPORT)}, False),
     ],
 )
-def test_readers_are_asked_where_tvm_would_be_blamed_and_nobody_has_confirmed(lanes: Outcomes, doubt: bool) -> None:
-    assert unconfirmed_files(CASE, with_lanes(RIGHT, lanes)) == ((TVM_ONNX,) if doubt else ())
+def test_other_readers_run_where_tvm_would_be_blamed_for_an_unconfirmed_file(lanes: Outcomes, needed: bool) -> None:
+    assert unconfirmed_files(CASE, with_lanes(RIGHT, lanes)) == ((TVM_ONNX,) if needed else ())
 
 
-def test_readers_and_what_they_are_judged_by_come_in_a_second_run() -> None:
+def test_other_readers_and_their_references_run_in_a_second_run() -> None:
     first: dict[LaneSpec, Outcome] = {
         TORCH: fakes.references(*RIGHT)[TORCH],
         ONNXRUNTIME: fakes.NO_VERDICT["unsupported"],
@@ -224,8 +227,8 @@ def test_readers_and_what_they_are_judged_by_come_in_a_second_run() -> None:
     assert [(f.kind, f.component) for f in judge_all(CASE, result.outcomes)] == [(Kind.REJECTED, Component.TVM)]
 
 
-def test_the_verdict_does_not_hang_on_what_onnxruntime_takes() -> None:
-    """Reduction takes away an output of bfloat16: onnxruntime then reads the file, and the finding stays."""
+def test_a_finding_does_not_depend_on_the_dtypes_that_onnxruntime_supports() -> None:
+    """When reduction removes an output of bfloat16, onnxruntime can read the file; the finding must stay."""
     before = {ONNXRUNTIME: fakes.NO_VERDICT["unsupported"], ONNX_REFERENCE: CORRECT}
     failure = {TVM_ONNX: fakes.internal_error(Stage.COMPILE)}
     found = [(Kind.INTERNAL_ERROR, TVM_ONNX)]

@@ -1,4 +1,4 @@
-"""Equations between lanes: bit for bit with the sibling, as right as the sibling, autograd, and the vote."""
+"""Oracles that compare lanes with each other: with the plain sibling, with autograd, with all other lanes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from fakes import CASE, TORCH, TORCH_F64, TVM, TVM_C, TVM_ONNX
 from violations import (
     AGAIN,
     CORRECT_OUTCOMES,
+    CORRECT_RUN,
     FOLDED,
     GRADIENT,
     JSON,
     LIBRARY,
     LIFTED,
-    SAME,
     SCRIPT,
     SYMBOLIC,
     ZERO,
-    nudged,
+    shifted,
 )
 
 from oracles.agreement import agreement, odd_one_out
@@ -53,14 +53,14 @@ def changed(lane: LaneSpec, outcome: Outcome, **more: Outcome) -> dict[LaneSpec,
     return {**CORRECT_OUTCOMES, lane: outcome}
 
 
-# --- bit for bit
+# --- identical to the sibling
 
 
 @EACH_BIT
-def test_one_bit_is_enough(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
-    other = violations.one_bit(SAME)
-    one, two = float(SAME.outputs[0][0, 0]), float(other.outputs[0][0, 0])
-    told = Mismatch(
+def test_a_difference_of_one_bit_is_found(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
+    other = violations.one_bit_off(CORRECT_RUN)
+    one, two = float(CORRECT_RUN.outputs[0][0, 0]), float(other.outputs[0][0, 0])
+    evidence = Mismatch(
         0,
         "relax-export-llvm's result",
         "1 of 4 elements differ",
@@ -71,19 +71,19 @@ def test_one_bit_is_enough(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
         by=adds,
     )
     kind = Kind.NONDETERMINISTIC if lane is AGAIN else Kind.WRONG_VALUE
-    assert list(oracle(CASE, changed(lane, other))) == [Finding(kind, Component.TVM, lane, Stage.RUN, told)]
+    assert list(oracle(CASE, changed(lane, other))) == [Finding(kind, Component.TVM, lane, Stage.RUN, evidence)]
 
 
 @EACH_BIT
 @pytest.mark.parametrize(
     ("outputs", "kind"),
     [
-        (SAME.outputs[:1], Kind.WRONG_ARITY),
-        ((SAME.outputs[0][None], SAME.outputs[1]), Kind.WRONG_SHAPE),
-        ((SAME.outputs[0].astype(np.float64), SAME.outputs[1]), Kind.WRONG_DTYPE),
+        (CORRECT_RUN.outputs[:1], Kind.WRONG_ARITY),
+        ((CORRECT_RUN.outputs[0][None], CORRECT_RUN.outputs[1]), Kind.WRONG_SHAPE),
+        ((CORRECT_RUN.outputs[0].astype(np.float64), CORRECT_RUN.outputs[1]), Kind.WRONG_DTYPE),
     ],
 )
-def test_another_type_is_another_result(
+def test_another_number_shape_or_dtype_of_outputs_is_found(
     oracle: Oracle, lane: LaneSpec, adds: str, outputs: tuple[np.ndarray, ...], kind: Kind
 ) -> None:
     (finding,) = oracle(CASE, changed(lane, Ran(outputs)))
@@ -91,30 +91,30 @@ def test_another_type_is_another_result(
 
 
 @EACH_BIT
-def test_zeros_and_nans_of_other_bits_are_the_same(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
+def test_the_sign_of_zero_and_the_payload_of_nan_do_not_count(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
     lanes = {TVM: Ran((np.array([0.0, np.nan]),)), lane: Ran((np.array([-0.0, -np.nan]),))}
     assert list(oracle(CASE, lanes)) == []
 
 
 @EACH_BIT
-def test_it_needs_no_references_but_a_sibling(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
-    assert len(list(oracle(CASE, {TVM: SAME, lane: violations.one_bit(SAME)}))) == 1
-    assert list(oracle(CASE, {TVM_C: SAME, lane: violations.one_bit(SAME)})) == []
-    assert list(oracle(CASE, {TVM: fakes.segfault(Stage.RUN), lane: violations.one_bit(SAME)})) == []
-    assert list(oracle(CASE, {TVM: SAME, lane: fakes.raised(Stage.LOAD)})) == []
+def test_a_sibling_is_needed_and_references_are_not(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
+    assert len(list(oracle(CASE, {TVM: CORRECT_RUN, lane: violations.one_bit_off(CORRECT_RUN)}))) == 1
+    assert list(oracle(CASE, {TVM_C: CORRECT_RUN, lane: violations.one_bit_off(CORRECT_RUN)})) == []
+    assert list(oracle(CASE, {TVM: fakes.segfault(Stage.RUN), lane: violations.one_bit_off(CORRECT_RUN)})) == []
+    assert list(oracle(CASE, {TVM: CORRECT_RUN, lane: fakes.raised(Stage.LOAD)})) == []
 
 
 @EACH_BIT
-def test_beside_a_wrong_sibling_nothing_is_said(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
-    assert list(oracle(CASE, {**changed(lane, violations.one_bit(SAME)), TVM: violations.WRONG})) == []
+def test_a_lane_with_a_wrong_sibling_is_not_judged(oracle: Oracle, lane: LaneSpec, adds: str) -> None:
+    assert list(oracle(CASE, {**changed(lane, violations.one_bit_off(CORRECT_RUN)), TVM: violations.WRONG})) == []
 
 
-# --- as right as the sibling
+# --- wrong where the sibling is right
 
 
 @EACH_PROGRAM
 @pytest.mark.parametrize("mistake", [name for name in fakes.WRONG_RESULTS if name != "unstable"])
-def test_what_the_lane_adds_is_named(oracle: Oracle, lane: LaneSpec, adds: str, mistake: str) -> None:
+def test_the_evidence_names_what_the_lane_adds(oracle: Oracle, lane: LaneSpec, adds: str, mistake: str) -> None:
     wrong, kind = fakes.WRONG_RESULTS[mistake]
     (finding,) = oracle(CASE, changed(lane, wrong(violations.RIGHT)))
     assert (finding.kind, finding.lane) == (kind, lane)
@@ -124,13 +124,13 @@ def test_what_the_lane_adds_is_named(oracle: Oracle, lane: LaneSpec, adds: str, 
 
 @EACH_PROGRAM
 @pytest.mark.parametrize("factor", [-0.99, 0.0, 0.99])
-def test_any_legal_rounding_is_forgiven(oracle: Oracle, lane: LaneSpec, adds: str, factor: float) -> None:
+def test_any_result_within_the_tolerance_is_accepted(oracle: Oracle, lane: LaneSpec, adds: str, factor: float) -> None:
     rounded = Ran(tuple(fakes.within(right, factor) for right in violations.RIGHT))
     assert list(oracle(CASE, changed(lane, rounded))) == []
 
 
 @EACH_PROGRAM
-def test_wrong_beside_a_wrong_sibling_or_without_pytorch_is_left_to_others(
+def test_a_wrong_lane_is_not_judged_without_a_right_sibling_and_every_reference(
     oracle: Oracle, lane: LaneSpec, adds: str
 ) -> None:
     lanes = changed(lane, violations.WRONG)
@@ -142,7 +142,7 @@ def test_wrong_beside_a_wrong_sibling_or_without_pytorch_is_left_to_others(
 # --- gradients
 
 
-def test_a_wrong_gradient_is_held_against_autograd() -> None:
+def test_a_wrong_gradient_is_found_by_comparison_with_autograd() -> None:
     slopes = fakes.correct(violations.VALUE_AND_GRADIENT).outputs
     wrong = (*slopes[:-1], slopes[-1] + 10)
     (finding,) = gradient_equals_autograd(CASE, changed(GRADIENT, Ran(wrong)))
@@ -157,19 +157,19 @@ def test_gradients_without_their_references_are_not_judged() -> None:
         assert list(gradient_equals_autograd(CASE, {**lanes, reference: fakes.raised(Stage.RUN)})) == []
 
 
-# --- the vote
+# --- lanes compared with all others
 
 
 def votes(*runs: Ran) -> dict[LaneSpec, Outcome]:
     lanes = (TVM, TVM_C, ZERO, FOLDED)
-    return {TORCH: fakes.raised(Stage.RUN) if not runs else SAME, **dict(zip(lanes, runs, strict=False))}
+    return {TORCH: fakes.raised(Stage.RUN) if not runs else CORRECT_RUN, **dict(zip(lanes, runs, strict=False))}
 
 
-FAR = nudged(SAME, 0.5)
+FAR = shifted(CORRECT_RUN, 0.5)
 
 
-def test_who_stands_alone_is_named() -> None:
-    (finding,) = agreement(CASE, votes(SAME, FAR, SAME))
+def test_the_one_lane_that_differs_is_found() -> None:
+    (finding,) = agreement(CASE, votes(CORRECT_RUN, FAR, CORRECT_RUN))
     assert (finding.kind, finding.lane, finding.component) == (Kind.WRONG_VALUE, TVM_C, Component.TVM)
     assert isinstance(finding.evidence, Mismatch)
     assert (finding.evidence.against, finding.evidence.wrong) == ("the other lanes", 4)
@@ -178,34 +178,34 @@ def test_who_stands_alone_is_named() -> None:
 @pytest.mark.parametrize(
     "runs",
     [
-        (SAME, FAR),
-        (SAME, FAR, SAME, FAR),
-        (SAME, FAR, nudged(SAME, -0.5)),
-        (SAME, SAME, SAME),
-        (SAME, nudged(SAME, 0.99 * 2.0**-11), nudged(SAME, -0.0)),
+        (CORRECT_RUN, FAR),
+        (CORRECT_RUN, FAR, CORRECT_RUN, FAR),
+        (CORRECT_RUN, FAR, shifted(CORRECT_RUN, -0.5)),
+        (CORRECT_RUN, CORRECT_RUN, CORRECT_RUN),
+        (CORRECT_RUN, shifted(CORRECT_RUN, 0.99 * 2.0**-11), shifted(CORRECT_RUN, -0.0)),
     ],
-    ids=["two", "a draw", "everybody another", "all", "half the digits"],
+    ids=["only two", "two against two", "three different", "all equal", "half of the digits"],
 )
-def test_without_a_clear_vote_nobody_is(runs: tuple[Ran, ...]) -> None:
+def test_without_one_odd_lane_there_is_no_finding(runs: tuple[Ran, ...]) -> None:
     assert list(agreement(CASE, votes(*runs))) == []
 
 
-def test_where_pytorch_can_judge_nobody_votes() -> None:
+def test_lanes_are_not_compared_with_each_other_where_there_is_a_reference() -> None:
     lanes = {**CORRECT_OUTCOMES, TVM_C: FAR}
     assert list(agreement(CASE, lanes)) == []
 
 
-def test_an_invalid_case_is_not_voted_on() -> None:
-    assert list(agreement(CASE, {**votes(SAME, FAR, SAME), TORCH: fakes.raised(Stage.RUN)})) == []
+def test_lanes_are_not_compared_with_each_other_on_an_invalid_case() -> None:
+    assert list(agreement(CASE, {**votes(CORRECT_RUN, FAR, CORRECT_RUN), TORCH: fakes.raised(Stage.RUN)})) == []
 
 
-def test_only_lanes_of_one_importer_vote_together() -> None:
-    lanes = {TORCH: SAME, TVM: SAME, TVM_ONNX: FAR, ZERO: SAME}
+def test_only_lanes_of_one_importer_are_compared_with_each_other() -> None:
+    lanes = {TORCH: CORRECT_RUN, TVM: CORRECT_RUN, TVM_ONNX: FAR, ZERO: CORRECT_RUN}
     assert list(agreement(CASE, lanes)) == []
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-def test_half_of_the_digits_of_each_dtype(dtype: str) -> None:
+def test_floats_may_differ_in_half_of_their_digits(dtype: str) -> None:
     one = fakes.expect([4.0, 1.0], dtype=dtype).eager
     half = {"float16": 2.0**-4, "bfloat16": 2.0**-4, "float32": 2.0**-11, "float64": 2.0**-26}[dtype]
     near, far = (np.asarray(one + np.asarray(4 * part * half).astype(one.dtype)) for part in (0.75, 2.0))
@@ -221,6 +221,6 @@ def test_integers_are_exact(odd: list[int], caught: bool) -> None:
     assert (odd_one_out(group) is not None) is caught
 
 
-def test_honest_and_empty() -> None:
+def test_equal_empty_outputs_agree() -> None:
     empty = Ran((np.zeros((0, 2)),))
     assert list(agreement(CASE, votes(empty, empty, empty))) == []

@@ -1,4 +1,4 @@
-"""Lanes in Relay, for oracles: what they are held against, and how they may round."""
+"""Relay lanes: the lanes with which they are compared, and how they may round."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ NAMED = {lane.name: lane for lane in RELAY_LANES}
 RELAY = Toolchain("relay", "/opt/python", kind=Kind.RELAY)
 
 
-def test_these_are_the_lanes() -> None:
+def test_which_relay_lanes_there_are() -> None:
     assert list(NAMED) == [
         "relay-torch-O2",
         "relay-onnx-O2",
         "relay-torch-library",
         "relay-onnx-library",
-        *(f"relay-{road}-O{level}" for road in ("torch", "onnx") for level in (0, 1, 3, 4)),
+        *(f"relay-{importer}-O{level}" for importer in ("torch", "onnx") for level in (0, 1, 3, 4)),
         "relay-torch-vm",
         "relay-onnx-vm",
         "relay-onnx-dynamic-to-static",
@@ -39,12 +39,12 @@ def test_these_are_the_lanes() -> None:
 
 
 @pytest.mark.parametrize("lane", RELAY_LANES, ids=str)
-def test_each_is_held_against_the_plain_road_of_its_importer(lane: LaneSpec) -> None:
+def test_the_sibling_of_a_relay_lane_is_the_plain_lane_of_its_importer(lane: LaneSpec) -> None:
     plain = TRACE if lane.importer is Importer.TRACE else ONNX
     assert sibling(lane, (*EVERY_ROAD, TORCH)) == (None if lane == plain else plain)
 
 
-def test_what_each_adds() -> None:
+def test_what_each_relay_lane_adds() -> None:
     assert {name: describe_additions(lane) for name, lane in NAMED.items() if "O" not in name.rpartition("-")[2]} == {
         "relay-torch-library": "library",
         "relay-onnx-library": "library",
@@ -57,8 +57,8 @@ def test_what_each_adds() -> None:
     assert (default_executor(TRACE), default_executor(TVM_LANES[0])) == (Execution.GRAPH, Execution.BYTECODE)
 
 
-def test_how_they_may_round() -> None:
-    """SimplifyInference runs at all levels, FastMath at 4."""
+def test_how_relay_lanes_may_round() -> None:
+    """SimplifyInference runs at all levels, FastMath at level 4."""
     levels = [rounding_in(NAMED[f"relay-torch-O{level}"]) for level in range(5)]
     assert levels == [Rounding.OTHER_ORDER] * 4 + [Rounding.FAST_MATH]
     relax = TVM_LANES[0]
@@ -66,7 +66,7 @@ def test_how_they_may_round() -> None:
     assert rounding_in(replace(relax, passes=("ToMixedPrecision",))) is Rounding.HALF
 
 
-def test_where_they_run() -> None:
+def test_relay_lanes_run_in_relay_toolchains_only() -> None:
     assert [language_of(lane) for lane in (TRACE, TVM_LANES[0], TORCH)] == [Kind.RELAY, Kind.RELAX, None]
     assert [runs_in(TRACE, where) for where in (HOST, RELAY)] == [False, True]
     mine = replace(RELAY, name="mine")
@@ -74,12 +74,12 @@ def test_where_they_run() -> None:
     assert both == (TVM_LANES[0], replace(TRACE, toolchain="mine"))
 
 
-def test_globs_find_them_and_the_default_does_not() -> None:
+def test_relay_lanes_are_selected_by_their_names_and_not_by_default() -> None:
     assert select("relay-*") == RELAY_LANES
     assert select("*") == TVM_LANES
 
 
-def test_a_relay_lane_is_judged_by_the_hosts_references_and_relays_roads() -> None:
+def test_a_relay_lane_runs_with_the_hosts_references_and_with_relays_routes() -> None:
     assert [lane.name for lane in needed(ONNX)] == ["torch", "torch-f64", "torch-envelope", "onnxruntime-opset17"]
     assert {lane.toolchain for lane in needed(ONNX)} == {"host"}
     there = replace(NAMED["relay-torch-library"], toolchain="mine")

@@ -21,7 +21,7 @@ def judged(first: Array, second: Array) -> list[Finding]:
 @pytest.mark.parametrize(
     ("lane", "component"), [(TVM, Component.TVM), (TVM_ONNX, Component.TVM), (ONNXRUNTIME, Component.ONNXRUNTIME)]
 )
-def test_a_lane_whose_second_run_differs_is_caught(lane: LaneSpec, component: Component) -> None:
+def test_a_lane_whose_second_run_differs_is_found(lane: LaneSpec, component: Component) -> None:
     run = fakes.unstable(RIGHT)
     one, other = (float(outputs[0][1, 1]) for outputs in (run.outputs, run.again or ()))
     evidence = Mismatch(
@@ -38,13 +38,13 @@ def test_a_lane_whose_second_run_differs_is_caught(lane: LaneSpec, component: Co
     ]
 
 
-def test_it_needs_no_references_and_judges_each_lane() -> None:
+def test_each_lane_is_judged_without_references() -> None:
     found = list(second_run(CASE, {TVM: fakes.unstable(RIGHT), TVM_ONNX: fakes.correct(RIGHT)}))
     assert [finding.lane for finding in found] == [TVM]
 
 
 @pytest.mark.parametrize("mistake", [name for name in fakes.WRONG_RESULTS if name != "unstable"])
-def test_a_lane_that_lies_twice_alike_is_stable(mistake: str) -> None:
+def test_a_result_that_is_wrong_in_both_runs_is_stable(mistake: str) -> None:
     assert list(second_run(CASE, {TVM: fakes.WRONG_RESULTS[mistake][0](RIGHT)})) == []
 
 
@@ -52,11 +52,11 @@ def test_a_lane_that_lies_twice_alike_is_stable(mistake: str) -> None:
     "outcome",
     [Ran((np.zeros(2),)), *fakes.NO_VERDICT.values(), fakes.raised(Stage.RUN), fakes.segfault(Stage.RUN)],
 )
-def test_without_a_second_run_there_is_no_verdict(outcome: Outcome) -> None:
+def test_without_a_second_run_there_is_no_finding(outcome: Outcome) -> None:
     assert list(second_run(CASE, {TVM: outcome})) == []
 
 
-def test_one_finding_for_a_lane_at_its_first_unstable_output() -> None:
+def test_the_evidence_is_the_first_unstable_output() -> None:
     first = (np.zeros(2), np.zeros(3), np.zeros(3))
     second = (np.zeros(2), np.ones(3), np.ones(3))
     (finding,) = second_run(CASE, {TVM: Ran(first, second)})
@@ -73,23 +73,23 @@ def test_the_sign_of_zero_does_not_count() -> None:
 
 
 @pytest.mark.parametrize("second", [np.zeros(3, np.float32), np.zeros((1, 2), np.float32), np.zeros(2, np.int32)])
-def test_another_shape_or_dtype_is_another_result(second: Array) -> None:
+def test_another_shape_or_dtype_in_the_second_run_is_found(second: Array) -> None:
     assert [finding.kind for finding in judged(np.zeros(2, np.float32), second)] == [Kind.UNSTABLE]
 
 
-def test_0d_and_empty() -> None:
+def test_0d_and_empty_outputs_are_compared() -> None:
     assert judged(np.array(1.0), np.array(1.0)) == []
     assert judged(np.zeros((0, 2)), np.zeros((0, 2))) == []
     assert len(judged(np.array(1), np.array(2))) == 1
 
 
-def test_a_lost_output_is_another_result() -> None:
+def test_a_missing_output_in_the_second_run_is_found() -> None:
     (finding,) = second_run(CASE, {TVM: Ran((np.zeros(2), np.zeros(2)), (np.zeros(2),))})
     assert finding.kind is Kind.UNSTABLE
 
 
 @pytest.mark.parametrize(("first", "second"), [([0.0, 1.0], [-0.0, 2.0]), ([np.nan, 1.0], [np.nan, 2.0])])
-def test_the_count_is_of_elements_that_differ(first: list[float], second: list[float]) -> None:
+def test_only_elements_that_differ_are_counted(first: list[float], second: list[float]) -> None:
     (finding,) = judged(np.array(first), np.array(second))
     assert isinstance(finding.evidence, Mismatch)
     assert finding.evidence.actual == "1 of 2 elements differ"

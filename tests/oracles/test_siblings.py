@@ -49,7 +49,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("lane", [*BESIDE, *OTHERS], ids=str)
-def test_the_sibling_is_the_plain_lane_of_the_same_road(lane: LaneSpec) -> None:
+def test_the_sibling_is_the_plain_lane_of_the_same_route(lane: LaneSpec) -> None:
     lanes = [TORCH, ONNXRUNTIME, lane, TVM_ONNX, TVM_C, MUTANTS, TVM]
     assert sibling(lane, lanes) == TVM
     assert sibling(replace(lane, target="c", opt_level=1), lanes) == TVM_C
@@ -61,25 +61,25 @@ def test_the_sibling_is_the_plain_lane_of_the_same_road(lane: LaneSpec) -> None:
     [TVM, TVM_C, TVM_ONNX, ONNXRUNTIME, TORCH, GRADIENT, MUTANTS, replace(TVM, name="x")],
     ids=str,
 )
-def test_plain_lanes_and_those_that_do_another_thing_have_none(lane: LaneSpec) -> None:
+def test_plain_lanes_and_lanes_of_other_programs_have_no_sibling(lane: LaneSpec) -> None:
     assert sibling(lane, [TVM, TVM_C, TVM_ONNX, lane]) is None
 
 
-def test_each_sampled_lane_finds_its_sibling_among_the_real_ones() -> None:
+def test_which_siblings_the_sampled_lanes_have() -> None:
     lanes = [lane for lane in SAMPLED_LANES if lane.variant == "relax"]
     found = {
         lane.importer: {sibling(other, TVM_LANES) for other in lanes if other.importer is lane.importer}
         for lane in lanes
     }
-    # none has the plain one, with its argument checks, and the only ones of their families
+    # no sibling: the plain lane itself, with its argument checks, and the only lanes of their target families
     assert found.pop(Importer.EXPORT) == {TVM_LANES[0], TVM_LANES[2], None}
     assert found.pop(Importer.ONNX) == {TVM_LANES[1], None}  # a file of another opset is another program
     assert set(map(frozenset, found.values())) == {frozenset({None})}
 
 
-def test_what_a_lane_adds_is_told_by_its_fields() -> None:
-    told = [describe_additions(lane) for lane in (*BESIDE, *OTHERS[:2], TVM)]
-    assert told == [
+def test_the_fields_of_a_lane_decide_what_it_adds() -> None:
+    texts = [describe_additions(lane) for lane in (*BESIDE, *OTHERS[:2], TVM)]
+    assert texts == [
         "pipeline zero",
         "FoldConstant, FuseOps",
         "ScriptRoundTrip",
@@ -94,20 +94,20 @@ def test_what_a_lane_adds_is_told_by_its_fields() -> None:
     ]
 
 
-def test_only_lanes_that_make_another_program_may_round_otherwise() -> None:
+def test_which_lanes_change_the_program() -> None:
     assert [changes_program(lane) for lane in BESIDE] == [True, True, False, False, False, False, True, True]
     assert all(map(changes_program, OTHERS[:2]))
 
 
-def test_a_sibling_that_is_wrong_itself_proves_nothing() -> None:
-    everybody = CORRECT_OUTCOMES
-    assert next(pairs_with_siblings(everybody, lambda lane: lane == LIBRARY))[1] == (TVM, everybody[TVM])
+def test_a_lane_is_not_paired_with_a_wrong_sibling() -> None:
+    outcomes = CORRECT_OUTCOMES
+    assert next(pairs_with_siblings(outcomes, lambda lane: lane == LIBRARY))[1] == (TVM, outcomes[TVM])
     for outcome in (WRONG, Ran(WRONG.outputs[:1])):
-        assert list(pairs_with_siblings({**everybody, TVM: outcome}, lambda lane: True)) == []
+        assert list(pairs_with_siblings({**outcomes, TVM: outcome}, lambda lane: True)) == []
 
 
-def test_wrong_as_the_sibling_is_wrong_is_one_bug() -> None:
-    """Both are held against PyTorch then: one coarse signature."""
+def test_a_lane_and_its_sibling_that_are_both_wrong_have_one_signature() -> None:
+    """Both are compared with PyTorch, so both have the same coarse signature."""
     lanes = {
         **CORRECT_OUTCOMES,
         **dict.fromkeys((TVM, ZERO, LIBRARY, AGAIN), WRONG),
@@ -117,7 +117,7 @@ def test_wrong_as_the_sibling_is_wrong_is_one_bug() -> None:
     assert set(found.values()) == {Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN)}
 
 
-def test_wrong_beside_a_right_sibling_is_another_bug_that_names_what_it_adds() -> None:
+def test_a_lane_that_is_wrong_beside_a_right_sibling_has_a_signature_of_its_own() -> None:
     lanes = {**CORRECT_OUTCOMES, **dict.fromkeys((ZERO, LIFTED), WRONG)}
     found = list(judge_all(CASE, lanes))
     assert {signature_of(finding).against for finding in found} == {"its plain sibling"}
@@ -131,13 +131,13 @@ def test_wrong_beside_a_right_sibling_is_another_bug_that_names_what_it_adds() -
         assert finding.evidence.worst.truth is not None
 
 
-def test_without_pytorchs_truth_only_what_must_be_identical_is_compared() -> None:
+def test_without_the_truth_only_results_that_must_be_identical_are_compared() -> None:
     lanes = {**VIOLATIONS["round_trips"].outcomes, ZERO: WRONG}
     del lanes[TORCH_F64]
     assert [finding.lane for finding in judge_all(CASE, lanes)] == [SCRIPT]
 
 
-def test_a_lane_is_run_with_what_it_is_judged_by() -> None:
+def test_a_lane_runs_together_with_the_lanes_it_is_compared_with() -> None:
     library = next(lane for lane in SAMPLED_LANES if lane.as_library)
     plain = TVM_LANES[0]
     assert judged_by(library)[-2:] == (plain, library)

@@ -1,4 +1,4 @@
-"""The numeric equation, by hand: |lane - truth| > C x (envelope + |eager - truth| + ULPS ulps of the truth)."""
+"""The equation by which numbers are compared (`oracles.tolerance`), with numbers that can be checked by hand."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ def wrong(actual: object, right: Expected) -> int:
 
 
 @FLOATS
-def test_equation(dtype: str) -> None:
+def test_the_terms_of_the_equation(dtype: str) -> None:
     right = expect([2.0, -4.0], truth=[2.5, -4.0], envelope=[0.25, 1.0], dtype=dtype)
     assert uncertainty(right).tolist() == [0.25 + 0.5 + ULPS * EPS[dtype] * 2.5, 1.0 + ULPS * EPS[dtype] * 4.0]
     assert tolerance(right).tolist() == [C * number for number in uncertainty(right)]
 
 
-def test_integers_and_booleans_have_none() -> None:
+def test_integers_and_booleans_have_no_tolerance() -> None:
     assert tolerance(expect([7, -3], envelope=1.0, dtype="int64")).tolist() == [0.0, 0.0]
     assert tolerance(expect([True], envelope=1.0, dtype="bool")).tolist() == [0.0]
 
 
 @FLOATS
-def test_zero_and_denormal_numbers_have_units_of_the_smallest_normal_number(dtype: str) -> None:
+def test_zero_and_denormal_numbers_have_the_unit_of_the_smallest_normal_number(dtype: str) -> None:
     for number in (0.0, TINY[dtype] / 2):
         least = max(ULPS * EPS[dtype] * TINY[dtype], float(ml_dtypes.finfo(dtype).smallest_subnormal))
         assert tolerance(expect([number], dtype=dtype)).tolist() == [C * least]
 
 
-def test_infinite_where_pytorch_overflowed() -> None:
+def test_the_tolerance_is_infinite_where_pytorch_overflowed() -> None:
     assert tolerance(expect([INF, 1.0], truth=[1e39, 1.0]))[0] == INF
     assert tolerance(expect([INF, 1.0], truth=[7e4, 1.0], dtype="float16"))[0] == INF
     assert tolerance(expect([INF, 1.0], truth=[1e39, 1.0], dtype="bfloat16"))[0] == INF
 
 
-def test_each_term_alone_is_enough() -> None:
+def test_each_term_of_the_equation_alone_allows_a_difference() -> None:
     ulp = EPS["float32"]
     assert wrong([1.0 + 0.99 * C * 0.5], expect([1.0], envelope=0.5)) == 0
     assert wrong([1.0 + 0.99 * C * 0.5], expect([1.5], truth=[1.0])) == 0
@@ -66,43 +66,43 @@ def test_each_term_alone_is_enough() -> None:
     assert wrong([1.0 + (C * ULPS + 1) * ulp], expect([1.0])) == 1
 
 
-# --- honest lanes are left alone, lanes just beyond are not
+# --- the bound
 
 
 @pytest.mark.parametrize("right", fakes.ALL_DTYPES, ids=lambda r: f"{r.eager.dtype}{list(r.eager.shape)}")
 @pytest.mark.parametrize("factor", [0.99, -0.99, 0.0])
-def test_honest(right: Expected, factor: float) -> None:
+def test_results_within_the_tolerance_are_accepted(right: Expected, factor: float) -> None:
     assert mismatch(0, fakes.within(right, factor), right) is None
 
 
 @pytest.mark.parametrize("right", fakes.FLOATS, ids=lambda r: f"{r.eager.dtype}{list(r.eager.shape)}")
 @pytest.mark.parametrize("factor", [1.01, -1.01])
-def test_lying_at_every_element(right: Expected, factor: float) -> None:
+def test_elements_beyond_the_tolerance_are_all_counted(right: Expected, factor: float) -> None:
     found = mismatch(0, fakes.within(right, factor), right)
     assert found is not None
     assert (found.wrong, found.elements) == (right.eager.size, right.eager.size)
 
 
 @given(st.floats(-100, 100, width=32), SPREADS, st.floats(-0.99, 0.99), st.sampled_from([1.01, -1.01]))
-def test_the_bound_lies_at_the_tolerance(value: float, spread: float, inside: float, outside: float) -> None:
+def test_an_element_is_wrong_from_the_tolerance_on(value: float, spread: float, inside: float, outside: float) -> None:
     right = expect([value], envelope=spread)
     assert mismatch(0, fakes.within(right, inside), right) is None
     assert mismatch(0, fakes.within(right, outside), right) is not None
 
 
-def test_eager_itself_is_always_honest() -> None:
+def test_pytorchs_own_result_is_always_accepted() -> None:
     for right in fakes.ALL_DTYPES:
         assert mismatch(0, right.eager, right) is None
 
 
-def test_the_truth_counts_not_eager() -> None:
-    """eager is 1 off; a lane that is C + 1/2 off on eager's side is within C of eager, yet beyond C of the truth."""
+def test_the_distance_is_measured_from_the_truth_and_not_from_pytorch() -> None:
+    """PyTorch is 1 off. A lane that is C + 1/2 off to that side is within C of PyTorch but beyond C of the truth."""
     right = expect([1.0], truth=[0.0])
     assert wrong([C + 0.5], right) == 1
     assert wrong([0.5 - C], right) == 0
 
 
-# --- half precision: 10 bits, 7 bits
+# --- half precision, with 10 or 7 bits of fraction
 
 
 def half(numbers: object, dtype: str) -> Array:
@@ -110,18 +110,18 @@ def half(numbers: object, dtype: str) -> Array:
 
 
 def one_call(truth: Array, dtype: str) -> Expected:
-    """Of one rounded result, as the envelope lane measures it: pushed by one unit, and 1.5 for the last roundings."""
+    """One rounded result with the envelope that is measured for it: a push of one unit, and 1.5 units."""
     return expect(half(truth, dtype), truth=truth, envelope=2.5 * EPS[dtype] * np.abs(truth), dtype=dtype)
 
 
 NUMBERS = np.random.default_rng(3).normal(size=2000) * 10.0 ** np.random.default_rng(4).uniform(-3, 3, 2000)
 PLAIN = NUMBERS[np.abs(NUMBERS) > 0.1]
-"""Normal numbers of float16, too."""
+"""Numbers that are normal in float16 too."""
 
 
 @HALVES
-def test_neighbours_are_honest_in_half_precision(dtype: str) -> None:
-    """The truth rounded down and up, and one unit further, as other orders of evaluation have it."""
+def test_neighbouring_numbers_are_accepted_in_half_precision(dtype: str) -> None:
+    """The truth rounded down and up, and one unit further, as another order of evaluation may give it."""
     right = one_call(NUMBERS, dtype)
     for towards in (-np.inf, np.inf):
         lane = right.eager
@@ -131,7 +131,7 @@ def test_neighbours_are_honest_in_half_precision(dtype: str) -> None:
 
 
 @HALVES
-def test_rounding_after_each_of_a_few_steps_is_honest_in_half_precision(dtype: str) -> None:
+def test_rounding_after_each_of_a_few_steps_is_accepted_in_half_precision(dtype: str) -> None:
     """PyTorch computes in float32 and rounds once; the lane rounds each of several products."""
     lane = half(NUMBERS, dtype)
     truth = lane.astype(np.float64)
@@ -142,22 +142,24 @@ def test_rounding_after_each_of_a_few_steps_is_honest_in_half_precision(dtype: s
     assert mismatch(0, lane, one_call(truth, dtype)) is None
 
 
-@pytest.mark.parametrize(("dtype", "lie"), [("float16", 0.01), ("bfloat16", 0.08)])
+@pytest.mark.parametrize(("dtype", "relative"), [("float16", 0.01), ("bfloat16", 0.08)])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_lie_beyond_all_rounding_is_caught_in_half_precision(dtype: str, lie: float, sign: int) -> None:
-    """C x (2.5 units of the envelope, half a unit of eager's own rounding, half a unit more): 0.7 and 5.5 %."""
-    assert wrong(half(PLAIN * (1 + sign * lie), dtype), one_call(PLAIN, dtype)) == PLAIN.size
+def test_a_difference_larger_than_any_rounding_is_found_in_half_precision(
+    dtype: str, relative: float, sign: int
+) -> None:
+    """The tolerance is C x (2.5 units of envelope, half a unit of PyTorch's error, half a unit): 0.7 % and 5.5 %."""
+    assert wrong(half(PLAIN * (1 + sign * relative), dtype), one_call(PLAIN, dtype)) == PLAIN.size
 
 
 @HALVES
-def test_zero_for_a_number_and_a_number_of_the_other_sign_are_caught(dtype: str) -> None:
+def test_zero_or_the_other_sign_in_place_of_a_number_is_found(dtype: str) -> None:
     right = one_call(PLAIN, dtype)
     assert wrong(half(0 * PLAIN, dtype), right) == PLAIN.size
     assert wrong(half(-PLAIN, dtype), right) == PLAIN.size
 
 
 @HALVES
-def test_payload_of_nan_in_half_precision(dtype: str) -> None:
+def test_the_payload_of_nan_does_not_count_in_half_precision(dtype: str) -> None:
     assert mismatch(0, half([NAN, 1.0], dtype), expect([NAN, 1.0], dtype=dtype)) is None
     assert wrong([1.0, NAN], expect([NAN, 1.0], dtype=dtype)) == 2
 
@@ -175,7 +177,7 @@ def test_evidence_in_half_precision(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [d.value for d in DType if d.is_integer])
-def test_every_integer_is_exact(dtype: str) -> None:
+def test_integers_of_every_dtype_are_compared_exactly(dtype: str) -> None:
     low, high = DType(dtype).range
     right = expect([low, high, 1], envelope=9.0, dtype=dtype)
     assert wrong([low, high, 1], right) == 0
@@ -185,7 +187,7 @@ def test_every_integer_is_exact(dtype: str) -> None:
 def test_integers_are_exact() -> None:
     right = expect([1 << 62, -3], dtype="int64")
     assert wrong([1 << 62, -3], right) == 0
-    assert wrong([(1 << 62) + 1, -3], right) == 1  # equal as float64
+    assert wrong([(1 << 62) + 1, -3], right) == 1  # the same number in float64
     assert wrong([(1 << 62) + 1, -2], right) == 2
 
 
@@ -193,7 +195,7 @@ def test_an_envelope_does_not_excuse_integers() -> None:
     assert wrong([8], expect([7], envelope=10.0, dtype="int64")) == 1
 
 
-def test_booleans_are_exact() -> None:
+def test_booleans_are_compared_exactly() -> None:
     right = expect([True, False], dtype="bool")
     assert wrong([True, False], right) == 0
     assert wrong([False, True], right) == 2
@@ -203,16 +205,16 @@ def test_booleans_are_exact() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "lie"),
+    ("dtype", "value"),
     [
         *(("float32", NAN), ("float32", INF), ("float32", 9e9), ("float16", NAN), ("bfloat16", 9e9)),
         *(("int64", 99), ("uint8", 0), ("bool", 0)),
     ],
 )
-def test_ill_conditioned_elements_are_not_compared(dtype: str, lie: float) -> None:
+def test_ill_conditioned_elements_are_not_compared(dtype: str, value: float) -> None:
     right = expect([1, 1], ill=[False, True], dtype=dtype)
-    assert wrong([1, lie], right) == 0
-    assert wrong([lie, lie], right) == 1
+    assert wrong([1, value], right) == 0
+    assert wrong([value, value], right) == 1
 
 
 def test_ill_conditioned_elements_are_counted() -> None:
@@ -225,41 +227,41 @@ def test_ill_conditioned_elements_are_counted() -> None:
 
 
 @FLOATS
-@pytest.mark.parametrize("lie", [NAN, INF, -INF])
-def test_no_number_where_a_number_belongs(dtype: str, lie: float) -> None:
-    assert wrong([1.0, lie], expect([1.0, 1.0], envelope=1e4, dtype=dtype)) == 1
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+def test_nan_or_infinity_in_place_of_a_number_is_wrong(dtype: str, value: float) -> None:
+    assert wrong([1.0, value], expect([1.0, 1.0], envelope=1e4, dtype=dtype)) == 1
 
 
 @FLOATS
 @pytest.mark.parametrize("right", [NAN, INF, -INF])
-def test_positions_must_agree(dtype: str, right: float) -> None:
+def test_nan_and_infinity_must_be_where_pytorch_has_them(dtype: str, right: float) -> None:
     expected = expect([right, 1.0], dtype=dtype)
     assert wrong([right, 1.0], expected) == 0
-    for lie in {0.0, INF, -INF} - {right}:
-        assert wrong([lie, 1.0], expected) == 1
+    for value in {0.0, INF, -INF} - {right}:
+        assert wrong([value, 1.0], expected) == 1
 
 
-def test_a_number_where_nan_belongs() -> None:
+def test_a_number_in_place_of_nan_is_wrong() -> None:
     assert wrong([3.0], expect([NAN])) == 1
 
 
-def test_payload_of_nan_and_sign_of_zero_do_not_count() -> None:
+def test_the_payload_of_nan_and_the_sign_of_zero_do_not_count() -> None:
     odd = np.array([0xFFC01234, 0x80000000], np.uint32).view(np.float32)
     assert mismatch(0, odd, expect([NAN, 0.0])) is None
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_what_is_too_large_for_the_dtype_is_infinite(dtype: str, sign: int) -> None:
+def test_a_truth_too_large_for_the_dtype_counts_as_infinite(dtype: str, sign: int) -> None:
     largest = float(np.finfo(dtype).max)
     right = expect([sign * INF], truth=[sign * 4.0 * largest], dtype=dtype)
     assert wrong([sign * INF], right) == 0
-    for lie in (sign * largest, -sign * INF, NAN, 0.0):
-        assert wrong([lie], right) == 1
+    for value in (sign * largest, -sign * INF, NAN, 0.0):
+        assert wrong([value], right) == 1
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_what_is_nearly_too_large_may_be_infinite(sign: int) -> None:
+def test_a_number_near_the_largest_of_the_dtype_may_be_infinite(sign: int) -> None:
     largest = float(np.finfo(np.float16).max)
     right = expect([sign * largest], dtype="float16")
     assert wrong([sign * INF], right) == 0
@@ -309,7 +311,7 @@ def test_empty_outputs_are_equal() -> None:
     assert mismatch(0, np.zeros((0, 3), np.float32), expect(np.zeros((0, 3)))) is None
 
 
-# --- what PyTorch itself gets wrong is not held against anyone
+# --- elements where PyTorch itself is wrong
 
 
 def judged(eager: Array, truth: Array, envelope: float = 0.0) -> Expected:
@@ -320,15 +322,15 @@ def judged(eager: Array, truth: Array, envelope: float = 0.0) -> Expected:
 
 
 @FLOATS
-def test_a_result_of_pytorchs_far_from_the_truth_is_not_compared(dtype: str) -> None:
+def test_elements_where_pytorch_is_far_from_the_truth_are_not_compared(dtype: str) -> None:
     own = DType(dtype).numpy
-    for factor, doubted in ((0.9, False), (1.5, True)):
+    for factor, left_out in ((0.9, False), (1.5, True)):
         off = MAX_PYTORCH_ERROR * (0.25 + ULPS * EPS[dtype] * 8.0) * factor
         right = judged(np.array([8.0 + off, 8.0], own), np.array([8.0, 8.0]), 0.25)
-        assert right.ill.tolist() == [doubted, False]
+        assert right.ill.tolist() == [left_out, False]
 
 
-def test_integers_that_exact_arithmetic_makes_otherwise_are_not_compared() -> None:
+def test_integers_where_pytorch_differs_from_the_truth_are_not_compared() -> None:
     right = judged(np.array([3, 7]), np.array([2, 7]))
     assert right.ill.tolist() == [True, False]
     assert wrong([2, 7], right) == 0
