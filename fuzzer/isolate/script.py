@@ -41,8 +41,8 @@ os.execv(sys.executable, [sys.executable, "-P", *sys.argv[1:]])
 
 @dataclass(frozen=True, slots=True)
 class ScriptRun:
-    """How a script ended. `exit_code` is that of Python's subprocess, negative for a signal. It is None where the script
-    was not run or was killed; `why` then gives the reason."""
+    """How a script ended. `exit_code` is that of Python's subprocess, negative for a signal. It is None where the
+    script was not run or was killed; `why` then gives the reason."""
 
     exit_code: int | None
     why: str = ""
