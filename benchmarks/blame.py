@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "fuzzer" / 
 
 from planted import PLANTED, bed  # noqa: E402 - where the tests keep them
 
-from fuzzer.signature.blame import NOBODY  # noqa: E402
+from fuzzer.signature.blame import NO_BLAME  # noqa: E402
 
 GOAL = 0.9
 
@@ -36,7 +36,7 @@ def main() -> None:
     with bed() as tvm:
         for planted in chosen:
             seen = tvm.blame(planted)
-            told = seen or NOBODY
+            told = seen or NO_BLAME
             runs.append(tvm.runs)
             wanted = {"place": planted.place, "operator": planted.operator, "culprit": planted.culprit}
             marks = {key: getattr(told, key) == value for key, value in wanted.items() if value}

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.findings import finding_file
-from fuzzer.findings.record import Record, read
+from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, repro
 
 SECONDS = 300
@@ -36,7 +36,7 @@ class Row:
     seconds: float
 
 
-def look(record: Record, folder: Path, runs: bool) -> Row:
+def look(record: FindingRecord, folder: Path, runs: bool) -> Row:
     path = folder / f"{record.doc.slug}.py"
     script = repro.script(record)
     path.write_text(script)

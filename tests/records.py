@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.findings import finding_file
-from fuzzer.findings.record import Record, record_of
+from fuzzer.findings.record import FindingRecord, record_of
 from fuzzer.signature import signature_of
-from fuzzer.signature.blame import NOBODY, NOWHERE, Blame, Releases
+from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage.investigate import Confirmed
 from generators.graph import Case
 from oracles.finding import Component, Evidence, Finding, Kind
@@ -25,9 +25,9 @@ def record(
     component: Component = Component.TVM,
     stage: Stage | None = None,
     onnx: OnnxModel | None = None,
-    blame: Blame = NOBODY,
-    releases: Releases = NOWHERE,
-) -> Record:
+    blame: Blame = NO_BLAME,
+    releases: Releases = NO_RELEASES,
+) -> FindingRecord:
     """As a campaign would save it. The stage is the evidence's, where that has one."""
     own = evidence.stage if isinstance(evidence, Raised | Died | TimedOut) else Stage.RUN
     finding = Finding(kind, component, lane, stage or own, evidence)

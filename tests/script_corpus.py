@@ -19,7 +19,7 @@ from graphs_by_hand import case_of, numbered
 from records import record
 
 from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
-from fuzzer.findings.record import Record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.lanes import EVERY_LANE, TVM_LANES, readers_of
 from fuzzer.report import repro, repro_target
 from generators.graph import Case, DType, Graph, Input, Symbol, TensorType
@@ -146,7 +146,7 @@ def fits(lane: LaneSpec, evidence: Evidence) -> bool:
     return lane.importer is not Importer.DYNAMO or isinstance(evidence, (*FAILURES, Mismatch, IllFormed))
 
 
-def records(lane: LaneSpec) -> Iterator[tuple[str, Record]]:
+def records(lane: LaneSpec) -> Iterator[tuple[str, FindingRecord]]:
     cases = {"open": open_sizes()} if lane.symbolic else CASES
     if returns_gradients(lane):
         cases = {"linear": LINEAR, "norm": NORM}
@@ -162,7 +162,7 @@ def records(lane: LaneSpec) -> Iterator[tuple[str, Record]]:
     doc = record(LINEAR, Kind.WRONG_VALUE, lane, EVIDENCE[-1][1]).doc if fits(lane, EVIDENCE[-1][1]) else None
     if doc is not None:
         doc.versions = {**doc.versions, "preload": "wrong_relu.py (sha256 1234)"}
-        yield "preload", Record(doc, LINEAR)
+        yield "preload", FindingRecord(doc, LINEAR)
 
 
 def scripts(every: int = 1) -> Iterator[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.findings import finding_file
-from fuzzer.findings.record import Record, read
+from fuzzer.findings.record import FindingRecord, read
 from fuzzer.findings.replay import replay
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.report import issue, repro
@@ -29,17 +29,17 @@ REPLAYED = 4
 
 
 @pytest.fixture(scope="module")
-def records() -> list[Record]:
+def records() -> list[FindingRecord]:
     return [read(folder) for folder in SHIPPED]
 
 
-def test_there_are_thirty_and_more_all_of_tvm_and_steady(records: list[Record]) -> None:
+def test_there_are_thirty_and_more_all_of_tvm_and_steady(records: list[FindingRecord]) -> None:
     assert len(records) >= 30
     assert all(record.doc.component is Component.TVM and not record.doc.flaky for record in records)
     assert len({record.doc.signature for record in records}) == len(records)
 
 
-def test_each_is_reduced_blamed_and_told(records: list[Record]) -> None:
+def test_each_is_reduced_blamed_and_told(records: list[FindingRecord]) -> None:
     for record in records:
         check(record.case)
         assert record.doc.reduction_finished, record.doc.slug
@@ -50,7 +50,7 @@ def test_each_is_reduced_blamed_and_told(records: list[Record]) -> None:
     assert statistics.median(repro.script(record).count("\n") for record in records) <= 60
 
 
-def test_todays_code_names_each_as_it_did(records: list[Record]) -> None:
+def test_todays_code_names_each_as_it_did(records: list[FindingRecord]) -> None:
     for record in records:
         assert record.doc.identity.same_failure(signature_of(record.doc.finding)), record.doc.slug
 

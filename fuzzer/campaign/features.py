@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fuzzer.signature import lacking, signature_of
+from fuzzer.signature import missing_features, signature_of
 from generators.graph import Attr, Case, DType
 from oracles.finding import Finding
 from oracles.lane import Engine
@@ -70,7 +70,7 @@ def _ends(outcomes: Outcomes) -> Iterator[str]:
             case Raised(stage=stage) | Died(stage=stage) | TimedOut(stage=stage) if lane.engine is Engine.TVM:
                 yield f"{lane.importer} {type(outcome).__name__} {stage}"
             case Unsupported():
-                yield from (f"{lane.importer} lacks {name}" for name in lacking(outcome))
+                yield from (f"{lane.importer} lacks {name}" for name in missing_features(outcome))
             case _:
                 pass
 

@@ -36,7 +36,7 @@ from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.record import AFTER, BEFORE, ONNX, record_of
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report import issue, repro
-from fuzzer.signature import Signature, signature_of, twins
+from fuzzer.signature import Signature, interchangeable_kinds, signature_of
 from fuzzer.signature import known as known_behaviour
 from fuzzer.system.files import copy_folder, write_atomically, write_folder
 from fuzzer.system.secrets import blanked
@@ -140,7 +140,7 @@ class Store:
     def _take(self, doc: FindingDoc) -> FindingDoc:
         """As it is held from now on."""
         self._coarse[doc.signature] = signature_of(doc.finding)
-        held = self._known_docs[doc.signature] = finding_file.light(doc)
+        held = self._known_docs[doc.signature] = finding_file.without_details(doc)
         return held
 
     # Books
@@ -241,7 +241,7 @@ class Store:
             if entry := known_behaviour.match(signature):
                 self._count_known(entry)
                 return False
-            if entry := known_behaviour.perhaps(signature, case.graph.ops):
+            if entry := known_behaviour.possible_match(signature, case.graph.ops):
                 return _worth_a_look(self._count_known(entry))
             known = self._known(case, sighting)
             if known is not None:
@@ -259,7 +259,7 @@ class Store:
         with self._lock:
             self._pending.discard(sighting.signature.id)
 
-    def _count_known(self, entry: known_behaviour.Entry) -> int:
+    def _count_known(self, entry: known_behaviour.KnownIssue) -> int:
         count = self.state.known[entry.name] = self.state.known.get(entry.name, 0) + 1
         return count
 
@@ -321,7 +321,7 @@ class Store:
             if mine.needs_ops:
                 decided = its.blamed and mine.blamed  # where both are blamed, that tells
                 shared = its.ops == mine.ops and set(doc.lanes) & set(found.lanes)
-                garbage = twins(its.kind, mine.kind) and shared and not decided
+                garbage = interchangeable_kinds(its.kind, mine.kind) and shared and not decided
                 same = garbage or (mine.same_bug(its) and not doc.flaky)
             else:
                 same = True

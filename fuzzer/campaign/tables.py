@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from fuzzer.campaign.state import State
 from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.signature.known import counted
+from fuzzer.signature.known import count_matches
 
 
 def lacking(state: State) -> dict[str, dict[str, int]]:
@@ -30,7 +30,7 @@ def lacking_lines(state: State) -> Iterator[str]:
 
 def known(state: State, docs: Sequence[FindingDoc]) -> list[dict[str, object]]:
     """Every entry of known_issues.toml, and how often it was met here."""
-    counts = counted(state.known, [doc.identity for doc in docs])
+    counts = count_matches(state.known, [doc.identity for doc in docs])
     return [{"name": e.name, "why": e.why, "upstream": e.upstream, "met": met} for e, met in counts.items()]
 
 

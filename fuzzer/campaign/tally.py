@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from fuzzer.signature import lacking
+from fuzzer.signature import missing_features
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported
 
@@ -45,7 +45,7 @@ class Tally(msgspec.Struct):
                 match outcome:
                     case Unsupported():
                         self.unsupported[lane.name] = self.unsupported.get(lane.name, 0) + 1
-                        for name in lacking(outcome):
+                        for name in missing_features(outcome):
                             _count(self.lacking.setdefault(lane.name, {}), name)
                     case Skipped(reason=reason, environment=True):
                         _count(self.environment, reason)

@@ -46,7 +46,7 @@ class Triage:
             self.new.append(doc)
             if line := warning(doc):
                 say(line)
-        return found.slips
+        return found.other_failures
 
     def _releases(self, lane: LaneSpec) -> Sequence[Release]:
         """Those of the campaign's own toolchains, which are warm. `fuzz bisect` asks all that are installed."""

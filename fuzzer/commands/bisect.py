@@ -17,13 +17,13 @@ from fuzzer.findings import replay as replaying
 from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import Fleet, Place
 from fuzzer.signature import signature_of
-from fuzzer.signature.blame import Releases, Verdict
+from fuzzer.signature.blame import Releases, ReleaseVerdict
 from fuzzer.system.terminal import next_line, print_json, say
 from fuzzer.toolchains import install, registry
 from fuzzer.toolchains.lanes import named, runs_in
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST, Toolchain
-from fuzzer.triage.blame.releases import Fate, Release, fates, told, with_recorded
+from fuzzer.triage.blame.releases import Release, ReleaseRun, run_in_releases, verdicts_of, with_recorded
 from generators.graph import Invalid
 from oracles.lane import LaneSpec
 
@@ -51,8 +51,10 @@ def bisect(
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
     ):
         releases = [Release(fleet.backend(Place(each.name)).versions["tvm"], each.name) for each in chosen]
-        seen = list(fates(Counted(fleet, shown).run_fresh, case, doc.lane, signature_of(doc.finding), releases))
-    verdicts = with_recorded(told(seen), doc.releases)
+        seen = list(
+            run_in_releases(Counted(fleet, shown).run_fresh, case, doc.lane, signature_of(doc.finding), releases)
+        )
+    verdicts = with_recorded(verdicts_of(seen), doc.releases)
     if json:
         print_json(_document(doc.slug, seen, verdicts))
         return
@@ -78,7 +80,7 @@ def _install() -> None:
             install.add_release(release, say)
 
 
-def _table(fates_now: Sequence[Fate], releases: Releases) -> Table:
+def _table(fates_now: Sequence[ReleaseRun], releases: Releases) -> Table:
     """A row for each release; a release that was not run now has what finding.json records."""
     table = Table(box=None)
     for column in ("TVM", "toolchain", "verdict", ""):
@@ -100,10 +102,10 @@ def _in_words(releases: Releases) -> str:
         return ", ".join(parts)
     if len(releases.verdicts) < 2:
         return "no other release is installed here, and finding.json records none"
-    verdicts = {verdict for _, verdict in releases.verdicts} - {Verdict.NOT_RUN}
-    if verdicts == {Verdict.FAILS}:
+    verdicts = {verdict for _, verdict in releases.verdicts} - {ReleaseVerdict.NOT_RUN}
+    if verdicts == {ReleaseVerdict.FAILS}:
         return "it shows in all of them"
-    if Verdict.FAILS not in verdicts:
+    if ReleaseVerdict.FAILS not in verdicts:
         return "it shows in none of them"
     return "no release fails next to one that passes"
 
@@ -112,7 +114,7 @@ def _next(finding: Path, releases: Releases) -> str:
     return next_line("blame", finding) if len(releases.verdicts) > 1 else next_line("bisect", finding, "--install")
 
 
-def _document(slug: str, fates_now: Sequence[Fate], releases: Releases) -> dict[str, object]:
+def _document(slug: str, fates_now: Sequence[ReleaseRun], releases: Releases) -> dict[str, object]:
     runs = [
         {
             "tvm": fate.release.version,

@@ -59,7 +59,7 @@ def triage(
         else:
             print(*(tables.lacking_lines(state) if unsupported else tables.known_lines(state, docs)), sep="\n")
         return
-    under = merging.under(docs, merging.read(campaign))
+    under = merging.duplicates_by_slug(docs, merging.read(campaign))
     docs = [doc for doc in docs if doc.slug in under]
     if json:
         print_json([{**msgspec.to_builtins(doc), "duplicates": under[doc.slug]} for doc in docs])

@@ -15,7 +15,7 @@ from fuzzer.dashboard.drawing import Drawing, drawing
 from fuzzer.findings import merge as merging
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.merge import Merge
-from fuzzer.findings.record import Record, read
+from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, page, wording
 from fuzzer.watching.health import LaneHealth, lanes_health
 from fuzzer.watching.on_disk import Origin, books_of, findings_of, opened
@@ -174,7 +174,7 @@ def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
 def _findings(folder: Path, seen: Mapping[str, int]) -> tuple[list[Row], list[str]]:
     """The newest first. A finding that cannot be read costs its own row only."""
     docs, unreadable = findings_of(folder)
-    under = merging.under([doc for _, doc in docs], merging.read(folder))
+    under = merging.duplicates_by_slug([doc for _, doc in docs], merging.read(folder))
     kept = [(path, doc) for path, doc in docs if doc.slug in under]
     kept.sort(key=lambda each: (-each[1].found, each[1].slug))
     rows = []
@@ -232,7 +232,7 @@ def _detail(path: Path) -> Detail:
     )
 
 
-def _raw_text(record: Record) -> str:
+def _raw_text(record: FindingRecord) -> str:
     """What log.txt says; two values that differ stand on lines of their own."""
     match record.doc.evidence.evidence:
         case Mismatch(output=output, expected=expected, actual=actual, against=against):

@@ -13,7 +13,7 @@ import msgspec
 from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.isolate.script import ScriptRun
 from fuzzer.signature import Signature
-from fuzzer.signature.blame import NOBODY, NOWHERE, Blame, Releases
+from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage.investigate import Confirmed
 from generators import case_file
 from generators.graph import Case, Invalid
@@ -31,7 +31,7 @@ SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,199}")
 of a sweep some torch.erf."""
 
 
-class Told(msgspec.Struct, forbid_unknown_fields=True):
+class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
     """The evidence; exactly one field is set."""
 
     raised: Raised | None = None
@@ -44,24 +44,24 @@ class Told(msgspec.Struct, forbid_unknown_fields=True):
     excess: Excess | None = None
 
     @staticmethod
-    def of(evidence: Evidence) -> Told:
+    def of(evidence: Evidence) -> StoredEvidence:
         match evidence:
             case Raised():
-                return Told(raised=evidence)
+                return StoredEvidence(raised=evidence)
             case Died():
-                return Told(died=evidence)
+                return StoredEvidence(died=evidence)
             case TimedOut():
-                return Told(timed_out=evidence)
+                return StoredEvidence(timed_out=evidence)
             case Mismatch():
-                return Told(mismatch=evidence)
+                return StoredEvidence(mismatch=evidence)
             case IllFormed():
-                return Told(ill_formed=evidence)
+                return StoredEvidence(ill_formed=evidence)
             case Mutant():
-                return Told(mutant=evidence)
+                return StoredEvidence(mutant=evidence)
             case SideEffect():
-                return Told(side_effect=evidence)
+                return StoredEvidence(side_effect=evidence)
             case Excess():
-                return Told(excess=evidence)
+                return StoredEvidence(excess=evidence)
             case _:
                 assert_never(evidence)
 
@@ -91,14 +91,14 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     confirmed: str
     identity: Signature
     lane: LaneSpec
-    evidence: Told
+    evidence: StoredEvidence
     found_in: list[str]
     reduction_calls: int
     reduction_finished: bool
     case_sha256: str
     versions: dict[str, str]
-    blame: Blame = NOBODY
-    releases: Releases = NOWHERE
+    blame: Blame = NO_BLAME
+    releases: Releases = NO_RELEASES
     reports: tuple[SanitizerReport, ...] = ()
     cpu_seconds: float = 0.0
     found: float = 0.0
@@ -124,7 +124,7 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
         f"{found.again} of {found.runs}",
         signature,
         found.finding.lane,
-        Told.of(found.finding.evidence),
+        StoredEvidence.of(found.finding.evidence),
         list(found.found_in),
         found.reduction.calls if found.reduction else 0,
         found.reduction.finished if found.reduction else False,
@@ -138,11 +138,11 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
     )
 
 
-def light(doc: FindingDoc) -> FindingDoc:
+def without_details(doc: FindingDoc) -> FindingDoc:
     """For whoever holds thousands, to know them again: without what only their folders need, most of what they take
     in memory."""
     return msgspec.structs.replace(
-        doc, evidence=Told(), case_sha256="", versions={}, blame=NOBODY, releases=NOWHERE, reports=()
+        doc, evidence=StoredEvidence(), case_sha256="", versions={}, blame=NO_BLAME, releases=NO_RELEASES, reports=()
     )
 
 
@@ -154,18 +154,18 @@ def slug_of(found: Confirmed) -> str:
 
 
 def encode(doc: FindingDoc) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(with_words(msgspec.to_builtins(doc))), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(with_json_numbers(msgspec.to_builtins(doc))), indent=1) + b"\n"
 
 
-def with_words(value: Any) -> Any:
+def with_json_numbers(value: Any) -> Any:
     """JSON has no numbers for NaN and the infinities: they are written as words."""
     match value:
         case float() if not math.isfinite(value):
             return str(value)
         case dict():
-            return {key: with_words(item) for key, item in value.items()}
+            return {key: with_json_numbers(item) for key, item in value.items()}
         case list() | tuple():
-            return [with_words(item) for item in value]
+            return [with_json_numbers(item) for item in value]
         case _:
             return value
 

@@ -15,7 +15,7 @@ import msgspec
 
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.signature import Signature, named, signature_of, twins
+from fuzzer.signature import Signature, final_signature, interchangeable_kinds, signature_of
 from fuzzer.system.files import write_atomically
 from generators.graph import Case, Invalid
 
@@ -31,45 +31,47 @@ class Merge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: str
 
 
-class Document(msgspec.Struct, forbid_unknown_fields=True):
+class MergeFile(msgspec.Struct, forbid_unknown_fields=True):
     format: int
     merged: list[Merge]
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class SavedFinding:
     """A saved finding, and its signature."""
 
     doc: FindingDoc
     signature: Signature
 
 
-def today(doc: FindingDoc, case: Case) -> Signature:
+def current_signature(doc: FindingDoc, case: Case) -> Signature:
     """The final signature that today's code gives to a saved finding."""
     coarse = signature_of(doc.finding)
     if not coarse.needs_ops:
         return coarse
-    return named(replace(coarse, where=doc.identity.where, by=doc.identity.by), case, doc.blame)
+    return final_signature(replace(coarse, where=doc.identity.where, by=doc.identity.by), case, doc.blame)
 
 
 def merge(campaign: Path) -> list[Merge]:
     """Write down which findings of a campaign are one. Raises `Invalid` where one cannot be read."""
     folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
-    findings = [Named(doc, today(doc, case)) for doc, case in map(finding_file.read_with_case, folders)]
+    findings = [
+        SavedFinding(doc, current_signature(doc, case)) for doc, case in map(finding_file.read_with_case, folders)
+    ]
     found = merges(findings, {each.into for each in read(campaign).values()})
     if found or (campaign / NAME).exists():
-        document = Document(FORMAT, found)
+        document = MergeFile(FORMAT, found)
         write_atomically(campaign / NAME, msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
     return found
 
 
-def merges(findings: Iterable[Named], kept: Iterable[str] = ()) -> list[Merge]:
+def merges(findings: Iterable[SavedFinding], kept: Iterable[str] = ()) -> list[Merge]:
     """Each finding that stands under another, by slug. `kept` are those that others stood under until now: they stay.
 
     A finding without blame may agree with several that are blamed differently: then it stands alone.
     """
     before = set(kept)
-    groups: list[list[Named]] = []
+    groups: list[list[SavedFinding]] = []
     for finding in sorted(findings, key=lambda each: _order(each, before)):
         fitting = [group for group in groups if _fits(finding, group)]
         if len(fitting) == 1:
@@ -80,27 +82,27 @@ def merges(findings: Iterable[Named], kept: Iterable[str] = ()) -> list[Merge]:
     return sorted(found, key=lambda each: each.slug)
 
 
-def _order(finding: Named, before: set[str]) -> tuple[bool, bool, bool, int, str]:
+def _order(finding: SavedFinding, before: set[str]) -> tuple[bool, bool, bool, int, str]:
     """Whom others stand under: who did before; steady; blamed; with the smallest case."""
     doc = finding.doc
     return doc.slug not in before, doc.flaky, not finding.signature.blamed, len(doc.ops), doc.slug
 
 
-def _fits(finding: Named, group: Sequence[Named]) -> bool:
+def _fits(finding: SavedFinding, group: Sequence[SavedFinding]) -> bool:
     """It is some member's bug, and blamed as all are that are blamed."""
     blamed = [member for member in group if member.signature.blamed and finding.signature.blamed]
     return any(_agree(member, finding) for member in group) and all(_agree(member, finding) for member in blamed)
 
 
-def _agree(one: Named, other: Named) -> bool:
+def _agree(one: SavedFinding, other: SavedFinding) -> bool:
     """A flaky finding is not reduced: only a message can say what it is."""
     flaky = one.doc.flaky or other.doc.flaky
     return not (flaky and one.signature.needs_ops) and one.signature.same_bug(other.signature)
 
 
-def _why(one: Named, other: Named) -> str:
+def _why(one: SavedFinding, other: SavedFinding) -> str:
     mine, its = one.signature, other.signature
-    if twins(mine.kind, its.kind):
+    if interchangeable_kinds(mine.kind, its.kind):
         return "unwritten memory, seen otherwise"
     if mine.blamed and its.blamed:
         return f"both are put down to {' '.join(mine.blamed)}"
@@ -113,7 +115,7 @@ def read(campaign: Path) -> dict[str, Merge]:
     """What was merged, by slug; nothing where nothing was. Raises `Invalid` where it cannot be read."""
     path = campaign / NAME
     try:
-        document = msgspec.json.decode(path.read_bytes(), type=Document) if path.exists() else Document(FORMAT, [])
+        document = msgspec.json.decode(path.read_bytes(), type=MergeFile) if path.exists() else MergeFile(FORMAT, [])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Invalid(f"{path}: {error}; `fuzz triage --merge` makes it anew when it is gone") from None
     if document.format != FORMAT:
@@ -121,7 +123,7 @@ def read(campaign: Path) -> dict[str, Merge]:
     return {each.slug: each for each in document.merged}
 
 
-def under(docs: Sequence[FindingDoc], merged: Mapping[str, Merge]) -> dict[str, list[Merge]]:
+def duplicates_by_slug(docs: Sequence[FindingDoc], merged: Mapping[str, Merge]) -> dict[str, list[Merge]]:
     """By slug, what stands under a finding; of findings that are there."""
     there = {doc.slug for doc in docs}
     of: dict[str, list[Merge]] = {doc.slug: [] for doc in docs if not _stands_under(doc.slug, merged, there)}

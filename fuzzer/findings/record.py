@@ -22,7 +22,7 @@ ONNX = "onnx.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class FindingRecord:
     """A finding's document, its case, the IR around what is to blame ("" where it is not known), and the ONNX file that
     TVM read (None where it read none, or where onnxruntime does not run it)."""
 
@@ -37,14 +37,14 @@ class Record:
         return self.doc.finding
 
 
-def record_of(found: Confirmed, doc: FindingDoc) -> Record:
-    return Record(doc, found.case, found.blame.before, found.blame.after, found.onnx)
+def record_of(found: Confirmed, doc: FindingDoc) -> FindingRecord:
+    return FindingRecord(doc, found.case, found.blame.before, found.blame.after, found.onnx)
 
 
-def read(folder: Path) -> Record:
+def read(folder: Path) -> FindingRecord:
     """Raise `Invalid` where the folder holds no finding, or not the one that was saved."""
     doc, case = finding_file.read_with_case(folder)
-    return Record(doc, case, _text(folder / BEFORE), _text(folder / AFTER), _onnx(folder / ONNX))
+    return FindingRecord(doc, case, _text(folder / BEFORE), _text(folder / AFTER), _onnx(folder / ONNX))
 
 
 def _text(path: Path) -> str:

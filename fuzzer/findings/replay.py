@@ -21,7 +21,7 @@ from oracles.outcome import Built, Outcome, Skipped, Stage, Unsupported
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class LaneReplay:
     """How a lane came out once. `told` is what a person reads; `ran` whether it gave results."""
 
     lane: LaneSpec
@@ -47,7 +47,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    runs: tuple[Run, ...]
+    runs: tuple[LaneReplay, ...]
 
     @property
     def exit(self) -> Exit:
@@ -81,17 +81,17 @@ def _the_one(doc: FindingDoc, findings: Sequence[Finding]) -> Finding | None:
     return next((finding for finding in findings if mine.same_failure(signature_of(finding))), None)
 
 
-def _judged(doc: FindingDoc, lane: LaneSpec, outcome: Outcome, finding: Finding | None) -> Run:
+def _judged(doc: FindingDoc, lane: LaneSpec, outcome: Outcome, finding: Finding | None) -> LaneReplay:
     if finding is not None:
-        return Run(lane, _verdict(doc, finding), headline(finding), True)
+        return LaneReplay(lane, _verdict(doc, finding), headline(finding), True)
     match outcome:
         case Built() | Skipped() if not _looked(doc, lane):
-            return Run(lane, Exit.ENVIRONMENT, f"{lane.name}: {in_words(availability(lane))}", False)
+            return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {in_words(availability(lane))}", False)
         case Skipped(reason=reason, environment=True):
-            return Run(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
+            return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
         case _:
             unasked = isinstance(outcome, Skipped | Unsupported)
-            return Run(lane, Exit.GONE, f"{lane.name}: {type(outcome).__name__}, no objection", not unasked)
+            return LaneReplay(lane, Exit.GONE, f"{lane.name}: {type(outcome).__name__}, no objection", not unasked)
 
 
 def _looked(doc: FindingDoc, lane: LaneSpec) -> bool:

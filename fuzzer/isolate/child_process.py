@@ -21,7 +21,7 @@ from typing import IO, Protocol, assert_never
 from multiprocess.connection import Connection, wait
 
 from fuzzer.isolate import protocol
-from fuzzer.signature import recognise
+from fuzzer.signature import classify_failure
 from fuzzer.system import files, processes, secrets
 from fuzzer.system.machine_paths import without_machine_paths
 from generators.graph import Case
@@ -185,7 +185,7 @@ class ChildProcess:
         except (EOFError, OSError, protocol.ProtocolError) as error:
             self._end(5.0)
             if lane not in result.outcomes:  # else it died between two lanes: nobody's result
-                result.outcomes[lane] = recognise(self._death(stage, error))
+                result.outcomes[lane] = classify_failure(self._death(stage, error))
         finally:
             for lane in result.outcomes.keys() - before:
                 result.outcomes[lane] = _with_facts(result.outcomes[lane], facts.get(lane))
@@ -269,7 +269,7 @@ def _outcome(message: _Did, payload: memoryview, scratch: str) -> Outcome:
         case protocol.DidRaise(stage=stage, type=name, text=text, frames=frames):
             text = without_machine_paths(text, scratch)
             frames = [replace(frame, file=without_machine_paths(frame.file, scratch)) for frame in frames]
-            return recognise(Raised(stage, name, text, tuple(frames)))
+            return classify_failure(Raised(stage, name, text, tuple(frames)))
         case protocol.DidBuild():
             return Built()
         case protocol.DidSkip(reason=reason):

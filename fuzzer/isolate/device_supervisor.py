@@ -25,7 +25,7 @@ from multiprocess.connection import Connection
 from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnChild, OwnFailure, together, with_deadline
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
-from fuzzer.signature import Harm, harm_of
+from fuzzer.signature import GpuDamage, gpu_damage_of
 from fuzzer.system import processes
 from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
@@ -177,7 +177,7 @@ class Station:
     def _give_up(self, lane: LaneSpec, outcome: Outcome) -> None:
         """End the worker; and the use of its device, where that is what is broken."""
         self.retire()
-        if harm_of(outcome) is Harm.DEVICE:
+        if gpu_damage_of(outcome) is GpuDamage.DEVICE:
             self.state = Quarantined(f"{_told(outcome)}, while it ran {lane}")
 
     def _start(self, failures: int) -> None:
@@ -197,7 +197,7 @@ class Station:
 
     def _failed(self, failures: int, outcome: Outcome) -> None:
         reason = f"no known answer: {_told(outcome)}"
-        if harm_of(outcome) is Harm.DEVICE or failures + 1 >= self.care.attempts:
+        if gpu_damage_of(outcome) is GpuDamage.DEVICE or failures + 1 >= self.care.attempts:
             self.state = Quarantined(reason)
         else:
             self.state = Empty(failures + 1, reason)
@@ -271,7 +271,7 @@ def environment_of(device: Device, toolchain: Toolchain, scratch: Path) -> dict[
 def may_be_damage(outcome: Outcome) -> bool:
     """Whether an outcome could come from what an earlier lane did to the process or to its device. What is raised
     before anything is loaded touches neither."""
-    if isinstance(outcome, Died | TimedOut) or harm_of(outcome) is not Harm.NONE:
+    if isinstance(outcome, Died | TimedOut) or gpu_damage_of(outcome) is not GpuDamage.NONE:
         return True
     return isinstance(outcome, Raised) and outcome.stage in ON_THE_DEVICE
 

@@ -8,8 +8,8 @@ from typing import assert_never
 import msgspec
 import numpy as np
 
-from fuzzer.findings.finding_file import encode, with_words
-from fuzzer.findings.record import Record
+from fuzzer.findings.finding_file import encode, with_json_numbers
+from fuzzer.findings.record import FindingRecord
 from fuzzer.report import issue, page, repro
 from generators import case_file
 from generators.graph import Array, holds_floats
@@ -21,7 +21,7 @@ class Format(StrEnum):
     HTML = "html"  # one page that needs nothing else
 
 
-def text(record: Record, format: Format) -> str:
+def text(record: FindingRecord, format: Format) -> str:
     match format:
         case Format.MD:
             return issue.text(record)
@@ -33,7 +33,7 @@ def text(record: Record, format: Format) -> str:
             assert_never(format)
 
 
-def document(record: Record) -> dict[str, object]:
+def document(record: FindingRecord) -> dict[str, object]:
     """All that is known, arrays as nested lists. Numbers that JSON lacks are words, as in finding.json."""
     case, _ = case_file.encode(record.case)
     return {
@@ -42,7 +42,7 @@ def document(record: Record) -> dict[str, object]:
         "repro": repro.script(record),
         "finding": msgspec.json.decode(encode(record.doc)),
         "case": msgspec.json.decode(case),
-        "tensors": {name: with_words(_numbers(array)) for name, array in record.case.tensors.items()},
+        "tensors": {name: with_json_numbers(_numbers(array)) for name, array in record.case.tensors.items()},
         "ir": {"before": record.before, "after": record.after},
         "onnx": record.onnx,
     }

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from fuzzer.findings.record import Record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.report import wording
-from fuzzer.signature import is_ours, readable
+from fuzzer.signature import is_difftvm_frame, readable
 from oracles.finding import PYTORCH, Excess, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Engine
 from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
@@ -26,7 +26,7 @@ class Seen:
     note: str = ""
 
 
-def seen(record: Record) -> Seen:
+def seen(record: FindingRecord) -> Seen:
     match record.doc.evidence.evidence:
         case Raised(stage=stage, type=name, message=message, frames=frames, facts=facts):
             return Seen((), f"{_traceback(frames)}{name}: {readable(message)}", _checked(stage, facts))
@@ -62,7 +62,7 @@ def _seconds(number: float) -> str:
 
 def _traceback(frames: Sequence[Frame]) -> str:
     """Without our own lines, which say nothing to those who read the report, and without where things are installed."""
-    theirs = [frame for frame in frames if not is_ours(frame)][-FRAMES:]
+    theirs = [frame for frame in frames if not is_difftvm_frame(frame)][-FRAMES:]
     return "".join(
         f"  {frame.file.rpartition('site-packages/')[2]}:{frame.line} {frame.function}\n" for frame in theirs
     )

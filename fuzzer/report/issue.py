@@ -7,11 +7,11 @@ stored (`fuzzer.findings.record.read(folder)`), so that an old finding gets the 
 
 from __future__ import annotations
 
-from fuzzer.findings.record import Record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.report import repro, sanitizer_section, wording
 from fuzzer.report.evidence import seen
 from fuzzer.report.markdown import block, details, prose, shortened, table
-from fuzzer.signature.blame import Verdict
+from fuzzer.signature.blame import ReleaseVerdict
 from oracles.finding import Component
 from oracles.outcome import Died, Raised
 
@@ -22,12 +22,12 @@ IR_LINES = 60
 NAMES = {"python": "Python", "torch": "PyTorch", "tvm": "TVM", "onnx": "ONNX", "numpy": "NumPy"}
 
 
-def text(record: Record) -> str:
+def text(record: FindingRecord) -> str:
     """Title and body, as a file."""
     return f"# {title(record)}\n\n{body(record)}"
 
 
-def title(record: Record) -> str:
+def title(record: FindingRecord) -> str:
     return wording.title(record)
 
 
@@ -36,7 +36,7 @@ def marker(signature: str) -> str:
     return f"<!-- difftvm: {signature} -->"
 
 
-def body(record: Record) -> str:
+def body(record: FindingRecord) -> str:
     """Markdown: a summary, then the sections of TVM's template."""
     doc = record.doc
     sections = {
@@ -50,11 +50,11 @@ def body(record: Record) -> str:
     return f"{prose(wording.summary(record))}\n\n{told}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
 
 
-def _actual(record: Record) -> str:
+def _actual(record: FindingRecord) -> str:
     return "\n".join(filter(None, [_evidence(record), _ir(record), sanitizer_section.text(record.doc.reports).strip()]))
 
 
-def _evidence(record: Record) -> str:
+def _evidence(record: FindingRecord) -> str:
     what = seen(record)
     parts = [
         table(what.rows) if what.rows else "",
@@ -64,7 +64,7 @@ def _evidence(record: Record) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _ir(record: Record) -> str:
+def _ir(record: FindingRecord) -> str:
     """TVMScript around the culprit, folded away."""
     culprit = f" {record.doc.blame.culprit}" if record.doc.blame.culprit else ""
     parts = [(f"IR before{culprit}", record.before), (f"IR after{culprit}", record.after)]
@@ -78,11 +78,11 @@ def _summary(name: str) -> str:
     return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def _at(record: Record) -> str:
+def _at(record: FindingRecord) -> str:
     return f"@{record.doc.lane.toolchain}"
 
 
-def _environment(record: Record) -> str:
+def _environment(record: FindingRecord) -> str:
     # `tvm@0.26.0` is another toolchain's: of interest only where the lane ran in it
     there = {name.partition("@")[0]: v for name, v in record.doc.versions.items() if name.endswith(_at(record))}
     here = {name: version for name, version in record.doc.versions.items() if "@" not in name}
@@ -99,16 +99,16 @@ def _item(line: str) -> str:
     return line[:2] + prose(line[2:])
 
 
-def _verdict(verdict: Verdict) -> str:
-    return f"**{verdict}**" if verdict is Verdict.FAILS else str(verdict)
+def _verdict(verdict: ReleaseVerdict) -> str:
+    return f"**{verdict}**" if verdict is ReleaseVerdict.FAILS else str(verdict)
 
 
-def _steps(record: Record) -> str:
+def _steps(record: FindingRecord) -> str:
     script = block(repro.script(record), "python")
     return f"This script exits with 1 while the bug is there, with 0 when it is gone.\n\n{script}"
 
 
-def _triage(record: Record) -> str:
+def _triage(record: FindingRecord) -> str:
     """Labels of TVM's, then what a maintainer may ask next."""
     doc = record.doc
     labels = ["needs-triage", "type: bug"]
@@ -118,7 +118,7 @@ def _triage(record: Record) -> str:
     return "".join(f"* {label}\n" for label in labels) + others
 
 
-def provenance(record: Record) -> str:
+def provenance(record: FindingRecord) -> str:
     """Who wrote this, and how sure that is."""
     doc = record.doc
     before, after = len(doc.found_in), len(doc.ops)
@@ -136,12 +136,12 @@ def _counted(operators: int) -> str:
     return f"{operators} operator{'s' * (operators != 1)}"
 
 
-def log(record: Record) -> str:
+def log(record: FindingRecord) -> str:
     """The raw text behind the finding, for `log.txt`."""
     return _raw(record) + sanitizer_section.log(record.doc.reports)
 
 
-def _raw(record: Record) -> str:
+def _raw(record: FindingRecord) -> str:
     match record.doc.evidence.evidence:
         case Raised(stage=stage, type=name, message=message, frames=frames):
             lines = [f"{frame.file}:{frame.line} {frame.function}" for frame in frames]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.findings.record import Record, record_of
+from fuzzer.findings.record import FindingRecord, record_of
 from fuzzer.isolate.fleet import ScriptRunner
 from fuzzer.isolate.script import ScriptRun
 from fuzzer.lanes.base.availability import THIS, Machine
@@ -20,7 +20,7 @@ def with_own_script(runner: ScriptRunner, found: Confirmed, versions: dict[str, 
     return replace(found, script=ScriptRun(None, "flaky") if found.flaky else run(runner, record))
 
 
-def run(runner: ScriptRunner, record: Record, machine: Machine = THIS) -> ScriptRun:
+def run(runner: ScriptRunner, record: FindingRecord, machine: Machine = THIS) -> ScriptRun:
     """How the script that today's code writes ends."""
     if repro_target.runs_on_a_device(record.finding) and not machine.devices():
         return ScriptRun(None, "it needs a GPU, and there is none here")

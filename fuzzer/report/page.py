@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import jinja2
 
-from fuzzer.findings.record import Record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.report import issue, repro, sanitizer_section, wording
 from fuzzer.report.evidence import seen
 
@@ -27,7 +27,7 @@ class Step:
     attrs: str
 
 
-def html(record: Record) -> str:
+def html(record: FindingRecord) -> str:
     environment = jinja2.Environment(autoescape=True, loader=jinja2.PackageLoader("fuzzer", "templates"))
     environment.filters["pieces"] = pieces
     return environment.get_template("finding.html").render(
@@ -51,7 +51,7 @@ def pieces(text: str) -> list[tuple[bool, str]]:
     return [(index % 2 == 1, piece) for index, piece in enumerate(text.split("`")) if piece]
 
 
-def _steps(record: Record) -> Iterator[Step]:
+def _steps(record: FindingRecord) -> Iterator[Step]:
     graph = record.case.bound
     for item in graph.inputs:
         layout = "" if item.layout == "contiguous" else str(item.layout)
@@ -62,7 +62,7 @@ def _steps(record: Record) -> Iterator[Step]:
         yield Step(names, types, node.title, ", ".join(node.args), attrs)
 
 
-def difference(record: Record) -> Iterator[tuple[str, str]]:
+def difference(record: FindingRecord) -> Iterator[tuple[str, str]]:
     """(class, line) of what the culprit changed; of a module that is there on one side only, its lines."""
     before, after = record.before.splitlines(), record.after.splitlines()
     if not (before and after):

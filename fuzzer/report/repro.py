@@ -17,7 +17,7 @@ import jinja2
 
 from fuzzer.cases import scalar_loss
 from fuzzer.findings.headline import headline as headline
-from fuzzer.findings.record import Record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.report import (
     repro_gradient,
     repro_importers,
@@ -58,7 +58,7 @@ _TEMPLATES = jinja2.Environment(
 )
 
 
-def script(record: Record) -> str:
+def script(record: FindingRecord) -> str:
     """The source, formatted."""
     finding, doc = record.finding, record.doc
     preloaded = doc.versions.get("preload", "")
@@ -70,7 +70,7 @@ def script(record: Record) -> str:
     return formatted("\n\n".join([head, standard, _OTHERWISE, others, body]) + "\n")
 
 
-def _body(record: Record) -> str:
+def _body(record: FindingRecord) -> str:
     finding, case = record.finding, telling_inputs(record.case, record.finding.kind)
     differentiated = returns_gradients(finding.lane)
     shown = scalar_loss.as_function(case) if differentiated else replace(case, graph=case.bound)

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from fuzzer.report import repro_lane
 from fuzzer.report.python_source import quoted
-from fuzzer.signature import telling
+from fuzzer.signature import stable_excerpt
 from oracles.finding import Excess, Finding, Kind, Mismatch, SideEffect, WorstElement
 from oracles.lane import Engine
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
@@ -40,7 +40,7 @@ def verdict(finding: Finding, *, built: bool) -> Verdict:
     match finding.evidence:
         case Raised(type=name, message=message):
             short = name.rpartition(".")[2]
-            says = telling(message) if short not in _OTHER_WORDS else ""
+            says = stable_excerpt(message) if short not in _OTHER_WORDS else ""
             return Verdict("raised.py.j2", who, name=quoted(short), words=quoted(says) if says else "")
         case Died():
             return Verdict("died.py.j2", who)

@@ -7,9 +7,9 @@ import re
 import signal
 from typing import assert_never
 
-from fuzzer.findings.record import Record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.signature import readable
-from fuzzer.signature.blame import Place, Verdict
+from fuzzer.signature.blame import Place, ReleaseVerdict
 from generators.graph import Graph, Node
 from generators.torch_source import constructor, statements
 from oracles.finding import PYTORCH, Component, Excess, Kind, Mismatch, Quantity, SideEffect
@@ -50,7 +50,7 @@ _LANGUAGES = ("tirx.", "tir.", "s_tir.")
 """Passes whose names begin so work on TIR."""
 
 
-def area(record: Record) -> str:
+def area(record: FindingRecord) -> str:
     """Tags as TVM's issues have them: [Relax][Frontend][ONNX]."""
     doc, lane = record.doc, record.doc.lane
     if doc.component is not Component.TVM:
@@ -69,7 +69,7 @@ def area(record: Record) -> str:
             return language
 
 
-def place_of(record: Record) -> Place | None:
+def place_of(record: FindingRecord) -> Place | None:
     """As it was found out; else what the step alone says."""
     doc = record.doc
     imported = doc.identity.stage is Stage.IMPORT or _after(record) == "import"
@@ -81,13 +81,13 @@ def target_tag(lane: LaneSpec) -> str:
     return KINDS.get(kind, kind)
 
 
-def title(record: Record) -> str:
+def title(record: FindingRecord) -> str:
     """What is wrong, in one line, behind its area."""
     tags = f"[Bug]{area(record)} "
     return tags + cut(capital(plain_title(record)), TITLE - len(tags))
 
 
-def plain_title(record: Record) -> str:
+def plain_title(record: FindingRecord) -> str:
     """The title without its area, not cut."""
     return f"{what_is_wrong(record)}{_circumstance(record)}"
 
@@ -105,7 +105,7 @@ def cut(text: str, limit: int) -> str:
     return (head.rpartition(" ")[0] if " " in head[limit // 2 :] else head).rstrip(" :,`(") + " ..."
 
 
-def operators(record: Record) -> str:
+def operators(record: FindingRecord) -> str:
     """`conv2d` + `relu`: what the model consists of, as its source calls it."""
     graph = record.case.graph
     used = record.onnx.ops if record.onnx else tuple(called(graph, node) for node in graph.nodes)
@@ -136,7 +136,7 @@ def pass_name(transform: str) -> str:
     return found[1] if found else transform
 
 
-def what_is_wrong(record: Record) -> str:
+def what_is_wrong(record: FindingRecord) -> str:
     """A clause for the title: subject, verb, what is seen. Messages in it are a compiler's."""
     doc, ops = record.doc, operators(record)
     match doc.evidence.evidence:
@@ -193,7 +193,7 @@ def _number(number: float) -> str:
     return "NaN" if math.isnan(number) else f"{number:.6g}"
 
 
-def _subject(record: Record) -> str:
+def _subject(record: FindingRecord) -> str:
     """Who gives what is wrong: the culprit where a pass is to blame, the operators elsewhere."""
     ops, blame = operators(record), record.doc.blame
     if returns_gradients(record.doc.lane):
@@ -201,7 +201,7 @@ def _subject(record: Record) -> str:
     return f"{ops} after `{blame.culprit}`" if blame.place is Place.PASS and blame.culprit else ops
 
 
-def _doing(record: Record) -> str:
+def _doing(record: FindingRecord) -> str:
     """What fails, as a gerund or a function: "compiling `conv2d`"."""
     doc, ops, lane = record.doc, operators(record), record.doc.lane
     culprit = doc.blame.culprit
@@ -224,7 +224,7 @@ def _doing(record: Record) -> str:
             return f"running compiled {ops}" if lane.engine is Engine.TVM else f"running {ops}"
 
 
-def _circumstance(record: Record) -> str:
+def _circumstance(record: FindingRecord) -> str:
     """What it takes beside the model, where that is not plain."""
     lane = record.doc.lane
     parts = [] if lane.target == "llvm" or place_of(record) is Place.FRONTEND else [f"target {lane.target}"]
@@ -278,7 +278,7 @@ def way(lane: LaneSpec, *, built: bool = False) -> str:
     return ", ".join([read, *(f"`{feature}`" for feature in more), target])
 
 
-def blamed(record: Record) -> str:
+def blamed(record: FindingRecord) -> str:
     """One or two sentences on the cause; "" where it was not found out."""
     blame = record.doc.blame
     if blame.place is None:
@@ -296,22 +296,22 @@ def blamed(record: Record) -> str:
     return f"To blame is {what}{operator}.{evidence}"
 
 
-def released(record: Record) -> str:
+def released(record: FindingRecord) -> str:
     """One sentence on the releases that were run; "" where there is only one."""
     releases = record.doc.releases
-    told = [(name, verdict) for name, verdict in releases.verdicts if verdict is not Verdict.NOT_RUN]
+    told = [(name, verdict) for name, verdict in releases.verdicts if verdict is not ReleaseVerdict.NOT_RUN]
     if len(told) < 2:
         return ""
     if releases.introduced or releases.fixed:
         parts = [f"introduced in {releases.introduced}"] if releases.introduced else []
         parts += [f"fixed in {releases.fixed}"] if releases.fixed else []
         return f"By the releases that were run, it was {' and '.join(parts)}."
-    if all(verdict is Verdict.FAILS for _, verdict in told):
+    if all(verdict is ReleaseVerdict.FAILS for _, verdict in told):
         return f"All releases that were run fail: {', '.join(name for name, _ in told)}."
     return "Releases fare differently: " + ", ".join(f"{name} {verdict}" for name, verdict in told) + "."
 
 
-def expected(record: Record) -> str:
+def expected(record: FindingRecord) -> str:
     """What ought to happen."""
     doc = record.doc
     runs = "onnxruntime runs this model" if record.onnx else "Eager PyTorch runs this model"
@@ -343,7 +343,7 @@ def _listed(by: str) -> str:
     return ", ".join(f"`{each}`" for each in by.split(", "))
 
 
-def summary(record: Record) -> str:
+def summary(record: FindingRecord) -> str:
     """The first paragraph: what, where, since when."""
     wrong = what_is_wrong(record)
     match record.doc.evidence.evidence:
@@ -354,6 +354,6 @@ def summary(record: Record) -> str:
     return " ".join(filter(None, [sentence, reached, blamed(record), released(record)]))
 
 
-def _after(record: Record) -> str:
+def _after(record: FindingRecord) -> str:
     evidence = record.doc.evidence.evidence
     return evidence.after if isinstance(evidence, IllFormed) else ""

@@ -35,7 +35,7 @@ class Blame:
     after: str = ""
 
 
-class Verdict(StrEnum):
+class ReleaseVerdict(StrEnum):
     """What a release does with a finding."""
 
     FAILS = "fails"
@@ -48,23 +48,23 @@ class Verdict(StrEnum):
 class Releases:
     """How the releases of TVM that are installed here fare, oldest first: (release, verdict)."""
 
-    verdicts: tuple[tuple[str, Verdict], ...] = ()
+    verdicts: tuple[tuple[str, ReleaseVerdict], ...] = ()
 
     @property
     def introduced(self) -> str:
         """The release that fails first, where the one before it passes; "" where that cannot be told."""
-        return self._turn(Verdict.PASSES, Verdict.FAILS)
+        return self._turn(ReleaseVerdict.PASSES, ReleaseVerdict.FAILS)
 
     @property
     def fixed(self) -> str:
         """The release that passes again, where the one before it fails; "" where that cannot be told."""
-        return self._turn(Verdict.FAILS, Verdict.PASSES)
+        return self._turn(ReleaseVerdict.FAILS, ReleaseVerdict.PASSES)
 
-    def _turn(self, before: Verdict, after: Verdict) -> str:
-        told = [(release, verdict) for release, verdict in self.verdicts if verdict is not Verdict.NOT_RUN]
+    def _turn(self, before: ReleaseVerdict, after: ReleaseVerdict) -> str:
+        told = [(release, verdict) for release, verdict in self.verdicts if verdict is not ReleaseVerdict.NOT_RUN]
         pairs = list(pairwise(told))
         return next((b for (_, one), (b, other) in reversed(pairs) if (one, other) == (before, after)), "")
 
 
-NOBODY = Blame()
-NOWHERE = Releases()
+NO_BLAME = Blame()
+NO_RELEASES = Releases()

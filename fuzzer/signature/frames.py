@@ -26,19 +26,19 @@ IMPORTER = "_translator.py"
 """What the files of TVM's frontends of PyTorch that hold converters end with."""
 
 
-def is_ours(frame: Frame) -> bool:
+def is_difftvm_frame(frame: Frame) -> bool:
     """A line of difftvm: it led there, and has no part in what went wrong."""
     return _OURS.search(frame.file) is not None
 
 
-def meaningful(frames: Sequence[Frame]) -> str:
+def failure_location(frames: Sequence[Frame]) -> str:
     """`file:function` of the innermost frames that say where the fault is, C++ first, then Python; the transform of the
     lane's where none does, or ""."""
     cpp = python = transform = ""
     for frame in reversed(frames):
         if found := _TRANSFORM.fullmatch(frame.file):
             transform = found[1]
-        if _PLUMBING_FILES.search(frame.file) or is_ours(frame) or frame.function in _PLUMBING_FUNCTIONS:
+        if _PLUMBING_FILES.search(frame.file) or is_difftvm_frame(frame) or frame.function in _PLUMBING_FUNCTIONS:
             continue
         name = ":".join(filter(None, (PurePosixPath(frame.file).name, _function(frame))))
         if frame.file.endswith(".py"):
@@ -48,12 +48,12 @@ def meaningful(frames: Sequence[Frame]) -> str:
     return " < ".join(part for part in (cpp, python) if part) or transform
 
 
-def less(frame: str) -> str:
+def in_earlier_versions(frame: str) -> str:
     """What earlier versions, which knew no classes and no transforms, made of the same frames."""
     return re.sub(rf"\w+\.(?=({_OF_A_CLASS.pattern})$)", "", frame) if ":" in frame else ""
 
 
-def today(frame: str) -> str:
+def in_this_version(frame: str) -> str:
     """What an earlier version told, as this one tells it."""
     for called, now in _RENAMED:
         frame = called.sub(now, frame)

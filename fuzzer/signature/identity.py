@@ -10,8 +10,8 @@ from typing import assert_never
 
 import msgspec
 
-from fuzzer.signature.blame import NOBODY, Blame, Place
-from fuzzer.signature.frames import IMPORTER, less, meaningful, today
+from fuzzer.signature.blame import NO_BLAME, Blame, Place
+from fuzzer.signature.frames import IMPORTER, failure_location, in_earlier_versions, in_this_version
 from fuzzer.signature.messages import frames_of, skeleton, without_operator
 from fuzzer.signature.outline import outline
 from generators.graph import Case
@@ -99,11 +99,11 @@ class Signature:
 
     def same_failure(self, other: Signature) -> bool:
         """Whether a run that gave `other` shows the failure `self` again, which perhaps knew less of frames."""
-        mine, theirs = replace(self.coarse, frame=today(self.frame)), other.coarse
-        if twins(mine.kind, theirs.kind):
+        mine, theirs = replace(self.coarse, frame=in_this_version(self.frame)), other.coarse
+        if interchangeable_kinds(mine.kind, theirs.kind):
             theirs = replace(theirs, kind=mine.kind)
         has_frames = bool(mine.error)
-        return mine == theirs or (has_frames and mine == replace(theirs, frame=less(theirs.frame)))
+        return mine == theirs or (has_frames and mine == replace(theirs, frame=in_earlier_versions(theirs.frame)))
 
     def as_finished_in(self, final: Signature) -> Signature:
         """This coarse signature, with what a final one of the same failure says of the reduced case and the blame."""
@@ -113,7 +113,7 @@ class Signature:
 
     def same_bug(self, other: Signature) -> bool:
         """Whether two final signatures agree. Where only one has its blame, the reduced case decides."""
-        one, two = self, replace(other, kind=self.kind) if twins(self.kind, other.kind) else other
+        one, two = self, replace(other, kind=self.kind) if interchangeable_kinds(self.kind, other.kind) else other
         if bool(one.blamed) is not bool(two.blamed):
             one, two = replace(one, blamed=()), replace(two, blamed=())
         return one.id == two.id
@@ -136,7 +136,7 @@ _AGAINST_ITSELF = frozenset({Kind.UNSTABLE, Kind.NONDETERMINISTIC})
 _GARBAGE = _AGAINST_ITSELF | {Kind.WRONG_VALUE}
 
 
-def twins(one: Kind, other: Kind) -> bool:
+def interchangeable_kinds(one: Kind, other: Kind) -> bool:
     """Unwritten memory shows now as a wrong value, now as a second run or another process that differs."""
     return one is not other and {one, other} <= _GARBAGE
 
@@ -146,7 +146,7 @@ def signature_of(finding: Finding) -> Signature:
     coarse = Signature(finding.kind, finding.component, finding.stage)
     match finding.evidence:
         case Raised() as raised:
-            text, frame = skeleton(raised.message), meaningful(frames_of(raised)) or _checked_source(finding)
+            text, frame = skeleton(raised.message), failure_location(frames_of(raised)) or _checked_source(finding)
             text = without_operator(text) if _CONVERTER in frame else text
             return replace(coarse, error=raised.type, skeleton=text, frame=frame)
         case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
@@ -182,7 +182,7 @@ def _checked_source(finding: Finding) -> str:
     return finding.lane.target if refused else ""
 
 
-def named(signature: Signature, case: Case, blame: Blame = NOBODY) -> Signature:
+def final_signature(signature: Signature, case: Case, blame: Blame = NO_BLAME) -> Signature:
     """The final signature of a finding whose reduced case this is.
 
     Pure: to be called again when the blame is known, and before anything is written, for the folder's name holds the

@@ -30,7 +30,7 @@ from oracles.outcome import Stage
 FILE = "known_issues.toml"
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class KnownIssue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     why: str
     issue: int | None = None
@@ -68,15 +68,15 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def known_issues() -> tuple[KnownIssue, ...]:
     """Those that ship with the project."""
     return parse(files("fuzzer.signature").joinpath(FILE).read_text(encoding="utf-8"), FILE)
 
 
-def parse(text: str, where: str) -> tuple[Entry, ...]:
+def parse(text: str, where: str) -> tuple[KnownIssue, ...]:
     """Raise `Invalid` with one sentence that says what is wrong and where."""
     try:
-        found = msgspec.convert(tomllib.loads(text), dict[str, list[Entry]])
+        found = msgspec.convert(tomllib.loads(text), dict[str, list[KnownIssue]])
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise Invalid(f"{where}: {error}") from None
     if strangers := sorted(found.keys() - {"known"}):
@@ -90,7 +90,7 @@ def parse(text: str, where: str) -> tuple[Entry, ...]:
     return tuple(found.get("known", []))
 
 
-def _check(entry: Entry, where: str) -> None:
+def _check(entry: KnownIssue, where: str) -> None:
     if not entry.issue and not entry.page.startswith("https://"):
         raise Invalid(f"{where}: {entry.name!r} may be a new bug: give it an issue, or a page that documents it")
     if entry.skeleton is None and entry.frame is None and entry.ops is None:
@@ -102,15 +102,17 @@ def _check(entry: Entry, where: str) -> None:
             raise Invalid(f"{where}: {entry.name!r}: {pattern!r} is no regular expression: {error}") from None
 
 
-def match(signature: Signature, among: Iterable[Entry] | None = None) -> Entry | None:
-    return next((entry for entry in (entries() if among is None else among) if entry.matches(signature)), None)
+def match(signature: Signature, among: Iterable[KnownIssue] | None = None) -> KnownIssue | None:
+    return next((entry for entry in (known_issues() if among is None else among) if entry.matches(signature)), None)
 
 
-def perhaps(signature: Signature, ops: Collection[str], among: Iterable[Entry] | None = None) -> Entry | None:
-    return next((entry for entry in (entries() if among is None else among) if entry.may_be(signature, ops)), None)
+def possible_match(
+    signature: Signature, ops: Collection[str], among: Iterable[KnownIssue] | None = None
+) -> KnownIssue | None:
+    return next((entry for entry in (known_issues() if among is None else among) if entry.may_be(signature, ops)), None)
 
 
-def counted(seen: Mapping[str, int], findings: Iterable[Signature]) -> dict[Entry, int]:
+def count_matches(seen: Mapping[str, int], findings: Iterable[Signature]) -> dict[KnownIssue, int]:
     """How often each entry was met: while fuzzing, and among findings that were saved before the entry was there."""
     old = [entry for signature in findings if (entry := match(signature))]
-    return {entry: seen.get(entry.name, 0) + old.count(entry) for entry in entries()}
+    return {entry: seen.get(entry.name, 0) + old.count(entry) for entry in known_issues()}

@@ -91,7 +91,7 @@ def _shortened(text: str) -> str:
 
 def readable(message: str) -> str:
     """A message for people: without dumps of whole objects."""
-    text = _sanitizer_report(_compiler_error(told(message)))
+    text = _sanitizer_report(_compiler_error(core_message(message)))
     return _closed(text, re.compile(r"ir\.Op\("), _name_of_operator).strip()
 
 
@@ -132,7 +132,7 @@ _CAUSE = re.compile(r"^## Exception summary\n\n<class '([\w.]+)'>: (.*?)\n(?:⬆
 """torch.onnx through dynamo says the same of every failure, then what led to it, the innermost first."""
 
 
-def told(message: str) -> str:
+def core_message(message: str) -> str:
     """What a message has to say itself."""
     text = _COLOURS.sub("", message)
     if cause := _CAUSE.search(text):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from fuzzer.signature.frames import IMPORTER
-from fuzzer.signature.harm import Harm, harm_of
-from fuzzer.signature.messages import skeleton, told
+from fuzzer.signature.gpu_damage import GpuDamage, gpu_damage_of
+from fuzzer.signature.messages import core_message, skeleton
 from oracles.outcome import Died, Outcome, Raised, Skipped, Stage, Unsupported
 
 _REFUSING_TYPES = frozenset(
@@ -49,13 +49,15 @@ _ENVIRONMENT_TEXT = re.compile(
 )
 
 
-def recognise(failure: Raised | Died) -> Outcome:
+def classify_failure(failure: Raised | Died) -> Outcome:
     """`Unsupported` where an error says plainly that something is not done, `Skipped` where the machine failed the
     lane; the failure itself elsewhere."""
-    text = told(failure.message) if isinstance(failure, Raised) else failure.log
+    text = core_message(failure.message) if isinstance(failure, Raised) else failure.log
     if machine := _ENVIRONMENT_TEXT.search(text):
         return Skipped(machine[0], environment=True)
-    if isinstance(failure, Died) or harm_of(failure) is not Harm.NONE:  # CUDA's «not supported» is no plain no
+    if (
+        isinstance(failure, Died) or gpu_damage_of(failure) is not GpuDamage.NONE
+    ):  # CUDA's «not supported» is no plain no
         return failure
     return Unsupported(failure.stage, text.strip().split("\n")[0][:200]) if _refuses(failure, text) else failure
 
@@ -82,7 +84,7 @@ _LISTED = (
 )
 
 
-def lacking(unsupported: Unsupported) -> tuple[str, ...]:
+def missing_features(unsupported: Unsupported) -> tuple[str, ...]:
     """What is not there, name by name where the reason names it: what tables of operator support count."""
     for listed in _LISTED:
         if found := listed.search(unsupported.reason):

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from fuzzer.triage.passes import Pass, Subject
-from fuzzer.triage.reproduce import Answer
+from fuzzer.triage.reproduce import Reproduction
 from generators import case_file
 from generators.graph import Case
 from generators.renumber import renumbered
 from oracles.lane import LaneSpec
 
-Predicate = Callable[[Case, LaneSpec], Answer]
+Predicate = Callable[[Case, LaneSpec], Reproduction]
 Key = tuple[str, LaneSpec]
 
 
@@ -45,11 +45,11 @@ def key_of(subject: Subject) -> Key:
     return case_file.digest(renumbered(subject.case)), subject.lane
 
 
-class Spent(Exception):
+class EffortUsedUp(Exception):
     """The effort is used up."""
 
 
-class Asking:
+class CandidateChecks:
     """Asks in a fixed order. `width` is how many questions run at the same time.
 
     Answers are kept by the hash of the case under standard names, and the lane. If `width` is more than 1, the
@@ -60,14 +60,14 @@ class Asking:
     def __init__(self, predicate: Predicate, effort: Effort, width: int = 1) -> None:
         self._predicate, self._effort, self._width = predicate, effort, width
         self._deadline = time.monotonic() + effort.seconds
-        self._known: dict[Key, Answer] = {}
-        self._running: dict[Key, Future[Answer]] = {}
+        self._known: dict[Key, Reproduction] = {}
+        self._running: dict[Key, Future[Reproduction]] = {}
         self._pool = ThreadPoolExecutor(width, "reducer") if width > 1 else None
         self._started = 0
         self.calls = 0
         """How many questions were needed."""
 
-    def __enter__(self) -> Asking:
+    def __enter__(self) -> CandidateChecks:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
@@ -84,7 +84,7 @@ class Asking:
     def spent(self) -> bool:
         return self.calls >= self._effort.calls or time.monotonic() > self._deadline
 
-    def answers(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Answer]]:
+    def answers(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Reproduction]]:
         """Each candidate in its turn, with its answer. Raise `Spent` if the effort does not suffice for the next
         question."""
         source, waiting = iter(candidates), deque[tuple[Candidate, Key]]()
@@ -97,22 +97,22 @@ class Asking:
             candidate, key = waiting.popleft()
             yield candidate, self._answer(candidate.subject, key)
 
-    def again(self, subject: Subject) -> Answer:
+    def again(self, subject: Subject) -> Reproduction:
         """Ask even if there is an answer, and keep the new one. The effort does not bound this."""
         return self._ask(subject, key_of(subject))
 
     def reject(self, subject: Subject) -> None:
         """Answer no from now on."""
-        self._known[key_of(subject)] = Answer(False)
+        self._known[key_of(subject)] = Reproduction(False)
 
-    def _answer(self, subject: Subject, key: Key) -> Answer:
+    def _answer(self, subject: Subject, key: Key) -> Reproduction:
         if key in self._known:
             return self._known[key]
         if self.spent:
-            raise Spent
+            raise EffortUsedUp
         return self._ask(subject, key)
 
-    def _ask(self, subject: Subject, key: Key) -> Answer:
+    def _ask(self, subject: Subject, key: Key) -> Reproduction:
         self.calls += 1
         running = self._running.pop(key, None)
         if running is None:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fuzzer.lanes import TORCH
-from fuzzer.triage.reproduce import Run
+from fuzzer.triage.reproduce import RunLanes
 from generators.graph import Array, Case
 from oracles.outcome import Ran
 
 
-def tap(run: Run, case: Case) -> Mapping[str, Array]:
+def computed_values(run: RunLanes, case: Case) -> Mapping[str, Array]:
     """Empty where PyTorch fails. A value that is changed in place cannot be an output, so in-place calls are rewritten
     as plain ones, which compute the same."""
     names = tuple(value.name for node in case.graph.nodes for value in node.results)

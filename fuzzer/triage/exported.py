@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fuzzer.cases.onnx_model import OnnxModel, decode
 from fuzzer.lanes import ONNXRUNTIME
-from fuzzer.triage.reproduce import Run
+from fuzzer.triage.reproduce import RunLanes
 from generators.graph import Case, Invalid
 from oracles.finding import Component, Finding
 from oracles.lane import Engine, LaneSpec, is_relay, returns_gradients
@@ -20,7 +20,7 @@ def read_by_tvm(finding: Finding) -> bool:
     return plain and finding.component is Component.TVM
 
 
-def onnx_file(run: Run, case: Case, lane: LaneSpec) -> OnnxModel | None:
+def onnx_file(run: RunLanes, case: Case, lane: LaneSpec) -> OnnxModel | None:
     """What the lane reads; None where that has no description, or where onnxruntime does not run it."""
     file = LaneSpec("onnx-file", Engine.ONNX_FILE, lane.importer, opset=lane.opset, toolchain=lane.toolchain)
     right = replace(ONNXRUNTIME, importer=lane.importer, opset=lane.opset)

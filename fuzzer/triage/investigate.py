@@ -9,16 +9,16 @@ from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.isolate.device_supervisor import ON_THE_DEVICE
 from fuzzer.isolate.sanitizer import SanitizerReport
 from fuzzer.isolate.script import ScriptRun
-from fuzzer.signature import Signature, named, signature_of
-from fuzzer.signature.blame import NOBODY, NOWHERE, Blame, Releases
+from fuzzer.signature import Signature, final_signature, signature_of
+from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage import exported
 from fuzzer.triage.blame.releases import Release, in_releases
 from fuzzer.triage.blame.search import blame
-from fuzzer.triage.eager_values import tap
+from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.metered import Metered
-from fuzzer.triage.naming import RUNS, by, name
+from fuzzer.triage.naming import RUNS, beyond_sibling, name_failure
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Run, ask, reproduces
+from fuzzer.triage.reproduce import RunLanes, reproduces, try_to_reproduce
 from generators.graph import Case
 from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec
@@ -72,10 +72,10 @@ class Confirmed:
     found_in: tuple[str, ...]
     reduction: Reduction | None
     reports: tuple[SanitizerReport, ...] = ()
-    blame: Blame = NOBODY
-    releases: Releases = NOWHERE
+    blame: Blame = NO_BLAME
+    releases: Releases = NO_RELEASES
     onnx: OnnxModel | None = None
-    slips: tuple[tuple[Case, Sighting], ...] = ()
+    other_failures: tuple[tuple[Case, Sighting], ...] = ()
     cpu_seconds: float = 0.0
     script: ScriptRun | None = None
 
@@ -94,12 +94,12 @@ def sightings(findings: Iterable[Finding]) -> list[Sighting]:
     sibling is right form one sighting for each thing that they do on top of it."""
     groups: dict[tuple[Signature, str], list[Finding]] = {}
     for finding in findings:
-        groups.setdefault((signature_of(finding), by(finding)), []).append(finding)
+        groups.setdefault((signature_of(finding), beyond_sibling(finding)), []).append(finding)
     return [Sighting(s, group[0], tuple(f.lane for f in group)) for (s, _), group in groups.items()]
 
 
 def investigate(
-    run: Run, case: Case, sighting: Sighting, releases: ReleasesOf, examine: Examine, width: int = 1
+    run: RunLanes, case: Case, sighting: Sighting, releases: ReleasesOf, examine: Examine, width: int = 1
 ) -> Confirmed:
     """Confirm, reduce, name, blame, run in other releases, examine. `run` uses fresh processes.
 
@@ -113,7 +113,7 @@ def investigate(
     return _examined(run, found, examine)
 
 
-def confirm_and_reduce(run: Run, case: Case, sighting: Sighting, width: int = 1) -> Confirmed:
+def confirm_and_reduce(run: RunLanes, case: Case, sighting: Sighting, width: int = 1) -> Confirmed:
     """Confirm, reduce and name: what is left to do tells nothing new about the case."""
     metered = Metered(run)
     lane, signature = sighting.finding.lane, sighting.signature
@@ -129,26 +129,26 @@ def confirm_and_reduce(run: Run, case: Case, sighting: Sighting, width: int = 1)
 
 def _flaky(case: Case, sighting: Sighting, again: int, runs: int) -> Confirmed:
     names = tuple(lane.name for lane in sighting.lanes)
-    signature = named(sighting.signature, case)
+    signature = final_signature(sighting.signature, case)
     return Confirmed(signature, sighting.finding, case, names, again, runs, case.graph.ops, None)
 
 
-def _reduced(run: Run, case: Case, sighting: Sighting, width: int) -> Confirmed:
+def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int) -> Confirmed:
     """Flaky where the reduced case does not show the failure any more when it is named."""
     signature = sighting.signature
     reduction = reduce(
         case,
         sighting.finding.lane,
-        lambda smaller, lane: ask(run, smaller, lane, signature),
-        lambda whole: tap(run, whole),
+        lambda smaller, lane: try_to_reproduce(run, smaller, lane, signature),
+        lambda whole: computed_values(run, whole),
         EFFORT.get(signature.component, OTHER_EFFORT),
         width=width,
         needs_ops=signature.needs_ops,
     )
-    slips = _slips(reduction)
-    final = name(run, reduction.case, reduction.lane, signature)
+    other_failures = _slips(reduction)
+    final = name_failure(run, reduction.case, reduction.lane, signature)
     if final is None:
-        return replace(_flaky(case, sighting, CONFIRMATIONS, CONFIRMATIONS + RUNS), slips=slips)
+        return replace(_flaky(case, sighting, CONFIRMATIONS, CONFIRMATIONS + RUNS), other_failures=other_failures)
     names = tuple(dict.fromkeys(lane.name for lane in final.lanes))
     return Confirmed(
         final.signature,
@@ -159,27 +159,27 @@ def _reduced(run: Run, case: Case, sighting: Sighting, width: int) -> Confirmed:
         CONFIRMATIONS,
         case.graph.ops,
         reduction,
-        slips=slips,
+        other_failures=other_failures,
     )
 
 
 def _slips(reduction: Reduction) -> tuple[tuple[Case, Sighting], ...]:
     """Only failures of TVM. Nobody wants those of exporters and references."""
-    of_tvm = [slip for slip in reduction.slips if slip.finding.component is Component.TVM]
+    of_tvm = [slip for slip in reduction.other_failures if slip.finding.component is Component.TVM]
     return tuple((s.case, Sighting(signature_of(s.finding), s.finding, (s.finding.lane,))) for s in of_tvm)
 
 
-def _blamed(run: Run, found: Confirmed) -> Confirmed:
+def _blamed(run: RunLanes, found: Confirmed) -> Confirmed:
     """Blame is part of the signature of failures that have no message."""
     to_blame = blame(run, found.case, found.finding, found.signature)
-    return replace(found, blame=to_blame, signature=named(found.signature, found.case, to_blame))
+    return replace(found, blame=to_blame, signature=final_signature(found.signature, found.case, to_blame))
 
 
-def _fate(run: Run, found: Confirmed, releases: Sequence[Release]) -> Releases:
+def _fate(run: RunLanes, found: Confirmed, releases: Sequence[Release]) -> Releases:
     return in_releases(run, found.case, found.finding, found.signature, releases)
 
 
-def _examined(run: Run, found: Confirmed, examine: Examine) -> Confirmed:
+def _examined(run: RunLanes, found: Confirmed, examine: Examine) -> Confirmed:
     """Add the ONNX file that TVM read, and the reports of compute-sanitizer, where these apply."""
     if exported.read_by_tvm(found.finding):
         found = replace(found, onnx=exported.onnx_file(run, found.case, found.finding.lane))

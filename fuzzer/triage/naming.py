@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from fuzzer.lanes import REFERENCES, plain_roads_beside
-from fuzzer.signature import Signature, named, signature_of
-from fuzzer.triage.reproduce import Run, judged_by, judged_run, observe
+from fuzzer.signature import Signature, final_signature, signature_of
+from fuzzer.triage.reproduce import RunLanes, judged_by, judged_run, observe
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Component, Finding, Kind, Mismatch
@@ -18,7 +18,7 @@ RUNS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedFailure:
     """`finding` is what the reduced case shows; `lanes` are all lanes that show it."""
 
     signature: Signature
@@ -26,7 +26,7 @@ class Named:
     lanes: tuple[LaneSpec, ...]
 
 
-def name(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> Named | None:
+def name_failure(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> NamedFailure | None:
     """Run the reduced case on all lanes of interest. Where `lane` does not show the failure in this company, it runs
     once more as it ran in the reduction. None where it does not show the failure then either."""
     lanes = tuple(dict.fromkeys((*REFERENCES, *plain_roads_beside(lane), *judged_by(lane))))
@@ -39,11 +39,11 @@ def name(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> Named | 
     final = replace(signature, kind=finding.kind)
     if final.needs_ops:
         where = _where(showing) if final.component is Component.TVM else ""
-        final = named(replace(final, where=where, by=by(finding)), case)
-    return Named(final, finding, showing)
+        final = final_signature(replace(final, where=where, by=beyond_sibling(finding)), case)
+    return NamedFailure(final, finding, showing)
 
 
-def by(finding: Finding) -> str:
+def beyond_sibling(finding: Finding) -> str:
     """What the lane does that the lane it is compared with does not do."""
     return finding.evidence.by if isinstance(finding.evidence, Mismatch) else ""
 
@@ -56,7 +56,7 @@ def _unstable(findings: Iterable[Finding]) -> Finding | None:
     return next((finding for finding in findings if finding.kind is Kind.UNSTABLE), None)
 
 
-def _alone(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> Finding | None:
+def _alone(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> Finding | None:
     """What the lane shows when no more lanes run than the failure needs."""
     return next((f for f in observe(run, case, lane, signature).findings if _is(f, signature)), None)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fuzzer.signature import Signature, signature_of
-from fuzzer.triage.candidates import Asking, Candidate, Effort, Predicate, Spent
+from fuzzer.triage.candidates import Candidate, CandidateChecks, Effort, EffortUsedUp, Predicate
 from fuzzer.triage.passes import CUTTING, PASSES, Pass, Subject
 from fuzzer.triage.passes.simpler_operators import simpler_operators
 from fuzzer.triage.size import size_of
@@ -17,16 +17,16 @@ from generators.retype import retyped_case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec
 
-__all__ = ["Effort", "Reduction", "Slip", "reduce"]
+__all__ = ["Effort", "OtherFailure", "Reduction", "reduce"]
 
-Tap = Callable[[Case], Mapping[str, Array]]
+ComputeValues = Callable[[Case], Mapping[str, Array]]
 
 AGAIN = 2
 """How often the result runs once more. With the run that accepted it, that makes 3 of 3."""
 
 
 @dataclass(frozen=True, slots=True)
-class Slip:
+class OtherFailure:
     """A valid candidate that fails in another way."""
 
     case: Case
@@ -43,7 +43,7 @@ class Reduction:
     finished: bool
     """False if the effort ran out before the fixpoint."""
     steps: tuple[str, ...] = ()
-    slips: tuple[Slip, ...] = ()
+    other_failures: tuple[OtherFailure, ...] = ()
     ahead: int = 0
     """Further calls, which were made ahead of their turn and not needed."""
 
@@ -52,23 +52,25 @@ def reduce(
     case: Case,
     lane: LaneSpec,
     predicate: Predicate,
-    tap: Tap,
+    compute_values: ComputeValues,
     effort: Effort = Effort(),
     passes: Sequence[Pass] = PASSES,
     *,
     width: int = 1,
     needs_ops: bool = False,
 ) -> Reduction:
-    """The smallest case found, by `Size`, for which `predicate` holds. At the end `predicate` is called again on it.
+    """Return the smallest case, by `Size`, for which `predicate` holds. At the end `predicate` is called on it again.
 
-    `tap` computes every value of a graph in PyTorch. Each candidate is tried once, `width` candidates at a time. The
-    result is deterministic if `predicate` is and the effort suffices. It does not depend on `width`.
+    `compute_values` computes every value of a graph in PyTorch. Each candidate is tried once, `width` candidates at a
+    time. The result is deterministic if `predicate` is and the effort suffices. It does not depend on `width`.
     """
-    with Asking(predicate, effort, width) as asking:
-        search = _Search(asking, tap, passes)
+    with CandidateChecks(predicate, effort, width) as asking:
+        search = _Search(asking, compute_values, passes)
         last = search.run(search.tapped(Subject(case, lane, {}, needs_ops)))
-        steps, slips = tuple(step.name for step in search.trail), tuple(search.slips.values())
-    return Reduction(renumbered(last.case), last.lane, asking.calls, search.finished, steps, slips, asking.ahead)
+        steps, other_failures = tuple(step.name for step in search.trail), tuple(search.other_failures.values())
+    return Reduction(
+        renumbered(last.case), last.lane, asking.calls, search.finished, steps, other_failures, asking.ahead
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +83,10 @@ class _Step:
 
 
 class _Search:
-    def __init__(self, asking: Asking, tap: Tap, passes: Sequence[Pass]) -> None:
-        self._asking, self._tap, self._passes = asking, tap, passes
+    def __init__(self, asking: CandidateChecks, compute_values: ComputeValues, passes: Sequence[Pass]) -> None:
+        self._asking, self._compute_values, self._passes = asking, compute_values, passes
         self.trail: list[_Step] = []
-        self.slips: dict[Signature, Slip] = {}
+        self.other_failures: dict[Signature, OtherFailure] = {}
         self.finished = True
         self._first = 0
         """The index of the pass that proposes first."""
@@ -104,14 +106,14 @@ class _Search:
         """Add what PyTorch computes for each value. A single node needs none: nothing can be cut out of it."""
         if before is not None and _computes_the_same(subject, before):
             return replace(subject, taps=before.taps)
-        return replace(subject, taps=self._tap(subject.case) if len(subject.graph.nodes) > 1 else {})
+        return replace(subject, taps=self._compute_values(subject.case) if len(subject.graph.nodes) > 1 else {})
 
     def _fixpoint(self, subject: Subject) -> Subject:
         try:
             self._first = 0
             while (smaller := self._smaller(subject)) is not None:
                 subject = smaller
-        except Spent:
+        except EffortUsedUp:
             self.finished = False
         return subject
 
@@ -122,10 +124,10 @@ class _Search:
         for candidate, answer in self._asking.answers(_candidates(in_turn, subject)):
             if not answer.same:
                 for finding in answer.findings:
-                    self.slips.setdefault(signature_of(finding), Slip(candidate.subject.case, finding))
+                    self.other_failures.setdefault(signature_of(finding), OtherFailure(candidate.subject.case, finding))
             elif (start := self._unfaithful(candidate.subject)) is not None:
                 for finding in answer.findings[:1]:
-                    self.slips.setdefault(signature_of(finding), Slip(candidate.subject.case, finding))
+                    self.other_failures.setdefault(signature_of(finding), OtherFailure(candidate.subject.case, finding))
                 return self._back(start)
             else:
                 taken = self.tapped(candidate.subject, subject)

@@ -17,7 +17,7 @@ from oracles.outcome import Outcomes, Result
 from oracles.reference import eager_run
 from oracles.siblings import sibling
 
-Run = Callable[[Case, Sequence[LaneSpec]], Result]
+RunLanes = Callable[[Case, Sequence[LaneSpec]], Result]
 """Runs lanes of a case: `run` or `run_fresh` of a `Runner`, or a function around them."""
 
 
@@ -45,7 +45,7 @@ def is_valid(outcomes: Outcomes) -> bool:
     return eager_run(outcomes) is not None
 
 
-def observe(run: Run, case: Case, lane: LaneSpec, signature: Signature | None = None) -> Observation:
+def observe(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature | None = None) -> Observation:
     """Run the lane with the lanes that judge it. With a signature, only the lanes that this failure needs are run."""
     result = judged_run(run, case, judged_by(lane, signature))
     return Observation(result, tuple(f for f in judge_all(case, result.outcomes) if f.lane == lane))
@@ -55,7 +55,7 @@ def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneS
     """The lane, after the lanes that are needed to judge it: for one failure, or for all."""
     company = signature is None or bool(signature.against) or signature.kind in _AGAINST_OTHERS
     values = signature is None or signature.kind.is_numeric
-    siblings = [sibling(lane, there(EVERY_ROAD, lane))] if company else []
+    siblings = [sibling(lane, in_toolchain_of(EVERY_ROAD, lane))] if company else []
     voters = signature and (signature.kind in _AGAINST_OTHERS or signature.against == OTHER_LANES)
     others = plain_roads_beside(lane) if voters else ()
     wanted = (*needed(lane, values=values), *(each for each in siblings if each), *others, lane)
@@ -65,12 +65,12 @@ def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneS
 _AGAINST_OTHERS = (Kind.BLOAT, Kind.SLOW)
 
 
-def there(lanes: Sequence[LaneSpec], lane: LaneSpec) -> tuple[LaneSpec, ...]:
+def in_toolchain_of(lanes: Sequence[LaneSpec], lane: LaneSpec) -> tuple[LaneSpec, ...]:
     """The same lanes in the toolchain of `lane`."""
     return tuple(replace(each, toolchain=lane.toolchain) for each in lanes)
 
 
-def judged_run(run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+def judged_run(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
     """Run the lanes. Where a lane disagrees with PyTorch about an exported file or program, or TVM would be blamed
     for a file, a second run asks the other readers of it, with the lanes that judge these."""
     result = run(case, lanes)
@@ -89,7 +89,7 @@ def judged_run(run: Run, case: Case, lanes: Sequence[LaneSpec]) -> Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reproduction:
     """Whether a case shows the failure on a lane. `findings` are all that is wrong with the lane, if the case is
     valid."""
 
@@ -97,12 +97,14 @@ class Answer:
     findings: tuple[Finding, ...] = ()
 
 
-def ask(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> Answer:
+def try_to_reproduce(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> Reproduction:
     """Run the lane and answer. The answer is no for a case that PyTorch refuses, whatever a compiler does with it."""
     observation = observe(run, case, lane, signature)
-    return Answer(observation.shows(signature), observation.findings) if observation.valid else Answer(False)
+    return (
+        Reproduction(observation.shows(signature), observation.findings) if observation.valid else Reproduction(False)
+    )
 
 
-def reproduces(run: Run, case: Case, lane: LaneSpec, signature: Signature) -> bool:
+def reproduces(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> bool:
     """Whether the lane shows the failure on this case."""
-    return ask(run, case, lane, signature).same
+    return try_to_reproduce(run, case, lane, signature).same

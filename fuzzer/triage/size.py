@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fuzzer.triage.passes.close_sizes import openness
-from fuzzer.triage.passes.own_nothing import owned
-from fuzzer.triage.passes.plain_lane import plain_road
-from fuzzer.triage.passes.plain_types import odd_types
-from fuzzer.triage.passes.plain_values import complexity
-from fuzzer.triage.passes.plain_writing import frills
-from fuzzer.triage.passes.simpler_operators import intricacy
-from fuzzer.triage.passes.smaller_attributes import burden
+from fuzzer.triage.passes.plain_lane import has_usual_importer
+from fuzzer.triage.passes.plain_roles import owned_inputs
+from fuzzer.triage.passes.plain_types import unusual_dtypes
+from fuzzer.triage.passes.plain_values import value_complexity
+from fuzzer.triage.passes.plain_writing import written_extras
+from fuzzer.triage.passes.simpler_operators import operator_complexity
+from fuzzer.triage.passes.smaller_attributes import attribute_size
+from fuzzer.triage.passes.static_sizes import symbol_size
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.siblings import additions
@@ -55,15 +55,15 @@ def size_of(case: Case, lane: LaneSpec) -> Size:
     types = [item.value.type for item in graph.inputs]
     return Size(
         operators=len(graph.nodes),
-        intricacy=intricacy(graph),
-        lane=len(additions(lane)) + (not lane.asserts) + (not plain_road(lane)),
-        symbols=openness(case),
+        intricacy=operator_complexity(graph),
+        lane=len(additions(lane)) + (not lane.asserts) + (not has_usual_importer(lane)),
+        symbols=symbol_size(case),
         outputs=len(graph.outputs),
         inputs=len(types),
         elements=sum(math.prod(max(size, 1) for size in type.sizes) for type in types),
         ranks=sum(type.rank for type in types),
-        dtypes=odd_types(graph),
-        frills=frills(graph) + owned(graph),
-        attributes=burden(graph),
-        values=sum(complexity(array) for array in case.tensors.values()),
+        dtypes=unusual_dtypes(graph),
+        frills=written_extras(graph) + owned_inputs(graph),
+        attributes=attribute_size(graph),
+        values=sum(value_complexity(array) for array in case.tensors.values()),
     )

@@ -14,7 +14,7 @@ from fuzzer.children.validity import NOT_FINITE, OK, verdict
 from fuzzer.lanes import SAMPLED_LANES
 from fuzzer.lanes.torch.envelope import envelope
 from fuzzer.triage.passes import Subject
-from fuzzer.triage.passes.simpler_operators import intricacy, plainer_operators, simpler_operators
+from fuzzer.triage.passes.simpler_operators import operator_complexity, plainer_operators, simpler_operators
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Array, Attrs, Case, Input
@@ -81,4 +81,4 @@ def test_the_added_operator_is_reduced_to_its_plainer_one(op: Op) -> None:
     (node,) = candidate.graph.nodes
     assert plainer_operators(op.name) == ("sum",)
     assert (node.op, dict(node.attrs)) == ("sum", {"dim": None, "keepdim": False, "dtype": None})
-    assert (intricacy(subject.graph), intricacy(candidate.graph)) == (1, 0)
+    assert (operator_complexity(subject.graph), operator_complexity(candidate.graph)) == (1, 0)

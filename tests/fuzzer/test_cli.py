@@ -20,7 +20,7 @@ from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.tally import Tally
 from fuzzer.cli import VERBS, main, routed
-from fuzzer.signature.known import entries
+from fuzzer.signature.known import known_issues
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
 from generators.ops import OPS
@@ -532,7 +532,7 @@ def test_triage_counts_what_importers_lack(fuzz: Fuzz, tmp_path: Path) -> None:
 
 
 def test_triage_counts_known_behaviour(fuzz: Fuzz, tmp_path: Path) -> None:
-    met, *others = entries()
+    met, *others = known_issues()
     campaign = books(tmp_path / "c", State(0, known={met.name: 7}))
     done = fuzz("triage", "--known", "--campaign", campaign)
     assert (done.returncode, done.stderr) == (DONE, "")

@@ -23,7 +23,7 @@ from violations import (
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.signature import Signature, signature_of
 from fuzzer.triage.investigate import sightings
-from fuzzer.triage.naming import by
+from fuzzer.triage.naming import beyond_sibling
 from fuzzer.triage.reproduce import judged_by
 from oracles import judge_all
 from oracles.finding import Component, Kind, Mismatch
@@ -121,7 +121,7 @@ def test_a_lane_that_is_wrong_beside_a_right_sibling_has_a_signature_of_its_own(
     lanes = {**CORRECT_OUTCOMES, **dict.fromkeys((ZERO, LIFTED), WRONG)}
     found = list(judge_all(CASE, lanes))
     assert {signature_of(finding).against for finding in found} == {"its plain sibling"}
-    assert [(by(each.finding), each.lanes) for each in sightings(found)] == [
+    assert [(beyond_sibling(each.finding), each.lanes) for each in sightings(found)] == [
         ("pipeline zero", (ZERO,)),
         ("parameters lifted", (LIFTED,)),
     ]

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fuzzer.triage.blame.inquiry import Inquiry
+from fuzzer.triage.blame.context import BlameContext
 from oracles.trace import Trace, Tracing
 
 
 @dataclass(frozen=True, slots=True)
-class Guilty:
+class DecidingPass:
     """`place` in `Trace.passes`; with `before` optional passes in front of it the program is right."""
 
     name: str
@@ -22,7 +22,7 @@ class Guilty:
     optional: int
 
 
-def guilty_pass(asked: Inquiry, whole: Trace) -> Guilty | None:
+def deciding_pass(asked: BlameContext, whole: Trace) -> DecidingPass | None:
     """None where no single pass can be told: it fails with all of them left out, or otherwise than it did."""
     places = [place for place, each in enumerate(whole.passes) if each.optional]
     changed = [number for number, place in enumerate(places) if whole.passes[place].changed]
@@ -33,7 +33,7 @@ def guilty_pass(asked: Inquiry, whole: Trace) -> Guilty | None:
     if not asked.traced(Tracing(limit=limits[index - 1])).is_right:
         return None
     number = limits[index - 1]
-    return Guilty(whole.passes[places[number]].name, places[number], number, len(places))
+    return DecidingPass(whole.passes[places[number]].name, places[number], number, len(places))
 
 
 def first_failing(limits: Sequence[int], fails: Callable[[int], bool]) -> int:
@@ -49,7 +49,7 @@ def first_failing(limits: Sequence[int], fails: Callable[[int], bool]) -> int:
     return high
 
 
-def programs(asked: Inquiry, guilty: Guilty) -> tuple[str, str]:
+def programs(asked: BlameContext, guilty: DecidingPass) -> tuple[str, str]:
     """TVMScript before and after it, of the functions that it changed."""
     trace = asked.traced(Tracing(limit=guilty.before + 1, show=guilty.place)).trace
     return trace.before, trace.after

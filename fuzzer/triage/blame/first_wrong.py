@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzer.triage.blame.inquiry import Inquiry, Seen
+from fuzzer.triage.blame.context import BlameContext, LaneObservation
 from fuzzer.triage.passes.base import pruned
 from generators.graph import Case, Graph
 from oracles.against_torch import judge
@@ -16,7 +16,7 @@ from oracles.transforms import rounding_in
 _TAPPED = (Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE)
 
 
-def first_wrong(asked: Inquiry) -> str:
+def first_wrong(asked: BlameContext) -> str:
     """What people call it; "" where that cannot be told. Its operands are right: nodes come in an order in which they
     can run."""
     nodes = asked.case.graph.nodes
@@ -25,7 +25,7 @@ def first_wrong(asked: Inquiry) -> str:
     return _tapped(asked) if asked.finding.kind in _TAPPED else _first_that_fails(asked)
 
 
-def _tapped(asked: Inquiry) -> str:
+def _tapped(asked: BlameContext) -> str:
     """With all values as outputs, where the case's own are still wrong; else with one more at a time, from the front.
 
     An output keeps its value from being fused or overwritten: it may hide the very bug.
@@ -50,7 +50,7 @@ def _maker(graph: Graph, wrong: set[str]) -> str:
     return next(node.title for node in graph.nodes if any(value.name in wrong for value in node.results))
 
 
-def _wrong_among(seen: Seen) -> set[str]:
+def _wrong_among(seen: LaneObservation) -> set[str]:
     """The outputs that differ from PyTorch's, or from those of the first run."""
     names, ran = seen.case.graph.outputs, seen.outcome
     if not isinstance(ran, Ran) or len(ran.outputs) != len(names):
@@ -71,7 +71,7 @@ def _with_outputs(case: Case, names: tuple[str, ...]) -> Case:
     return replace(case, graph=replace(case.graph, outputs=names))
 
 
-def _first_that_fails(asked: Inquiry) -> str:
+def _first_that_fails(asked: BlameContext) -> str:
     """Of a failure without a result: the last call of the shortest beginning of the graph that fails alike."""
     nodes = asked.case.graph.nodes
     low, high = 0, len(nodes) - 1  # the whole graph fails

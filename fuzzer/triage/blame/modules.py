@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fuzzer.signature.blame import Blame, Place
-from fuzzer.triage.blame.inquiry import Inquiry, Seen
-from fuzzer.triage.blame.other_lanes import fails_elsewhere
-from fuzzer.triage.blame.stopped_pass import show
+from fuzzer.triage.blame.context import BlameContext, LaneObservation
+from fuzzer.triage.blame.other_lanes import fails_on_other_target
+from fuzzer.triage.blame.stopped_pass import module_around
 from oracles.against_torch import judge
 from oracles.lane import DEFAULT_OPT_LEVEL, Execution, Importer, LaneSpec, Params, Pipeline, returns_gradients
 from oracles.outcome import Ran, Stage
@@ -27,7 +27,7 @@ _NOT_READ = (Importer.DYNAMO,)
 """There is no module as imported: torch.compile cuts the model into several."""
 
 
-def by_the_module(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
+def blame_module(asked: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
     lane = asked.lane
     if (
         lane.importer in _NOT_READ
@@ -55,7 +55,9 @@ def by_the_module(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
     )
 
 
-def _by_all_kernels(asked: Inquiry, trace: Trace, examined: tuple[OperatorCheck, ...], operator: str) -> Blame | None:
+def _by_all_kernels(
+    asked: BlameContext, trace: Trace, examined: tuple[OperatorCheck, ...], operator: str
+) -> Blame | None:
     """The module is right, and no kernel of it is wrong by itself: are they, one after the other?"""
     if asked.finding.stage is not Stage.RUN or not examined:
         return None
@@ -66,10 +68,12 @@ def _by_all_kernels(asked: Inquiry, trace: Trace, examined: tuple[OperatorCheck,
             worst = max(examined, key=lambda one: one.off)
             least = f"that of `{worst.operator}` least of all"
             told = f"The module as imported is right; its kernels as LegalizeOps writes them are too imprecise, {least}"
-            return Blame(Place.LEGALIZATION, operator, worst.operator, told, *show(asked, trace, "LegalizeOps"))
-        case Correctness.RIGHT, Correctness.WRONG if fails_elsewhere(asked):
+            return Blame(
+                Place.LEGALIZATION, operator, worst.operator, told, *module_around(asked, trace, "LegalizeOps")
+            )
+        case Correctness.RIGHT, Correctness.WRONG if fails_on_other_target(asked):
             told = f"{right} read loop by loop, and not as built: {_NEEDED}"
-            return Blame(Place.PASS, operator, "", told, *show(asked, trace, "LegalizeOps"))
+            return Blame(Place.PASS, operator, "", told, *module_around(asked, trace, "LegalizeOps"))
         case Correctness.RIGHT, Correctness.RIGHT:
             return Blame(Place.RUNTIME, operator, "", f"{right} called directly")
     return None
@@ -100,14 +104,14 @@ def interpreted(lane: LaneSpec, variant: str = INTERPRET_OPERATORS) -> LaneSpec:
     )
 
 
-def _opinion(seen: Seen) -> Correctness:
+def _opinion(seen: LaneObservation) -> Correctness:
     right = seen.expected
     if not isinstance(seen.outcome, Ran) or right is None:
         return Correctness.UNKNOWN
     return Correctness.WRONG if judge(seen.outcome.outputs, right) else Correctness.RIGHT
 
 
-def _by_a_kernel(asked: Inquiry, trace: Trace, examined: tuple[OperatorCheck, ...], operator: str) -> Blame | None:
+def _by_a_kernel(asked: BlameContext, trace: Trace, examined: tuple[OperatorCheck, ...], operator: str) -> Blame | None:
     """The first operator whose kernels do not give what it means: as they are written, or as they are built."""
     for one in examined:
         name, by = f"`{one.operator}`", f" (by `{one.by}`)" if one.by else ""
@@ -116,16 +120,16 @@ def _by_a_kernel(asked: Inquiry, trace: Trace, examined: tuple[OperatorCheck, ..
             told = f"What LegalizeOps makes of {name}{by} is wrong when it is {how}, without any other pass"
             if one.interpreted is one.built and not one.by:
                 told = f"{name} can be computed, and LegalizeOps makes no kernel of it"
-            before, after = show(asked, trace, "LegalizeOps")
+            before, after = module_around(asked, trace, "LegalizeOps")
             return Blame(Place.LEGALIZATION, operator, one.operator, told, before, after)
-        if (one.interpreted, one.built) == (Correctness.RIGHT, Correctness.WRONG) and fails_elsewhere(asked):
+        if (one.interpreted, one.built) == (Correctness.RIGHT, Correctness.WRONG) and fails_on_other_target(asked):
             told = f"What LegalizeOps makes of {name}{by} is right when it is read loop by loop, and not as built:"
-            before, after = show(asked, trace, "LegalizeOps")
+            before, after = module_around(asked, trace, "LegalizeOps")
             return Blame(Place.PASS, operator, "", f"{told} {_NEEDED}", before, after)
     return None
 
 
-def _others_are_right(asked: Inquiry) -> bool:
+def _others_are_right(asked: BlameContext) -> bool:
     lane = asked.lane
     others = [each for each in (Importer.EXPORT, Importer.ONNX, Importer.EXPORT_RAW) if each is not lane.importer]
     return any(
@@ -134,7 +138,7 @@ def _others_are_right(asked: Inquiry) -> bool:
     )
 
 
-def _frontend(asked: Inquiry, whole: Seen, operator: str, told: str) -> Blame:
+def _frontend(asked: BlameContext, whole: LaneObservation, operator: str, told: str) -> Blame:
     after = asked.traced(Tracing(show=AS_IMPORTED)).trace.after
     culprit = converter_of(whole.trace, operator)
     if not culprit:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from fuzzer.lanes import EVERY_ROAD
 from fuzzer.signature.blame import Blame, Place
-from fuzzer.triage.blame.inquiry import Inquiry, Seen
-from fuzzer.triage.reproduce import there
+from fuzzer.triage.blame.context import BlameContext, LaneObservation
+from fuzzer.triage.reproduce import in_toolchain_of
 from oracles.lane import DEFAULT_OPT_LEVEL, LaneSpec, Params, Pipeline, default_executor, returns_gradients
 from oracles.siblings import additions, sibling
 from oracles.targets import family_of
@@ -17,11 +17,11 @@ _OTHER = {"llvm": "c", "c": "llvm"}
 """The target of a machine's own that another code generator writes for."""
 
 
-def by_the_lane(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
+def blame_lane_feature(asked: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
     """The one thing that it does beside its plain sibling, which is right."""
     lane = asked.lane
     found = _gradient(lane, operator) or _one_thing(lane, operator)
-    plain = _forward(lane) if returns_gradients(lane) else sibling(lane, there(EVERY_ROAD, lane))
+    plain = _forward(lane) if returns_gradients(lane) else sibling(lane, in_toolchain_of(EVERY_ROAD, lane))
     if found is None or plain is None or not asked.observe(plain, fully=True).is_right:
         return None
     return found
@@ -71,7 +71,7 @@ def _plain(lane: LaneSpec) -> str:
     return f"relax-{lane.importer}-{family_of(lane.target)}"
 
 
-def by_the_target(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
+def blame_code_generator(asked: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
     """Another code generator makes it right of the very same kernels."""
     seen = _elsewhere(asked) if whole.trace.passes else None
     if seen is None or not seen.is_right:
@@ -80,13 +80,13 @@ def by_the_target(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
     return Blame(Place.CODEGEN, operator, f"target.build.{family_of(asked.lane.target)}", told)
 
 
-def fails_elsewhere(asked: Inquiry) -> bool:
+def fails_on_other_target(asked: BlameContext) -> bool:
     """Whether it fails for the other target too, whose code generator is another."""
     seen = _elsewhere(asked)
     return seen is not None and seen.observation.finding is not None
 
 
-def _elsewhere(asked: Inquiry) -> Seen | None:
+def _elsewhere(asked: BlameContext) -> LaneObservation | None:
     lane = asked.lane
     other = _OTHER.get(family_of(lane.target))
     if other is None or returns_gradients(lane):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzzer.signature.blame import Blame, Place
-from fuzzer.triage.blame.inquiry import Inquiry, Seen
+from fuzzer.triage.blame.context import BlameContext, LaneObservation
 from oracles.finding import Kind
 from oracles.outcome import Stage
 from oracles.trace import Trace, Tracing
@@ -18,7 +18,7 @@ def legalizes(name: str) -> bool:
     return name in _LEGALIZING
 
 
-def by_the_stop(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
+def blame_stopped_pass(asked: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
     """Of what gives no result. Nobody else is to blame: no pass that could be left out, nor the importer."""
     trace, finding = whole.trace, asked.finding
     match finding.stage:
@@ -35,9 +35,9 @@ def by_the_stop(asked: Inquiry, whole: Seen, operator: str) -> Blame | None:
             return None
 
 
-def _under_way(asked: Inquiry, trace: Trace, operator: str) -> Blame:
+def _under_way(asked: BlameContext, trace: Trace, operator: str) -> Blame:
     outer, inner = trace.under_way[0], trace.under_way[-1]
-    before, _ = show(asked, trace, outer)
+    before, _ = module_around(asked, trace, outer)
     if legalizes(outer):
         what = trace.legalizations[-1] if trace.legalizations else ("", "")
         told = f"{outer} stops" + (f" in `{what[1]}`, which makes a kernel of `{what[0]}`" if what[1] else "")
@@ -60,7 +60,7 @@ def _between(trace: Trace, operator: str) -> Blame | None:
     return None
 
 
-def show(asked: Inquiry, trace: Trace, name: str) -> tuple[str, str]:
+def module_around(asked: BlameContext, trace: Trace, name: str) -> tuple[str, str]:
     """TVMScript before and after the first pass of that name; the latter is empty where it does not end."""
     place = next((place for place, each in enumerate(trace.passes) if each.name == name), None)
     if place is None:

@@ -2,19 +2,19 @@
 
 from fuzzer.triage.passes.base import Pass, Subject
 from fuzzer.triage.passes.bypass_nodes import bypass_nodes
-from fuzzer.triage.passes.close_sizes import close_sizes
 from fuzzer.triage.passes.cut_region import cut_region
 from fuzzer.triage.passes.drop_outputs import drop_outputs
 from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.passes.lower_rank import lower_rank
-from fuzzer.triage.passes.own_nothing import own_nothing
 from fuzzer.triage.passes.plain_lane import plain_lane
+from fuzzer.triage.passes.plain_roles import plain_roles
 from fuzzer.triage.passes.plain_types import plain_types
 from fuzzer.triage.passes.plain_values import plain_values
 from fuzzer.triage.passes.plain_writing import plain_writing
 from fuzzer.triage.passes.shrink_dims import shrink_dims
 from fuzzer.triage.passes.simpler_operators import simpler_operators
 from fuzzer.triage.passes.smaller_attributes import smaller_attributes
+from fuzzer.triage.passes.static_sizes import static_sizes
 
 CUTTING: tuple[Pass, ...] = (
     keep_region,  # first: most reductions end here after a few calls
@@ -27,10 +27,10 @@ CUTTING: tuple[Pass, ...] = (
 PASSES: tuple[Pass, ...] = (
     *CUTTING,
     plain_lane,  # early: a plainer lane runs faster
-    close_sizes,  # before shrink_dims, which can shrink every static size
+    static_sizes,  # before shrink_dims, which can shrink every static size
     simpler_operators,  # before smaller_attributes: attributes change with the operator
     plain_writing,  # before plain_types: an in-place call or a layer fixes the types of its operands
-    own_nothing,  # after plain_writing: the parameters of a layer must belong to the model
+    plain_roles,  # after plain_writing: the parameters of a layer must belong to the model
     plain_types,  # before shrink_dims: float32 is cheaper to run
     shrink_dims,  # before lower_rank, which removes dimensions of size 1
     lower_rank,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzzer.triage.passes.base import Subject, cut
-from fuzzer.triage.passes.keep_region import with_sisters
+from fuzzer.triage.passes.keep_region import with_all_results
 
 
 def cut_region(subject: Subject) -> Iterator[Subject]:
@@ -18,7 +18,7 @@ def cut_region(subject: Subject) -> Iterator[Subject]:
             inside = nodes[start : start + width]
             made = {value.name for node in inside for value in node.results}
             read = {name for node in nodes if node not in inside for name in node.args}
-            smaller = cut(subject, with_sisters(subject, frozenset(made & read - outputs)))
+            smaller = cut(subject, with_all_results(subject, frozenset(made & read - outputs)))
             if smaller is not None:
                 yield smaller
         width //= 2

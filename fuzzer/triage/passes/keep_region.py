@@ -35,10 +35,10 @@ def region(subject: Subject, start: int, end: int) -> Subject | None:
     outputs = tuple(name for name in made if name not in read)
     whole = replace(subject, case=replace(subject.case, graph=replace(subject.graph, outputs=outputs)))
     needed = frozenset(read & outside)
-    return cut(whole, with_sisters(subject, needed)) if needed else whole.with_graph(whole.graph)
+    return cut(whole, with_all_results(subject, needed)) if needed else whole.with_graph(whole.graph)
 
 
-def with_sisters(subject: Subject, names: frozenset[str]) -> frozenset[str]:
+def with_all_results(subject: Subject, names: frozenset[str]) -> frozenset[str]:
     """The names, and the sisters of each: results of one node are cut together."""
     return frozenset(
         value.name

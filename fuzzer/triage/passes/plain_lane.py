@@ -42,11 +42,11 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
     for name, value in plain.items():
         if getattr(lane, name) != value:
             yield replace(lane, **{name: value})
-    if additions(lane) and not plain_road(lane):  # what is wrong by a pass is wrong by it on the usual road
+    if additions(lane) and not has_usual_importer(lane):  # what is wrong by a pass is wrong by it on the usual road
         yield replace(lane, importer=Importer.EXPORT, opset=None, name=f"relax-{Importer.EXPORT}-drawn")
 
 
-def plain_road(lane: LaneSpec) -> bool:
+def has_usual_importer(lane: LaneSpec) -> bool:
     """Whether the model comes in by the usual importer: what the importer is not to blame for shows there too."""
     return is_relay(lane) or lane.importer is Importer.EXPORT or lane.variant != "relax"
 

@@ -40,6 +40,6 @@ def _plain(item: Input) -> Input:
     return replace(item, value=replace(item.value, type=item.value.type.with_dtype(dtype)))
 
 
-def odd_types(graph: Graph) -> int:
+def unusual_dtypes(graph: Graph) -> int:
     """How many inputs have a dtype that is not plain."""
     return sum(item.value.type.dtype not in PLAIN for item in graph.inputs)

@@ -85,7 +85,7 @@ MAKERS: tuple[Maker, ...] = (
 )
 
 
-def complexity(array: Array) -> int:
+def value_complexity(array: Array) -> int:
     """How plain an array is, in the order of the candidates above: 0 is the plainest. What is not finite comes last."""
     if holds_floats(array) and not bool(np.isfinite(array).all()):
         return 4 + bool(np.any(np.isfinite(array) & (array != 0)))

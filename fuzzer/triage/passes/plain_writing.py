@@ -38,7 +38,7 @@ def _contiguous(item: Input) -> Input:
     return replace(item, layout=Layout.CONTIGUOUS)
 
 
-def frills(graph: Graph) -> int:
+def written_extras(graph: Graph) -> int:
     """How much of a graph is not written plainly."""
     count = sum(item.layout is not Layout.CONTIGUOUS for item in graph.inputs)
     for node in graph.nodes:

@@ -32,7 +32,7 @@ def simpler_operators(subject: Subject) -> Iterator[Subject]:
                 yield subject.with_graph(replace(subject.graph, nodes=(*nodes[:index], simpler, *nodes[index + 1 :])))
 
 
-def intricacy(graph: Graph) -> int:
+def operator_complexity(graph: Graph) -> int:
     """How many plainer operators could replace the graph's calls, in all."""
     return sum(len(plainer_operators(node.op)) for node in graph.nodes)
 

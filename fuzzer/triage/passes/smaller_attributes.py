@@ -27,7 +27,7 @@ def smaller_attributes(subject: Subject) -> Iterator[Subject]:
             yield subject.with_graph(replace(subject.graph, nodes=(*nodes[:index], changed, *nodes[index + 1 :])))
 
 
-def burden(graph: Graph) -> int:
+def attribute_size(graph: Graph) -> int:
     """How large the numbers of all attributes are that are not at their defaults."""
     return sum(_weight(value) for node in graph.nodes for value in _own(node).values())
 

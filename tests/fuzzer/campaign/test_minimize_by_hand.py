@@ -18,7 +18,7 @@ from fuzzer.findings import finding_file, record
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import signature_of
-from fuzzer.signature.blame import NOWHERE, Releases, Verdict
+from fuzzer.signature.blame import NO_RELEASES, Releases, ReleaseVerdict
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.toolchain import Toolchain
 from fuzzer.triage.investigate import Confirmed, Sighting
@@ -30,7 +30,9 @@ from oracles.outcome import Outcome, Ran, Stage
 LANE = next(lane for lane in TVM_LANES if lane.importer is Importer.ONNX)
 FILE = OnnxModel(9, {"": 20}, (), (), (), {})
 REPORTS = (SanitizerReport(Tool.MEMCHECK, 1, "Invalid write"),)
-BEFORE = Releases((("0.25.0", Verdict.PASSES), ("0.26.0", Verdict.FAILS), ("0.27.0", Verdict.FAILS)))
+BEFORE = Releases(
+    (("0.25.0", ReleaseVerdict.PASSES), ("0.26.0", ReleaseVerdict.FAILS), ("0.27.0", ReleaseVerdict.FAILS))
+)
 
 
 @pytest.fixture(autouse=True)
@@ -74,12 +76,12 @@ def test_a_minimized_finding_keeps_its_onnx_file_its_releases_and_its_sanitizer_
     doc = finding_file.read(folder)
     assert doc.ops == ["relu"]
     assert record.read(folder).onnx == FILE
-    assert doc.releases == Releases((("0.25.0", Verdict.PASSES), ("0.27.0", Verdict.FAILS)))
+    assert doc.releases == Releases((("0.25.0", ReleaseVerdict.PASSES), ("0.27.0", ReleaseVerdict.FAILS)))
     assert doc.reports == REPORTS
     assert lab.examined == [(("relu",), doc.lane)]
 
 
 def test_a_finding_that_was_run_in_one_release_is_run_in_no_other(tmp_path: Path) -> None:
-    lab, folder = minimized(saved(tmp_path / "campaign", NOWHERE), tmp_path / "out")
-    assert finding_file.read(folder).releases == NOWHERE
+    lab, folder = minimized(saved(tmp_path / "campaign", NO_RELEASES), tmp_path / "out")
+    assert finding_file.read(folder).releases == NO_RELEASES
     assert {lane.toolchain for _, lanes in lab.ran for lane in lanes} == {"host"}

@@ -13,7 +13,7 @@ from fuzzer.campaign.merge import merge
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.commands.triage import triage
-from fuzzer.signature.known import entries
+from fuzzer.signature.known import known_issues
 from generators.graph import Invalid
 
 
@@ -106,7 +106,7 @@ def counting(folder: Path, seed: int) -> Path:
     with Store(folder, seed) as store:
         tally = store.state.tally
         tally.tests, tally.unsupported, tally.lacking = seed, {"lane": seed}, {"lane": {"op": seed}}
-        store.state.known[entries()[0].name] = seed
+        store.state.known[known_issues()[0].name] = seed
     return folder
 
 
@@ -127,7 +127,7 @@ def test_either_of_the_books_is_enough(tmp_path: Path, capsys: pytest.CaptureFix
     assert counts(tmp_path / "a", capsys) == told
     (counting(tmp_path / "b", 20) / index.NAME).unlink()
     assert counts(tmp_path / "b", capsys) == told
-    state.write(tmp_path, State(0, known={entries()[0].name: 7}))
+    state.write(tmp_path, State(0, known={known_issues()[0].name: 7}))
     index.Index(tmp_path).close()  # killed before it wrote its books there
     assert counts(tmp_path, capsys) == ("7", "nothing is counted yet")
 

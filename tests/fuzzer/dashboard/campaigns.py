@@ -13,7 +13,7 @@ from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.lanes import ONNXRUNTIME, TORCH, TVM_LANES
 from fuzzer.signature import signature_of
-from fuzzer.signature.blame import NOBODY, NOWHERE, Blame, Place, Releases, Verdict
+from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Place, Releases, ReleaseVerdict
 from fuzzer.triage.investigate import Confirmed, Sighting
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Outcome, Raised, Ran, Stage, Unsupported
@@ -24,7 +24,11 @@ VERSIONS = {"python": "3.11.7", "torch": "2.13.0", "tvm": "0.27.0"}
 
 
 def found(
-    message: str, inputs: Mapping[str, str], calls: list[Call], blame: Blame = NOBODY, releases: Releases = NOWHERE
+    message: str,
+    inputs: Mapping[str, str],
+    calls: list[Call],
+    blame: Blame = NO_BLAME,
+    releases: Releases = NO_RELEASES,
 ) -> tuple[Confirmed, Sighting]:
     finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, LANE, Stage.COMPILE, Raised(Stage.COMPILE, "E", message))
     case, again = case_of(inputs, calls, calls[-1][0]), 2 if "now and then" in message else 3
@@ -41,7 +45,7 @@ FINDINGS = (
         {"x0": "float32[2,3]", "w0": "float32[4,3]", "b0": "float32[4]"},
         [("v0", "linear", "x0 w0 b0"), ("v1", "relu", "v0")],
         Blame(Place.PASS, "relu", "FuseOps", "Without `FuseOps` it is right", "y = x\n", "y = x\ny = R.add(x, w)\n"),
-        Releases((("0.26.0", Verdict.PASSES), ("0.27.0", Verdict.FAILS))),
+        Releases((("0.26.0", ReleaseVerdict.PASSES), ("0.27.0", ReleaseVerdict.FAILS))),
     ),
     found(HOSTILE, {"x0": "float32[2]"}, [("v0", "hardswish", "x0")], Blame(Place.CODEGEN, HOSTILE, HOSTILE, HOSTILE)),
     found("it fails now and then", {"x0": "float32[2]"}, [("v0", "neg", "x0")]),

@@ -16,7 +16,7 @@ import pytest
 from fuzzer.campaign.store import Store
 from fuzzer.commands.triage import triage
 from fuzzer.findings import finding_file
-from fuzzer.findings.merge import NAME, Merge, Named, merges
+from fuzzer.findings.merge import NAME, Merge, SavedFinding, merges
 from fuzzer.signature import Signature
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators.graph import Invalid
@@ -123,20 +123,20 @@ def test_a_campaign_goes_on_under_another_version_without_saving_anything_twice(
 # --- who stands under whom
 
 
-def named(make: Make, slug: str, signature: Signature, **changed: object) -> Named:
+def saved_finding(make: Make, slug: str, signature: Signature, **changed: object) -> SavedFinding:
     doc = finding_file.document(make()[0], VERSIONS)
     for name, value in {"slug": slug, "ops": list(signature.ops), **changed}.items():
         setattr(doc, name, value)
-    return Named(doc, signature)
+    return SavedFinding(doc, signature)
 
 
 def test_all_orders_give_the_same(make: Make) -> None:
     blamed = replace(WRONG, blamed=("frontend", "_any"))
     findings = [
-        named(make, "plain", WRONG),
-        named(make, "more", replace(blamed, ops=("any", "eq"), graph="eq(any)", where="export+onnx")),
-        named(make, "blamed", blamed),
-        named(make, "other", replace(WRONG, ops=("all",))),
+        saved_finding(make, "plain", WRONG),
+        saved_finding(make, "more", replace(blamed, ops=("any", "eq"), graph="eq(any)", where="export+onnx")),
+        saved_finding(make, "blamed", blamed),
+        saved_finding(make, "other", replace(WRONG, ops=("all",))),
     ]
     expected = [
         Merge("more", "blamed", "both are put down to frontend _any"),
@@ -148,27 +148,30 @@ def test_all_orders_give_the_same(make: Make) -> None:
 
 def test_a_finding_without_blame_that_might_be_either_of_two_stands_alone(make: Make) -> None:
     findings = [
-        named(make, "plain", WRONG),
-        named(make, "frontend", replace(WRONG, blamed=("frontend", "_any"))),
-        named(make, "codegen", replace(WRONG, blamed=("codegen", "any"))),
+        saved_finding(make, "plain", WRONG),
+        saved_finding(make, "frontend", replace(WRONG, blamed=("frontend", "_any"))),
+        saved_finding(make, "codegen", replace(WRONG, blamed=("codegen", "any"))),
     ]
     assert merges(findings) == []
 
 
 def test_others_stay_under_the_one_that_they_stood_under(make: Make) -> None:
-    findings = [named(make, slug, WRONG) for slug in ("a", "b", "c")]
+    findings = [saved_finding(make, slug, WRONG) for slug in ("a", "b", "c")]
     why = "the same operators, in the same lanes: any"
     assert merges(findings) == [Merge("b", "a", why), Merge("c", "a", why)]
     assert merges(findings, {"b"}) == [Merge("a", "b", why), Merge("c", "b", why)]
 
 
 def test_unwritten_memory_is_one_finding(make: Make) -> None:
-    findings = [named(make, "wrong", WRONG), named(make, "unstable", replace(WRONG, kind=Kind.UNSTABLE))]
+    findings = [
+        saved_finding(make, "wrong", WRONG),
+        saved_finding(make, "unstable", replace(WRONG, kind=Kind.UNSTABLE)),
+    ]
     assert merges(findings) == [Merge("wrong", "unstable", "unwritten memory, seen otherwise")]
 
 
 def test_a_flaky_finding_stands_under_a_steady_one_by_its_message_only(make: Make) -> None:
     told = replace(make()[0].signature, ops=("relu",))
-    findings = [named(make, "flaky", told, flaky=True), named(make, "steady", told)]
+    findings = [saved_finding(make, "flaky", told, flaky=True), saved_finding(make, "steady", told)]
     assert [(each.slug, each.into) for each in merges(findings)] == [("flaky", "steady")]
-    assert merges([named(make, "flaky", WRONG, flaky=True), named(make, "steady", WRONG)]) == []
+    assert merges([saved_finding(make, "flaky", WRONG, flaky=True), saved_finding(make, "steady", WRONG)]) == []

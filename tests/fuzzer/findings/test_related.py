@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import msgspec
 
-from fuzzer.findings.finding_file import FORMAT, FindingDoc, Told
+from fuzzer.findings.finding_file import FORMAT, FindingDoc, StoredEvidence
 from fuzzer.findings.related import causes
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import Signature
@@ -14,7 +14,7 @@ EXPORT = ["relax-export-llvm", "relax-export-c"]
 
 def doc(kind: Kind, *ops: str, lanes: list[str] = EXPORT) -> FindingDoc:
     identity = Signature(kind, Component.TVM, Stage.RUN, ops=ops)
-    told = Told(mismatch=Mismatch(0, "a", "b"))
+    told = StoredEvidence(mismatch=Mismatch(0, "a", "b"))
     name = f"{kind}-{'-'.join(ops)}"
     return FindingDoc(
         FORMAT, name, name, kind, Component.TVM, lanes, list(ops), False, "3 of 3", identity, TVM_LANES[0], told,

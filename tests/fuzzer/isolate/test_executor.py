@@ -26,7 +26,7 @@ from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
 from fuzzer.lanes.warmup import _case as network
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import Toolchain
-from fuzzer.triage.eager_values import tap
+from fuzzer.triage.eager_values import computed_values
 from oracles import judge_all
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Cause, Died, Facts, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut, facts_of
@@ -267,7 +267,7 @@ def test_real_lanes_bring_bfloat16_back(executor: Executor) -> None:
 
 
 def test_what_is_changed_in_place_is_tapped_before(executor: Executor) -> None:
-    taps = tap(executor.run, LAID_OUT)
+    taps = computed_values(executor.run, LAID_OUT)
     assert list(taps) == ["v0", "v1", "v2", "v3"]
     assert taps["v0"].tolist() == [[0.0, 2.0, 4.0], [3.0, 5.0, 7.0]]
     assert taps["v1"].tolist() == [[0.0, 3.0, 6.0], [6.0, 9.0, 12.0]]

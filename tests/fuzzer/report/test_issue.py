@@ -14,10 +14,10 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.findings import finding_file
-from fuzzer.findings.record import Record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.report import evidence as telling
 from fuzzer.report import issue
-from fuzzer.signature.blame import Blame, Place, Releases, Verdict
+from fuzzer.signature.blame import Blame, Place, Releases, ReleaseVerdict
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
@@ -113,7 +113,9 @@ BLAMED = record(
         "R.flip(x)\n",
         "R.call_tir(cls.flip, (x,))\n",
     ),
-    releases=Releases((("0.25.0", Verdict.PASSES), ("0.26.0", Verdict.FAILS), ("0.27.0", Verdict.FAILS))),
+    releases=Releases(
+        (("0.25.0", ReleaseVerdict.PASSES), ("0.26.0", ReleaseVerdict.FAILS), ("0.27.0", ReleaseVerdict.FAILS))
+    ),
 )
 SCRIPT = "print()"
 TEXT = """# [Bug][Relax] `torch.flip` gives wrong values
@@ -194,7 +196,7 @@ def test_the_whole_text(monkeypatch: pytest.MonkeyPatch) -> None:
     assert issue.text(BLAMED) == TEXT.replace("SIGNATURE", BLAMED.doc.signature)
 
 
-def refused(case: Case, message: str, stage: Stage = Stage.IMPORT) -> Record:
+def refused(case: Case, message: str, stage: Stage = Stage.IMPORT) -> FindingRecord:
     return record(case, Kind.INTERNAL_ERROR, TVM, Raised(stage, "tvm.error.InternalError", message))
 
 

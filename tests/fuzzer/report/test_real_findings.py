@@ -18,19 +18,19 @@ from warm_python import WarmPython
 
 from fuzzer.cases import onnx_model
 from fuzzer.findings import finding_file
-from fuzzer.findings.record import Record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.report import issue, repro
 from generators import case_file
 
 STORED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("real_findings.json").read_text())
 
 
-def loaded(stored: dict[str, Any]) -> Record:
+def loaded(stored: dict[str, Any]) -> FindingRecord:
     doc = msgspec.convert(finding_file._with_numbers(stored["finding"]), finding_file.FindingDoc)
     tensors = base64.b85decode(stored["tensors"])
     case = case_file.decode(json.dumps(stored["case"]).encode(), tensors, doc.slug)
     file = stored["onnx"]
-    return Record(doc, case, onnx=onnx_model.decode(json.dumps(file).encode(), doc.slug) if file else None)
+    return FindingRecord(doc, case, onnx=onnx_model.decode(json.dumps(file).encode(), doc.slug) if file else None)
 
 
 FOUND = {record.doc.slug: record for record in map(loaded, STORED)}

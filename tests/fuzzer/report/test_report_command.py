@@ -15,10 +15,10 @@ from records import record
 
 from fuzzer.commands.report import report
 from fuzzer.findings.finding_file import NAME, encode
-from fuzzer.findings.record import AFTER, BEFORE, Record, read
+from fuzzer.findings.record import AFTER, BEFORE, FindingRecord, read
 from fuzzer.report import issue, page, repro
 from fuzzer.report.document import Format, document, text
-from fuzzer.signature.blame import Blame, Place, Releases, Verdict
+from fuzzer.signature.blame import Blame, Place, Releases, ReleaseVerdict
 from generators import case_file
 from generators.graph import Invalid
 from oracles.finding import Kind, Mismatch
@@ -32,11 +32,11 @@ FOUND = record(
     TVM,
     Raised(Stage.COMPILE, "tvm.error.InternalError", HOSTILE),
     blame=Blame(Place.PASS, "neg", "Fuse<Ops>", HOSTILE, "a\nb\n" + HOSTILE, "a\nc\n" + HOSTILE),
-    releases=Releases((("0.26.0", Verdict.PASSES), ("0.27.0", Verdict.FAILS))),
+    releases=Releases((("0.26.0", ReleaseVerdict.PASSES), ("0.27.0", ReleaseVerdict.FAILS))),
 )
 
 
-def saved(found: Record, folder: Path) -> Path:
+def saved(found: FindingRecord, folder: Path) -> Path:
     folder.mkdir()
     tell, tensors = case_file.encode(found.case)
     contents = {case_file.JSON_NAME: tell, case_file.TENSORS_NAME: tensors, NAME: encode(found.doc)}

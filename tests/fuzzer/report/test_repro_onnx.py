@@ -16,7 +16,7 @@ from records import record
 from warm_python import WarmPython
 
 from fuzzer.cases.onnx_model import OnnxModel, decode, encode
-from fuzzer.findings.record import Record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.lanes.onnx.description import NoDescription, described
 from fuzzer.report import issue, repro
 from fuzzer.triage import exported
@@ -73,7 +73,7 @@ def built(script: str) -> onnx.ModelProto:
     return model
 
 
-def told(model: onnx.ModelProto, kind: Kind, evidence: Evidence, lane: LaneSpec = TVM_ONNX) -> Record:
+def told(model: onnx.ModelProto, kind: Kind, evidence: Evidence, lane: LaneSpec = TVM_ONNX) -> FindingRecord:
     return record(CASE, kind, lane, evidence, onnx=described(model))
 
 

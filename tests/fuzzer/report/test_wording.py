@@ -10,9 +10,9 @@ from fakes import TVM, TVM_C, TVM_ONNX
 from graphs_by_hand import case_of
 from records import record
 
-from fuzzer.findings.record import Record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.report import wording
-from fuzzer.signature.blame import NOBODY, Blame, Place, Releases, Verdict
+from fuzzer.signature.blame import NO_BLAME, Blame, Place, Releases, ReleaseVerdict
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Importer, LaneSpec, Pipeline
 from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
@@ -28,7 +28,7 @@ CUDA = replace(TVM, target="cuda")
 
 
 def told(
-    kind: Kind, evidence: Evidence, lane: LaneSpec = TVM, blame: Blame = NOBODY, stage: Stage | None = None
+    kind: Kind, evidence: Evidence, lane: LaneSpec = TVM, blame: Blame = NO_BLAME, stage: Stage | None = None
 ) -> str:
     return wording.title(record(CONV, kind, lane, evidence, blame=blame))
 
@@ -151,7 +151,7 @@ def test_a_long_title_ends_between_words() -> None:
     assert title.endswith(" word ...")
 
 
-def releases(**verdicts: Verdict) -> Record:
+def releases(**verdicts: ReleaseVerdict) -> FindingRecord:
     told = tuple((name.replace("_", ".")[1:], verdict) for name, verdict in verdicts.items())
     return record(CONV, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), releases=Releases(told))
 
@@ -159,23 +159,26 @@ def releases(**verdicts: Verdict) -> Record:
 @pytest.mark.parametrize(
     ("record", "sentence"),
     [
-        (releases(v0_27=Verdict.FAILS), ""),
-        (releases(v0_26=Verdict.FAILS, v0_27=Verdict.FAILS), "All releases that were run fail: 0.26, 0.27."),
+        (releases(v0_27=ReleaseVerdict.FAILS), ""),
         (
-            releases(v0_25=Verdict.PASSES, v0_26=Verdict.NOT_RUN, v0_27=Verdict.FAILS),
+            releases(v0_26=ReleaseVerdict.FAILS, v0_27=ReleaseVerdict.FAILS),
+            "All releases that were run fail: 0.26, 0.27.",
+        ),
+        (
+            releases(v0_25=ReleaseVerdict.PASSES, v0_26=ReleaseVerdict.NOT_RUN, v0_27=ReleaseVerdict.FAILS),
             "By the releases that were run, it was introduced in 0.27.",
         ),
         (
-            releases(v0_26=Verdict.FAILS, v0_27=Verdict.PASSES),
+            releases(v0_26=ReleaseVerdict.FAILS, v0_27=ReleaseVerdict.PASSES),
             "By the releases that were run, it was fixed in 0.27.",
         ),
         (
-            releases(v0_26=Verdict.OTHERWISE, v0_27=Verdict.FAILS),
+            releases(v0_26=ReleaseVerdict.OTHERWISE, v0_27=ReleaseVerdict.FAILS),
             "Releases fare differently: 0.26 fails otherwise, 0.27 fails.",
         ),
     ],
 )
-def test_releases_in_one_sentence(record: Record, sentence: str) -> None:
+def test_releases_in_one_sentence(record: FindingRecord, sentence: str) -> None:
     assert wording.released(record) == sentence
 
 

@@ -20,7 +20,7 @@ from dataclasses import fields
 
 import msgspec
 
-from fuzzer.findings.finding_file import Told
+from fuzzer.findings.finding_file import StoredEvidence
 from fuzzer.signature.blame import Blame
 from oracles.finding import Evidence
 from oracles.outcome import Cause, Died, Frame, Raised, Stage
@@ -28,7 +28,7 @@ from oracles.outcome import Cause, Died, Frame, Raised, Stage
 Lines = list[tuple[str, str]]
 """The lines of a header: keys and values."""
 
-EVIDENCE = tuple(field.name for field in msgspec.structs.fields(Told))
+EVIDENCE = tuple(field.name for field in msgspec.structs.fields(StoredEvidence))
 """The keys that say what the evidence is."""
 
 FRAME = re.compile(r'  File "([^"\n]*)", line (\d+), in (.*?)(?: \[of (\S+)\])?( \[raises\])?\n')
@@ -67,7 +67,7 @@ def evidence_text(evidence: Evidence) -> tuple[tuple[str, str], str]:
         case Died(cause=cause, code=code, log=log):
             return ("died", f"{cause} {code}"), log
         case _:
-            told = Told.of(evidence)
+            told = StoredEvidence.of(evidence)
             name = next(name for name in EVIDENCE if getattr(told, name) is not None)
             return (name, json_of(evidence)), ""
 
@@ -84,16 +84,16 @@ def _frame_text(frame: Frame) -> str:
     return f'  File "{frame.file}", line {frame.line}, in {frame.function}{owner}{raises}\n'
 
 
-def evidence_of(name: str, value: str, stage: Stage, body: str) -> Told:
+def evidence_of(name: str, value: str, stage: Stage, body: str) -> StoredEvidence:
     match name:
         case "raised":
             frames, message = _frames(body)
-            return Told(raised=Raised(stage, value, message, frames))
+            return StoredEvidence(raised=Raised(stage, value, message, frames))
         case "died":
             cause, code = value.split()
-            return Told(died=Died(stage, Cause(cause), int(code), body))
+            return StoredEvidence(died=Died(stage, Cause(cause), int(code), body))
         case _:
-            return msgspec.json.decode(f'{{"{name}":{value}}}', type=Told)
+            return msgspec.json.decode(f'{{"{name}":{value}}}', type=StoredEvidence)
 
 
 def _frames(body: str) -> tuple[tuple[Frame, ...], str]:

@@ -21,11 +21,11 @@ import msgspec
 from recording import FOLDER, Bug, Call, Seen, paths, read, write
 
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import Told
+from fuzzer.findings.finding_file import StoredEvidence
 from fuzzer.isolate.fleet import Fleet, Place
 from fuzzer.lanes import LANES, select
-from fuzzer.signature import is_ours, meaningful, skeleton
-from fuzzer.signature.blame import NOBODY, Blame
+from fuzzer.signature import failure_location, is_difftvm_frame, skeleton
+from fuzzer.signature.blame import NO_BLAME, Blame
 from fuzzer.toolchains.lanes import in_toolchains
 from fuzzer.toolchains.registry import find
 from fuzzer.triage.investigate import sightings
@@ -113,7 +113,7 @@ class Triage(msgspec.Struct):
 
     where: str = ""
     by: str = ""
-    blame: Blame = NOBODY
+    blame: Blame = NO_BLAME
 
 
 def seen_of(case: Case, finding: Finding, lane: str, tvm: str, triage: Triage) -> Seen:
@@ -122,7 +122,7 @@ def seen_of(case: Case, finding: Finding, lane: str, tvm: str, triage: Triage) -
         Call(node.title, [v.name for v in node.results], list(node.args), [str(types[name]) for name in node.args])
         for node in case.graph.nodes
     ]
-    evidence = Told.of(_smaller(finding.evidence))
+    evidence = StoredEvidence.of(_smaller(finding.evidence))
     return Seen(
         case.origin,
         tvm,
@@ -143,7 +143,7 @@ def _smaller(evidence: Evidence) -> Evidence:
     """Without what no signature reads: facts of the lane, frames of difftvm, folders of this machine, long dumps."""
     match evidence:
         case Raised(message=message, frames=frames):
-            told = [replace(frame, file=_anonymous(frame.file)) for frame in frames if not is_ours(frame)]
+            told = [replace(frame, file=_anonymous(frame.file)) for frame in frames if not is_difftvm_frame(frame)]
             return replace(evidence, message=_cut(_anonymous(message)), frames=_inner(told), facts=NO_FACTS)
         case Died(log=log):
             return replace(evidence, log=_anonymous(log)[-ENOUGH:], facts=NO_FACTS)
@@ -162,7 +162,7 @@ def _anonymous(text: str) -> str:
 def _inner(frames: list[Frame]) -> tuple[Frame, ...]:
     """The innermost, with all that say something."""
     count = INNER
-    while meaningful(frames[-count:]) != meaningful(frames):
+    while failure_location(frames[-count:]) != failure_location(frames):
         count += 1
     return tuple(frames[-count:])
 

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 from failure_text import evidence_key, evidence_of, evidence_text, header, json_of, split, with_body
 
-from fuzzer.findings.finding_file import Told
+from fuzzer.findings.finding_file import StoredEvidence
 from fuzzer.lanes import EVERY_LANE, TVM_LANES
-from fuzzer.signature import Signature, named, signature_of
-from fuzzer.signature.blame import NOBODY, Blame
+from fuzzer.signature import Signature, final_signature, signature_of
+from fuzzer.signature.blame import NO_BLAME, Blame
 from generators.graph import Case, DType, Graph, Node, TensorType, Value
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Stage
@@ -46,12 +46,12 @@ class Seen(msgspec.Struct, forbid_unknown_fields=True):
     kind: Kind
     component: Component
     stage: Stage
-    evidence: Told
+    evidence: StoredEvidence
     calls: list[Call]
     outputs: list[str]
     where: str = ""
     by: str = ""
-    blame: Blame = NOBODY
+    blame: Blame = NO_BLAME
 
     @property
     def finding(self) -> Finding:
@@ -74,7 +74,7 @@ class Seen(msgspec.Struct, forbid_unknown_fields=True):
         coarse = signature_of(self.finding)
         if not coarse.needs_ops:
             return coarse
-        return named(replace(coarse, where=self.where, by=self.by), self.case, self.blame)
+        return final_signature(replace(coarse, where=self.where, by=self.by), self.case, self.blame)
 
 
 class Bug(msgspec.Struct, forbid_unknown_fields=True):
@@ -112,7 +112,7 @@ def _section(seen: Seen) -> str:
         ("outputs", ", ".join(seen.outputs)),
         ("where", seen.where),
         ("by", seen.by),
-        ("blame", "" if seen.blame == NOBODY else json_of(seen.blame)),
+        ("blame", "" if seen.blame == NO_BLAME else json_of(seen.blame)),
         evidence,
     ]
     return with_body(f"{seen.origin}\n{header(lines)}", body)
@@ -149,7 +149,7 @@ def _seen(identity: Signature, section: str) -> Seen:
         _names(values.get("outputs", "")),
         values.get("where", ""),
         values.get("by", ""),
-        msgspec.json.decode(values["blame"], type=Blame) if "blame" in values else NOBODY,
+        msgspec.json.decode(values["blame"], type=Blame) if "blame" in values else NO_BLAME,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.signature import Signature, meaningful, plain_function
+from fuzzer.signature import Signature, failure_location, plain_function
 from oracles.finding import Component, Kind
 from oracles.outcome import Frame, Stage
 
@@ -22,15 +22,17 @@ TRANSFORM = "/venv/tvm/ir/transform.py"
     ],
 )
 def test_converters_of_onnx_are_called_by_their_class(frame: Frame, name: str) -> None:
-    assert meaningful([frame]) == name
+    assert failure_location([frame]) == name
 
 
 def test_a_transform_stands_for_a_pass_that_says_nothing() -> None:
     frames = [Frame("<ConvertLayout-packed>", 1, "<module>"), Frame(TRANSFORM, 238, "__call__")]
-    assert meaningful(frames) == "ConvertLayout", "whatever its options"
+    assert failure_location(frames) == "ConvertLayout", "whatever its options"
     cpp = Frame("/project/src/relax/transform/convert_layout.cc", 7, "tvm::relax::LayoutConvert(tvm::Expr)")
-    assert meaningful([*frames, cpp]) == "convert_layout.cc:tvm::relax::LayoutConvert"
-    assert meaningful([Frame("<string>", 1, "<module>"), Frame("<frozen runpy>", 7, "run")]) == "<frozen runpy>:run"
+    assert failure_location([*frames, cpp]) == "convert_layout.cc:tvm::relax::LayoutConvert"
+    assert (
+        failure_location([Frame("<string>", 1, "<module>"), Frame("<frozen runpy>", 7, "run")]) == "<frozen runpy>:run"
+    )
 
 
 def test_a_finding_that_was_saved_before_classes_were_known_is_found_again() -> None:

@@ -16,8 +16,8 @@ import pytest
 from recording import Seen, paths, read
 
 from fuzzer.lanes import EVERY_LANE
-from fuzzer.signature import Signature, named, signature_of, twins
-from fuzzer.signature.blame import NOBODY, Blame, Place
+from fuzzer.signature import Signature, final_signature, interchangeable_kinds, signature_of
+from fuzzer.signature.blame import NO_BLAME, Blame, Place
 from generators.graph import Case, DType, Node, TensorType, Value
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import Importer, LaneSpec, is_relay
@@ -33,7 +33,11 @@ def collisions(signatures: Iterable[tuple[str, Signature]]) -> list[tuple[str, s
     """Of different bugs, those that would be one finding. Unwritten memory is one bug, however it shows."""
     found, first = [], {}
     for bug, signature in signatures:
-        one = replace(signature, kind=Kind.WRONG_VALUE) if twins(signature.kind, Kind.WRONG_VALUE) else signature
+        one = (
+            replace(signature, kind=Kind.WRONG_VALUE)
+            if interchangeable_kinds(signature.kind, Kind.WRONG_VALUE)
+            else signature
+        )
         other = first.setdefault(one.id, bug)
         found += [(other, bug)] if other != bug else []
     return found
@@ -42,7 +46,7 @@ def collisions(signatures: Iterable[tuple[str, Signature]]) -> list[tuple[str, s
 def final(seen: Seen, blame: Blame, calls: int, stage: Stage | None = None) -> Signature:
     """As if it had been found with so many calls before its own."""
     coarse = replace(signature_of(seen.finding), stage=stage or seen.stage)
-    return named(replace(coarse, where=seen.where, by=seen.by), after(seen.case, calls), blame)
+    return final_signature(replace(coarse, where=seen.where, by=seen.by), after(seen.case, calls), blame)
 
 
 def after(case: Case, calls: int) -> Case:
@@ -61,7 +65,7 @@ def last_call(seen: Seen) -> str:
 
 
 BLAMES: dict[str, Callable[[str], Blame]] = {
-    "nobody": lambda op: NOBODY,
+    "nobody": lambda op: NO_BLAME,
     "a converter": lambda op: Blame(Place.FRONTEND, op, f"_{op}"),
     "a frontend": lambda op: Blame(Place.FRONTEND, op),
     "one pass": lambda op: Blame(Place.PASS, op, "ConvertLayout"),
@@ -172,7 +176,7 @@ def test_one_operator_that_two_products_get_wrong_is_two_bugs(
     found = {}
     for product, of in products.items():
         coarse = signature_of(Finding(kind, component, of, Stage.RUN, evidence))
-        found[product] = named(replace(coarse, where="onnx"), case)
+        found[product] = final_signature(replace(coarse, where="onnx"), case)
     assert collisions(found.items()) == []
     assert not any(one.same_failure(other) for one, other in combinations(found.values(), 2))
     assert not any(other.same_failure(one) for one, other in combinations(found.values(), 2))

@@ -12,7 +12,7 @@ from fuzzer.campaign.store import State
 from fuzzer.campaign.tally import MAX_REASONS, OTHER_REASONS, Tally
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import Signature, known, signature_of
-from fuzzer.signature.known import Entry, match, parse, perhaps
+from fuzzer.signature.known import KnownIssue, match, parse, possible_match
 from generators.graph import Invalid
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Result, Skipped, Stage, Unsupported
@@ -23,8 +23,8 @@ POWER = Signature(
 WRONG = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN, ops=("linear", "squeeze"), where="export")
 
 
-def entry(**fields: Any) -> Entry:
-    return Entry("name", "why", **fields)
+def entry(**fields: Any) -> KnownIssue:
+    return KnownIssue("name", "why", **fields)
 
 
 # --- what matches
@@ -60,10 +60,10 @@ def test_operators_are_exactly_those_of_the_reduced_case() -> None:
 
 def test_before_reduction_it_may_be_an_entry_whose_operators_are_there() -> None:
     sighted, among = replace(WRONG, ops=(), where=""), [entry(ops=("squeeze", "linear"), kind=Kind.WRONG_VALUE)]
-    assert perhaps(sighted, ("relu", "linear", "squeeze"), among)
-    assert not perhaps(sighted, ("relu", "linear"), among)
-    assert not perhaps(replace(sighted, kind=Kind.DIED), ("linear", "squeeze"), among)
-    assert not perhaps(POWER, ("pow",), [entry(skeleton="power")])  # no guess where a message tells
+    assert possible_match(sighted, ("relu", "linear", "squeeze"), among)
+    assert not possible_match(sighted, ("relu", "linear"), among)
+    assert not possible_match(replace(sighted, kind=Kind.DIED), ("linear", "squeeze"), among)
+    assert not possible_match(POWER, ("pow",), [entry(skeleton="power")])  # no guess where a message tells
 
 
 # --- the file
@@ -98,7 +98,7 @@ def test_the_file_is_read_strictly(text: str, told: str) -> None:
 
 
 def test_what_ships_can_be_read_and_says_where_it_is_filed_or_documented() -> None:
-    shipped = known.entries()
+    shipped = known.known_issues()
     assert [entry.name for entry in shipped] == [
         "add-float-to-integers",
         "multiply-integers-by-float",
@@ -143,7 +143,7 @@ def recorded() -> dict[str, str]:
 
 def test_entries_with_a_message_match_recorded_failures_and_few_of_them() -> None:
     found = recorded()
-    with_message = {entry.name for entry in known.entries() if entry.ops is None}
+    with_message = {entry.name for entry in known.known_issues() if entry.ops is None}
     assert set(found.values()) == with_message
     assert len(found) == 1
 
@@ -177,5 +177,5 @@ def test_what_is_lacking_is_counted_by_name_and_bounded() -> None:
 def test_an_entry_that_matches_nothing_is_reported() -> None:
     lines = list(tables.known_lines(State(1, known={"square-root-of-integers": 3}), []))
     assert lines[0].startswith("      3 square-root-of-integers (apache/tvm #18443): ")
-    assert len(lines) == len(known.entries())
+    assert len(lines) == len(known.known_issues())
     assert all(line.startswith("  matches nothing here: ") for line in lines[1:])

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from recorded_logs import Log, logs
 
 from fuzzer.lanes import LANES, ONNXRUNTIME, SAMPLED_LANES, TORCH
-from fuzzer.signature import lacking, recognise
+from fuzzer.signature import classify_failure, missing_features
 from oracles.crash import crash
 from oracles.outcome import Outcome, Raised, Ran, Skipped, Unsupported
 
@@ -20,7 +20,7 @@ NAMED = {lane.name: lane for lane in (*LANES, *SAMPLED_LANES)}
 
 def class_of(log: Log) -> tuple[str, str]:
     """The class and the component of a failure on a model that PyTorch runs, in a file that onnxruntime takes."""
-    outcome: Outcome = recognise(log.failure)
+    outcome: Outcome = classify_failure(log.failure)
     match outcome:
         case Unsupported():
             return "unsupported", ""
@@ -56,8 +56,8 @@ def test_the_class_of_the_exception_says_nothing() -> None:
 
 
 def test_what_an_importer_lacks_is_named_without_what_changes() -> None:
-    outcomes = [recognise(log.failure) for log in LOGS.values() if log.expected == "unsupported"]
-    lacks = [name for outcome in outcomes if isinstance(outcome, Unsupported) for name in lacking(outcome)]
+    outcomes = [classify_failure(log.failure) for log in LOGS.values() if log.expected == "unsupported"]
+    lacks = [name for outcome in outcomes if isinstance(outcome, Unsupported) for name in missing_features(outcome)]
     assert {"adaptive_max_pool2d.default", "bitwise_right_shift.Tensor", "RandomNormalLike", "aten::asinh"} <= set(
         lacks
     )

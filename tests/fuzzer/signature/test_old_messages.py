@@ -6,7 +6,7 @@ import pytest
 
 from fuzzer.findings.headline import headline
 from fuzzer.lanes import RELAY_ROADS
-from fuzzer.signature import frames_of, lacking, meaningful, readable, recognise, signature_of
+from fuzzer.signature import classify_failure, failure_location, frames_of, missing_features, readable, signature_of
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Frame, Raised, Stage, Unsupported
 
@@ -44,7 +44,7 @@ def test_the_functions_of_a_traceback() -> None:
     assert [frame.function.split("(")[0] for frame in frames_of(raised)[len(PYTHON) :]] == [
         "tvm::relay::DynamicToStaticMutator::PrepareInput"
     ]
-    assert meaningful(frames_of(raised)) == "tvm::relay::DynamicToStaticMutator::PrepareInput"
+    assert failure_location(frames_of(raised)) == "tvm::relay::DynamicToStaticMutator::PrepareInput"
 
 
 def test_its_identity() -> None:
@@ -79,6 +79,6 @@ def test_its_identity() -> None:
     ],
 )
 def test_what_relay_does_not_do(type: str, message: str, lacks: tuple[str, ...]) -> None:
-    outcome = recognise(Raised(Stage.IMPORT, type, message))
+    outcome = classify_failure(Raised(Stage.IMPORT, type, message))
     assert isinstance(outcome, Unsupported)
-    assert lacking(outcome) == lacks
+    assert missing_features(outcome) == lacks

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recording import Bug, Seen, bug_of, paths, read, text_of
 
-from fuzzer.signature import Signature, recognise, signature_of, skeleton
+from fuzzer.signature import Signature, classify_failure, signature_of, skeleton
 from oracles.finding import Component
 from oracles.outcome import Frame, IllFormed, Raised, Stage
 
@@ -77,7 +77,7 @@ def test_no_skeleton_holds_a_number_an_address_or_a_path() -> None:
 
 def test_no_recorded_failure_is_unsupported() -> None:
     evidence = [seen.evidence.raised for seen in every_seen() if seen.evidence.raised]
-    assert [raised for raised in evidence if recognise(raised) != raised] == []
+    assert [raised for raised in evidence if classify_failure(raised) != raised] == []
 
 
 def pairs() -> list[tuple[Seen, Seen]]:

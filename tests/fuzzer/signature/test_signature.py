@@ -6,7 +6,7 @@ import pytest
 
 from fuzzer.lanes import TVM_LANES
 from fuzzer.lanes.target_table import TARGET_LANES
-from fuzzer.signature import Signature, meaningful, plain_function, recognise, signature_of, skeleton
+from fuzzer.signature import Signature, classify_failure, failure_location, plain_function, signature_of, skeleton
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect
 from oracles.outcome import Cause, Died, Frame, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut, Unsupported
 
@@ -92,8 +92,8 @@ def test_frames_name_the_innermost_cpp_and_python_functions() -> None:
         Frame("/project/src/relax/op/op_common.h", 7, "tvm::Type tvm::relax::Infer<tvm::Call>(const tvm::Call&)"),
         Frame("/project/3rdparty/tvm-ffi/include/tvm/ffi/function.h", 1, "void tvm::ffi::Call()"),
     ]
-    assert meaningful(frames) == "op_common.h:tvm::relax::Infer < base_fx_graph_translator.py:_conv2d_impl"
-    assert meaningful([]) == ""
+    assert failure_location(frames) == "op_common.h:tvm::relax::Infer < base_fx_graph_translator.py:_conv2d_impl"
+    assert failure_location([]) == ""
 
 
 def test_plain_function() -> None:
@@ -115,15 +115,15 @@ def test_plain_function() -> None:
 def test_a_plain_no_is_a_refusal_on_export_and_import_and_an_internal_error_later(type_name: str, message: str) -> None:
     later = {Stage.VERIFY, Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD, Stage.RUN}
     for stage in (Stage.EXPORT, Stage.IMPORT):
-        assert recognise(Raised(stage, type_name, message)) == Unsupported(stage, message)
+        assert classify_failure(Raised(stage, type_name, message)) == Unsupported(stage, message)
     for stage in later:
-        assert recognise(Raised(stage, type_name, message)) == Raised(stage, type_name, message)
+        assert classify_failure(Raised(stage, type_name, message)) == Raised(stage, type_name, message)
 
 
 def test_what_fails_in_the_code_generator_is_no_refusal_whatever_it_says() -> None:
     """It was counted as a feature that is not there."""
     raised = Raised(Stage.RUN, "tvm.error.InternalError", "vectorized store to bool is not supported")
-    assert recognise(raised) == raised
+    assert classify_failure(raised) == raised
 
 
 @pytest.mark.parametrize(
@@ -139,15 +139,17 @@ def test_what_fails_in_the_code_generator_is_no_refusal_whatever_it_says() -> No
 )
 def test_a_type_that_says_no_and_a_stated_limit_are_refusals_at_every_stage(type_name: str, message: str) -> None:
     for stage in Stage:
-        assert recognise(Raised(stage, type_name, message)) == Unsupported(stage, message)
+        assert classify_failure(Raised(stage, type_name, message)) == Unsupported(stage, message)
 
 
 def test_torch_compile_calls_the_importer_while_it_compiles() -> None:
     raised = Raised(Stage.COMPILE, "AssertionError", "Unsupported function types ['amax.default']")
     importer = Frame("tvm/relax/frontend/torch/fx_translator.py", 9, "from_fx")
     backend = Frame("tvm/relax/frontend/torch/dynamo.py", 9, "_relax_backend")
-    assert isinstance(recognise(replace(raised, frames=(backend, importer))), Unsupported)
-    assert recognise(replace(raised, frames=(backend,))) == replace(raised, frames=(backend,)), "what TVM compiles then"
+    assert isinstance(classify_failure(replace(raised, frames=(backend, importer))), Unsupported)
+    assert classify_failure(replace(raised, frames=(backend,))) == replace(raised, frames=(backend,)), (
+        "what TVM compiles then"
+    )
 
 
 def test_deaths_and_wrong_results_are_told_apart_by_operators_only() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.lanes import TVM_LANES
-from fuzzer.signature import signature_of, telling
+from fuzzer.signature import signature_of, stable_excerpt
 from fuzzer.system.machine_paths import without_machine_paths
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Raised, Stage
@@ -60,7 +60,7 @@ def test_a_path_of_this_machine_is_replaced_and_no_other(text: str, without: str
 def test_a_signature_and_what_a_script_looks_for_do_not_depend_on_the_campaign(message: str) -> None:
     mine, theirs = (without_machine_paths(message.format(scratch), scratch) for scratch in (SCRATCH, OTHER))
     assert mine == theirs
-    assert telling(mine) in message
+    assert stable_excerpt(mine) in message
     one, other = (
         signature_of(
             Finding(Kind.INTERNAL_ERROR, Component.TVM, TVM_LANES[0], Stage.LOAD, Raised(Stage.LOAD, "E", text))

@@ -14,7 +14,7 @@ import pytest
 
 from fuzzer.cli import main
 from fuzzer.evaluation import toolchain_check
-from fuzzer.findings.replay import Run
+from fuzzer.findings.replay import LaneReplay
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM_LANES
 from fuzzer.system.environment import EnvironmentMissing
@@ -208,7 +208,7 @@ def test_a_replay_says_where_a_finding_fails_and_where_not(fuzz: Fuzz, tmp_path:
     ],
 )
 def test_words_of_the_table(verdict: Exit, ran: bool, word: str) -> None:
-    assert Run(TVM_LANES[0], verdict, "", ran).word == word
+    assert LaneReplay(TVM_LANES[0], verdict, "", ran).word == word
 
 
 # --- which lanes run where

@@ -8,7 +8,7 @@ from graphs_by_hand import Call, case_of, numbered
 
 from fuzzer.lanes import SAMPLED_LANES, TORCH
 from fuzzer.lanes.base.bench import Bench, from_torch
-from fuzzer.triage import eager_values as tapping
+from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.passes import Pass, Subject
 from generators.check import check
 from generators.graph import Array, Attrs, Case, Domain, Form, Layout, Node
@@ -76,7 +76,7 @@ def evaluated(case: Case) -> tuple[Array, ...]:
 
 def tap(case: Case) -> Mapping[str, Array]:
     """Every computed value."""
-    return tapping.tap(lambda whole, lanes: Result({TORCH: Ran(evaluated(whole))}), case)
+    return computed_values(lambda whole, lanes: Result({TORCH: Ran(evaluated(whole))}), case)
 
 
 CHAIN = subject_of(

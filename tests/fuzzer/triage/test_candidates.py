@@ -13,11 +13,11 @@ import pytest
 from graphs_by_hand import Call, case_of
 from small_graphs import LANE, subject_of, tap
 
-from fuzzer.triage.candidates import Asking, Candidate, Effort, Predicate, key_of
+from fuzzer.triage.candidates import Candidate, CandidateChecks, Effort, Predicate, key_of
 from fuzzer.triage.passes import PASSES, Pass, Subject
 from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.reduce import Reduction, reduce
-from fuzzer.triage.reproduce import Answer
+from fuzzer.triage.reproduce import Reproduction
 from generators import case_file
 from generators.graph import Case
 from generators.renumber import renumbered
@@ -61,17 +61,19 @@ def failure(message: str) -> Finding:
 def test_the_width_has_no_part_in_the_result(ops: tuple[str, ...]) -> None:
     """Late answers to early questions included: every third one takes its time."""
 
-    def slowly(case: Case, lane: LaneSpec) -> Answer:
+    def slowly(case: Case, lane: LaneSpec) -> Reproduction:
         time.sleep(0.004 if int(case_file.digest(renumbered(case))[:4], 16) % 3 == 0 else 0.0)
-        return Answer(has(*ops)(case), () if has(*ops)(case) else (failure(f"{len(case.graph.nodes)} of them left"),))
+        return Reproduction(
+            has(*ops)(case), () if has(*ops)(case) else (failure(f"{len(case.graph.nodes)} of them left"),)
+        )
 
     alone, *others = (reduced(slowly, width) for width in (1, 2, 4))
     assert alone.ahead == 0
     for other in others:
         assert case_file.encode(other.case) == case_file.encode(alone.case)
         assert (other.steps, other.calls, other.finished) == (alone.steps, alone.calls, True)
-        assert [case_file.digest(slip.case) for slip in other.slips] == [
-            case_file.digest(slip.case) for slip in alone.slips
+        assert [case_file.digest(slip.case) for slip in other.other_failures] == [
+            case_file.digest(slip.case) for slip in alone.other_failures
         ]
         assert other.ahead > 0
 
@@ -79,7 +81,7 @@ def test_the_width_has_no_part_in_the_result(ops: tuple[str, ...]) -> None:
 def test_as_many_are_under_way_as_the_width_says() -> None:
     inside, most, lock = 0, 0, threading.Lock()
 
-    def counted(case: Case, lane: LaneSpec) -> Answer:
+    def counted(case: Case, lane: LaneSpec) -> Reproduction:
         nonlocal inside, most
         with lock:
             inside += 1
@@ -87,7 +89,7 @@ def test_as_many_are_under_way_as_the_width_says() -> None:
         time.sleep(0.01)
         with lock:
             inside -= 1
-        return Answer(False)
+        return Reproduction(False)
 
     assert reduced(counted, 3).steps == ()
     assert most == 3
@@ -96,9 +98,9 @@ def test_as_many_are_under_way_as_the_width_says() -> None:
 def test_calls_ahead_are_counted_apart() -> None:
     asked: list[str] = []
 
-    def shows(case: Case, lane: LaneSpec) -> Answer:
+    def shows(case: Case, lane: LaneSpec) -> Reproduction:
         asked.append(case_file.digest(case))
-        return Answer(has("softmax")(case))
+        return Reproduction(has("softmax")(case))
 
     reduction = reduced(shows, 4)
     assert reduction.calls + reduction.ahead == len(asked)
@@ -110,14 +112,14 @@ def test_calls_ahead_are_counted_apart() -> None:
 def test_the_same_case_under_other_names_is_asked_about_once() -> None:
     asked: list[Case] = []
 
-    def shows(case: Case, lane: LaneSpec) -> Answer:
+    def shows(case: Case, lane: LaneSpec) -> Reproduction:
         asked.append(case)
-        return Answer(False)
+        return Reproduction(False)
 
     subject = subject_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0")
     other = replace(subject, case=renumbered(subject_of({"x7": "float32[2]"}, [("v9", "neg", "x7")], "v9").case))
     another_lane = replace(subject, lane=replace(LANE, opt_level=0))
-    with Asking(shows, Effort()) as asking:
+    with CandidateChecks(shows, Effort()) as asking:
         candidates = [Candidate(keep_region, each) for each in (subject, other, subject, another_lane)]
         assert [answer.same for _, answer in asking.answers(candidates)] == [False] * 4
         assert (asking.calls, len(asked)) == (2, 2)
@@ -126,7 +128,7 @@ def test_the_same_case_under_other_names_is_asked_about_once() -> None:
 
 def test_asking_again_asks_and_counts() -> None:
     answers = iter([True, False])
-    with Asking(lambda case, lane: Answer(next(answers)), Effort()) as asking:
+    with CandidateChecks(lambda case, lane: Reproduction(next(answers)), Effort()) as asking:
         subject = Subject(CASE, LANE, {})
         assert [asking.again(subject).same for _ in range(2)] == [True, False]
         assert asking.calls == 2
@@ -140,9 +142,9 @@ def test_after_each_tidying_step_the_graph_is_not_asked_about_again_but_once_at_
     calls: list[Call] = [("v0", "neg:method", "x0"), ("v1", "softmax", "v0", {"dim": 1, "dtype": None})]
     case, asked = case_of({"x0": "float16[2,3] transposed"}, calls, "v1"), Counter[tuple[str, ...]]()
 
-    def shows(case: Case, lane: LaneSpec) -> Answer:
+    def shows(case: Case, lane: LaneSpec) -> Reproduction:
         asked[case.graph.ops] += 1
-        return Answer(has("neg", "softmax")(case))
+        return Reproduction(has("neg", "softmax")(case))
 
     reduction = reduced(shows, case=case)
     assert reduction.steps == (
@@ -159,17 +161,17 @@ def test_after_each_tidying_step_the_graph_is_not_asked_about_again_but_once_at_
 
 
 def test_a_slip_comes_back_with_the_case_that_shows_it_once_for_each_signature() -> None:
-    def shows(case: Case, lane: LaneSpec) -> Answer:
+    def shows(case: Case, lane: LaneSpec) -> Reproduction:
         if has("softmax", "sum")(case):
-            return Answer(True, (failure("planted"),))
+            return Reproduction(True, (failure("planted"),))
         left = [op for op in ("softmax", "sum") if op in case.graph.ops]
-        return Answer(False, tuple(failure(f"only {op} is left of {len(case.graph.nodes)}") for op in left))
+        return Reproduction(False, tuple(failure(f"only {op} is left of {len(case.graph.nodes)}") for op in left))
 
     reduction = reduced(shows)
     assert reduction.case.graph.ops == ("softmax", "sum")
-    messages = [slip.finding.evidence.message for slip in reduction.slips]
+    messages = [slip.finding.evidence.message for slip in reduction.other_failures]
     assert sorted(message.split(" is")[0] for message in messages) == ["only softmax", "only sum"]
-    for slip, message in zip(reduction.slips, messages, strict=True):
+    for slip, message in zip(reduction.other_failures, messages, strict=True):
         assert (message.split()[1] in slip.case.graph.ops, has("softmax", "sum")(slip.case)) == (True, False)
 
 
@@ -177,13 +179,13 @@ def test_a_plainer_operator_that_fails_by_itself_is_a_slip_where_only_operators_
     """gelu fed by exp fails; so does neg alone, which may stand for exp: that is another bug."""
     case = case_of({"x0": "float32[2]"}, [("v0", "exp", "x0"), ("v1", "gelu", "v0")], "v1")
 
-    def shows(case: Case, lane: LaneSpec) -> Answer:
+    def shows(case: Case, lane: LaneSpec) -> Reproduction:
         bad = "neg" in case.graph.ops or has("exp", "gelu")(case)
-        return Answer(bad, (failure("planted"),) if bad else ())
+        return Reproduction(bad, (failure("planted"),) if bad else ())
 
     told, untold = (reduce(case, LANE, shows, tap, Effort(5000, 300.0), needs_ops=told) for told in (True, False))
     assert told.case.graph.ops == ("exp", "gelu")
-    assert [slip.case.graph.ops for slip in told.slips] == [("neg",)]
+    assert [slip.case.graph.ops for slip in told.other_failures] == [("neg",)]
     assert untold.case.graph.ops == ("neg",)  # a message said that it is the same
 
 
@@ -194,10 +196,10 @@ def liar(truth: Callable[[Case], bool], lies: Callable[[str, int], bool]) -> Pre
     """Says the contrary where `lies`, of a case's hash and how often it was asked about."""
     times: Counter[str] = Counter()
 
-    def answer(case: Case, lane: LaneSpec) -> Answer:
+    def answer(case: Case, lane: LaneSpec) -> Reproduction:
         key = case_file.digest(renumbered(case))
         times[key] += 1
-        return Answer(truth(case) != lies(key, times[key]))
+        return Reproduction(truth(case) != lies(key, times[key]))
 
     return answer
 

@@ -14,14 +14,14 @@ from labs import LyingLab
 from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.isolate.sanitizer import SanitizerReport, Tool
 from fuzzer.lanes import TVM_LANES
-from fuzzer.signature import named, signature_of
-from fuzzer.signature.blame import NOWHERE, Blame, Place, Releases, Verdict
+from fuzzer.signature import final_signature, signature_of
+from fuzzer.signature.blame import NO_RELEASES, Blame, Place, Releases, ReleaseVerdict
 from fuzzer.triage import exported
 from fuzzer.triage import investigate as module
 from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate
-from fuzzer.triage.naming import Named
-from fuzzer.triage.reduce import Reduction, Slip
+from fuzzer.triage.naming import NamedFailure
+from fuzzer.triage.reduce import OtherFailure, Reduction
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
@@ -65,8 +65,14 @@ class Steps:
 def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     made = Steps(monkeypatch)
     made.replace(module, "reproduces", True)
-    made.replace(module, "reduce", Reduction(SMALL, LANE, 5, True, slips=(Slip(CASE, SLIPPED), Slip(CASE, EXPORTERS))))
-    made.replace(module, "name", Named(named(signature_of(SHOWN), SMALL), SHOWN, (LANE, fakes.TVM)))
+    made.replace(
+        module,
+        "reduce",
+        Reduction(SMALL, LANE, 5, True, other_failures=(OtherFailure(CASE, SLIPPED), OtherFailure(CASE, EXPORTERS))),
+    )
+    made.replace(
+        module, "name_failure", NamedFailure(final_signature(signature_of(SHOWN), SMALL), SHOWN, (LANE, fakes.TVM))
+    )
     made.replace(module, "blame", BLAME)
     made.replace(module, "in_releases", RELEASES)
     made.replace(exported, "onnx_file", FILE)
@@ -77,7 +83,7 @@ FOUND, SHOWN = wrong("1.0"), wrong("2.0")
 SLIPPED = Finding(Kind.REJECTED, Component.TVM, LANE, Stage.IMPORT, Raised(Stage.IMPORT, "ValueError", "no layout"))
 EXPORTERS = replace(SLIPPED, component=Component.EXPORTER)
 BLAME = Blame(Place.PASS, "relu", "FuseOps")
-RELEASES = Releases((("0.26.0", Verdict.PASSES), ("0.27.0", Verdict.FAILS)))
+RELEASES = Releases((("0.26.0", ReleaseVerdict.PASSES), ("0.27.0", ReleaseVerdict.FAILS)))
 FILE = OnnxModel(9, {"": 20}, (), (), (), {})
 CONFIRMING = [("reproduces", "neg, relu")] * 3
 
@@ -92,21 +98,21 @@ def test_each_step_is_taken_once_in_order_on_the_reduced_case(steps: Steps) -> N
     assert steps.taken == [
         *CONFIRMING,
         ("reduce", "neg, relu"),
-        ("name", "relu"),
+        ("name_failure", "relu"),
         ("blame", "relu"),
         ("in_releases", "relu"),
         ("onnx_file", "relu"),
         ("examine", "relu"),
     ]
     assert found == Confirmed(
-        named(signature_of(SHOWN), SMALL, BLAME),
+        final_signature(signature_of(SHOWN), SMALL, BLAME),
         SHOWN,
         SMALL,
         (LANE.name, fakes.TVM.name),
         3,
         3,
         ("neg", "relu"),
-        Reduction(SMALL, LANE, 5, True, slips=(Slip(CASE, SLIPPED), Slip(CASE, EXPORTERS))),
+        Reduction(SMALL, LANE, 5, True, other_failures=(OtherFailure(CASE, SLIPPED), OtherFailure(CASE, EXPORTERS))),
         REPORTS,
         BLAME,
         RELEASES,
@@ -121,11 +127,11 @@ def test_a_flaky_failure_is_confirmed_and_examined_only(steps: Steps) -> None:
     examine = steps.recorder("examine", REPORTS)
     found = investigate(nothing_runs, CASE, sighting_of(FOUND), lambda lane: OTHERS, examine)
     assert steps.taken == [*CONFIRMING, ("onnx_file", "neg, relu"), ("examine", "neg, relu")]
-    assert (found.again, found.runs, found.finding, found.releases) == (0, 3, FOUND, NOWHERE)
+    assert (found.again, found.runs, found.finding, found.releases) == (0, 3, FOUND, NO_RELEASES)
 
 
 def test_what_fails_before_it_runs_is_not_examined(steps: Steps) -> None:
-    steps.replace(module, "name", Named(signature_of(SLIPPED), SLIPPED, (LANE,)))
+    steps.replace(module, "name_failure", NamedFailure(signature_of(SLIPPED), SLIPPED, (LANE,)))
     investigate(nothing_runs, CASE, sighting_of(SLIPPED), lambda lane: OTHERS, steps.recorder("examine", REPORTS))
     assert [step for step, _ in steps.taken][-1] == "onnx_file"
 

@@ -11,7 +11,7 @@ from small_graphs import LANE, subject_of
 from fuzzer.lanes import ONNXRUNTIME, SAMPLED_LANES, TVM_LANES
 from fuzzer.triage.passes.plain_lane import plain_lane
 from fuzzer.triage.reduce import reduce
-from fuzzer.triage.reproduce import Answer
+from fuzzer.triage.reproduce import Reproduction
 from generators.graph import Case
 from oracles.lane import Execution, Importer, LaneSpec, Params, Pipeline
 
@@ -33,7 +33,7 @@ NAMED = {lane.name: lane for lane in SAMPLED_LANES}
 
 
 def reduced(interesting: Callable[[LaneSpec], bool], lane: LaneSpec = RICH) -> LaneSpec:
-    return reduce(SUBJECT.case, lane, lambda case, spec: Answer(interesting(spec)), lambda case: {}).lane
+    return reduce(SUBJECT.case, lane, lambda case, spec: Reproduction(interesting(spec)), lambda case: {}).lane
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_the_graph_is_smaller_before_the_lane_is() -> None:
     """Operators come first in the order: a smaller graph is worth a richer lane, never the other way round."""
     big = subject_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0"), ("v1", "relu", "v0")], "v1")
 
-    def interesting(case: Case, lane: LaneSpec) -> Answer:
+    def interesting(case: Case, lane: LaneSpec) -> Reproduction:
         relu = "relu" in case.graph.ops
-        return Answer(relu and (len(case.graph.nodes) == 2 or lane.pipeline is Pipeline.CPU))
+        return Reproduction(relu and (len(case.graph.nodes) == 2 or lane.pipeline is Pipeline.CPU))
 
     found = reduce(big.case, RICH, interesting, lambda case: {"v0": -case.tensors["x0"]})
     assert (found.case.graph.ops, found.lane.pipeline) == (("relu",), Pipeline.CPU)

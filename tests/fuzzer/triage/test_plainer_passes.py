@@ -11,9 +11,9 @@ from graphs_by_hand import Call
 from small_graphs import CHAIN, FORK, MIXED, SISTERS, WRITTEN, shapes, subject_of, text, writing
 
 from fuzzer.triage.passes import Subject
-from fuzzer.triage.passes.plain_types import odd_types, plain_types
-from fuzzer.triage.passes.plain_values import complexity, plain_values
-from fuzzer.triage.passes.plain_writing import frills, plain_writing
+from fuzzer.triage.passes.plain_types import plain_types, unusual_dtypes
+from fuzzer.triage.passes.plain_values import plain_values, value_complexity
+from fuzzer.triage.passes.plain_writing import plain_writing, written_extras
 from fuzzer.triage.passes.shrink_dims import shrink_dims
 from generators.check import check
 from generators.domain import ANY, NONZERO, POSITIVE, distinct, index, within
@@ -81,7 +81,7 @@ def test_plain_types_are_those_of_the_arrays_and_the_numbers_stay() -> None:
 def test_which_types_are_plain(dtype: str, to: str | None) -> None:
     subject = subject_of({"x0": f"{dtype}[2]"}, [("v0", "flip", "x0", {"dims": (0,)})], "v0")
     assert [dtypes(c) for c in plain_types(subject)] == ([] if to is None else [to])
-    assert odd_types(subject.graph) == (to is not None)
+    assert unusual_dtypes(subject.graph) == (to is not None)
 
 
 @pytest.mark.parametrize(
@@ -144,14 +144,14 @@ def test_plain_writing_changes_nothing_else() -> None:
 
 
 def test_plain_writing_lowers_the_count_of_frills() -> None:
-    assert frills(WRITTEN.graph) == 8  # two layouts, three forms, alpha, dim and keepdim
-    assert [frills(c.graph) for c in plain_writing(WRITTEN)] == [0] + [7] * 8
+    assert written_extras(WRITTEN.graph) == 8  # two layouts, three forms, alpha, dim and keepdim
+    assert [written_extras(c.graph) for c in plain_writing(WRITTEN)] == [0] + [7] * 8
 
 
 def test_plain_writing_leaves_what_is_plain_alone() -> None:
     for subject in (CHAIN, FORK, SISTERS):
         assert list(plain_writing(subject)) == []
-        assert frills(subject.graph) == 0
+        assert written_extras(subject.graph) == 0
 
 
 def test_plain_writing_keeps_attributes_without_a_default() -> None:
@@ -360,4 +360,4 @@ def test_plain_values_keep_what_is_not_finite_where_it_is() -> None:
     ],
 )
 def test_complexity(numbers: list[Any] | Array, expected: int) -> None:
-    assert complexity(np.array(numbers)) == expected
+    assert value_complexity(np.array(numbers)) == expected

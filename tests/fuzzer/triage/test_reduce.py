@@ -16,7 +16,7 @@ from fuzzer.triage.passes import Subject
 from fuzzer.triage.passes.base import cut
 from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Answer
+from fuzzer.triage.reproduce import Reproduction
 from fuzzer.triage.size import Size
 from fuzzer.triage.size import size_of as size_in
 from generators import case_file
@@ -195,7 +195,7 @@ def size_of(case: Case) -> Size:
 
 def asking(shows: Callable[[Case], bool]) -> Predicate:
     """A predicate that looks at the case alone, and sees nothing else go wrong."""
-    return lambda case, lane: Answer(shows(case))
+    return lambda case, lane: Reproduction(shows(case))
 
 
 def reduced(case: Case, shows: Callable[[Case], bool], effort: Effort = AMPLE) -> Reduction:
@@ -326,7 +326,12 @@ class Need:
         (Need("add", Form.OPERATOR), "add:operator()", "int64[1] float32[1]", {"frills": 1}),
         (Need("add", dtype=DType.INT8), "add()", "int8[1] float32[1]", {"dtypes": 1}),
         (Need("add", attr="alpha"), "add(alpha=0)", "float32[1] float32[1]", {"frills": 1}),
-        (Need("add", layout=Layout.TRANSPOSED), "x0 transposed | add()", "float32[1,1] float32[1]", {"frills": 1}),
+        (
+            Need("add", layout=Layout.TRANSPOSED),
+            "x0 transposed | add()",
+            "float32[1,1] float32[1]",
+            {"frills": 1},
+        ),
         (
             Need("add", layout=Layout.EXPANDED, dtype=DType.FLOAT16),
             "x1 expanded | add()",
@@ -418,12 +423,12 @@ def test_each_candidate_is_valid_and_asked_about_once(seed: int) -> None:
     bug = BUGS["an operator fed by another"]
     case, asked = haystack(seed, bug), []
 
-    def shows(smaller: Case, lane: LaneSpec) -> Answer:
+    def shows(smaller: Case, lane: LaneSpec) -> Reproduction:
         check(smaller)
         assert smaller.graph.nodes
         assert lane == LANE
         asked.append(case_file.digest(renumbered(smaller)))
-        return Answer(bug.shows(smaller))
+        return Reproduction(bug.shows(smaller))
 
     reduction = reduce(case, LANE, shows, tap, AMPLE)
     assert len(asked) == reduction.calls
@@ -496,9 +501,9 @@ def test_an_invalid_candidate_is_never_asked_about() -> None:
     case = Case(graph, {item.value.name: numbered(item.value.type) for item in graph.inputs})
     asked: list[list[tuple[int, ...]]] = []
 
-    def shows(smaller: Case, lane: LaneSpec) -> Answer:
+    def shows(smaller: Case, lane: LaneSpec) -> Reproduction:
         asked.append([item.value.type.sizes for item in smaller.graph.inputs])
-        return Answer(False)
+        return Reproduction(False)
 
     reduce(case, LANE, shows, tap, AMPLE)
     assert [(2, 1), (1, 2)] in asked

@@ -10,7 +10,7 @@ from graphs_by_hand import case_of
 from fuzzer.report import repro_values
 from fuzzer.triage.passes.plain_values import plain_values
 from fuzzer.triage.reduce import reduce
-from fuzzer.triage.reproduce import Answer
+from fuzzer.triage.reproduce import Reproduction
 from generators.graph import Array, Case, DType
 from generators.values import seeded
 from oracles.lane import LaneSpec
@@ -23,10 +23,10 @@ def reduced(array: Array, kept: str) -> Array:
     sizes = ",".join(map(str, array.shape))
     case = case_of({"x0": f"{array.dtype}[{sizes}]"}, [("v0", "neg", "x0")], "v0", lambda item: array)
 
-    def interesting(smaller: Case, lane: LaneSpec) -> Answer:
+    def interesting(smaller: Case, lane: LaneSpec) -> Reproduction:
         numbers = smaller.tensors["x0"].astype(np.float64)
         odd = bool(np.any(numbers != np.rint(numbers)))
-        return Answer({"anything": True, "odd": odd, "these": bool(np.array_equal(numbers, array))}[kept])
+        return Reproduction({"anything": True, "odd": odd, "these": bool(np.array_equal(numbers, array))}[kept])
 
     return reduce(case, TVM, interesting, lambda whole: {}, passes=(plain_values,)).case.tensors["x0"]
 

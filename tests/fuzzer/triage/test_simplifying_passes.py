@@ -12,13 +12,13 @@ from small_graphs import LANE, shapes, subject_of, writing
 from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.lanes import SAMPLED_LANES
 from fuzzer.triage.passes import Pass, Subject
-from fuzzer.triage.passes.close_sizes import close_sizes, openness
 from fuzzer.triage.passes.lower_rank import lower_rank
-from fuzzer.triage.passes.own_nothing import own_nothing, owned
-from fuzzer.triage.passes.simpler_operators import intricacy, plainer_operators, simpler_operators
-from fuzzer.triage.passes.smaller_attributes import burden, smaller_attributes
+from fuzzer.triage.passes.plain_roles import owned_inputs, plain_roles
+from fuzzer.triage.passes.simpler_operators import operator_complexity, plainer_operators, simpler_operators
+from fuzzer.triage.passes.smaller_attributes import attribute_size, smaller_attributes
+from fuzzer.triage.passes.static_sizes import static_sizes, symbol_size
 from fuzzer.triage.reduce import Effort, reduce
-from fuzzer.triage.reproduce import Answer
+from fuzzer.triage.reproduce import Reproduction
 from fuzzer.triage.size import Size, size_of
 from generators.check import check
 from generators.choice import NumpySource
@@ -91,7 +91,7 @@ def test_simpler_operators_the_plainest_first() -> None:
         ("relu", "max_all"),
         ("tanh", "max_all"),
     ]
-    assert [intricacy(c.graph) for c in (subject, *simpler_operators(subject))] == [4, 0, 1, 2, 3]
+    assert [operator_complexity(c.graph) for c in (subject, *simpler_operators(subject))] == [4, 0, 1, 2, 3]
 
 
 def test_simpler_operators_keep_the_attributes_that_both_have() -> None:
@@ -169,8 +169,8 @@ def test_attributes_that_hang_together_are_made_smaller_together() -> None:
 
 
 def test_the_sizes_of_an_empty_tensor_count() -> None:
-    def shows(case: Case, lane: LaneSpec) -> Answer:
-        return Answer(case.graph.inputs[0].value.type.rank == 3)
+    def shows(case: Case, lane: LaneSpec) -> Reproduction:
+        return Reproduction(case.graph.inputs[0].value.type.rank == 3)
 
     subject = subject_of({"x0": "float32[7,3,0]"}, [("v0", "neg", "x0")], "v0")
     found = reduce(subject.case, LANE, shows, lambda case: {}).case
@@ -181,13 +181,13 @@ def test_the_sizes_of_an_empty_tensor_count() -> None:
 def test_what_is_at_its_default_is_left_alone() -> None:
     subject = one_call("softplus", "float32[2]", beta=1.0, threshold=20.0)
     assert list(smaller_attributes(subject)) == []
-    assert burden(subject.graph) == 0
+    assert attribute_size(subject.graph) == 0
 
 
 def test_every_smaller_attribute_weighs_less() -> None:
     padded = one_call("pad_constant", "float32[4,4]", pad=(2, -3, 0, 1), value=None)
     for subject in (padded, one_call("tile", "float32[2]", dims=(3, 2))):
-        assert {burden(c.graph) < burden(subject.graph) for c in smaller_attributes(subject)} == {True}
+        assert {attribute_size(c.graph) < attribute_size(subject.graph) for c in smaller_attributes(subject)} == {True}
 
 
 # --- lower_rank
@@ -222,8 +222,8 @@ def test_attributes_follow_the_dimensions_that_are_left(op: str, type: str, attr
         inputs["x1"], args = "float32[1,1,2]", "x0 x1"
     subject = subject_of(inputs, [("v0", op, args, attrs)], "v0")
 
-    def shows(case: Case, lane: LaneSpec) -> Answer:
-        return Answer(True)
+    def shows(case: Case, lane: LaneSpec) -> Reproduction:
+        return Reproduction(True)
 
     found = reduce(subject.case, LANE, shows, lambda case: {}, Effort(1000, 60.0), (lower_rank,))
     assert shapes(replace(subject, case=found.case)) == lowest
@@ -245,16 +245,16 @@ def test_operands_are_aligned_at_their_last_dimension() -> None:
 def test_params_and_buffers_become_inputs_all_then_each() -> None:
     inputs = {"x0": "float32[2]", "w0": "float32[2]", "b0": "float32[2]"}
     subject = subject_of(inputs, [("v0", "addcmul", "x0 w0 b0")], "v0")
-    roles = [[item.role for item in c.graph.inputs] for c in own_nothing(subject)]
+    roles = [[item.role for item in c.graph.inputs] for c in plain_roles(subject)]
     x, w, b = Role.INPUT, Role.PARAM, Role.BUFFER
     assert roles == [[x, x, x], [x, x, b], [x, w, x]]
-    assert [owned(c.graph) for c in (subject, *own_nothing(subject))] == [2, 0, 1, 1]
+    assert [owned_inputs(c.graph) for c in (subject, *plain_roles(subject))] == [2, 0, 1, 1]
 
 
 def test_the_parameters_of_a_layer_stay_the_models() -> None:
     calls: list[Call] = [("v0", "linear:module", "x0 w0 w1")]
     subject = subject_of({"x0": "float32[2,3]", "w0": "float32[4,3]", "w1": "float32[4]"}, calls, "v0")
-    assert valid(own_nothing, subject) == []
+    assert valid(plain_roles, subject) == []
     assert subject.graph.nodes[0].form is Form.MODULE
 
 
@@ -286,7 +286,7 @@ def opened(case: Case) -> str:
 
 def test_close_sizes_all_then_one_then_fewer_then_smaller() -> None:
     subject = Subject(open_case(), OPEN_LANE, {})
-    proposed = valid(close_sizes, subject)
+    proposed = valid(static_sizes, subject)
     one, both = "[{'n': 1, 'm': 1}]", "[{'n': 1, 'm': 1}, {'n': 2, 'm': 3}]"
     assert [opened(c.case) for c in proposed] == [
         "float32[5,4,2] at {} and []",
@@ -303,13 +303,13 @@ def test_close_sizes_all_then_one_then_fewer_then_smaller() -> None:
         f"float32[n,m,2] at {{'n': 5, 'm': 3}} and {both}",
     ]
     assert [c.lane.symbolic for c in proposed] == [False, *[True] * 11]
-    assert all(openness(c.case) < openness(subject.case) for c in proposed)
+    assert all(symbol_size(c.case) < symbol_size(subject.case) for c in proposed)
 
 
 def test_a_bug_of_one_open_size_is_left_with_one_open_size() -> None:
-    def shows(case: Case, lane: LaneSpec) -> Answer:
+    def shows(case: Case, lane: LaneSpec) -> Reproduction:
         first = case.graph.inputs[0].value.type.shape[0]
-        return Answer(lane.symbolic and isinstance(first, Expr) and case.sizes[str(first)] >= 2)
+        return Reproduction(lane.symbolic and isinstance(first, Expr) and case.sizes[str(first)] >= 2)
 
     found = reduce(open_case(), OPEN_LANE, shows, lambda case: {})
     assert opened(found.case) == "float32[n] at {'n': 2} and []"
@@ -321,9 +321,9 @@ def test_a_bug_of_one_open_size_is_left_with_one_open_size() -> None:
 def test_random_cases_with_open_sizes_keep_the_rules_all_the_way(seed: int) -> None:
     case = at_each_size(generate(NumpySource(77, seed), symbolic=True))[0]
 
-    def shows(smaller: Case, lane: LaneSpec) -> Answer:
+    def shows(smaller: Case, lane: LaneSpec) -> Reproduction:
         check(smaller)
-        return Answer(bool(smaller.graph.symbols))
+        return Reproduction(bool(smaller.graph.symbols))
 
     found = reduce(case, OPEN_LANE, shows, lambda whole: {}, Effort(3000, 60.0))
     if case.graph.symbols:

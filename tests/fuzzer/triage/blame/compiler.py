@@ -10,7 +10,7 @@ import numpy as np
 from graphs_by_hand import Call, case_of
 
 from fuzzer.signature import signature_of
-from fuzzer.triage.blame.inquiry import Inquiry
+from fuzzer.triage.blame.context import BlameContext
 from generators.graph import Array, Case
 from oracles import judge_all
 from oracles.finding import Finding
@@ -72,9 +72,9 @@ class Compiler:
         self.ran.clear()
         return found[0]
 
-    def asked(self, case: Case, most: int = 25) -> Inquiry:
+    def asked(self, case: Case, most: int = 25) -> BlameContext:
         finding = self.finding(case)
-        return Inquiry(self.run, case, finding, signature_of(finding), most)
+        return BlameContext(self.run, case, finding, signature_of(finding), most)
 
 
 def runs(lane: LaneSpec, number: int) -> bool:

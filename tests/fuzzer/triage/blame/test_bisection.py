@@ -8,7 +8,7 @@ from compiler import Compiler, chain, runs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.triage.blame.bisection import Guilty, first_failing, guilty_pass
+from fuzzer.triage.blame.bisection import DecidingPass, deciding_pass, first_failing
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran
 from oracles.trace import PassRun, Tracing
@@ -27,7 +27,7 @@ def test_the_one_that_decides_is_named(data: st.DataObject) -> None:
     compiler = Compiler(lambda lane, names: set(names) if runs(lane, guilty) else set(), pipeline(optional, changed))
     asked = compiler.asked(chain())
     whole = asked.traced()
-    assert guilty_pass(asked, whole.trace) == Guilty(f"P{places[guilty]}", places[guilty], guilty, len(places))
+    assert deciding_pass(asked, whole.trace) == DecidingPass(f"P{places[guilty]}", places[guilty], guilty, len(places))
     candidates = sum(changed[place] for place in places)
     assert asked.runs <= 2 + ceil(log2(candidates + 1))
 
@@ -35,14 +35,14 @@ def test_the_one_that_decides_is_named(data: st.DataObject) -> None:
 def test_nobody_is_blamed_where_it_fails_without_all_of_them() -> None:
     compiler = Compiler(lambda lane, names: set(names), pipeline([True, False, True], [True, True, True]))
     asked = compiler.asked(chain())
-    assert guilty_pass(asked, asked.traced().trace) is None
+    assert deciding_pass(asked, asked.traced().trace) is None
     assert asked.runs == 2
 
 
 def test_nor_where_no_pass_that_can_be_left_out_changed_anything() -> None:
     compiler = Compiler(lambda lane, names: set(names), pipeline([True, False], [False, True]))
     asked = compiler.asked(chain())
-    assert guilty_pass(asked, asked.traced().trace) is None
+    assert deciding_pass(asked, asked.traced().trace) is None
     assert asked.runs == 1
 
 
@@ -59,7 +59,7 @@ def test_nor_where_it_fails_otherwise_in_front_of_it() -> None:
 
     compiler = Otherwise(lambda lane, names: set(names), pipeline([True, True], [True, True]))
     asked = compiler.asked(chain())
-    assert guilty_pass(asked, asked.traced().trace) is None
+    assert deciding_pass(asked, asked.traced().trace) is None
 
 
 @given(st.integers(2, 200), st.data())

@@ -15,8 +15,8 @@ from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.commands import bisect, blame
 from fuzzer.findings import finding_file
-from fuzzer.signature import named, signature_of
-from fuzzer.signature.blame import Releases, Verdict
+from fuzzer.signature import final_signature, signature_of
+from fuzzer.signature.blame import Releases, ReleaseVerdict
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.toolchain import Kind, Toolchain
 from fuzzer.triage.investigate import Confirmed, Sighting
@@ -54,7 +54,7 @@ class Fleet:
 def saved(folder: Path, compiler: Compiler) -> Path:
     """The folder of what the compiler gets wrong."""
     finding = compiler.finding(chain())
-    signature = named(signature_of(finding), chain())
+    signature = final_signature(signature_of(finding), chain())
     found = Confirmed(signature, finding, chain(), (finding.lane.name,), 3, 3, chain().graph.ops, None)
     with Store(folder, 1) as store:
         doc = store.save(found, Sighting(signature_of(finding), finding, (finding.lane,)), VERSIONS)
@@ -127,7 +127,9 @@ def test_bisect_uses_the_releases_that_the_finding_records(folder: Path, monkeyp
     """They were there when it was found; what runs today counts more."""
     monkeypatch.setattr(registry, "names", list)
     doc = finding_file.read(folder)
-    doc.releases = Releases((("0.25.0", Verdict.PASSES), ("0.26.0", Verdict.FAILS), ("0.27.0.post1", Verdict.PASSES)))
+    doc.releases = Releases(
+        (("0.25.0", ReleaseVerdict.PASSES), ("0.26.0", ReleaseVerdict.FAILS), ("0.27.0.post1", ReleaseVerdict.PASSES))
+    )
     (folder / "finding.json").write_bytes(finding_file.encode(doc))
     lines = fuzz("bisect", folder).splitlines()
     assert [line.split()[:3] for line in lines if line.startswith(" 0.")] == [

@@ -10,8 +10,8 @@ from compiler import CHAIN, Compiler, chain
 from graphs_by_hand import case_of
 
 from fuzzer.signature import signature_of
+from fuzzer.triage.blame.context import BlameContext, RunLimitReached
 from fuzzer.triage.blame.first_wrong import first_wrong
-from fuzzer.triage.blame.inquiry import Inquiry, Spent
 from fuzzer.triage.blame.modules import converter_of
 from generators.graph import Case, Form
 from oracles import judge_all
@@ -70,12 +70,12 @@ def test_of_what_gives_no_result_the_shortest_beginning_that_fails(count: int, o
         return Result(outcomes)
 
     finding = next(iter(judge_all(case, run(case, ()).outcomes)))
-    assert first_wrong(Inquiry(run, case, finding, signature_of(finding))) == op
+    assert first_wrong(BlameContext(run, case, finding, signature_of(finding))) == op
 
 
 def test_it_ends_when_its_runs_are_spent() -> None:
     asked = Compiler(lambda lane, names: {"v3"} if names == ("v3",) else set()).asked(chain(), most=2)
-    with pytest.raises(Spent):
+    with pytest.raises(RunLimitReached):
         first_wrong(asked)
     assert asked.runs == 2
 
@@ -116,7 +116,7 @@ def test_so_it_is_of_what_gives_no_result() -> None:
         return Result({**fakes.references(*right), fakes.TVM: outcome})
 
     finding = next(iter(judge_all(case, run(case, ()).outcomes)))
-    assert first_wrong(Inquiry(run, case, finding, signature_of(finding))) == "torch.sinc"
+    assert first_wrong(BlameContext(run, case, finding, signature_of(finding))) == "torch.sinc"
 
 
 def test_the_converter_of_a_function_of_a_sweep_is_found_by_the_last_part_of_its_name() -> None:

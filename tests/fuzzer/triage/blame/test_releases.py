@@ -8,8 +8,8 @@ import pytest
 from compiler import Compiler, chain
 
 from fuzzer.signature import signature_of
-from fuzzer.signature.blame import NOWHERE, Releases, Verdict
-from fuzzer.triage.blame.releases import Release, fates, in_order, in_releases, told
+from fuzzer.signature.blame import NO_RELEASES, Releases, ReleaseVerdict
+from fuzzer.triage.blame.releases import Release, in_releases, oldest_first, run_in_releases, verdicts_of
 from oracles.finding import Component
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Raised, Skipped, Stage, Unsupported
@@ -18,23 +18,27 @@ HERE = (Release("0.27.0.post1", "host"), Release("0.25.0.post1", "old"), Release
 
 
 def test_the_release_that_fails_first_after_one_that_passes() -> None:
-    told = Releases((("0.25.0", Verdict.PASSES), ("0.26.0", Verdict.FAILS), ("0.27.0", Verdict.FAILS)))
-    assert (told.introduced, told.fixed) == ("0.26.0", "")
+    verdicts_of = Releases(
+        (("0.25.0", ReleaseVerdict.PASSES), ("0.26.0", ReleaseVerdict.FAILS), ("0.27.0", ReleaseVerdict.FAILS))
+    )
+    assert (verdicts_of.introduced, verdicts_of.fixed) == ("0.26.0", "")
 
 
 def test_the_release_that_passes_again() -> None:
-    told = Releases((("0.25.0", Verdict.FAILS), ("0.26.0", Verdict.NOT_RUN), ("0.27.0", Verdict.PASSES)))
-    assert (told.introduced, told.fixed) == ("", "0.27.0")
+    verdicts_of = Releases(
+        (("0.25.0", ReleaseVerdict.FAILS), ("0.26.0", ReleaseVerdict.NOT_RUN), ("0.27.0", ReleaseVerdict.PASSES))
+    )
+    assert (verdicts_of.introduced, verdicts_of.fixed) == ("", "0.27.0")
 
 
 def test_nothing_is_told_of_one_release_or_of_another_failure() -> None:
-    assert Releases((("0.27.0", Verdict.FAILS),)).introduced == ""
-    assert Releases((("0.26.0", Verdict.OTHERWISE), ("0.27.0", Verdict.FAILS))).introduced == ""
+    assert Releases((("0.27.0", ReleaseVerdict.FAILS),)).introduced == ""
+    assert Releases((("0.26.0", ReleaseVerdict.OTHERWISE), ("0.27.0", ReleaseVerdict.FAILS))).introduced == ""
 
 
 def test_releases_come_in_their_own_order_and_builds_of_ones_own_last() -> None:
     given = [Release(version, "x") for version in ("0.9.0", "mine", "0.27.0.post1", "0.27.0", "0.10.dev3", "0.26.0")]
-    assert [each.version for each in in_order(given)] == [
+    assert [each.version for each in oldest_first(given)] == [
         *("0.9.0", "0.10.dev3", "0.26.0", "0.27.0", "0.27.0.post1", "mine"),
     ]
 
@@ -43,40 +47,40 @@ def test_each_release_is_asked_once_oldest_first() -> None:
     """Wrong from 0.26.0 on."""
     compiler = Compiler(lambda lane, names: set() if lane.toolchain == "old" else {"v3"} & set(names))
     finding = compiler.finding(chain())
-    seen = list(fates(compiler.run, chain(), finding.lane, signature_of(finding), HERE))
+    seen = list(run_in_releases(compiler.run, chain(), finding.lane, signature_of(finding), HERE))
     assert [lane.toolchain for lane in compiler.ran] == ["old", "between", "host"]
-    assert told(seen).verdicts == (
-        ("0.25.0.post1", Verdict.PASSES),
-        ("0.26.0", Verdict.FAILS),
-        ("0.27.0.post1", Verdict.FAILS),
+    assert verdicts_of(seen).verdicts == (
+        ("0.25.0.post1", ReleaseVerdict.PASSES),
+        ("0.26.0", ReleaseVerdict.FAILS),
+        ("0.27.0.post1", ReleaseVerdict.FAILS),
     )
-    assert told(seen).introduced == "0.26.0"
+    assert verdicts_of(seen).introduced == "0.26.0"
 
 
 @pytest.mark.parametrize(
     ("outcome", "verdict"),
     [
-        (Unsupported(Stage.IMPORT, "no such operator"), Verdict.NOT_RUN),
-        (Skipped("there is no C compiler"), Verdict.NOT_RUN),
-        (Raised(Stage.COMPILE, "tvm.error.InternalError", "no"), Verdict.OTHERWISE),
+        (Unsupported(Stage.IMPORT, "no such operator"), ReleaseVerdict.NOT_RUN),
+        (Skipped("there is no C compiler"), ReleaseVerdict.NOT_RUN),
+        (Raised(Stage.COMPILE, "tvm.error.InternalError", "no"), ReleaseVerdict.OTHERWISE),
     ],
 )
-def test_what_does_not_run_there_or_fails_otherwise_is_called_so(outcome: Outcome, verdict: Verdict) -> None:
+def test_what_does_not_run_there_or_fails_otherwise_is_called_so(outcome: Outcome, verdict: ReleaseVerdict) -> None:
     class Old(Compiler):
         def _compiled(self, lane: LaneSpec, names: tuple[str, ...]) -> Outcome:
             return outcome if lane.toolchain == "old" else super()._compiled(lane, names)
 
     compiler = Old(lambda lane, names: {"v3"} & set(names))
     finding = compiler.finding(chain())
-    seen = list(fates(compiler.run, chain(), finding.lane, signature_of(finding), HERE[:2]))
-    assert told(seen).verdicts == (("0.25.0.post1", verdict), ("0.27.0.post1", Verdict.FAILS))
+    seen = list(run_in_releases(compiler.run, chain(), finding.lane, signature_of(finding), HERE[:2]))
+    assert verdicts_of(seen).verdicts == (("0.25.0.post1", verdict), ("0.27.0.post1", ReleaseVerdict.FAILS))
 
 
 def test_a_finding_of_tvm_is_run_in_each_release() -> None:
     compiler = Compiler(lambda lane, names: set() if lane.toolchain == "old" else {"v3"} & set(names))
     finding = compiler.finding(chain())
     found = in_releases(compiler.run, chain(), finding, signature_of(finding), HERE[:2])
-    assert found == Releases((("0.25.0.post1", Verdict.PASSES), ("0.27.0.post1", Verdict.FAILS)))
+    assert found == Releases((("0.25.0.post1", ReleaseVerdict.PASSES), ("0.27.0.post1", ReleaseVerdict.FAILS)))
 
 
 def test_a_single_release_and_a_failure_of_the_exporter_are_not_run() -> None:
@@ -84,6 +88,6 @@ def test_a_single_release_and_a_failure_of_the_exporter_are_not_run() -> None:
     finding = compiler.finding(chain())
     compiler.ran.clear()
     exporters = replace(finding, component=Component.EXPORTER)
-    assert in_releases(compiler.run, chain(), finding, signature_of(finding), HERE[:1]) is NOWHERE
-    assert in_releases(compiler.run, chain(), exporters, signature_of(finding), HERE) is NOWHERE
+    assert in_releases(compiler.run, chain(), finding, signature_of(finding), HERE[:1]) is NO_RELEASES
+    assert in_releases(compiler.run, chain(), exporters, signature_of(finding), HERE) is NO_RELEASES
     assert compiler.ran == []

@@ -10,9 +10,9 @@ import pytest
 from compiler import PASSES, Compiler, chain, runs
 
 from fuzzer.signature import signature_of
-from fuzzer.signature.blame import NOBODY, Blame, Place
+from fuzzer.signature.blame import NO_BLAME, Blame, Place
 from fuzzer.triage.blame.modules import converter_name, converter_of, mistyped
-from fuzzer.triage.blame.search import blame, never_alone
+from fuzzer.triage.blame.search import blame, symbol_only_in_formulas
 from generators.graph import Graph, Input, TensorType, Value
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
@@ -53,7 +53,7 @@ def test_where_all_but_the_machine_is_right_the_machine_is_wrong() -> None:
 def test_what_is_not_tvms_is_not_asked_about(component: Component) -> None:
     finding = Finding(Kind.REJECTED, component, fakes.TVM, Stage.EXPORT, Raised(Stage.EXPORT, "ValueError", "no"))
     compiler = Compiler(lambda lane, names: set(names))
-    assert blame(compiler.run, chain(), finding, signature_of(finding)) == NOBODY
+    assert blame(compiler.run, chain(), finding, signature_of(finding)) == NO_BLAME
     assert compiler.ran == []
 
 
@@ -161,7 +161,7 @@ def test_a_converter_that_gives_another_type_than_pytorch_is_named_with_what_it_
 def test_a_size_that_no_input_has_by_itself(shapes: list[str], symbol: str) -> None:
     types = [TensorType.parse(f"float32[{shape}]") for shape in shapes]
     inputs = tuple(Input(Value(f"x{place}", type)) for place, type in enumerate(types))
-    assert never_alone(Graph(inputs, (), ())) == symbol
+    assert symbol_only_in_formulas(Graph(inputs, (), ())) == symbol
 
 
 @pytest.mark.parametrize(("size", "culprit"), [("n+1", "create_input_vars"), ("n", "_flip")])

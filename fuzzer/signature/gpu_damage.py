@@ -9,7 +9,7 @@ from typing import assert_never
 from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
 
 
-class Harm(StrEnum):
+class GpuDamage(StrEnum):
     """What an outcome says about the GPU that it was seen on."""
 
     NONE = "none"
@@ -35,11 +35,11 @@ _CUDA_ERROR = (
 )
 _HARM = tuple(
     (re.compile("|".join(texts), re.M), harm)
-    for texts, harm in ((_BROKEN_DEVICE, Harm.DEVICE), (_CUDA_ERROR, Harm.WORKER))
+    for texts, harm in ((_BROKEN_DEVICE, GpuDamage.DEVICE), (_CUDA_ERROR, GpuDamage.WORKER))
 )
 
 
-def harm_of(outcome: Outcome) -> Harm:
+def gpu_damage_of(outcome: Outcome) -> GpuDamage:
     """Some errors of CUDA (running out of memory, say) leave a process whole, most do not; a worker is cheaper than the
     question."""
     match outcome:
@@ -48,7 +48,7 @@ def harm_of(outcome: Outcome) -> Harm:
         case Died(log=text) | Skipped(reason=text) | Unsupported(reason=text):
             pass
         case Ran() | Built() | TimedOut():
-            return Harm.NONE
+            return GpuDamage.NONE
         case _:
             assert_never(outcome)
-    return next((harm for pattern, harm in _HARM if pattern.search(text)), Harm.NONE)
+    return next((harm for pattern, harm in _HARM if pattern.search(text)), GpuDamage.NONE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuzzer.lanes.fake_device import ERRORS, NO_DEVICE, Speaker, said
-from fuzzer.signature import Harm, harm_of, recognise
+from fuzzer.signature import GpuDamage, classify_failure, gpu_damage_of
 from oracles.outcome import Cause, Died, Raised, Ran, Skipped, Stage, TimedOut
 
 BROKEN = (214, 220)
@@ -18,12 +18,12 @@ def raised(error: Exception) -> Raised:
 @pytest.mark.parametrize("speaker", Speaker)
 def test_every_error_is_seen_and_none_is_taken_for_a_plain_no(speaker: Speaker) -> None:
     heard = [code for code in ERRORS if ERRORS[code].sticky or speaker is not Speaker.MUTE]
-    expected = {code: Harm.DEVICE if code in BROKEN else Harm.WORKER for code in heard}
-    assert {code: harm_of(recognise(raised(said(ERRORS[code], speaker)))) for code in heard} == expected
+    expected = {code: GpuDamage.DEVICE if code in BROKEN else GpuDamage.WORKER for code in heard}
+    assert {code: gpu_damage_of(classify_failure(raised(said(ERRORS[code], speaker)))) for code in heard} == expected
 
 
 def test_what_is_not_there_is_no_word_on_the_hardware() -> None:
-    assert harm_of(raised(said(NO_DEVICE, Speaker.RUNTIME))) is Harm.WORKER
+    assert gpu_damage_of(raised(said(NO_DEVICE, Speaker.RUNTIME))) is GpuDamage.WORKER
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,10 @@ def test_what_is_not_there_is_no_word_on_the_hardware() -> None:
     ],
 )
 def test_other_words_for_an_error_of_a_process(message: str) -> None:
-    assert harm_of(Raised(Stage.RUN, "RuntimeError", message)) is Harm.WORKER
-    assert harm_of(Died(Stage.RUN, Cause.SIGNAL, 6, f"terminate called\n  what():  {message}\n")) is Harm.WORKER
+    assert gpu_damage_of(Raised(Stage.RUN, "RuntimeError", message)) is GpuDamage.WORKER
+    assert (
+        gpu_damage_of(Died(Stage.RUN, Cause.SIGNAL, 6, f"terminate called\n  what():  {message}\n")) is GpuDamage.WORKER
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,7 @@ def test_other_words_for_an_error_of_a_process(message: str) -> None:
     ],
 )
 def test_the_drivers_words_for_a_gpu_that_is_gone(log: str) -> None:
-    assert harm_of(Died(Stage.RUN, Cause.EXIT, 1, log)) is Harm.DEVICE
+    assert gpu_damage_of(Died(Stage.RUN, Cause.EXIT, 1, log)) is GpuDamage.DEVICE
 
 
 @pytest.mark.parametrize(
@@ -65,4 +67,4 @@ def test_the_drivers_words_for_a_gpu_that_is_gone(log: str) -> None:
     ],
 )
 def test_what_has_nothing_to_do_with_cuda(outcome: Ran | TimedOut | Died | Skipped | Raised) -> None:
-    assert harm_of(outcome) is Harm.NONE
+    assert gpu_damage_of(outcome) is GpuDamage.NONE

@@ -9,7 +9,7 @@ from fuzzer.triage.passes.base import Subject
 from generators.graph import Graph, Role
 
 
-def own_nothing(subject: Subject) -> Iterator[Subject]:
+def plain_roles(subject: Subject) -> Iterator[Subject]:
     """All at once, then one at a time."""
     inputs = subject.graph.inputs
     names_owned = [item.value.name for item in inputs if item.role.is_owned]
@@ -19,6 +19,6 @@ def own_nothing(subject: Subject) -> Iterator[Subject]:
             yield subject.with_graph(replace(subject.graph, inputs=tuple(given)))
 
 
-def owned(graph: Graph) -> int:
+def owned_inputs(graph: Graph) -> int:
     """How many inputs belong to the model."""
     return sum(item.role.is_owned for item in graph.inputs)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from fuzzer.signature import Signature
-from fuzzer.triage.reproduce import Observation, Run, observe
+from fuzzer.triage.reproduce import Observation, RunLanes, observe
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec
@@ -18,48 +18,48 @@ MOST_RUNS = 25
 """Of a case of one or two operators: some seconds. Most findings take ten."""
 
 
-class Spent(Exception):
+class RunLimitReached(Exception):
     """The inquiry has had its runs."""
 
 
 @dataclass(slots=True)
-class Inquiry:
+class BlameContext:
     """`case` is the reduced one, and `finding.lane` shows it."""
 
-    run: Run
+    run: RunLanes
     case: Case
     finding: Finding
     signature: Signature
     most: int = MOST_RUNS
     runs: int = 0
-    _seen: dict[tuple[LaneSpec, int, bool], Seen] = field(default_factory=dict)
+    _seen: dict[tuple[LaneSpec, int, bool], LaneObservation] = field(default_factory=dict)
 
     @property
     def lane(self) -> LaneSpec:
         return self.finding.lane
 
-    def observe(self, lane: LaneSpec, case: Case | None = None, *, fully: bool = False) -> Seen:
+    def observe(self, lane: LaneSpec, case: Case | None = None, *, fully: bool = False) -> LaneObservation:
         """Each lane is run once on each case: with what the finding's failure needs to be seen, or fully, with all that
         its results can be held against. Raise `Spent`."""
         case = case or self.case
         key = lane, id(case), fully
         if key not in self._seen:
             told = observe(self._counted, case, lane, None if fully else self.signature)
-            self._seen[key] = Seen(case, lane, told, self.signature)
+            self._seen[key] = LaneObservation(case, lane, told, self.signature)
         return self._seen[key]
 
-    def traced(self, tracing: Tracing = Tracing()) -> Seen:
+    def traced(self, tracing: Tracing = Tracing()) -> LaneObservation:
         return self.observe(replace(self.lane, tracing=tracing))
 
     def _counted(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         if self.runs >= self.most:
-            raise Spent
+            raise RunLimitReached
         self.runs += 1
         return self.run(case, lanes)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LaneObservation:
     """A case on a lane."""
 
     case: Case

@@ -18,7 +18,7 @@ _CHANGES = re.compile(
 )
 
 
-def telling(message: str) -> str:
+def stable_excerpt(message: str) -> str:
     """The longest piece of the message's first line that is the same in every run; "" where none is long enough. The
     message holds it letter by letter."""
     line = next((line for line in readable(message).split("\n") if line.strip()), "")

@@ -11,7 +11,7 @@ from generators.graph import Case
 from generators.retype import with_sizes
 
 
-def close_sizes(subject: Subject) -> Iterator[Subject]:
+def static_sizes(subject: Subject) -> Iterator[Subject]:
     """No symbol at all (then the lane need not keep sizes open either), one symbol less, no further sizes, smaller
     sizes."""
     case, lane = subject.case, subject.lane
@@ -42,6 +42,6 @@ def _at(case: Case, sizes: Mapping[str, int]) -> Case:
     return replace(case, tensors=case.at(sizes).tensors, sizes=sizes, also=also)
 
 
-def openness(case: Case) -> int:
+def symbol_size(case: Case) -> int:
     """How many sizes are open, how many further ones the case is for, and how large its own are."""
     return len(case.graph.symbols) + len(case.also) + sum(case.sizes.values())
