@@ -15,7 +15,6 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from generators.check import check
 from generators.graph import (
     Array,
     Attr,
@@ -113,6 +112,8 @@ def _from_bits(array: Array, type: TensorType) -> Array:
 def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
     """Return the case that the contents of the two files describe. Raise `Invalid` with a message of one line that
     names the fault and its place; `where` is the folder's name in it."""
+    from generators.check import check  # it loads every operator: 30 ms that those who read no case save
+
     try:
         doc = msgspec.json.decode(text, type=CaseDoc)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

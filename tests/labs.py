@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import fakes
 import numpy as np
 
-from fuzzer.isolate.sanitizer import SanitizerReport
-from fuzzer.isolate.script import SHOWS, ScriptRun
+from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Ran, Result

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 from fuzzer.campaign.gate import Gate
 from fuzzer.isolate.fleet import Lab
-from fuzzer.isolate.sanitizer import SanitizerReport
-from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result

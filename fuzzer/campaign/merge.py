@@ -9,8 +9,9 @@ import msgspec
 
 from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.layout import findings_in
 from fuzzer.campaign.lock import why_no_index
-from fuzzer.campaign.store import Store, findings_in
+from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.system.files import copy_folder
 from generators import case_file

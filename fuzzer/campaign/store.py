@@ -1,15 +1,6 @@
-"""A campaign on disk: one directory, that can be killed at any moment.
+"""A campaign on disk: one directory, which stays whole when the process is killed at any moment.
 
-    index.sqlite    what was run and what came of it (`fuzzer.campaign.index`)
-    campaign.json   seed, next test, books, for scripts, and for a new index; replaced atomically
-    campaign.lock   held by the running campaign; names its process
-    corpus/         cases that somebody brought: `fuzz import`
-    crashes/        findings; each folder appears whole, by a rename, and is never changed
-    errors/         tests that difftvm itself could not do, with what happened
-    elsewhere/      findings that other nodes of a cluster have saved: they are known here, and not saved again
-    .difftvm-scratch/  what children write; emptied at start
-
-Thread-safe.
+`fuzzer.campaign.layout` lists its files. Thread-safe.
 """
 
 from __future__ import annotations
@@ -18,7 +9,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -27,6 +18,7 @@ from typing import TypeVar
 
 from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.layout import ELSEWHERE, ERRORS, SCRATCH, findings_in
 from fuzzer.campaign.lock import locked, why_no_index
 from fuzzer.campaign.rows import NOTHING, Learnt, Row
 from fuzzer.campaign.state import State
@@ -48,10 +40,8 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Result
 from oracles.siblings import covers
 
-ELSEWHERE, SCRATCH = "elsewhere", ".difftvm-scratch"
-"""Folders of a campaign. The second is deleted at every start: nobody else calls a folder so."""
-
-ERRORS, MOST_ERRORS = "errors", 100
+MOST_ERRORS = 100
+"""How many tests are kept in the folder of errors."""
 
 T = TypeVar("T")
 
@@ -355,21 +345,6 @@ def _shows_in(lane: LaneSpec, doc: FindingDoc) -> bool:
 def _worth_a_look(count: int) -> bool:
     """The 2nd, 4th, 8th, ... sighting."""
     return count > 1 and count & (count - 1) == 0
-
-
-def findings_in(crashes: Path) -> Iterator[FindingDoc]:
-    """For whoever needs all of them. Raises `Invalid` at one that cannot be read: it is not skipped, as its bug would
-    be found anew and its folder be in the way, nor deleted, as another version may read it."""
-    for path in sorted(crashes.glob(f"*/{finding_file.NAME}")):
-        try:
-            yield finding_file.read(path.parent)
-        except Invalid as error:
-            raise blocked(path.parent, error) from None
-
-
-def blocked(folder: Path, error: Invalid) -> Invalid:
-    """What a finding that cannot be read stops, and how to go on without it."""
-    return Invalid(f"{error}; move {folder} out of {folder.parent}/ to go on without it")
 
 
 def learn_of(folder: Path, slug: str, document: bytes) -> None:

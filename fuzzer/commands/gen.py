@@ -8,8 +8,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzzer.commands.options import JsonFlag, ops_named
+from fuzzer.commands.options import JsonFlag
 from fuzzer.commands.progress import working
+from fuzzer.commands.selection import ops_named
 from fuzzer.evaluation.generation import Order
 from fuzzer.evaluation.generation import run as generate_cases
 from fuzzer.system.terminal import next_line, say

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from fuzzer.commands.options import JsonFlag, ops_named
+from fuzzer.commands.options import JsonFlag
+from fuzzer.commands.selection import ops_named
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
 from fuzzer.system.terminal import print_json

@@ -16,8 +16,7 @@ from fuzzer.system.terminal import say
 
 if TYPE_CHECKING:
     from fuzzer.isolate.fleet import Lab
-    from fuzzer.isolate.sanitizer import SanitizerReport
-    from fuzzer.isolate.script import ScriptRun
+    from fuzzer.isolate.reports import SanitizerReport, ScriptRun
     from generators.graph import Case
     from oracles.lane import LaneSpec
     from oracles.outcome import Result

@@ -13,8 +13,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from fuzzer.commands.options import JsonFlag, PreloadFile, lanes_named
+from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
+from fuzzer.commands.selection import lanes_named
 from fuzzer.findings import replay as replaying
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.fleet import Fleet, Place

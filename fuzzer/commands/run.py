@@ -12,15 +12,17 @@ from typing import Annotated
 import typer
 
 from fuzzer.campaign.disk_space import GB, RESERVE
+from fuzzer.campaign.layout import ERRORS
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import DRAWN, Disk, LaneMix, RunLimits, Settings
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
-from fuzzer.campaign.store import ERRORS, Store
+from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share, parsed
 from fuzzer.cluster.campaign import run_campaign
 from fuzzer.cluster.driver import Driver, Order
 from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
-from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames, lanes_named, ops_named
+from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames
+from fuzzer.commands.selection import lanes_named, ops_named
 from fuzzer.filing.auto import asked_for
 from fuzzer.filing.gates import may_be_filed
 from fuzzer.filing.office import Office
@@ -36,8 +38,8 @@ from fuzzer.system.terminal import next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
+from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import could_not_be_done, number_of
-from fuzzer.watching.screen import found_line
 from fuzzer.watching.watch import watched
 from generators.graph import Invalid
 from oracles.finding import Component

@@ -13,8 +13,9 @@ from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
-from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, lanes_named
+from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile
 from fuzzer.commands.progress import working
+from fuzzer.commands.selection import lanes_named
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.terminal import next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains

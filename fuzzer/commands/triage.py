@@ -10,8 +10,8 @@ import msgspec
 import typer
 
 from fuzzer.campaign import tables
+from fuzzer.campaign.layout import blocked
 from fuzzer.campaign.lock import is_campaign, why_no_index
-from fuzzer.campaign.store import blocked
 from fuzzer.commands.options import JsonFlag
 from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging
@@ -20,9 +20,9 @@ from fuzzer.findings.merge import Merge
 from fuzzer.findings.related import causes
 from fuzzer.signature import known as known_behaviour
 from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import number_of
 from fuzzer.watching.on_disk import check, counted_in, findings_of
-from fuzzer.watching.screen import found_line
 from generators.graph import Invalid
 from oracles.finding import Component
 

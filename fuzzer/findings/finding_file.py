@@ -6,15 +6,13 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 import msgspec
 
-from fuzzer.isolate.sanitizer import SanitizerReport
-from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.signature import Signature
 from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
-from fuzzer.triage.investigate import Confirmed
 from generators import case_file
 from generators.graph import Case, Invalid
 from generators.plain_file import read_plain
@@ -22,6 +20,9 @@ from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
 from oracles.lane_check import invalid_reason
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
+
+if TYPE_CHECKING:
+    from fuzzer.triage.investigate import Confirmed
 
 FORMAT = 1
 NAME = "finding.json"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.cases.onnx_model import decode as decode_onnx
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.triage.investigate import Confirmed
 from generators.graph import Case, Invalid
 from generators.plain_file import read_plain
 from oracles.finding import Finding
+
+if TYPE_CHECKING:
+    from fuzzer.triage.investigate import Confirmed
 
 BEFORE, AFTER = "ir-before.txt", "ir-after.txt"
 """TVMScript before and after what is to blame."""

@@ -13,7 +13,8 @@ from types import TracebackType
 
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.device_supervisor import Care, Quarantined, Station
-from fuzzer.isolate.sanitizer import SanitizerReport, Tool, examine
+from fuzzer.isolate.reports import SanitizerReport, Tool
+from fuzzer.isolate.sanitizer import examine
 from fuzzer.system import processes
 from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain

@@ -22,8 +22,7 @@ from types import TracebackType
 
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds, ChildProcess, Zygote, together, with_deadline
-from fuzzer.isolate.sanitizer import SanitizerReport
-from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.system import processes
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment

@@ -15,8 +15,7 @@ from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.device_pool import DevicePool, to_nobody
 from fuzzer.isolate.executor import Executor
-from fuzzer.isolate.sanitizer import SanitizerReport
-from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.lanes.base.availability import THIS, Machine, runs_on_a_device
 from fuzzer.system.devices import Device
 from fuzzer.system.environment import EnvironmentMissing

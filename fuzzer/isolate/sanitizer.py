@@ -10,13 +10,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 
 from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnChild
 from fuzzer.isolate.device_supervisor import START_SECONDS, spawned
+from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.system import secrets
 from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain
@@ -28,29 +28,6 @@ PROGRAM = "compute-sanitizer"
 SLOWER = 30
 END_SECONDS = 60.0
 FIRST_LINES = 12
-
-
-class Tool(StrEnum):
-    """What compute-sanitizer can look for."""
-
-    MEMCHECK = "memcheck"  # accesses out of bounds or misaligned, errors of CUDA
-    INITCHECK = "initcheck"  # reads of global memory that nobody wrote
-    RACECHECK = "racecheck"  # two threads of a block at the same shared memory
-
-
-@dataclass(frozen=True, slots=True)
-class SanitizerReport:
-    """errors  how many the tool counted, those that it did not print included; None where it did not come to an end
-    what    the first of them: "Invalid __global__ write of size 4 bytes"
-    kernel  the function on the GPU where it happened; empty where the tool names none
-    lines   the first error, as it was printed
-    """
-
-    tool: Tool
-    errors: int | None
-    what: str = ""
-    kernel: str = ""
-    lines: tuple[str, ...] = ()
 
 
 def is_installed() -> bool:

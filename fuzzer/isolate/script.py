@@ -14,10 +14,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import processes
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
 
@@ -28,43 +28,12 @@ START_SECONDS = 60.0
 RUNS = 8
 """How often a script may repeat what failed."""
 
-SHOWS = 1
-"""The exit code of a script that shows its bug."""
-
 _LAUNCHER = """
 import ctypes, os, resource, signal, sys
 ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: end with the thread that started this process
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 os.execv(sys.executable, [sys.executable, "-P", *sys.argv[1:]])
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptRun:
-    """How a script ended. `exit_code` is that of Python's subprocess, negative for a signal. It is None where the
-    script was not run or was killed; `why` then gives the reason."""
-
-    exit_code: int | None
-    why: str = ""
-
-    @property
-    def shows(self) -> bool:
-        return self.exit_code == SHOWS
-
-    @property
-    def description(self) -> str:
-        """The rest of a sentence that begins with "its repro.py"."""
-        match self.exit_code:
-            case 1:
-                return "shows the bug"
-            case 0:
-                return "says that the bug is gone (exit code 0)"
-            case 2 | 125:  # scripts of earlier versions exit with 2
-                return f"cannot tell whether the bug is there (exit code {self.exit_code})"
-            case None:
-                return f"was not run to its end: {self.why}"
-            case code:
-                return f"ends with {signal.Signals(-code).name}" if code < 0 else f"ends with exit code {code}"
 
 
 def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path) -> tuple[ScriptRun, float]:

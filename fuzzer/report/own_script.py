@@ -8,7 +8,7 @@ from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.record import FindingRecord, record_of
 from fuzzer.isolate.fleet import ScriptRunner
-from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.reports import ScriptRun
 from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.report import repro, repro_target
 from fuzzer.triage.investigate import Confirmed

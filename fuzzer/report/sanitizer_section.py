@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fuzzer.isolate.sanitizer import SanitizerReport
+from fuzzer.isolate.reports import SanitizerReport
 
 
 def text(reports: Sequence[SanitizerReport]) -> str:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.isolate.device_supervisor import ON_THE_DEVICE
-from fuzzer.isolate.sanitizer import SanitizerReport
-from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.signature import Signature, final_signature, signature_of
 from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage import exported

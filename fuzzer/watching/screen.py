@@ -10,7 +10,6 @@ from types import TracebackType
 from rich.console import Console
 from rich.live import Live
 
-from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.watching.panel import Panel, line
 from fuzzer.watching.snapshot import Observer
 
@@ -47,8 +46,3 @@ class Screen:
 
     def _panel(self) -> Panel:
         return Panel(self._observer.glance(), time.monotonic())
-
-
-def found_line(doc: FindingDoc) -> str:
-    """One finding on one line."""
-    return f"{doc.slug}  [{doc.component}]  {', '.join(doc.ops)}  ({', '.join(doc.lanes)})"

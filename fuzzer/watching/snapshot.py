@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from fuzzer.campaign.activity import Doing
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.state import State
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.watching.finding_summary import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import LaneHealth, lanes_health
 from fuzzer.watching.resources import Resources, resources
 
@@ -25,7 +25,6 @@ HEALTH_SECONDS, RESOURCES_SECONDS = 10.0, 30.0
 """How old what is dear to ask for may be: 10 and 80 ms of CPU."""
 
 CURVE_POINTS = 200
-DAY = 86400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,22 +80,6 @@ class Glance:
     @property
     def all_findings(self) -> int:
         return sum(self.findings.values())
-
-
-def kinds_of(docs: Iterable[FindingDoc]) -> dict[tuple[str, str], int]:
-    return dict(Counter((str(doc.component), str(doc.kind)) for doc in docs))
-
-
-def by_component(findings: Mapping[tuple[str, str], int]) -> dict[str, int]:
-    counted: Counter[str] = Counter()
-    for (component, _), count in findings.items():
-        counted[component] += count
-    return dict(counted.most_common())
-
-
-def found_at(docs: Iterable[FindingDoc]) -> dict[str, float]:
-    """When each was found, in Unix's seconds; without those that do not say so."""
-    return {doc.slug: doc.found for doc in docs if doc.found}
 
 
 class Rates:

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from fuzzer.campaign import lock
+from fuzzer.watching.finding_summary import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import failing, lanes_health
 from fuzzer.watching.on_disk import books_of, findings_of, opened
 from fuzzer.watching.resources import resources
-from fuzzer.watching.snapshot import DAY, by_component, found_at, kinds_of
 
 RATE_SECONDS = 600
 """Rates are those of the last ten minutes of its clock."""

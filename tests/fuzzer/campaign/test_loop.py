@@ -14,15 +14,15 @@ from fakes import TORCH
 from graphs_by_hand import case_of
 
 from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.layout import ERRORS
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
-from fuzzer.campaign.store import ERRORS, Store
+from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import ALL, Share
 from fuzzer.campaign.trouble import TROUBLE
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.isolate.sanitizer import SanitizerReport, Tool
-from fuzzer.isolate.script import SHOWS, ScriptRun
+from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.reproduce import judged_by

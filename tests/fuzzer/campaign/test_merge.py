@@ -16,7 +16,7 @@ from fuzzer.campaign.store import Store, repair
 from fuzzer.findings import finding_file
 from fuzzer.lanes import TORCH
 from fuzzer.triage.investigate import Confirmed, Sighting
-from fuzzer.watching.snapshot import found_at
+from fuzzer.watching.finding_summary import found_at
 from generators.graph import Invalid
 from oracles.outcome import Ran
 

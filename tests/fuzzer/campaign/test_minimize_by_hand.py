@@ -15,7 +15,7 @@ from fuzzer.campaign.store import Store
 from fuzzer.cases import onnx_model
 from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.findings import finding_file, record
-from fuzzer.isolate.sanitizer import SanitizerReport, Tool
+from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_RELEASES, Releases, ReleaseVerdict

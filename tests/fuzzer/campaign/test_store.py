@@ -17,8 +17,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from fuzzer.campaign.layout import SCRATCH
 from fuzzer.campaign.lock import Busy
-from fuzzer.campaign.store import SCRATCH, Store, learn_of, repair
+from fuzzer.campaign.store import Store, learn_of, repair
 from fuzzer.findings import finding_file
 from fuzzer.signature import signature_of
 from fuzzer.triage.investigate import Confirmed, Sighting
@@ -81,7 +82,8 @@ def test_a_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
     program = """
         import os, sys
         from pathlib import Path
-        from fuzzer.campaign.store import SCRATCH, Store
+        from fuzzer.campaign.layout import SCRATCH
+        from fuzzer.campaign.store import Store
         store = Store(Path(sys.argv[1]), 1)
         store.finished(4)
         store.save_state()

@@ -25,7 +25,7 @@ from fuzzer.campaign.settings import Disk, LaneMix, Settings
 from fuzzer.campaign.signals import on_first_signal
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share, parsed
-from fuzzer.isolate.script import SHOWS, ScriptRun
+from fuzzer.isolate.reports import SHOWS, ScriptRun
 from fuzzer.lanes import TVM_LANES
 from fuzzer.system.processes import die_with_parent
 from generators.graph import Case

@@ -20,7 +20,7 @@ from fuzzer.filing.ledger import Ledger
 from fuzzer.filing.newest import Newest
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Patience
-from fuzzer.isolate.script import SHOWS, ScriptRun
+from fuzzer.isolate.reports import SHOWS, ScriptRun
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Result, Skipped

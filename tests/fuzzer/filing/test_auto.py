@@ -22,7 +22,7 @@ from fuzzer.filing.office import Office
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Unreachable
 from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.isolate.script import SHOWS, ScriptRun
+from fuzzer.isolate.reports import SHOWS, ScriptRun
 from fuzzer.toolchains import registry
 from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec

@@ -19,7 +19,7 @@ from fuzzer.filing.gates import DAILY, REPRODUCTIONS, STOP, Answer, Desk, Verdic
 from fuzzer.filing.ledger import Entry, Ledger, state_folder
 from fuzzer.filing.newest import Newest
 from fuzzer.findings import record
-from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.reports import ScriptRun
 from fuzzer.report import repro
 from fuzzer.report.issue import marker
 from oracles.finding import Component, Kind

@@ -14,7 +14,7 @@ import pytest
 from fuzzer.isolate import fleet as module
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.isolate.sanitizer import SanitizerReport, Tool
+from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.isolate.selftest import _case as sine
 from fuzzer.lanes import TORCH, TVM_LANES
 from fuzzer.lanes.base.availability import Machine

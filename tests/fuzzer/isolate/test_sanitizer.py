@@ -10,7 +10,8 @@ import pytest
 from fuzzer.isolate import sanitizer
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.executor import Bounds
-from fuzzer.isolate.sanitizer import SanitizerReport, Tool, examine, parsed
+from fuzzer.isolate.reports import SanitizerReport, Tool
+from fuzzer.isolate.sanitizer import examine, parsed
 from fuzzer.isolate.selftest import _case as sine
 from fuzzer.system.devices import Device, DeviceKind
 from oracles.lane import Engine, LaneSpec

@@ -9,7 +9,7 @@ import pytest
 
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
-from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.reports import ScriptRun
 from fuzzer.toolchains.preload import Preload
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 

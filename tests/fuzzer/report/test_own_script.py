@@ -11,7 +11,7 @@ from records import record
 
 from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file
-from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.reports import ScriptRun
 from fuzzer.lanes import SAMPLED_LANES
 from fuzzer.lanes.base.availability import Machine
 from fuzzer.report import own_script

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzzer.isolate.sanitizer import SanitizerReport, Tool
+from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.report import sanitizer_section
 
 CLEAN = SanitizerReport(Tool.MEMCHECK, 0)

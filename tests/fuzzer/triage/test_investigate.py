@@ -12,7 +12,7 @@ from graphs_by_hand import case_of
 from labs import LyingLab
 
 from fuzzer.cases.onnx_model import OnnxModel
-from fuzzer.isolate.sanitizer import SanitizerReport, Tool
+from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import final_signature, signature_of
 from fuzzer.signature.blame import NO_RELEASES, Blame, Place, Releases, ReleaseVerdict

@@ -18,8 +18,7 @@ from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
-from fuzzer.isolate.sanitizer import SanitizerReport
-from fuzzer.isolate.script import SHOWS, ScriptRun
+from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun
 from fuzzer.lanes import TVM_LANES
 from fuzzer.system.processes import resident_bytes
 from fuzzer.watching.resources import Resources, descendants, resources

@@ -1,0 +1,43 @@
+"""The files of a campaign's directory, and its findings as they are read.
+
+index.sqlite    what was run and what came of it (`fuzzer.campaign.index`)
+campaign.json   seed, next test and counters, for scripts and for a new index; replaced atomically
+campaign.lock   held by the running campaign; contains its process id
+corpus/         cases that users added: `fuzz import`
+crashes/        findings; each folder appears whole, by a rename, and is never changed
+errors/         tests that difftvm itself could not do, each with the error
+elsewhere/      findings that other nodes of a cluster have saved: they are known here, and not saved again
+.difftvm-scratch/  what children write; emptied at start
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
+from generators.graph import Invalid
+
+ERRORS, ELSEWHERE = "errors", "elsewhere"
+
+SCRATCH = ".difftvm-scratch"
+"""Deleted at every start. The name is long so that no user has a folder of that name."""
+
+
+def findings_in(crashes: Path) -> Iterator[FindingDoc]:
+    """All findings of a campaign, in the order of their folders' names.
+
+    Raise `Invalid` at one that cannot be read. It is not skipped, because its bug would be found again and its folder
+    would be in the way. It is not deleted, because another version may be able to read it.
+    """
+    for path in sorted(crashes.glob(f"*/{finding_file.NAME}")):
+        try:
+            yield finding_file.read(path.parent)
+        except Invalid as error:
+            raise blocked(path.parent, error) from None
+
+
+def blocked(folder: Path, error: Invalid) -> Invalid:
+    """The error for a finding that cannot be read, with the way to go on without it."""
+    return Invalid(f"{error}; move {folder} out of {folder.parent}/ to go on without it")

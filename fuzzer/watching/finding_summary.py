@@ -1,0 +1,31 @@
+"""Findings in short: how many of each component and kind, when each was found, and one line for each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from fuzzer.findings.finding_file import FindingDoc
+
+DAY = 86400.0
+
+
+def kinds_of(docs: Iterable[FindingDoc]) -> dict[tuple[str, str], int]:
+    return dict(Counter((str(doc.component), str(doc.kind)) for doc in docs))
+
+
+def by_component(findings: Mapping[tuple[str, str], int]) -> dict[str, int]:
+    counted: Counter[str] = Counter()
+    for (component, _), count in findings.items():
+        counted[component] += count
+    return dict(counted.most_common())
+
+
+def found_at(docs: Iterable[FindingDoc]) -> dict[str, float]:
+    """When each was found, in Unix's seconds; without those that do not say so."""
+    return {doc.slug: doc.found for doc in docs if doc.found}
+
+
+def found_line(doc: FindingDoc) -> str:
+    """One finding on one line."""
+    return f"{doc.slug}  [{doc.component}]  {', '.join(doc.ops)}  ({', '.join(doc.lanes)})"
