@@ -8,23 +8,23 @@ from generators.graph import Array
 from oracles.finding import Kind, Mismatch, WorstElement
 
 
-def difference(first: tuple[Array, ...], second: tuple[Array, ...], whose: str) -> tuple[Kind, Mismatch] | None:
-    """Return how `second` differs from `first`, the result of `whose`; None where they are identical.
+def difference(first: tuple[Array, ...], second: tuple[Array, ...], reference: str) -> tuple[Kind, Mismatch] | None:
+    """Return how `second` differs from `first`; None where they are identical.
 
-    The payload of a NaN and the sign of a zero do not count.
+    `reference` names what gave `first`, e.g. "the first run". The payload of a NaN and the sign of a zero do not count.
     """
     if len(first) != len(second):
-        counts = f"{whose}'s {len(first)} outputs", f"{len(second)} outputs"
-        return Kind.WRONG_ARITY, Mismatch(0, *counts, against=whose)
+        counts = f"{reference}'s {len(first)} outputs", f"{len(second)} outputs"
+        return Kind.WRONG_ARITY, Mismatch(0, *counts, against=reference)
     for index, (one, other) in enumerate(zip(first, second, strict=True)):
         if one.shape != other.shape or one.dtype != other.dtype:
             kind = Kind.WRONG_SHAPE if one.shape != other.shape else Kind.WRONG_DTYPE
-            types = f"{whose}'s {one.dtype}{list(one.shape)}", f"{other.dtype}{list(other.shape)}"
-            return kind, Mismatch(index, *types, against=whose)
+            types = f"{reference}'s {one.dtype}{list(one.shape)}", f"{other.dtype}{list(other.shape)}"
+            return kind, Mismatch(index, *types, against=reference)
         changed = (one != other) & ~((one != one) & (other != other))
         if count := int(np.count_nonzero(changed)):
-            texts = f"{whose}'s result", f"{count} of {one.size} elements differ"
-            evidence = Mismatch(index, *texts, _worst(one, other, changed), one.size, count, against=whose)
+            texts = f"{reference}'s result", f"{count} of {one.size} elements differ"
+            evidence = Mismatch(index, *texts, _worst(one, other, changed), one.size, count, against=reference)
             return Kind.WRONG_VALUE, evidence
     return None
 

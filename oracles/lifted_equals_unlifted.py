@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.outcome import Outcomes
-from oracles.same_program import wrong_beside_sibling
+from oracles.same_program import wrong_where_sibling_is_right
 
 
 def lifted_equals_unlifted(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    yield from wrong_beside_sibling(outcomes, lambda lane: lane.params.is_lifted and not lane.symbolic)
+    yield from wrong_where_sibling_is_right(outcomes, lambda lane: lane.params.is_lifted and not lane.symbolic)

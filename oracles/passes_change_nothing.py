@@ -8,12 +8,12 @@ from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes
-from oracles.same_program import wrong_beside_sibling
+from oracles.same_program import wrong_where_sibling_is_right
 from oracles.siblings import changes_program
 
 
 def passes_change_nothing(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    yield from wrong_beside_sibling(outcomes, _optimises)
+    yield from wrong_where_sibling_is_right(outcomes, _optimises)
 
 
 def _optimises(lane: LaneSpec) -> bool:

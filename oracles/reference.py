@@ -1,4 +1,7 @@
-"""The results of the reference lanes, with which the oracles compare those of other lanes."""
+"""The reference of a case: the results with which the oracles compare those of other lanes.
+
+A case has a full reference where eager PyTorch, the evaluation in float64 and the envelope all have a result.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ from oracles.siblings import describe_additions, pairs_with_siblings
 from oracles.transforms import rounding_in
 
 
-def wrong_beside_sibling(outcomes: Outcomes, which: Callable[[LaneSpec], bool]) -> Iterator[Finding]:
+def wrong_where_sibling_is_right(outcomes: Outcomes, which: Callable[[LaneSpec], bool]) -> Iterator[Finding]:
+    """Yield a finding for each lane that `which` selects and that is wrong where its plain sibling is right."""
     right = expected(outcomes)
     if right is None:
         return

@@ -69,7 +69,7 @@ ALLOWANCES = {
 }
 """The allowance for each kind of rounding. docs/tolerance.md gives the reasons."""
 
-MOST = 2.0**-5
+MAX_RELATIVE = 2.0**-5
 """The most that the units of an allowance add, as a fraction of the output's largest number, for every dtype."""
 
 
@@ -80,7 +80,7 @@ def tolerance(right: Expected, rounding: Rounding = Rounding.SAME) -> npt.NDArra
         return C * uncertainty(right)
     numbers = right.truth[np.isfinite(right.truth)]
     largest = float(np.max(np.abs(numbers))) if numbers.size else 0.0
-    relative = min(allowance.units * float(ml_dtypes.finfo(right.eager.dtype).eps), MOST)
+    relative = min(allowance.units * float(ml_dtypes.finfo(right.eager.dtype).eps), MAX_RELATIVE)
     return C * (allowance.growth * uncertainty(right) + relative * largest)
 
 
@@ -120,7 +120,10 @@ def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = R
 
 
 def _float_excess(actual: Array, right: Expected, rounding: Rounding) -> npt.NDArray[np.float64]:
-    """Return the distance of each element from the truth in tolerances, where it is more than 1; else 0."""
+    """Return the distance of each element from the truth in tolerances, where it is more than 1; else 0.
+
+    It is infinite where the lane has a NaN or an infinity and should not, or should have one and has not.
+    """
     lane, eager, truth = (
         actual.astype(np.float64),
         right.eager.astype(np.float64),

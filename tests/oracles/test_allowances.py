@@ -9,7 +9,7 @@ from fakes import expect
 from oracles.against_torch import judge
 from oracles.finding import Kind
 from oracles.reference import Expected
-from oracles.tolerance import ALLOWANCES, MOST, C, mismatch, tolerance, uncertainty
+from oracles.tolerance import ALLOWANCES, MAX_RELATIVE, C, mismatch, tolerance, uncertainty
 from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME, Rounding, rounding_of
 
 RIGHT = expect([1.0, -4.0, 0.25], envelope=1e-7)
@@ -32,7 +32,7 @@ def test_the_terms_of_an_allowance(rounding: Rounding) -> None:
     allowed = ALLOWANCES[rounding]
     np.testing.assert_allclose(
         tolerance(RIGHT, rounding),
-        C * (allowed.growth * uncertainty(RIGHT) + min(allowed.units * 2.0**-23, MOST) * 4.0),
+        C * (allowed.growth * uncertainty(RIGHT) + min(allowed.units * 2.0**-23, MAX_RELATIVE) * 4.0),
         rtol=1e-15,
     )
 

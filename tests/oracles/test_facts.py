@@ -172,20 +172,20 @@ def test_more_bytes_than_the_parameters_and_some_code_are_bloat(quantity: Quanti
 
 
 @pytest.mark.parametrize(
-    ("beside", "objects"),
+    ("other", "compared"),
     [
         (replace(TVM, name="o", importer=Importer.FX), True),  # another importer, the same toolchain and target
         (replace(TVM, name="o", toolchain="old"), False),
         (replace(TVM, name="o", target="c"), False),
     ],
 )
-def test_a_library_is_compared_with_others_of_its_toolchain_and_target(beside: LaneSpec, objects: bool) -> None:
+def test_a_library_is_compared_with_others_of_its_toolchain_and_target(other: LaneSpec, compared: bool) -> None:
     """The smallest library shows what the model needs, which may be less than its parameters."""
     small, large = 10_000, 2 * 10_000 + CODE_BYTES
-    assert list(bloat(CASE, {TVM: sized(built_bytes=large), beside: sized(built_bytes=small)})) == []
-    found = list(bloat(CASE, {TVM: sized(built_bytes=large + 1), beside: sized(built_bytes=small)}))
+    assert list(bloat(CASE, {TVM: sized(built_bytes=large), other: sized(built_bytes=small)})) == []
+    found = list(bloat(CASE, {TVM: sized(built_bytes=large + 1), other: sized(built_bytes=small)}))
     evidence = Excess(Quantity.LIBRARY, large + 1, large, "the other lanes")
-    assert [(finding.lane, finding.evidence) for finding in found] == ([(TVM, evidence)] if objects else [])
+    assert [(finding.lane, finding.evidence) for finding in found] == ([(TVM, evidence)] if compared else [])
 
 
 def test_the_case_for_which_the_oracle_was_written_is_found() -> None:

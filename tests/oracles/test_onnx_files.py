@@ -39,7 +39,7 @@ def tvms(lanes: Outcomes) -> list[tuple[Kind, LaneSpec]]:
 
 UNCONFIRMED: dict[str, Outcomes] = {
     "no reader": {},
-    "onnxruntime takes no bfloat16": {ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]},
+    "onnxruntime does not support bfloat16": {ONNXRUNTIME: fakes.NO_VERDICT["unsupported"]},
     "onnxruntime was not run": {ONNXRUNTIME: fakes.NO_VERDICT["skipped"]},
     "onnxruntime refuses it": {ONNXRUNTIME: fakes.raised(Stage.LOAD)},
     "onnxruntime fails on it": {ONNXRUNTIME: fakes.raised(Stage.RUN)},

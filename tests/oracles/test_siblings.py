@@ -31,7 +31,7 @@ from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Ran, Stage
 from oracles.siblings import changes_program, describe_additions, pairs_with_siblings, sibling
 
-BESIDE = [
+WITH_SIBLING = [
     ZERO,
     FOLDED,
     SCRIPT,
@@ -48,7 +48,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("lane", [*BESIDE, *OTHERS], ids=str)
+@pytest.mark.parametrize("lane", [*WITH_SIBLING, *OTHERS], ids=str)
 def test_the_sibling_is_the_plain_lane_of_the_same_route(lane: LaneSpec) -> None:
     lanes = [TORCH, ONNXRUNTIME, lane, TVM_ONNX, TVM_C, MUTANTS, TVM]
     assert sibling(lane, lanes) == TVM
@@ -78,7 +78,7 @@ def test_which_siblings_the_sampled_lanes_have() -> None:
 
 
 def test_the_fields_of_a_lane_decide_what_it_adds() -> None:
-    texts = [describe_additions(lane) for lane in (*BESIDE, *OTHERS[:2], TVM)]
+    texts = [describe_additions(lane) for lane in (*WITH_SIBLING, *OTHERS[:2], TVM)]
     assert texts == [
         "pipeline zero",
         "FoldConstant, FuseOps",
@@ -95,7 +95,7 @@ def test_the_fields_of_a_lane_decide_what_it_adds() -> None:
 
 
 def test_which_lanes_change_the_program() -> None:
-    assert [changes_program(lane) for lane in BESIDE] == [True, True, False, False, False, False, True, True]
+    assert [changes_program(lane) for lane in WITH_SIBLING] == [True, True, False, False, False, False, True, True]
     assert all(map(changes_program, OTHERS[:2]))
 
 
