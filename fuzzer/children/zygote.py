@@ -24,7 +24,7 @@ import traceback
 
 from fuzzer.system.processes import ONE_THREAD, die_with_parent, kill_group
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute
-from fuzzer.toolchains.toolchain import Kind
+from fuzzer.toolchains.toolchain import GraphLanguage
 
 
 def serve(control: socket.socket) -> None:
@@ -121,7 +121,7 @@ def main() -> None:
     os.environ.update(ONE_THREAD)
     from fuzzer.lanes import warmup
 
-    versions = warmup.warm_up(toolchain, Kind(kind))
+    versions = warmup.warm_up(toolchain, GraphLanguage(kind))
     if preload:  # after the lanes were warmed up: what it breaks, tests shall find
         try:
             versions |= execute(Preload(*preload))

@@ -16,7 +16,7 @@ from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import next_line, print_json
 from fuzzer.toolchains import install, registry, relay
 from fuzzer.toolchains.registry import ToolchainRecord
-from fuzzer.toolchains.toolchain import HOST_NAME, Kind, own_environment
+from fuzzer.toolchains.toolchain import HOST_NAME, GraphLanguage, own_environment
 from generators.graph import Invalid
 
 toolchain = typer.Typer(
@@ -108,7 +108,9 @@ def check(name: Name, json: JsonFlag = False) -> None:
         for lane in report.lanes:
             print(f"  {'ok    ' if lane.passed else 'FAILED'} {lane.lane}{': ' * bool(lane.told)}{lane.told}")
         if not report.lanes:
-            print(f"  no lane speaks {Kind(found.kind)} yet; a program of its own was built and run at the start")
+            print(
+                f"  no lane speaks {GraphLanguage(found.kind)} yet; a program of its own was built and run at the start"
+            )
         good = sum(lane.passed for lane in report.lanes)
         hint = f"; {next_line('run', '--toolchain', name, '--seconds', 60)}" if report.passed and report.lanes else ""
         print(f"{good} of {len(report.lanes)} lanes work{hint}")

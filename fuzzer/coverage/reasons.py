@@ -16,7 +16,7 @@ from enum import StrEnum
 from fuzzer.coverage.question import Table
 
 
-class Kind(StrEnum):
+class ReasonKind(StrEnum):
     IMPOSSIBLE = "impossible"  # no PyTorch program becomes this
     LEFT_OUT = "left out"  # programs could, and the generator does not make them
 
@@ -24,17 +24,17 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Reason:
     table: Table
-    kind: Kind
+    kind: ReasonKind
     text: str
     keys: tuple[str, ...]
 
 
 def _no(table: Table, text: str, keys: str) -> Reason:
-    return Reason(table, Kind.IMPOSSIBLE, text, tuple(keys.split()))
+    return Reason(table, ReasonKind.IMPOSSIBLE, text, tuple(keys.split()))
 
 
 def _out(table: Table, text: str, keys: str) -> Reason:
-    return Reason(table, Kind.LEFT_OUT, text, tuple(keys.split()))
+    return Reason(table, ReasonKind.LEFT_OUT, text, tuple(keys.split()))
 
 
 REASONS: tuple[Reason, ...] = (

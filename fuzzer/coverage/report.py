@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fuzzer.coverage import reasons
 from fuzzer.coverage.measure import Coverage
 from fuzzer.coverage.question import Table
-from fuzzer.coverage.reasons import Kind
+from fuzzer.coverage.reasons import ReasonKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,15 @@ def _percent(part: int, whole: int) -> float:
 def rows(coverage: Coverage) -> list[Row]:
     made = []
     for table in Table:
-        why: dict[Kind | None, dict[str, str]] = {kind: {} for kind in (*Kind, None)}
+        why: dict[ReasonKind | None, dict[str, str]] = {kind: {} for kind in (*ReasonKind, None)}
         for key in coverage.unreached(table):
             reason = reasons.of(table, key)
             why[reason.kind if reason else None][key] = reason.text if reason else ""
         reached = dict(sorted(coverage.reached[table].items()))
         gaps = tuple(why[None])
-        made.append(Row(table, len(coverage.tables[table]), reached, why[Kind.IMPOSSIBLE], why[Kind.LEFT_OUT], gaps))
+        made.append(
+            Row(table, len(coverage.tables[table]), reached, why[ReasonKind.IMPOSSIBLE], why[ReasonKind.LEFT_OUT], gaps)
+        )
     return made
 
 
@@ -55,7 +57,7 @@ def text(coverage: Coverage) -> Iterator[str]:
             f"{row.table}: {len(row.reached)} of {row.keys} keys ({row.percent} %), "
             f"of the {possible} that PyTorch programs can give {row.percent_of_possible} %"
         )
-        for title, found in ((Kind.LEFT_OUT, row.left_out), (Kind.IMPOSSIBLE, row.impossible)):
+        for title, found in ((ReasonKind.LEFT_OUT, row.left_out), (ReasonKind.IMPOSSIBLE, row.impossible)):
             for why, keys in _by_reason(found).items():
                 yield f"  {title}: {' '.join(keys)}: {why}"
         if row.gaps:

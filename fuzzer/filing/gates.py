@@ -25,7 +25,7 @@ from fuzzer.report.issue import marker
 from fuzzer.signature import known
 from fuzzer.system.exit_codes import Exit
 from fuzzer.toolchains.lanes import in_toolchain
-from fuzzer.toolchains.toolchain import HOST_NAME, Kind, language_of
+from fuzzer.toolchains.toolchain import HOST_NAME, GraphLanguage, language_of
 from oracles.finding import Component
 
 REPRODUCTIONS = 10
@@ -100,7 +100,7 @@ def may_be_filed(doc: FindingDoc) -> bool:
 def of_tvm(draft: Draft, desk: Desk) -> Answer:
     if draft.doc.component is not Component.TVM:
         return shut(f"it is {draft.doc.component}'s fault")
-    if language_of(draft.doc.lane) is not Kind.RELAX:
+    if language_of(draft.doc.lane) is not GraphLanguage.RELAX:
         return shut("it is in Relay, which left TVM with 0.20")
     return opened()
 

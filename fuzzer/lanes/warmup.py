@@ -15,7 +15,7 @@ from fuzzer.lanes.base.bench import Bench, Quiet
 from fuzzer.lanes.relay import start
 from fuzzer.lanes.runners import runner_of
 from fuzzer.lanes.torch.decompositions import remember_decompositions
-from fuzzer.toolchains.toolchain import HOST_NAME, Kind, language_of
+from fuzzer.toolchains.toolchain import HOST_NAME, GraphLanguage, language_of
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
@@ -24,7 +24,7 @@ from generators.random_graph import with_values
 from oracles.lane import LaneSpec
 
 
-def warm_up(toolchain: str = HOST_NAME, kind: Kind = Kind.RELAX) -> dict[str, str]:
+def warm_up(toolchain: str = HOST_NAME, kind: GraphLanguage = GraphLanguage.RELAX) -> dict[str, str]:
     """Returns the versions of what was loaded."""
     import torch
 
@@ -39,7 +39,7 @@ def warm_up(toolchain: str = HOST_NAME, kind: Kind = Kind.RELAX) -> dict[str, st
             error.add_note(f"lane {spec} cannot run the network that every lane is warmed up with")
             raise error
     else:
-        if kind is Kind.RELAY:
+        if kind is GraphLanguage.RELAY:
             start.build_and_run()
         lanes = [lane for lane in PLAIN_ROADS if language_of(lane) is kind]  # what they are judged by runs in the host
         load(lanes)

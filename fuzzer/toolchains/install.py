@@ -19,7 +19,7 @@ from fuzzer.system import secrets
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import registry, relay
 from fuzzer.toolchains.registry import ToolchainRecord
-from fuzzer.toolchains.toolchain import Kind, Toolchain, toolchain_environment
+from fuzzer.toolchains.toolchain import GraphLanguage, Toolchain, toolchain_environment
 from generators.graph import Invalid
 
 Tell = Callable[[str], None]
@@ -90,7 +90,9 @@ def add_relay(tell: Tell) -> ToolchainRecord:
         pip(python, *relay.PACKAGES, *map(_as_host, relay.AS_HOST))
         tell(f"installing TVM 0.17 ({relay.WHEEL}) ...")
         pip(python, "--no-deps", relay.WHEEL)
-        return _finished(Toolchain(relay.NAME, str(python), relay.environment(folder, python), Kind.RELAY), tell)
+        return _finished(
+            Toolchain(relay.NAME, str(python), relay.environment(folder, python), GraphLanguage.RELAY), tell
+        )
 
 
 def add_own(name: str, python: Path, environment: Mapping[str, str], tell: Tell) -> ToolchainRecord:
@@ -176,7 +178,7 @@ print(json.dumps([found, "relay" if relay else "relax"]))
 """
 
 
-def versions_of(toolchain: Toolchain) -> tuple[dict[str, str], Kind]:
+def versions_of(toolchain: Toolchain) -> tuple[dict[str, str], GraphLanguage]:
     """The versions of the interpreter and its packages, and its graph language. Raise `Invalid` where it is not a
     Python interpreter, `EnvironmentMissing` where it is too old or lacks a package."""
     version, _ = _last_lines(toolchain, "import platform; print(platform.python_version())")
@@ -189,7 +191,7 @@ def versions_of(toolchain: Toolchain) -> tuple[dict[str, str], Kind]:
     answer, complaint = _last_lines(toolchain, _PROBE, *NEEDED, "tvm")
     try:
         found, kind = json.loads(answer)
-        return dict(found), Kind(kind)
+        return dict(found), GraphLanguage(kind)
     except (ValueError, TypeError):
         raise EnvironmentMissing(f"{refused}: {complaint or 'it prints nothing'}") from None
 

@@ -20,7 +20,7 @@ import msgspec
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.files import write_atomically
 from fuzzer.toolchains.preload import read as read_preload
-from fuzzer.toolchains.toolchain import HOST, HOST_NAME, Kind, Toolchain
+from fuzzer.toolchains.toolchain import HOST, HOST_NAME, GraphLanguage, Toolchain
 from generators.graph import Invalid
 
 FORMAT = 1
@@ -37,7 +37,7 @@ class ToolchainRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     format: int
     name: str
-    kind: Kind
+    kind: GraphLanguage
     python: str
     environment: dict[str, str]
     versions: dict[str, str]

@@ -20,18 +20,18 @@ _OF_ANOTHER = ("PYTHONPATH", "PYTHONHOME", "TVM_HOME", "TVM_LIBRARY_PATH")
 """Variables through which an interpreter would load a TVM other than its own."""
 
 
-class Kind(StrEnum):
+class GraphLanguage(StrEnum):
     """TVM's two graph languages: which one the lanes of a toolchain use."""
 
     RELAX = "relax"
     RELAY = "relay"
 
 
-def language_of(lane: LaneSpec) -> Kind | None:
+def language_of(lane: LaneSpec) -> GraphLanguage | None:
     """The graph language of a lane; None for a lane without TVM, which runs in the host."""
     if lane.engine is not Engine.TVM:
         return None
-    return Kind.RELAY if is_relay(lane) else Kind.RELAX
+    return GraphLanguage.RELAY if is_relay(lane) else GraphLanguage.RELAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Toolchain:
     name: str
     python: str
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
-    kind: Kind = Kind.RELAX
+    kind: GraphLanguage = GraphLanguage.RELAX
     preload: Preload | None = None
 
     @property

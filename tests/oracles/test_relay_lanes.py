@@ -9,10 +9,9 @@ import pytest
 from fuzzer.lanes import EVERY_ROAD, RELAY_LANES, RELAY_ROADS, TORCH, TVM_LANES, needed, plain_roads_beside, select
 from fuzzer.signature import Signature
 from fuzzer.toolchains.lanes import in_toolchains, runs_in
-from fuzzer.toolchains.toolchain import HOST, Kind, Toolchain, language_of
+from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain, language_of
 from fuzzer.triage.reproduce import judged_by
-from oracles.finding import Component
-from oracles.finding import Kind as Wrong
+from oracles.finding import Component, Kind
 from oracles.lane import Execution, Importer, LaneSpec, default_executor
 from oracles.outcome import Stage
 from oracles.siblings import describe_additions, sibling
@@ -20,7 +19,7 @@ from oracles.transforms import Rounding, rounding_in
 
 TRACE, ONNX = RELAY_ROADS
 NAMED = {lane.name: lane for lane in RELAY_LANES}
-RELAY = Toolchain("relay", "/opt/python", kind=Kind.RELAY)
+RELAY = Toolchain("relay", "/opt/python", kind=GraphLanguage.RELAY)
 
 
 def test_which_relay_lanes_there_are() -> None:
@@ -67,7 +66,11 @@ def test_how_relay_lanes_may_round() -> None:
 
 
 def test_relay_lanes_run_in_relay_toolchains_only() -> None:
-    assert [language_of(lane) for lane in (TRACE, TVM_LANES[0], TORCH)] == [Kind.RELAY, Kind.RELAX, None]
+    assert [language_of(lane) for lane in (TRACE, TVM_LANES[0], TORCH)] == [
+        GraphLanguage.RELAY,
+        GraphLanguage.RELAX,
+        None,
+    ]
     assert [runs_in(TRACE, where) for where in (HOST, RELAY)] == [False, True]
     mine = replace(RELAY, name="mine")
     both = in_toolchains((TVM_LANES[0], TRACE), (HOST, mine))
@@ -90,7 +93,7 @@ def test_a_relay_lane_runs_with_the_hosts_references_and_with_relays_routes() ->
         "relay-torch-library",
         "relay-onnx-library",
     ]
-    bloated = judged_by(there, Signature(Wrong.BLOAT, Component.TVM, Stage.COMPILE, against="the other lanes"))
+    bloated = judged_by(there, Signature(Kind.BLOAT, Component.TVM, Stage.COMPILE, against="the other lanes"))
     assert {lane.name for lane in bloated if lane.toolchain == "mine"} == {
         "relay-torch-O2",
         "relay-onnx-O2",

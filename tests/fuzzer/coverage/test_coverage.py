@@ -11,7 +11,7 @@ import pytest
 from fuzzer.coverage import measure, reasons, report
 from fuzzer.coverage.measure import Coverage, Order, Trial
 from fuzzer.coverage.question import Answer, Question, Table, Way
-from fuzzer.coverage.reasons import Kind, Reason
+from fuzzer.coverage.reasons import Reason, ReasonKind
 from fuzzer.coverage.worker import Worker
 from fuzzer.system.environment import EnvironmentMissing
 from generators.choice import NumpySource
@@ -48,9 +48,9 @@ def coverage() -> Coverage:
 @pytest.fixture
 def because(monkeypatch: pytest.MonkeyPatch) -> None:
     table = (
-        Reason(Table.EXPORT, Kind.IMPOSSIBLE, "a slip", ("lost.default", "gone.default")),
-        Reason(Table.FX, Kind.LEFT_OUT, "nobody writes it", ("relu",)),
-        Reason(Table.ONNX, Kind.LEFT_OUT, "not yet", ("Relu",)),
+        Reason(Table.EXPORT, ReasonKind.IMPOSSIBLE, "a slip", ("lost.default", "gone.default")),
+        Reason(Table.FX, ReasonKind.LEFT_OUT, "nobody writes it", ("relu",)),
+        Reason(Table.ONNX, ReasonKind.LEFT_OUT, "not yet", ("Relu",)),
     )
     monkeypatch.setattr(reasons, "REASONS", table)
 

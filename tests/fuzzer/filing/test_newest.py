@@ -8,7 +8,7 @@ import pytest
 
 from fuzzer.filing.newest import Newest, newest, order
 from fuzzer.toolchains import registry
-from fuzzer.toolchains.toolchain import HOST_NAME, Kind, Toolchain
+from fuzzer.toolchains.toolchain import HOST_NAME, GraphLanguage, Toolchain
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def add(name: str, release: str, kind: Kind = Kind.RELAX) -> None:
+def add(name: str, release: str, kind: GraphLanguage = GraphLanguage.RELAX) -> None:
     with registry.new_folder(name):
         registry.save(Toolchain(name, "/opt/python", kind=kind), {"tvm": release})
 
@@ -44,7 +44,7 @@ def test_newer(installed: Path, release: str) -> None:
 
 
 def test_relay_does_not_count(installed: Path) -> None:
-    add("relay", "9.9", Kind.RELAY)
+    add("relay", "9.9", GraphLanguage.RELAY)
     assert newest() == HERE
 
 

@@ -15,7 +15,7 @@ import pytest
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.secrets import is_secret
 from fuzzer.toolchains import install, registry, relay
-from fuzzer.toolchains.toolchain import HOST, Kind, Toolchain, toolchain_environment
+from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain, toolchain_environment
 from generators.graph import Invalid
 
 METADATA = """Metadata-Version: 2.1
@@ -101,7 +101,7 @@ def test_relay(calls: list[list[str]], monkeypatch: pytest.MonkeyPatch, cache: P
         [*pip("relay"), "--no-deps", "bitblas==0.0.1.dev15"],
     ]
     assert record.toolchain == Toolchain(
-        "relay", str(cache / "relay/venv/bin/python"), {"PYTHONPATH": str(cache / "relay/tvm")}, Kind.RELAY
+        "relay", str(cache / "relay/venv/bin/python"), {"PYTHONPATH": str(cache / "relay/tvm")}, GraphLanguage.RELAY
     )
 
 

@@ -17,7 +17,7 @@ from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import RELAY_LANES, SAMPLED_LANES, TVM_LANES, needed
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
-from fuzzer.toolchains.toolchain import Kind
+from fuzzer.toolchains.toolchain import GraphLanguage
 from generators import case_file
 from oracles import judge_all
 from oracles.outcome import MutantFate, Ran, facts_of
@@ -113,7 +113,7 @@ def test_lanes_of_an_older_release_are_traced_too(fleet: Fleet) -> None:
 def test_relay_builds_and_runs(tmp_path: Path) -> None:
     """Its zygote builds and runs a program before it says that it is ready."""
     toolchain = registry.find("relay")
-    assert toolchain.kind is Kind.RELAY
+    assert toolchain.kind is GraphLanguage.RELAY
     with Executor(tmp_path / "scratch", toolchain) as executor:
         assert executor.versions["tvm"] == "0.17.dev0"
         assert executor.versions["torch"].partition("+")[0] == _hosts("torch")

@@ -22,7 +22,7 @@ from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import next_line
 from fuzzer.toolchains import install, registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
-from fuzzer.toolchains.toolchain import HOST, Kind, Toolchain
+from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain
 from generators.graph import Invalid
 from oracles import judge_all
 from oracles.outcome import Ran
@@ -214,7 +214,7 @@ def test_words_of_the_table(verdict: Exit, ran: bool, word: str) -> None:
 # --- which lanes run where
 
 
-OLD, RELAY = Toolchain("old", "/opt/python"), Toolchain("relay", "/opt/python", kind=Kind.RELAY)
+OLD, RELAY = Toolchain("old", "/opt/python"), Toolchain("relay", "/opt/python", kind=GraphLanguage.RELAY)
 
 
 def test_a_lane_keeps_its_name() -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import registry
-from fuzzer.toolchains.toolchain import HOST, Kind, Toolchain
+from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain
 from generators.graph import Invalid
 
-MINE = Toolchain("mine", "/opt/python", {"PYTHONPATH": "/opt/tvm/python"}, Kind.RELAY)
+MINE = Toolchain("mine", "/opt/python", {"PYTHONPATH": "/opt/tvm/python"}, GraphLanguage.RELAY)
 
 
 def add(toolchain: Toolchain = MINE, data: bytes = b"12345") -> Path:
@@ -29,7 +29,7 @@ def test_what_was_saved_is_read(cache: Path) -> None:
     size = sum(path.stat().st_size for path in (folder / "venv", folder / "venv" / "file"))
     assert registry.names() == ["mine"]
     assert registry.read("mine") == registry.ToolchainRecord(
-        1, "mine", Kind.RELAY, "/opt/python", {"PYTHONPATH": "/opt/tvm/python"}, {"tvm": "0.17.dev0"}, size
+        1, "mine", GraphLanguage.RELAY, "/opt/python", {"PYTHONPATH": "/opt/tvm/python"}, {"tvm": "0.17.dev0"}, size
     )
     assert registry.find("mine") == MINE
 

@@ -18,7 +18,7 @@ from fuzzer.findings import finding_file
 from fuzzer.signature import final_signature, signature_of
 from fuzzer.signature.blame import Releases, ReleaseVerdict
 from fuzzer.toolchains import registry
-from fuzzer.toolchains.toolchain import Kind, Toolchain
+from fuzzer.toolchains.toolchain import GraphLanguage, Toolchain
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators.graph import Invalid
 
@@ -95,7 +95,11 @@ def test_blame_says_who_and_how_it_was_told_and_leaves_the_folder_alone(folder: 
 def test_bisect_runs_all_toolchains_of_the_lanes_language(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records = {
         name: registry.ToolchainRecord(1, name, kind, "python", {}, {"tvm": name}, 0)
-        for name, kind in (("0.26.0", Kind.RELAX), ("relay", Kind.RELAY), ("0.25.0.post1", Kind.RELAX))
+        for name, kind in (
+            ("0.26.0", GraphLanguage.RELAX),
+            ("relay", GraphLanguage.RELAY),
+            ("0.25.0.post1", GraphLanguage.RELAX),
+        )
     }
     monkeypatch.setattr(registry, "names", lambda: list(records))
     monkeypatch.setattr(registry, "read", records.__getitem__)
@@ -148,7 +152,7 @@ def test_install_installs_what_the_index_has_and_this_machine_has_not(
 ) -> None:
     installed: list[str] = []
     monkeypatch.setattr(registry, "names", lambda: ["0.25.0.post1"])
-    record = registry.ToolchainRecord(1, "0.25.0.post1", Kind.RELAX, "python", {}, {"tvm": "0.25.0.post1"}, 0)
+    record = registry.ToolchainRecord(1, "0.25.0.post1", GraphLanguage.RELAX, "python", {}, {"tvm": "0.25.0.post1"}, 0)
     monkeypatch.setattr(registry, "read", lambda name: record)
     monkeypatch.setattr(registry, "host_release", lambda: "0.27.0.post1")
     monkeypatch.setattr(bisect.install, "releases_on_the_index", lambda: ["0.25.0.post1", "0.26.0", "0.27.0.post1"])
@@ -158,7 +162,7 @@ def test_install_installs_what_the_index_has_and_this_machine_has_not(
 
 
 def test_a_lane_that_no_toolchain_speaks_is_bad_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    relay = Toolchain("relay", "python", kind=Kind.RELAY)
+    relay = Toolchain("relay", "python", kind=GraphLanguage.RELAY)
     monkeypatch.setattr(bisect, "named", lambda names: (relay,))
     with pytest.raises(Invalid, match="runs in none of them"):
         fuzz("bisect", folder, "--toolchain", "relay")
