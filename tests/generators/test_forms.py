@@ -1,4 +1,4 @@
-"""Every form of every row says the same as its plain form: bit for bit, for it is the same operator."""
+"""Every form of every row gives the results of the plain form, bit for bit."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 WITH_FORMS = each_row(op for op in OPS if op.forms)
 BEFORE = tuple(TABLE[name] for name in ("neg", "logical_not", "add"))
-"""What in-place calls may change is the result of an earlier call: numbers, booleans, or a promotion."""
+"""A call in place may only change the result of an earlier call: of one of these."""
 LIMITS = Limits(max_numel=256)
 SEEDS, EACH = 800, 3
 
 ROUNDS_OTHERWISE = {
-    "multi_head_attention": "the layer with batch_first has one product for keys and values that are one tensor",
-    "multi_head_attention_mask": "likewise",
+    "multi_head_attention": "with batch_first, the layer computes equal keys and values in one product",
+    "multi_head_attention_mask": "as multi_head_attention",
 }
 
 
 def grown(op: Op) -> Iterator[tuple[Builder, Node]]:
-    """Small graphs that end in a call of the row; each fourth has NaN and infinities among its numbers."""
+    """Yield small graphs that end in a call of the row, and the call. Every fourth graph has NaN and infinities."""
     for seed in range(SEEDS):
         profile = Profile.SPECIAL if seed % 4 == 3 else Profile.NORMAL
         builder = Builder(NumpySource(17, seed), LIMITS, profile)
@@ -47,7 +47,7 @@ def grown(op: Op) -> Iterator[tuple[Builder, Node]]:
 
 @cache
 def drawn(name: str) -> dict[Form, list[Case]]:
-    """The first calls in each form. Operands and results are outputs where that may be."""
+    """Return the first calls in each form. Their operands and results are outputs where that is allowed."""
     op = TABLE[name]
     found: dict[Form, list[Case]] = {form: [] for form in op.forms}
     for builder, node in grown(op):
@@ -61,21 +61,21 @@ def drawn(name: str) -> dict[Form, list[Case]]:
     return found
 
 
-def plainly(case: Case) -> Case:
+def in_plain_form(case: Case) -> Case:
     *others, last = case.graph.nodes
     return replace(case, graph=replace(case.graph, nodes=(*others, replace(last, form=Form.PLAIN))))
 
 
 def identical(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """In type and in every bit; one NaN is as good as another."""
+    """Whether two tensors have the same type and bits. All NaN are equal."""
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return False
     if not a.is_floating_point():
         return torch.equal(a, b)
-    holes = a.isnan()
-    if not torch.equal(holes, b.isnan()):
+    nans = a.isnan()
+    if not torch.equal(nans, b.isnan()):
         return False
-    a, b = a.masked_fill(holes, 0), b.masked_fill(holes, 0)
+    a, b = a.masked_fill(nans, 0), b.masked_fill(nans, 0)
     return torch.equal(a, b) and torch.equal(a.signbit(), b.signbit())
 
 
@@ -85,33 +85,33 @@ def close(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def assert_owned(case: Case) -> None:
-    """No layer has a parameter left that it made itself."""
+    """Check that every parameter of the model is one of the case's, and none is a layer's own."""
     scope: dict[str, type[torch.nn.Module]] = {}
     exec(render(case.graph), scope)
     owned = [to_torch(array) for array in case.owned.values()]
-    given = {tensor.data_ptr() for tensor in owned}
+    of_case = {tensor.data_ptr() for tensor in owned}
     for name, parameter in scope["Model"](*owned).named_parameters():
-        assert parameter.data_ptr() in given, f"{name}: {render(case.graph)}"
+        assert parameter.data_ptr() in of_case, f"{name}: {render(case.graph)}"
 
 
 @pytest.mark.exhaustive
 @WITH_FORMS
-def test_every_form_is_drawn_and_gives_what_the_plain_one_gives(op: Op) -> None:
+def test_every_form_is_drawn_and_gives_the_results_of_the_plain_form(op: Op) -> None:
     same = close if op.name in ROUNDS_OTHERWISE else identical
     for form, cases in drawn(op.name).items():
         assert cases, f"{form} is not drawn"
         for case in cases:
             check(case)
-            check(plainly(case))
+            check(in_plain_form(case))
             assert_owned(case)
-            for a, b in zip(run_case(case), run_case(plainly(case)), strict=True):
+            for a, b in zip(run_case(case), run_case(in_plain_form(case)), strict=True):
                 assert same(a, b), f"{render(case.graph)}\n{a}\n{b}"
 
 
 @pytest.mark.exhaustive
 @WITH_FORMS
-def test_every_form_is_another_text(op: Op) -> None:
-    """For some calls at least, or it would be no form."""
+def test_every_form_has_another_source_text(op: Op) -> None:
+    """For at least some calls."""
     missing = set(op.forms)
     for builder, node in islice(grown(op), 60):
         types = builder.graph().arg_types(node)
@@ -125,16 +125,15 @@ def test_every_form_is_another_text(op: Op) -> None:
     assert not missing
 
 
-def test_in_place_calls_are_many() -> None:
-    """So that the search above does not look for nothing."""
+def test_many_rows_have_an_in_place_form() -> None:
+    """Otherwise the tests above would compare little."""
     assert sum(Form.INPLACE in op.forms for op in OPS) > 120
 
 
-def test_in_place_calls_change_their_operand_and_give_it_back() -> None:
-    """Seen from outside: the first operand and the result are one tensor."""
+def test_in_place_calls_change_and_return_their_operand() -> None:
     for name in ("neg", "add", "clamp", "relu", "index_put", "setitem"):
         (case, *_) = drawn(name)[Form.INPLACE]
         node = case.graph.nodes[-1]
-        seen = replace(case, graph=replace(case.graph, outputs=(node.args[0], node.results[0].name)))
-        operand, result = run_case(seen)
+        with_operand = replace(case, graph=replace(case.graph, outputs=(node.args[0], node.results[0].name)))
+        operand, result = run_case(with_operand)
         assert operand.data_ptr() == result.data_ptr()

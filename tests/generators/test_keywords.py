@@ -1,7 +1,7 @@
 """Every keyword that PyTorch documents for a row's function is an attribute of the row, and is drawn with two values.
 
-What PyTorch documents is read from PyTorch itself: signatures of Python functions, and the first lines of the
-docstrings of the others. Each keyword that a row leaves out stands in `LEFT_OUT`, with the reason.
+The documented keywords are read from PyTorch: from the signatures of Python functions, and from the docstrings of other
+functions. `LEFT_OUT` lists the keywords that a row leaves out, with the reasons.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ input_lengths target_lengths matrices distance_function fn pred true_fn false_fn
 carried_inputs dense
 """
 OPERANDS = frozenset(_OPERANDS.split())
-"""Names of tensor operands, and of what is positional only in the rows' sources."""
+"""The names of tensor operands, and of parameters that the rows' sources pass by position only."""
 
 NEVER = {
     "out": "results go to new tensors",
     "device": "lanes choose the device",
-    "layout": "strided alone",
-    "requires_grad": "inference",
+    "layout": "only strided tensors are drawn",
+    "requires_grad": "only inference is tested",
     "pin_memory": "does not change the result",
     "memory_format": "the inputs' layouts are drawn instead",
-    "generator": "random by nature",
+    "generator": "random",
     "names": "named tensors are not traced",
     "inplace": "a form of the call",
     "size_average": "deprecated for reduction",
@@ -51,22 +51,26 @@ NEVER = {
     "sparse_grad": "changes gradients only",
     "scale_grad_by_freq": "changes gradients only",
     "max_norm": "writes into the weights",
-    "norm_type": "of max_norm",
+    "norm_type": "a parameter of max_norm",
     "copy": "does not change the result",
     "non_blocking": "does not change the result",
-    "dropout_p": "random by nature",
-    "dropout": "random by nature",
+    "dropout_p": "random",
+    "dropout": "random",
     "_stacklevel": "internal",
 }
 
 
 @cache
 def documented(function: object) -> frozenset[str]:
-    """The parameters of every overload: of a Python function's signature, of the docstring, and where that names none,
-    of what PyTorch dispatches on."""
+    """Return the parameters of all overloads.
+
+    They come from the signature of a Python function, else from the docstring, else from PyTorch's operator schemas.
+    """
     try:
         parameters = frozenset(inspect.signature(function).parameters)  # type: ignore[arg-type]
-        if "kwargs" not in parameters:  # pooling is dispatched: its docstring tells
+        if (
+            "kwargs" not in parameters
+        ):  # pooling functions dispatch with **kwargs, but their docstrings name the parameters
             return parameters
     except (TypeError, ValueError):
         pass
@@ -75,7 +79,9 @@ def documented(function: object) -> frozenset[str]:
     found: set[str] = set()
     for match in re.finditer(rf"(?:^|\n|:: )\s*(?:\w+\.)*{re.escape(name)}\(([^)]*(?:\([^)]*\)[^)]*)*)\)", doc):
         parts = [part.strip().lstrip("*") for part in re.sub(r"\([^)]*\)", "", match[1]).split(",")]
-        if all(re.fullmatch(r"([A-Za-z_]\w* )?[A-Za-z_]\w*( *=.*)?|", part) for part in parts):  # no example of a call
+        if all(
+            re.fullmatch(r"([A-Za-z_]\w* )?[A-Za-z_]\w*( *=.*)?|", part) for part in parts
+        ):  # a signature, not an example of a call
             found.update(re.sub(r" *=.*", "", part).split(" ")[-1] for part in parts if part)
     return frozenset(found) or in_schemas(name)
 
@@ -86,7 +92,7 @@ def in_schemas(name: str) -> frozenset[str]:
 
 
 def functions(text: str) -> dict[str, object]:
-    """The functions of torch and the methods of tensors that a rendered forward calls, by name."""
+    """Return the functions of torch and the methods of tensors that a rendered forward calls, by name."""
     found: dict[str, object] = {}
     for call in ast.walk(ast.parse(text)):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
@@ -104,13 +110,13 @@ def functions(text: str) -> dict[str, object]:
     return found
 
 
-def subject(op: Op, called: dict[str, object]) -> object | None:
-    """The function that the row is about: the only one, or the one that it is called after."""
-    if len(called) > 1:
-        plain = {name.strip("_"): function for name, function in called.items()}
+def subject(op: Op, functions_called: dict[str, object]) -> object | None:
+    """Return the function that the row tests: the only one that it calls, or the one with a name like the row's."""
+    if len(functions_called) > 1:
+        plain = {name.strip("_"): function for name, function in functions_called.items()}
         first = {name: plain[name] for name in plain if op.name.startswith(name)}
-        called = first or {name: plain[name] for name in plain if op.name.endswith(name)}
-    return next(iter(called.values())) if len(called) == 1 else None
+        functions_called = first or {name: plain[name] for name in plain if op.name.endswith(name)}
+    return next(iter(functions_called.values())) if len(functions_called) == 1 else None
 
 
 def drawn(op: Op) -> Iterator[Node]:
@@ -121,7 +127,7 @@ def drawn(op: Op) -> Iterator[Node]:
 
 
 def not_drawn(op: Op, values: dict[str, set[Attr]], forms: set[Form]) -> list[str]:
-    """In-place calls need an operand that the graph computed: test_forms.py looks for those in larger graphs."""
+    """Return what was not drawn. In-place calls, which need a computed operand, are left to test_forms.py."""
     return [
         *(f"a second value of {key}" for key in op.schema if len(values[key]) < 2),
         *(f"the default of {key}" for key, default in op.defaults.items() if default not in values[key]),
@@ -145,9 +151,9 @@ def test_two_values_of_every_attribute_its_default_and_every_form_are_drawn(op: 
     assert not_drawn(op, values, forms) == []
 
 
-ROW_OF_ITS_OWN = "other rows draw it: one overload, one row"
-OPERAND = "an operand here"
-IN_THE_NAME = "stands in the row's name"
+ROW_OF_ITS_OWN = "another row draws it: each overload has a row"
+OPERAND = "an operand of this row"
+IN_THE_NAME = "part of the row's name"
 LEFT_OUT: dict[tuple[str, str], str] = {
     **{(row, key): ROW_OF_ITS_OWN for row in ("max_other", "min_other", "max_all", "min_all", "median", "nanmedian")
        for key in ("dim", "keepdim")},
@@ -157,24 +163,24 @@ LEFT_OUT: dict[tuple[str, str], str] = {
     **{(row, "q"): OPERAND for row in ("quantile_tensor", "nanquantile_tensor")},
     **{(row, "dx"): ROW_OF_ITS_OWN for row in ("trapezoid_points", "cumulative_trapezoid_points")},
     **{(row, "as_tuple"): IN_THE_NAME for row in ("nonzero_sum", "nonzero_axis_sum")},
-    **{(row, "out_dtype"): "CUDA alone" for row in ("mm", "bmm", "addmm", "baddbmm")},
+    **{(row, "out_dtype"): "for CUDA only" for row in ("mm", "bmm", "addmm", "baddbmm")},
     ("diff", "prepend"): OPERAND,
     ("diff", "append"): OPERAND,
     ("arange_size", "start"): ROW_OF_ITS_OWN,
     ("arange_size", "step"): ROW_OF_ITS_OWN,
-    **{(row, "size"): "made of the operand's own size" for row in ("full_size", "ones_shape", "empty_shape")},
-    ("linspace_size", "steps"): "made of the operand's own size",
-    **{(row, key): "several results, of which unique_inverse has the second"
+    **{(row, "size"): "computed from the operand's size" for row in ("full_size", "ones_shape", "empty_shape")},
+    ("linspace_size", "steps"): "computed from the operand's size",
+    **{(row, key): "gives several results; unique_inverse uses the second"
        for row in ("unique_sum", "unique_inverse", "unique_consecutive_sum")
        for key in ("sorted", "return_inverse", "return_counts") if (row, key) != ("unique_sum", "sorted")},
-    ("broadcast_to", "shape"): "documented so, taken as size alone",
-    ("concatenate", "axis"): "another word for dim: a form",
-    ("split", "split_size_or_sections"): "the row's sizes; split_size has the other half",
+    ("broadcast_to", "shape"): "PyTorch documents shape, but accepts size only",
+    ("concatenate", "axis"): "another name of dim: a form of the call",
+    ("split", "split_size_or_sections"): "called sizes in this row; split_size has the number",
     ("tensor_split", "sections"): "one of indices_or_sections",
-    ("embedding_bag", "include_last_offset"): "offsets fit no domain: two-dimensional indices alone",
-    ("tensordot_dims", "dims"): "the row's left and right",
-    **{("unmask_first", key): "torch.arange, by the way" for key in ("start", "step", "dtype")},
-    **{(f"multi_head_attention{end}", key): "of the function behind the layer, or training"
+    ("embedding_bag", "include_last_offset"): "no domain describes offsets, so indices are two-dimensional",
+    ("tensordot_dims", "dims"): "the row's dims_self and dims_other",
+    **{("unmask_first", key): "torch.arange is only a part of the row" for key in ("start", "step", "dtype")},
+    **{(f"multi_head_attention{end}", key): "a parameter of the function that the layer calls, or for training"
        for end in ("", "_mask") for key in sorted(
            documented(F.multi_head_attention_forward) - OPERANDS - set(NEVER))},
     **{(f"{kind}max_pool{n}d{end}", "return_indices"): IN_THE_NAME
@@ -188,18 +194,18 @@ LEFT_OUT: dict[tuple[str, str], str] = {
     **{(row, "log_input"): IN_THE_NAME for row in ("poisson_nll_loss", "poisson_nll_loss_of_rates")},
     **{(row, key): "written by type" for row in ("to", "to_uint8", "to_cpu") for key in ("dtype", "kwargs")
        if (row, key) != ("to", "dtype")},
-    **{("to_sparse", key): "coordinates of every dimension" for key in ("sparseDims", "blocksize", "dense_dim")},
-    ("view", "dtype"): "other numbers of the same bits: computed ones differ in their last",
-    ("view", "shape"): "the row's size",
-    ("expand", "size"): "the row's shape",
-    **{(f"reshape_{way}", "shape"): "made of the operand's own size" for way in ("keep", "merge", "heads")},
-    **{("getitem_mask_sum", key): "of sum, by the way" for key in ("dim", "dtype", "keepdim")},
-    **{(f"conv{n}d_padded", "padding"): "a call of F.pad before it" for n in (1, 2, 3)},
+    **{("to_sparse", key): "all dimensions are sparse" for key in ("sparseDims", "blocksize", "dense_dim")},
+    ("view", "dtype"): "reinterprets bits, and the last bits of computed numbers may differ",
+    ("view", "shape"): "called size in this row",
+    ("expand", "size"): "called shape in this row",
+    **{(f"reshape_{way}", "shape"): "computed from the operand's size" for way in ("keep", "merge", "heads")},
+    **{("getitem_mask_sum", key): "the sum is only a part of the row" for key in ("dim", "dtype", "keepdim")},
+    **{(f"conv{n}d_padded", "padding"): "a separate call of F.pad" for n in (1, 2, 3)},
     **{(f"{kind}_unbatched", "batch_first"): "there is no batch" for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu")},
-    **{(row, "sorter"): "sorted before instead" for row in ("searchsorted", "searchsorted_number")},
+    **{(row, "sorter"): "the row sorts the operand first" for row in ("searchsorted", "searchsorted_number")},
     ("cross_entropy_probabilities", "ignore_index"): "PyTorch refuses it with probabilities",
 }  # fmt: skip
-"""(row, keyword) -> why it is no attribute."""
+"""(row, keyword) -> why the keyword is no attribute of the row."""
 
 
 _WITH_NUMBERS = """
@@ -207,14 +213,14 @@ add sub mul floor_divide remainder pow rsub rdiv rfloor_divide rremainder rpow e
 bitwise_xor bitwise_left_shift bitwise_right_shift
 """
 NO_FUNCTION = {
-    **{f"{name}_scalar": "an operator and a number" for name in _WITH_NUMBERS.split()},
-    "pow_positive": "an operator and a number",
-    "identity": "what there is already",
+    **{f"{name}_scalar": "an operator with a number" for name in _WITH_NUMBERS.split()},
+    "pow_positive": "an operator with a number",
+    "identity": "it calls nothing",
     "mT": "an attribute",
     **dict.fromkeys(("loop", "parts"), "Python's loop"),
     **dict.fromkeys(("slice", "getitem", "setitem", "setitem_scalar", "setitem_update"), "Python's subscript"),
 }
-"""Row -> why it is about no function."""
+"""Row -> why it tests no function."""
 
 
 @each_row()
@@ -225,11 +231,11 @@ def test_every_documented_keyword_is_an_attribute(op: Op) -> None:
     if op.name in NO_FUNCTION:
         return
     function = subject(op, functions(re.sub(r"\{out_?(\d*)\}", r"out\1", text)))
-    assert function is not None, f"which one is it about? {text}"
-    assert documented(function), f"PyTorch says nothing of {function}"
+    assert function is not None, f"the row calls several functions: {text}"
+    assert documented(function), f"PyTorch documents no parameters of {function}"
     missing = documented(function) - OPERANDS - set(NEVER) - set(op.schema)
     assert {key for key in missing if (op.name, key) not in LEFT_OUT} == set()
 
 
-def test_exemptions_are_of_rows() -> None:
+def test_exemptions_name_existing_rows() -> None:
     assert {row for row, _ in LEFT_OUT} | set(NO_FUNCTION) <= set(TABLE)

@@ -42,7 +42,7 @@ def chain() -> Graph:
         (set(), ("tanh",), ["v1"], ("v2",)),
     ],
 )
-def test_what_was_computed_becomes_an_input(
+def test_a_result_of_a_removed_node_becomes_an_input(
     kept: set[int], ops: tuple[str, ...], inputs: list[str], outputs: tuple[str, ...]
 ) -> None:
     smaller = keep_nodes(chain(), kept)
@@ -64,17 +64,17 @@ def test_a_clamp_becomes_a_domain() -> None:
     assert [item.domain for item in smaller.inputs] == [within(1, 8)]
 
 
-def test_a_guard_that_no_domain_says_stays() -> None:
+def test_a_guard_that_no_domain_can_replace_is_kept() -> None:
     assert keep_nodes(guarded(("clamp", {"min": 0.5})), {2}).ops == ("clamp", "log")
     with_nan = guarded(("nan_to_num", {}), ("clamp", {"min": 0.5}))
     assert keep_nodes(with_nan, {3}).ops == ("nan_to_num", "clamp", "log")
 
 
-def test_what_is_no_guard_but_looks_like_one_goes() -> None:
+def test_a_nan_to_num_without_a_clamp_is_no_guard() -> None:
     assert keep_nodes(guarded(("nan_to_num", {})), {2}).ops == ("log",)
 
 
-def test_what_worked_in_place_on_a_result_does_not_on_an_input() -> None:
+def test_a_call_in_place_gets_the_plain_form_if_its_operand_becomes_an_input() -> None:
     b = Builder(NumpySource(0))
     x = emit(b, "neg", b.fresh_input(F32))
     y = emit(b, "abs", x, form=Form.INPLACE)
@@ -83,7 +83,7 @@ def test_what_worked_in_place_on_a_result_does_not_on_an_input() -> None:
     assert [item.domain for item in smaller.inputs] == [ANY]
 
 
-def test_any_part_of_any_graph_is_a_graph() -> None:
+def test_any_nodes_of_any_graph_make_a_valid_graph() -> None:
     for index in range(150):
         whole = generate(NumpySource(14, index), symbolic=False).graph
         for kept in ({0}, {len(whole.nodes) - 1}, set(range(0, len(whole.nodes), 2))):

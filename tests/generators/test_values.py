@@ -41,7 +41,7 @@ def share(flags: list[bool]) -> float:
 
 
 @given(st.integers(0, 1000), st.sampled_from(DType), st.lists(st.integers(0, 4), min_size=1, max_size=3))
-def test_type_is_the_inputs(index: int, dtype: DType, shape: list[int]) -> None:
+def test_arrays_have_the_type_of_the_input(index: int, dtype: DType, shape: list[int]) -> None:
     array = draw(NumpySource(0, index), item(dtype, *shape))
     assert (array.dtype, array.shape) == (dtype.numpy, tuple(shape))
 
@@ -54,7 +54,7 @@ def test_source_determines_values(dtype: DType) -> None:
 
 
 @DTYPES
-def test_one_source_gives_other_values_each_time(dtype: DType) -> None:
+def test_a_source_gives_other_values_in_each_draw(dtype: DType) -> None:
     source = NumpySource(0)
     assert len({draw(source, item(dtype, 64)).tobytes() for _ in range(20)}) == 20
 
@@ -76,8 +76,7 @@ def test_normal_integers_are_small(dtype: DType) -> None:
 
 @pytest.mark.parametrize("profile", Profile)
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_integers_always_have_zeros_and_negatives(dtype: DType, profile: Profile) -> None:
-    """Wherever there is room for both."""
+def test_integer_tensors_of_enough_elements_have_zeros_and_negatives(dtype: DType, profile: Profile) -> None:
     for shape in ((3,), (2, 2), (64,)):
         for array in draws(item(dtype, *shape), profile=profile):
             assert (array == 0).any()
@@ -95,7 +94,7 @@ def test_every_profile_is_drawn_and_most_are_normal() -> None:
 
 
 @EACH_FLOAT
-def test_edges_are_ties_halves_offsets_and_denormals(dtype: DType) -> None:
+def test_the_edge_profile_has_ties_halves_offsets_and_denormals(dtype: DType) -> None:
     arrays = [a.astype(np.float64) for a in draws(item(dtype, 64), profile=Profile.EDGE)]
     tiny = float(np.finfo(np.float32 if dtype is DType.BFLOAT16 else dtype.value).tiny)
     assert any(len(np.unique(a)) <= 3 for a in arrays)
@@ -106,7 +105,7 @@ def test_edges_are_ties_halves_offsets_and_denormals(dtype: DType) -> None:
 
 
 @EACH_FLOAT
-def test_specials_are_nan_infinities_and_signed_zeros(dtype: DType) -> None:
+def test_the_special_profile_has_nan_infinities_and_signed_zeros(dtype: DType) -> None:
     together = np.concatenate(draws(item(dtype, 64), profile=Profile.SPECIAL)).astype(np.float64)
     assert np.isnan(together).any()
     assert {np.inf, -np.inf} <= set(together[np.isinf(together)].tolist())
@@ -114,7 +113,7 @@ def test_specials_are_nan_infinities_and_signed_zeros(dtype: DType) -> None:
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_extremes_are_the_ends_of_the_range(dtype: DType) -> None:
+def test_the_extreme_profile_has_the_ends_of_the_range(dtype: DType) -> None:
     together = set(np.concatenate(draws(item(dtype, 64), profile=Profile.EXTREME)).tolist())
     low, high = dtype.range
     assert {low, low + 1, high - 1, high} <= together
@@ -138,7 +137,7 @@ def test_a_domain_holds_in_every_profile(domain: Domain, dtype: DType, profile: 
     assert holds(plain(item(dtype, 7, 2, domain=domain)), domain)
 
 
-def test_what_holds() -> None:
+def test_numbers_within_and_outside_of_domains() -> None:
     assert holds(np.array([np.nan, -1.0]), ANY)
     assert not holds(np.array([1.0, np.nan]), POSITIVE)
     assert not holds(np.array([1.0, 0.0]), NONZERO)
@@ -149,7 +148,7 @@ def test_what_holds() -> None:
 
 
 @pytest.mark.parametrize("domain", [ANY, POSITIVE, NONZERO, index(5), within(-7, 0), distinct(-4, 6, 1)], ids=str)
-def test_domains_as_text(domain: Domain) -> None:
+def test_domains_are_read_back_from_their_text(domain: Domain) -> None:
     assert Domain.parse(str(domain)) == domain
 
 
@@ -172,7 +171,7 @@ def test_bfloat16_counts_as_a_float() -> None:
     assert [holds_floats(np.zeros(1, d.numpy)) for d in DType] == [d.is_float for d in DType]
 
 
-def test_booleans_are_both() -> None:
+def test_booleans_are_true_and_false() -> None:
     assert all(array.any() and not array.all() for array in draws(item(DType.BOOL, 64)))
 
 

@@ -28,7 +28,7 @@ CLAMPS: tuple[tuple[object, object, bool], ...] = (
     (0.5, 8, True),
     (0.5, None, True),
     (None, -1, True),
-    (5, -1, True),  # everything is -1
+    (5, -1, True),  # all numbers are -1
     (1, 0.0, False),
     (-1, 1, False),
     (0, None, False),
@@ -37,7 +37,7 @@ CLAMPS: tuple[tuple[object, object, bool], ...] = (
 
 
 def variance(b: Builder, times: float) -> Value:
-    """mean(x * x) + 0.001, where `times` is 1."""
+    """Emit mean(x * times * x) + 0.001. It is known to be positive only if `times` is 1."""
     x = b.fresh_input(F32)
     square = emit(b, "mul", x, x if times == 1 else emit(b, "mul_scalar", x, other=times))
     return emit(b, "add_scalar", emit(b, "mean", square, dim=(0,)), other=1e-3)
@@ -58,7 +58,7 @@ def emit(b: Builder, op: str, *args: Value, **attrs: object) -> Value:
 
 @BOTH
 @pytest.mark.parametrize("op", ["signbit", "reciprocal", "argwhere_sum", "count_nonzero", "logical_not", "any"])
-def test_computed_floats_are_refused_inputs_and_parts_of_them_are_taken(op: str, profile: Profile) -> None:
+def test_inputs_and_parts_of_them_are_accepted_and_computed_floats_refused(op: str, profile: Profile) -> None:
     b = Builder(NumpySource(0), profile=profile)
     x = b.fresh_input(F32)
     part = emit(b, "unsqueeze", emit(b, "detach", x), dim=0)
@@ -72,14 +72,14 @@ def test_computed_floats_are_refused_inputs_and_parts_of_them_are_taken(op: str,
         emit(b, op, emit(b, "isnan", whole))
 
 
-@pytest.mark.parametrize(("low", "high", "sure"), CLAMPS)
-def test_a_clamp_keeps_away_from_zero_or_does_not(low: object, high: object, sure: bool) -> None:
+@pytest.mark.parametrize(("low", "high", "agree"), CLAMPS)
+def test_zeros_agree_after_a_clamp_that_excludes_zero(low: object, high: object, agree: bool) -> None:
     b = Builder(NumpySource(0))
     held = emit(b, "clamp", emit(b, "neg", b.fresh_input(F32)), min=low, max=high)
-    assert zeros_agree(b, held) is sure
+    assert zeros_agree(b, held) is agree
 
 
-def test_in_the_special_profile_a_clamp_needs_numbers_before_it() -> None:
+def test_in_the_special_profile_a_clamp_needs_a_nan_to_num_before_it() -> None:
     b = Builder(NumpySource(0), profile=Profile.SPECIAL)
     x = emit(b, "neg", b.fresh_input(F32))
     assert not zeros_agree(b, emit(b, "clamp", x, min=1))
@@ -90,21 +90,21 @@ POWERS: tuple[tuple[str, list[int]], ...] = (("float32", [0]), ("int64", []))
 
 
 @pytest.mark.parametrize(("exponent", "expected"), POWERS)
-def test_whole_exponents_do_not_divide(exponent: str, expected: list[int]) -> None:
+def test_powers_with_integer_exponents_do_not_depend_on_zeros(exponent: str, expected: list[int]) -> None:
     types = (F32, F32.with_dtype(DType(exponent)))
     assert list(TABLE["pow"].zero_sensitivity.places(types, (F32,))) == expected
 
 
 @pytest.mark.parametrize(("dtype", "expected"), [("bool", [0]), ("int32", [])])
-def test_a_cast_asks_for_zeros_where_it_gives_booleans(dtype: str, expected: list[int]) -> None:
+def test_a_cast_depends_on_zeros_if_it_gives_booleans(dtype: str, expected: list[int]) -> None:
     assert list(TABLE["to"].zero_sensitivity.places((F32,), (F32.with_dtype(DType(dtype)),))) == expected
 
 
-# --- generators keep to it
+# --- generators obey the rules
 
 
 def graphs_of(profile: Profile, count: int) -> Iterator[Graph]:
-    """Graphs of operators that depend on zeros and operators that compute."""
+    """Yield generated and mutated graphs of operators that depend on zeros and of operators that compute."""
     ops = [*READERS, *(TABLE[name] for name in ("neg", "add", "mul", "floor") * 5)]
     for index in range(count):
         source = NumpySource(13, index)
@@ -114,40 +114,40 @@ def graphs_of(profile: Profile, count: int) -> Iterator[Graph]:
 
 
 def replayed(graph: Graph, profile: Profile) -> Builder:
-    """The graph in a builder that knows who made what."""
+    """Return a builder to which the nodes of the graph have been added."""
     b = Builder(NumpySource(0), Limits(), profile)
     names = {item.value.name: b.adopt(item) for item in graph.inputs}
     for node in graph.nodes:
-        made = b.emit(TABLE[node.op], [names[name] for name in node.args], node.attrs, node.form)
-        names |= {old.name: new for old, new in zip(node.results, made, strict=True)}
+        results = b.emit(TABLE[node.op], [names[name] for name in node.args], node.attrs, node.form)
+        names |= {old.name: new for old, new in zip(node.results, results, strict=True)}
     return b
 
 
 @BOTH
-def test_generation_and_mutation_keep_to_it(profile: Profile) -> None:
-    looking = computed = 0
+def test_generation_and_mutation_obey_the_rules(profile: Profile) -> None:
+    sensitive = computed = 0
     for graph in graphs_of(profile, 120):
-        replayed(graph, profile)  # refuses what is not sure
-        made = {value.name for node in graph.nodes for value in node.results}
+        replayed(graph, profile)  # raises Invalid for operands whose zeros may differ
+        results = {value.name for node in graph.nodes for value in node.results}
         for node in graph.nodes:
             if TABLE[node.op].reads_zeros:
-                looking += 1
-                computed += not made.isdisjoint(node.args)
-    assert looking > 300
-    assert computed > 0.1 * looking
+                sensitive += 1
+                computed += not results.isdisjoint(node.args)
+    assert sensitive > 300
+    assert computed > 0.1 * sensitive
 
 
 @pytest.mark.parametrize("index", [4, 2079])
-def test_signs_of_computed_nan_are_not_read(index: int) -> None:
-    """Two cases of the special profile whose results depended on the sign of a NaN that was computed."""
+def test_no_operator_reads_the_sign_of_a_computed_nan(index: int) -> None:
+    """In two cases of the special profile, the results of an earlier version depended on the sign of a computed NaN."""
     replayed(generate(NumpySource(5, index), profile=Profile.SPECIAL, symbolic=False).graph, Profile.SPECIAL)
 
 
-# --- the tables against PyTorch
+# --- the rows compared with PyTorch
 
 
 def signed(item: Input, sign: int, index: int) -> Array:
-    """Numbers of the input, half of them zeros and NaN of this sign."""
+    """Draw numbers for the input, about half of them zeros and NaN of this sign."""
     array = draw(NumpySource(12, index), item, Profile.SPECIAL)
     rng = np.random.default_rng(index)
     for number in (0.0, np.nan):
@@ -156,14 +156,14 @@ def signed(item: Input, sign: int, index: int) -> Array:
 
 
 def bits(results: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
-    """To be compared but for NaN and for the sign of zeros."""
+    """Return the results as numbers that can be compared: without NaN, and without the signs of zeros."""
     return [result.double().nan_to_num(12345.0, 1e300, -1e300) + 0.0 for result in results]
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("op", [op for op in OPS if not op.reads_zeros], ids=lambda op: op.name)
 def test_no_other_row_reads_signs_of_zeros_or_nan(op: Op) -> None:
-    """The signs of one input's zeros and NaN change: nothing that counts changes in what PyTorch gives."""
+    """The signs of one input's zeros and NaN change. PyTorch's results must stay equal, apart from these signs."""
     for index in range(4):
         b = Builder(NumpySource(11, index), Limits(max_numel=64), Profile.SPECIAL)
         if not b.grow(op):

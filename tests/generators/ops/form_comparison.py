@@ -1,5 +1,8 @@
-"""Every form of a call gives the same numbers, for it is the same operator: bit for bit, but for sums, of which PyTorch
-adds the terms in another order where the result has another place in memory."""
+"""Compares the forms of a call with its plain form.
+
+The results must be the same numbers. Results with rounded terms may differ slightly: PyTorch adds the terms in another
+order where the result lies elsewhere in memory.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ Tensors = tuple[torch.Tensor, ...]
 
 
 def compare_forms(op: Op, count: int) -> tuple[Counter[Form], list[str]]:
-    """How often each form was compared with the plain one on drawn calls, and which of them gave something else."""
+    """Return how often each form was compared with the plain one on drawn calls, and which calls gave other results."""
     compared: Counter[Form] = Counter()
     wrong = []
     for index in range(count):
@@ -49,8 +52,8 @@ def computed(node: Node, form: Form, operands: Tensors, types: tuple[TensorType,
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
     scope |= {name: operand.clone() for name, operand in zip(names, operands, strict=True)}
     node = replace(node, form=form)
-    given = tuple(f"torch.nn.Parameter({n})" if scope[n].is_floating_point() else n for n in names)
-    lines = constructor(node, given, types, "layer")
+    parameters = tuple(f"torch.nn.Parameter({n})" if scope[n].is_floating_point() else n for n in names)
+    lines = constructor(node, parameters, types, "layer")
     if lines:
         lines.append("layer.eval()")
     with torch.no_grad():

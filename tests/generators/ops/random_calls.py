@@ -1,4 +1,4 @@
-"""Calls drawn without sense, from what a row's schema lets pass: eager PyTorch and the row judge each alike."""
+"""Draws calls that a row's schema allows, most of them invalid, and compares eager PyTorch's answer with the row's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ DTYPES = tuple(DType)
 
 
 def refused_by_both(op: str, types: Types, attrs: Attrs, message: str, count: int = 1) -> None:
-    """PyTorch refuses the call, and inference does, for the reason `message`. `count` is of PyTorch's results."""
+    """Check that PyTorch and the row refuse the call, and that the row's message contains `message`.
+
+    `count` is the number of results that the call would have.
+    """
     with pytest.raises(REFUSALS):
         eager.in_torch(op, types, attrs, count=count)
     with pytest.raises(Invalid) as error:
@@ -29,18 +32,18 @@ def refused_by_both(op: str, types: Types, attrs: Attrs, message: str, count: in
 
 
 def types(op: Op, rng: Random) -> Types:
-    """Operands that resemble the first one, more or less."""
-    made: list[TensorType] = []
+    """Draw operand types. Later ones mostly resemble the first, so that some calls are valid."""
+    drawn: list[TensorType] = []
     for _ in range(rng.randint(op.arity[0], min(op.arity[1], 4))):
         shape = [rng.choice(SIZES) for _ in range(rng.choice((0, 1, 1, 2, 2, 3, 3, 4)))]
         dtype = rng.choice(DTYPES)
-        if made and rng.random() < 0.6:
-            shape = list(made[0].sizes)[rng.random() < 0.2 :]
+        if drawn and rng.random() < 0.6:
+            shape = list(drawn[0].sizes)[rng.random() < 0.2 :]
             if shape and rng.random() < 0.5:
                 shape[rng.randrange(len(shape))] = rng.choice(SIZES)
-            dtype = rng.choice((made[0].dtype, made[0].dtype, dtype))
-        made.append(TensorType(dtype, tuple(shape)))
-    return tuple(made)
+            dtype = rng.choice((drawn[0].dtype, drawn[0].dtype, dtype))
+        drawn.append(TensorType(dtype, tuple(shape)))
+    return tuple(drawn)
 
 
 def attribute(kind: AttrKind, rng: Random) -> Attr:
@@ -65,7 +68,7 @@ def attribute(kind: AttrKind, rng: Random) -> Attr:
 
 
 def in_torch(op: Op, types: Types, attrs: Attrs, form: Form) -> str | None:
-    """The result types on ones, or None where PyTorch refuses."""
+    """Return the types of PyTorch's results on ones, or None where it refuses."""
     scope = {"torch": torch, "F": torch.nn.functional, **{f"a{i}": ones(type) for i, type in enumerate(types)}}
     try:
         text = op.render(tuple(f"a{i}" for i in range(len(types))), attrs, form)
@@ -76,8 +79,11 @@ def in_torch(op: Op, types: Types, attrs: Attrs, form: Form) -> str | None:
 
 
 def compare_calls(op: Op, count: int) -> Counter[str]:
-    """How often both accept, both refuse, the row alone refuses; what it is wrong about is spelled out."""
-    rng, seen = Random(op.name), Counter[str]()
+    """Count random calls that both accept ("accepted"), both refuse ("refused") and only the row refuses ("stricter").
+
+    Any other difference is counted under a description of it.
+    """
+    rng, counts = Random(op.name), Counter[str]()
     for _ in range(count):
         operands = types(op, rng)
         attrs = {key: attribute(kind, rng) for key, kind in op.schema.items()}
@@ -85,12 +91,13 @@ def compare_calls(op: Op, count: int) -> Counter[str]:
             form for form in op.forms if form not in (Form.MODULE, Form.INPLACE) and op.expresses(form, operands, attrs)
         ]
         form = rng.choice((Form.PLAIN, *forms))
-        theirs = in_torch(op, operands, attrs, form)
+        torch_types = in_torch(op, operands, attrs, form)
         try:
-            mine = " ".join(map(str, op.results(operands, attrs)))
+            inferred_types = " ".join(map(str, op.results(operands, attrs)))
         except Invalid:
-            seen["refused" if theirs is None else "stricter"] += 1
+            counts["refused" if torch_types is None else "stricter"] += 1
             continue
         call = f"{op.name} {' '.join(map(str, operands))} {attrs} {form}"
-        seen["accepted" if mine == theirs else f"{call}: {mine}, but PyTorch {theirs or 'refuses'}"] += 1
-    return seen
+        difference = f"{call}: {inferred_types}, but PyTorch {torch_types or 'refuses'}"
+        counts["accepted" if inferred_types == torch_types else difference] += 1
+    return counts

@@ -20,8 +20,8 @@ STRICTER = {
 
 
 @EACH_ROW
-def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
-    if op.name != "gelu":  # nonsense knows no text that `approximate` takes
+def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
+    if op.name != "gelu":  # random calls have no text that `approximate` accepts
         assert compare_calls(op, 100).keys() <= {
             "accepted",
             "refused",
@@ -30,7 +30,7 @@ def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
 
 
 @EACH_ROW
-def test_every_form_gives_the_same_numbers(op: Op) -> None:
+def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 40)
     assert not wrong
     assert compared.keys() == op.forms.keys()
@@ -86,7 +86,7 @@ def test_corners(op: str, types: str, attrs: Attrs, result: str) -> None:
     assert inferred(op, types_of(types), attrs) == result == in_torch(op, types_of(types), attrs)
 
 
-def test_limits_cut_off_for_integers_are_refused() -> None:
+def test_limits_that_are_no_integers_are_refused_for_integers() -> None:
     with pytest.raises(Invalid, match="min_val is an integer for int32"):
         inferred("hardtanh", types_of("int32[2]"), {"min_val": -0.5, "max_val": 1})
 
@@ -109,15 +109,15 @@ def test_limits_cut_off_for_integers_are_refused() -> None:
         ("prelu", {}, Form.MODULE, ["m = torch.nn.PReLU(3)", "m.weight = w0", "v0 = m(x0)"]),
     ],
 )
-def test_renderings(op: str, attrs: Attrs, form: Form, lines: list[str]) -> None:
+def test_source_texts(op: str, attrs: Attrs, form: Form, lines: list[str]) -> None:
     names = ("x0", "w0")[: TABLE[op].arity[1]]
     types = types_of("float32[2,3] float32[3]")[: len(names)]
     node = Node(op, names, attrs, (Value("v0", TensorType.parse("float32[]")),), form)
     assert constructor(node, names, types, "m") + statements(node, names, "m") == lines
 
 
-def test_the_layer_wants_limits_that_differ() -> None:
-    """F.hardtanh takes equal ones."""
+def test_the_layer_of_hardtanh_needs_limits_that_differ() -> None:
+    """F.hardtanh accepts equal limits."""
     types = types_of("float32[2]")
     assert TABLE["hardtanh"].expresses(Form.MODULE, types, {"min_val": 0, "max_val": 1})
     assert not TABLE["hardtanh"].expresses(Form.MODULE, types, {"min_val": 1, "max_val": 1})

@@ -1,4 +1,4 @@
-"""Attention: what is refused, corners, and that the layer, the function and plain arithmetic say the same."""
+"""Attention: refused calls, corner cases, and the results of the layer, the function and plain arithmetic."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SDPA = "scaled_dot_product_attention"
 
 BOTH_REFUSE = [
     (SDPA, "float32[4] float32[4] float32[4]", PLAIN, "ranks of 2 and more"),
-    (SDPA, "int64[3,4] int64[5,4] int64[5,4]", PLAIN, "is not defined for int64"),
+    (SDPA, "int64[3,4] int64[5,4] int64[5,4]", PLAIN, "is not attention_by_definition for int64"),
     (SDPA, "float32[3,4] float64[5,4] float32[5,4]", PLAIN, "must share one dtype"),
     (SDPA, "float32[3,4] float32[5,3] float32[5,4]", PLAIN, "must have equal features"),
     (SDPA, "float32[3,4] float32[5,4] float32[5,4]", attention(enable_gqa=True), "ranks of 3 and more"),
@@ -58,7 +58,7 @@ BOTH_REFUSE = [
     (SDPA, "float32[2,3,4] float32[2,5,4] float32[2,5,4] bool[1,2,3,5]", PLAIN, "does not expand"),
     (SDPA, "float32[2,3,4] float32[2,5,4] float32[2,5,4] bool[5,3]", PLAIN, "do not broadcast"),
     (SDPA, "float32[3,4] float32[5,4] float32[5,4] bool[3,5]", attention(is_causal=True), "without is_causal"),
-    ("unmask_first", "float32[2]", {}, "is not defined for float32"),
+    ("unmask_first", "float32[2]", {}, "is not attention_by_definition for float32"),
     (
         "multi_head_attention",
         f"float32[3,2,4] float32[5,2,4] float32[5,2,4] {OWNED}",
@@ -98,13 +98,13 @@ def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message
 
 
 @pytest.mark.parametrize(("types", "attrs"), [row[1:] for row in STRICTER], ids=[row[0] for row in STRICTER])
-def test_inference_alone_refuses(types: str, attrs: Attrs) -> None:
+def test_inference_refuses_what_pytorch_accepts(types: str, attrs: Attrs) -> None:
     in_torch(SDPA, types_of(types), attrs)
     with pytest.raises(Invalid):
         inferred(SDPA, types_of(types), attrs)
 
 
-def test_no_groups_are_refused_that_crash_pytorch() -> None:
+def test_zero_groups_are_refused_because_they_crash_pytorch() -> None:
     with pytest.raises(Invalid, match="into 0 groups"):
         inferred(SDPA, types_of("float32[1,4,3,4] float32[1,0,5,4] float32[1,0,5,4]"), attention(enable_gqa=True))
 
@@ -143,7 +143,7 @@ def test_corners(op: str, types: str, attrs: Attrs, result: str) -> None:
 
 
 def calls(op: str, count: int) -> Iterator[tuple[Node, Tensors, Types]]:
-    """Drawn calls with their operands."""
+    """Drawn calls, with their operands and the types of these."""
     for index in range(count):
         builder = Builder(NumpySource(6, index), Limits(max_numel=512))
         if builder.grow(TABLE[op]):
@@ -157,19 +157,22 @@ def close(a: torch.Tensor, b: torch.Tensor) -> bool:
     return torch.allclose(a.double(), b.double(), rtol=tolerance, atol=tolerance * max(1.0, float(b.abs().amax())))
 
 
-def test_attention_is_what_its_definition_says() -> None:
-    """Whatever kernel PyTorch takes: with heads broadcast or grouped, masks of all kinds, in all ranks."""
-    seen = Counter[str]()
+def test_attention_computes_its_definition() -> None:
+    """For every kernel that PyTorch chooses: with broadcast or grouped heads, all kinds of masks, and all ranks."""
+    counts = Counter[str]()
     for node, operands, types in calls(SDPA, 200):
         if types[0].numel and node.results[0].type.numel:
-            (found,) = computed(node, Form.PLAIN, operands, types)
-            assert close(found, defined(*operands, **dict[str, Any](node.attrs))), (types, dict(node.attrs))
-            seen.update(key for key, value in node.attrs.items() if value)
-            seen[f"{len(types)} operands"] += 1
-    assert all(seen[key] > 5 for key in ("is_causal", "scale", "enable_gqa", "3 operands", "4 operands")), seen
+            (attention_result,) = computed(node, Form.PLAIN, operands, types)
+            assert close(attention_result, attention_by_definition(*operands, **dict[str, Any](node.attrs))), (
+                types,
+                dict(node.attrs),
+            )
+            counts.update(key for key, value in node.attrs.items() if value)
+            counts[f"{len(types)} operands"] += 1
+    assert all(counts[key] > 5 for key in ("is_causal", "scale", "enable_gqa", "3 operands", "4 operands")), counts
 
 
-def defined(
+def attention_by_definition(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None = None, **attrs: Any
 ) -> torch.Tensor:
     q, k, v = q.double(), k.double(), v.double()
@@ -180,21 +183,21 @@ def defined(
         mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf) if mask.dtype is torch.bool else scores + mask
-    return scores.softmax(-1).nan_to_num() @ v  # where all is masked, PyTorch gives 0
+    return scores.softmax(-1).nan_to_num() @ v  # PyTorch gives 0 where everything is masked
 
 
 @pytest.mark.parametrize("op", ["multi_head_attention", "multi_head_attention_mask"])
-def test_the_layer_gives_what_the_function_gives(op: str) -> None:
-    """Not to the bit: without gradients it has a kernel of its own."""
+def test_the_layer_gives_nearly_the_results_of_the_function(op: str) -> None:
+    """Not bit for bit: without gradients, the layer uses a kernel of its own."""
     compared = 0
     for node, operands, types in calls(op, 40):
-        plain, made = (computed(node, form, operands, types) for form in (Form.PLAIN, Form.MODULE))
-        assert all(map(close, plain, made)), (types, dict(node.attrs))
+        plain, by_layer = (computed(node, form, operands, types) for form in (Form.PLAIN, Form.MODULE))
+        assert all(map(close, plain, by_layer)), (types, dict(node.attrs))
         compared += 1
     assert compared > 20
 
 
-def test_most_masks_let_each_query_see_something() -> None:
+def test_most_masks_leave_each_query_a_key() -> None:
     open_rows = total = 0
     for _, operands, _ in calls(SDPA, 300):
         if len(operands) == 4 and operands[3].dtype is torch.bool:
@@ -204,7 +207,7 @@ def test_most_masks_let_each_query_see_something() -> None:
     assert open_rows > 0.95 * total
 
 
-def test_a_layer_is_written_as_people_write_it() -> None:
+def test_the_source_of_a_layer() -> None:
     node = Node("multi_head_attention", tuple("abcdefg"), layer(batch_first=True, need_weights=False), ())
     node = replace(node, form=Form.MODULE, results=(Value("v0", types_of("float32[2,3,4]")[0]),))
     types = types_of(f"float32[2,3,4] float32[2,5,4] float32[2,5,4] {OWNED}")

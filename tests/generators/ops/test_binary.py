@@ -1,4 +1,4 @@
-"""Two and three operands, and Python numbers."""
+"""Operators of two and three operands, and of tensors and Python numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALPHA: Attrs = {"alpha": 1}
 
 
 @EACH_ROW
-def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
+def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
     assert compare_calls(op, 100).keys() <= {
         "accepted",
         "refused",
@@ -35,7 +35,7 @@ def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
 
 
 @EACH_ROW
-def test_every_form_gives_the_same_numbers(op: Op) -> None:
+def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 40)
     assert not wrong
     assert compared.keys() == op.forms.keys()
@@ -130,7 +130,7 @@ def test_corners(op: str, types: str, attrs: Attrs, result: str) -> None:
         ("where", "uint8[2] float32[2] float32[2]", {}, "the condition must be bool, not uint8"),
     ],
 )
-def test_inference_alone_refuses(op: str, types: str, attrs: Attrs, message: str) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, attrs: Attrs, message: str) -> None:
     in_torch(op, types_of(types), attrs)
     with pytest.raises(Invalid, match=message):
         inferred(op, types_of(types), attrs)
@@ -159,38 +159,38 @@ def test_inference_alone_refuses(op: str, types: str, attrs: Attrs, message: str
         ("rdiv_scalar", {"other": 2}, Form.PLAIN, ["v0 = 2 / x0"]),
     ],
 )
-def test_renderings(op: str, attrs: Attrs, form: Form, lines: list[str]) -> None:
+def test_source_texts(op: str, attrs: Attrs, form: Form, lines: list[str]) -> None:
     names = ("x0", "x1", "x2")[: TABLE[op].arity[1]]
     node = Node(op, names, attrs, (Value("v0", TensorType.parse("float32[]")),), form)
     assert statements(node, names) == lines
 
 
-def test_an_operator_cannot_say_alpha() -> None:
+def test_the_operator_form_cannot_express_alpha() -> None:
     types = types_of("float32[2] float32[2]")
     assert TABLE["add"].expresses(Form.OPERATOR, types, ALPHA)
     assert not TABLE["add"].expresses(Form.OPERATOR, types, {"alpha": 2})
 
 
 def test_operands_broadcast_in_every_direction() -> None:
-    """The first larger, the second larger, each larger than the other somewhere, both alike."""
-    seen = set()
+    """The first operand is broadcast, or the second, or both, or none."""
+    combinations = set()
     for index in range(200):
         b = Builder(NumpySource(3, index), Limits(max_numel=512))
         if b.grow(TABLE["mul"]):
             (x, y), out = b.graph().arg_types(b.nodes[-1]), b.nodes[-1].results[0].type
-            seen.add((x.shape == out.shape, y.shape == out.shape))
-    assert len(seen) == 4
+            combinations.add((x.shape == out.shape, y.shape == out.shape))
+    assert len(combinations) == 4
 
 
-def test_numbers_of_other_kinds_are_drawn() -> None:
-    seen = set()
+def test_python_numbers_of_other_types_are_drawn() -> None:
+    combinations = set()
     for index in range(200):
         b = Builder(NumpySource(3, index))
         if b.grow(TABLE["add_scalar"]):
             (x,) = b.graph().arg_types(b.nodes[-1])
             kind = "float" if x.dtype.is_float else "int" if x.dtype.is_integer else "bool"
-            seen.add((kind, type(b.nodes[-1].attrs["other"]).__name__))
-    assert len(seen) == 9
+            combinations.add((kind, type(b.nodes[-1].attrs["other"]).__name__))
+    assert len(combinations) == 9
 
 
 @pytest.mark.parametrize("name", ["bitwise_left_shift", "bitwise_right_shift"])

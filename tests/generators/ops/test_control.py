@@ -1,4 +1,4 @@
-"""Control flow: what is refused, what is written, and what torch.export makes of it."""
+"""Control flow: refused calls, source texts, and the programs that torch.export makes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PARTS: Attrs = {"dim": 0, "body": "sin", "collect": "sum"}
         ("while_loop", "int64[] float32[3]", {"n": 13, "body": "sin"}, "counts to 12 at most"),
     ],
 )
-def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
+def test_inference_refuses(op: str, types: str, attrs: Attrs, message: str) -> None:
     with pytest.raises(Invalid) as error:
         inferred(op, types_of(types), attrs)
     assert message in str(error.value)
@@ -60,22 +60,22 @@ def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64", "int64", "int8", "uint8"])
-def test_bodies_keep_the_type_and_give_something_new(body: str, dtype: str) -> None:
+def test_bodies_keep_the_type_and_return_a_new_tensor(body: str, dtype: str) -> None:
     types = types_of(f"{dtype}[2,3] {dtype}[3]")
     if body not in control._bodies(types):
         assert dtype[0] in "iu"
         return
     x, y = map(ones, types)
-    made = eval(BODIES[body].format(x="x", y="y"), {"torch": torch, "F": torch.nn.functional, "x": x, "y": y})
-    assert (made.dtype, made.shape) == (x.dtype, x.shape)
-    assert made.data_ptr() not in (x.data_ptr(), y.data_ptr())
+    result = eval(BODIES[body].format(x="x", y="y"), {"torch": torch, "F": torch.nn.functional, "x": x, "y": y})
+    assert (result.dtype, result.shape) == (x.dtype, x.shape)
+    assert result.data_ptr() not in (x.data_ptr(), y.data_ptr())
 
 
 def text(op: str, args: str, attrs: Attrs) -> list[str]:
     return TABLE[op].render(tuple(args), attrs).split("\n")
 
 
-def test_what_is_written() -> None:
+def test_source_texts() -> None:
     assert text("loop", "xy", {"n": 3, "body": "gated"}) == [
         "{out} = x",
         "for _ in range(3):",
@@ -134,14 +134,14 @@ def test_exported_programs_compute_what_eager_pytorch_does(op: str) -> None:
         inputs = tuple(laid_out(to_torch(case.tensors[item.value.name]), item.layout) for item in items)
         with torch.no_grad():
             program = torch.export.export(build_model(render(case.bound), case.owned), inputs)
-            found = program.run_decompositions().module()(*inputs)
-        for out, expected in zip(found, run_case(case), strict=True):
+            outputs = program.run_decompositions().module()(*inputs)
+        for out, expected in zip(outputs, run_case(case), strict=True):
             assert torch.allclose(out, expected, equal_nan=True), render(case.bound)
         compared += 1
     assert compared >= 3
 
 
-def test_what_python_decides_does_not_hang_on_sizes_that_the_program_is_not_traced_with() -> None:
+def test_python_control_flow_does_not_depend_on_symbolic_sizes() -> None:
     for name in ("shape_branch", "parts"):
         for index in range(200):
             symbols = [Symbol("n", 1, 5)]
@@ -154,24 +154,24 @@ def test_what_python_decides_does_not_hang_on_sizes_that_the_program_is_not_trac
                 assert isinstance(graph.arg_types(node)[0].shape[dim], int)
 
 
-def test_turns_are_counted_from_a_number_of_the_program() -> None:
-    turns = set()
+def test_while_loops_run_zero_to_several_iterations() -> None:
+    iterations = set()
     for case in cases("while_loop", 40):
         node = case.graph.nodes[-1]
         start = case.tensors[node.args[0]].item() if node.args[0] in case.tensors else 0
-        turns.add(max(0, int(node.attrs["n"]) - start))  # type: ignore[arg-type]
-    assert turns >= {0, 1, 2, 3}
+        iterations.add(max(0, int(node.attrs["n"]) - start))  # type: ignore[arg-type]
+    assert iterations >= {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize(("comparison", "kept"), [("gt", "gt"), ("lt", "lt"), ("ge", "ge"), ("le", "le"), ("ne", "ne")])
-def test_sizes_that_are_known_by_name_are_compared_when_the_program_runs(comparison: str, kept: str) -> None:
+def test_symbolic_sizes_are_compared_when_the_program_runs(comparison: str, kept: str) -> None:
     attrs = {**ITEM, "dim": 0, "comparison": comparison}
     source = TABLE["cond_size"].render(("x",), attrs)
 
     class Model(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            made: torch.Tensor = eval(source, {"torch": torch, "x": x})
-            return made
+            result: torch.Tensor = eval(source, {"torch": torch, "x": x})
+            return result
 
     model = Model()
     program = torch.export.export(model, (torch.ones(3, 2),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))

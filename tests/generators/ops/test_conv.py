@@ -1,4 +1,4 @@
-"""Convolutions: what is refused as PyTorch refuses it, corners, layers, and how many products meet."""
+"""Convolutions: calls that PyTorch refuses, corner cases, layers, and the number of terms."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def test_pytorch_and_inference_refuse(op: str, types: str, given: dict[str, obje
 @pytest.mark.parametrize(
     ("op", "types", "given"),
     [
-        ("conv1d", "float32[2,0,5] float32[3,0,3]", {}),  # gives [2,0,3]: without the channels of the weight
+        ("conv1d", "float32[2,0,5] float32[3,0,3]", {}),  # PyTorch gives [2,0,3], without the channels of the weight
     ],
 )
-def test_inference_alone_refuses(op: str, types: str, given: dict[str, object]) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, given: dict[str, object]) -> None:
     in_torch(op, types_of(types), conv(op, **given))
     with pytest.raises(Invalid):
         inferred(op, types_of(types), conv(op, **given))
@@ -167,7 +167,7 @@ def test_corners(op: str, types: str, given: dict[str, object], result: str) -> 
         ("col2im", "float32[4,4]", {"kernel_size": 2, "output_size": 3}, Form.MODULE, "torch.nn.Fold(3, 2)"),
     ],
 )
-def test_how_it_is_written(op: str, types: str, given: dict[str, object], form: Form, text: str) -> None:
+def test_source_texts(op: str, types: str, given: dict[str, object], form: Form, text: str) -> None:
     args = ("a0", "a1")[: len(types.split())]
     node = Node(op, args, conv(op, **given), (), form)
     assert TABLE[op].expresses(form, types_of(types), node.attrs)
@@ -178,13 +178,13 @@ def test_how_it_is_written(op: str, types: str, given: dict[str, object], form: 
 @pytest.mark.parametrize(
     ("op", "types", "given"),
     [
-        ("conv1d", "int64[1,4,5] int64[2,4,3]", {}),  # layers have no parameters of integers
+        ("conv1d", "int64[1,4,5] int64[2,4,3]", {}),  # integers cannot be parameters of a layer
         ("conv2d_padded", "float32[1,5,5] float32[1,1,3,3]", {"pad": (1, 0, 1, 1), "padding_mode": "reflect"}),
         ("conv2d_padded", "float32[1,5,5] float32[1,1,1,1]", {"pad": (-1, -1, 0, 0), "padding_mode": "circular"}),
         ("conv1d_padded", "float32[1,5] float32[1,1,2]", {"pad": (0, 1), "padding_mode": "reflect", "stride": 2}),
     ],
 )
-def test_what_no_layer_says(op: str, types: str, given: dict[str, object]) -> None:
+def test_calls_that_no_layer_can_express(op: str, types: str, given: dict[str, object]) -> None:
     attrs = conv(op, **given)
     inferred(op, types_of(types), attrs)
     assert not TABLE[op].expresses(Form.MODULE, types_of(types), attrs)
@@ -192,7 +192,7 @@ def test_what_no_layer_says(op: str, types: str, given: dict[str, object]) -> No
 
 @pytest.mark.parametrize("op", ["conv1d_padded", "conv2d_padded", "conv3d_padded"])
 def test_the_layer_pads_like_the_plain_call(op: str) -> None:
-    seen = set()
+    paddings = set()
     for index in range(150):
         builder = Builder(NumpySource(2, index), Limits(max_numel=256))
         if not builder.grow(TABLE[op]):
@@ -206,8 +206,8 @@ def test_the_layer_pads_like_the_plain_call(op: str) -> None:
             for form in (Form.MODULE, Form.PLAIN)
         )
         assert all(torch.equal(a, b) for a, b in zip(layer, plain, strict=True))
-        seen.add("'same'" if "'same'" in "".join(_constructor(node, case.graph.arg_types(node))) else "number")
-    assert seen == {"'same'", "number"}
+        paddings.add("'same'" if "'same'" in "".join(_constructor(node, case.graph.arg_types(node))) else "number")
+    assert paddings == {"'same'", "number"}
 
 
 def _constructor(node: Node, types: tuple) -> list[str]:
@@ -222,7 +222,9 @@ def _constructor(node: Node, types: tuple) -> list[str]:
         ("col2im", "float32[8,4]", {"output_size": 3, "kernel_size": 2}, 4),
     ],
 )
-def test_how_many_products_meet(op: str, types: str, given: dict[str, object], count: int) -> None:
+def test_terms_are_the_number_of_products_in_a_result(
+    op: str, types: str, given: dict[str, object], count: int
+) -> None:
     terms = TABLE[op].terms
     assert terms is not None
     assert terms(types_of(types), conv(op, **given)) == count

@@ -1,4 +1,4 @@
-"""Rows of `creation` and `ranges`: tensors made from nothing, or in the likeness of another."""
+"""Rows of `creation` and `ranges`: tensors made from attributes only, or of the size of another."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ STRICTER = {
     "logspace": "powers of numbers that are not positive, or cut to integers",
 } | dict.fromkeys(
     ("full", "full_like", "new_full", "empty", "empty_like", "new_empty", "fill", "scalar_tensor"),
-    "float16 of one element does not look whether the number fits",
+    "for float16 of one element PyTorch does not check whether the number fits",
 )
-VALUES_MATTER = "one_hot"  # PyTorch looks whether the numbers are below num_classes; its operand's domain sees to it
+VALUES_MATTER = "one_hot"  # PyTorch refuses numbers of num_classes and above
 
 
 @pytest.mark.parametrize("op", creation.OPS, ids=lambda op: op.name)
-def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
-    seen = compare_calls(op, 150)
-    wrong = seen.keys() - {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}
+def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
+    counts = compare_calls(op, 150)
+    wrong = counts.keys() - {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}
     assert not wrong or op.name == VALUES_MATTER
 
 
@@ -134,11 +134,11 @@ def test_triangles_of_every_size(op: str) -> None:
         ),
     ],
 )
-def test_texts(op: str, form: Form, attrs: Attrs, text: str) -> None:
+def test_source_texts(op: str, form: Form, attrs: Attrs, text: str) -> None:
     assert TABLE[op].render(("a",), attrs, form) == text
 
 
-def test_windows_take_their_later_parameters_with_the_earlier_ones_only() -> None:
+def test_windows_are_called_with_a_parameter_only_after_all_earlier_ones() -> None:
     attrs = {"window_length": 3, "periodic": False, "alpha": 0.5, "beta": 0.46, "dtype": None}
     window = TABLE["hamming_window"]
     assert window.render((), attrs, Form.FUNCTION) == "torch.hamming_window(3, False, 0.5)"
@@ -148,19 +148,19 @@ def test_windows_take_their_later_parameters_with_the_earlier_ones_only() -> Non
 
 
 @pytest.mark.parametrize("op", [op for op in creation.OPS if op.arity == (0, 0)], ids=lambda op: op.name)
-def test_what_is_made_from_nothing_is_almost_the_same_in_double_precision(op: Op) -> None:
-    """Its terms and scale cover the rounding of every dtype."""
+def test_created_tensors_are_close_to_their_double_precision_values(op: Op) -> None:
+    """The row's terms and scale must cover the rounding of every dtype."""
     for index in range(60):
         builder = Builder(NumpySource(4, index))
         assert builder.grow(op)
         node = builder.nodes[-1]
         type = node.results[0].type
         wide = "float64" if type.dtype.is_float else node.attrs["dtype"]
-        made = eval(op.render((), node.attrs, node.form), {"torch": torch})
-        right = eval(op.render((), {**node.attrs, "dtype": wide}, node.form), {"torch": torch})
+        result = eval(op.render((), node.attrs, node.form), {"torch": torch})
+        reference = eval(op.render((), {**node.attrs, "dtype": wide}, node.form), {"torch": torch})
         if not type.dtype.is_float:
-            assert torch.equal(made, right)
+            assert torch.equal(result, reference)
             continue
         terms = op.terms((), node.attrs) if op.terms else 0
-        bound = 4 * terms**0.5 * type.dtype.eps * right.abs().clamp(min=op.scale)
-        assert bool(((made.double() - right).abs() <= bound).all()), node
+        bound = 4 * terms**0.5 * type.dtype.eps * reference.abs().clamp(min=op.scale)
+        assert bool(((result.double() - reference).abs() <= bound).all()), node

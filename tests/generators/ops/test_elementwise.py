@@ -20,13 +20,13 @@ CAST: Attrs = {"dtype": "int8", "non_blocking": False, "copy": False}
 
 
 @EACH_ROW
-def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
-    stricter = {"stricter"} if op.name == "to" else set()  # floats to uint8
+def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
+    stricter = {"stricter"} if op.name == "to" else set()  # the row refuses casts of floats to uint8
     assert compare_calls(op, 100).keys() <= {"accepted", "refused", *stricter}
 
 
 @EACH_ROW
-def test_every_form_gives_the_same_numbers(op: Op) -> None:
+def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 40)
     assert not wrong
     assert compared.keys() == op.forms.keys()
@@ -48,8 +48,8 @@ def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message
     refused_by_both(op, types_of(types), attrs, message)
 
 
-def test_a_negative_float_is_no_uint8() -> None:
-    """Only the row that clamps to 0 before may be asked."""
+def test_a_float_is_cast_to_uint8_only_after_a_clamp_to_0() -> None:
+    """Only the row that clamps to 0 first casts floats to uint8."""
     with pytest.raises(Invalid, match="floats become uint8 in to_uint8"):
         inferred("to", types_of("float32[2]"), {**CAST, "dtype": "uint8"})
     assert inferred("to_uint8", types_of("float32[2]"), {}) == "uint8[2]"
@@ -90,13 +90,13 @@ def test_corners(op: str, types: str, result: str) -> None:
         ("identity", "float32[2]", {}, Form.MODULE, "v0 = layer(x0)"),
     ],
 )
-def test_renderings(op: str, type: str, attrs: Attrs, form: Form, line: str) -> None:
+def test_source_texts(op: str, type: str, attrs: Attrs, form: Form, line: str) -> None:
     node = Node(op, ("x0",), attrs, (Value("v0", TensorType.parse("float32[]")),), form)
     assert statements(node, ("x0",), "layer") == [line]
     assert TABLE[op].expresses(form, types_of(type), attrs)
 
 
-def test_methods_cannot_say_copy() -> None:
+def test_methods_of_casts_cannot_express_copy() -> None:
     assert not TABLE["to"].expresses(Form.METHOD, types_of("float32[2]"), {**CAST, "copy": True})
 
 
@@ -111,7 +111,7 @@ def guarded(index: int, type: str, low: float, high: float, profile: Profile = P
 
 
 @pytest.mark.parametrize("type", ["float32[3]", "int64[3]", "uint8[3]", "bool[3]"])
-def test_a_value_is_held_by_a_clamp_or_by_its_domain(type: str) -> None:
+def test_a_value_is_bounded_by_a_clamp_or_by_its_domain(type: str) -> None:
     for index in range(20):
         b, value = guarded(index, type, 0.5, 4.0)
         clamps = [(node.op, node.attrs["min"], node.attrs["max"]) for node in b.nodes]
@@ -122,12 +122,12 @@ def test_a_value_is_held_by_a_clamp_or_by_its_domain(type: str) -> None:
             assert (value.name, domain.low, domain.high) == ("x1", 1, 1 if type == "bool[3]" else 4)
 
 
-def test_what_no_integer_lies_in_is_refused() -> None:
+def test_bounds_without_an_integer_are_refused_for_integers() -> None:
     with pytest.raises(Invalid, match="int64 has nothing between"):
         guarded(0, "int64[2]", 0.25, 0.75)
 
 
-def test_floats_of_the_special_profile_stay() -> None:
+def test_floats_of_the_special_profile_are_not_bounded() -> None:
     b, value = guarded(0, "float32[2]", -1.0, 1.0, Profile.SPECIAL)
     assert (value.name, b.nodes) == ("x0", [])
     b, value = guarded(0, "int64[2]", -1.0, 1.0, Profile.SPECIAL)
@@ -136,8 +136,8 @@ def test_floats_of_the_special_profile_stay() -> None:
 
 @pytest.mark.parametrize("profile", Profile)
 def test_the_smallest_integer_is_never_divided_by_minus_one(profile: Profile) -> None:
-    """Neither an input of the extreme profile, nor what the graph computed."""
-    seen = set()
+    """Neither as an input of the extreme profile nor as a computed value."""
+    divisors = set()
     for index in range(200):
         b = Builder(NumpySource(6, index), Limits(max_numel=64), profile)
         b.grow(TABLE["neg"])
@@ -147,9 +147,9 @@ def test_the_smallest_integer_is_never_divided_by_minus_one(profile: Profile) ->
         inputs = {item.value.name: item for item in b.inputs}
         if divisor in inputs and not any(t.dtype.is_float for t in b.graph().arg_types(b.nodes[-1])):
             may_be_smallest = profile is Profile.EXTREME or dividend not in inputs
-            seen.add((may_be_smallest, str(inputs[divisor].domain)))
-    seen -= {(True, "within 1 1"), (False, "within 1 1")}  # of bool
-    assert seen == {(True, "positive"), *([(False, "nonzero")] if profile is not Profile.EXTREME else [])}
+            divisors.add((may_be_smallest, str(inputs[divisor].domain)))
+    divisors -= {(True, "within 1 1"), (False, "within 1 1")}  # domains of bool
+    assert divisors == {(True, "positive"), *([(False, "nonzero")] if profile is not Profile.EXTREME else [])}
 
 
 def test_the_divisor_of_a_float_may_be_negative() -> None:

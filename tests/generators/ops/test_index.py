@@ -1,4 +1,4 @@
-"""Reading at positions: indexing syntax in all its corners, gather and its like, embeddings, masks."""
+"""Reading at positions: indexing syntax with its corner cases, gather and similar operators, embeddings, masks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def index(text: str) -> Attrs:
 @pytest.mark.parametrize(
     "item", ["0", "-2", ":", "1:", ":-1", "::3", "-9:99:2", "None", "...", "{1}", "[0]", "[0, -1, 2]"]
 )
-def test_items(item: str) -> None:
+def test_items_of_an_index(item: str) -> None:
     assert INDEX.accepts((item,))
 
 
@@ -49,7 +49,7 @@ def test_items(item: str) -> None:
         *("{0}", "{10}", "{1", "{1}[0]", "[]", "[1,2]", "[x]", "()", "__import__('os')", "0]; import os; x[0"),
     ],
 )
-def test_nothing_else_reaches_the_source(item: str) -> None:
+def test_other_texts_are_no_items(item: str) -> None:
     assert not INDEX.accepts((item,))
 
 
@@ -58,7 +58,7 @@ def test_an_index_is_a_list_of_texts(value: Attr) -> None:
     assert not INDEX.accepts(value)
 
 
-def test_rendering() -> None:
+def test_source_texts() -> None:
     row = TABLE["getitem"]
     assert row.render(("v1", "x0"), index(":-1 ; None ; ... ; {1} ; [0, -1]")) == "v1[:-1, None, ..., x0, [0, -1]]"
     assert row.render(("v1",), index("")) == "v1[()]"
@@ -82,7 +82,11 @@ def test_rendering() -> None:
         ("float32[2,3,4,5] int64[2] int64[3,1]", "{1} ; : ; {2}", "3,2,3,5"),
         ("float32[2,3,4,5] int64[2] int64[3,1]", ": ; {1} ; ... ; {2}", "3,2,2,4"),
         ("float32[2,3,4,5] int64[2] int64[3,1]", ": ; {1} ; None ; {2}", "3,2,2,1,5"),
-        ("float32[2,3,4,5] int64[2] int64[3,1]", ": ; {1} ; 0 ; {2}", "2,3,2"),  # unlike numpy: the 0 is gone by then
+        (
+            "float32[2,3,4,5] int64[2] int64[3,1]",
+            ": ; {1} ; 0 ; {2}",
+            "2,3,2",
+        ),  # PyTorch applies the 0 first, unlike numpy
         ("float32[2,3,4,5] int64[2] int64[3,1]", "0 ; {1} ; : ; {2}", "3,2,4"),
         ("float32[2,3,4,5] int64[2]", "None ; {1} ; None", "1,2,1,3,4,5"),
         ("float32[2,3,4,5] int64[]", ": ; {1}", "2,4,5"),
@@ -97,7 +101,7 @@ def test_rendering() -> None:
         ("float32[2,0] int64[2,1] int64[0]", "{1} ; {2}", "2,0"),
     ],
 )
-def test_shapes_of_what_is_read(types: str, text: str, shape: str) -> None:
+def test_shapes_of_indexed_tensors(types: str, text: str, shape: str) -> None:
     expected = f"float32[{shape}]"
     assert inferred("getitem", types_of(types), index(text)) == expected
     assert in_torch("getitem", types_of(types), index(text)) == expected
@@ -131,7 +135,7 @@ def test_shapes_of_what_is_read(types: str, text: str, shape: str) -> None:
         ("where_axis_sum", "bfloat16[2,0]", {"axis": 1}, "int64[]"),
     ],
 )
-def test_corners_that_both_accept_alike(op: str, types: str, attrs: Attrs, expected: str) -> None:
+def test_corners(op: str, types: str, attrs: Attrs, expected: str) -> None:
     assert inferred(op, types_of(types), attrs) == expected
     assert in_torch(op, types_of(types), attrs) == expected
 
@@ -190,16 +194,16 @@ def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message
     ],
     ids=["second ellipsis", "size depends on the mask", "flattens by view"],
 )
-def test_inference_alone_refuses(op: str, types: str, attrs: Attrs) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, attrs: Attrs) -> None:
     in_torch(op, types_of(types), attrs)
     with pytest.raises(Invalid):
         inferred(op, types_of(types), attrs)
 
 
-# --- what is drawn
+# --- drawn calls
 
 
-def test_an_index_is_drawn_in_all_its_variety() -> None:
+def test_every_kind_of_item_is_drawn_in_an_index() -> None:
     calls = drawn("getitem", 400)
     indices = [str(node.attrs["index"]) for _, node in calls]
     for part in ("'None'", "'...'", "'-", "'[", "::", "{1}", "{2}", "{3}", "()"):
@@ -229,7 +233,7 @@ def test_drawn_calls_run(name: str) -> None:
         assert found == [type.sizes for type in case.graph.output_types], render(case.graph)
 
 
-def test_embeddings_are_layers_too() -> None:
+def test_embeddings_are_drawn_as_layers() -> None:
     texts = set()
     for name in ("embedding", "embedding_bag"):
         for builder, node in drawn(name, 80):

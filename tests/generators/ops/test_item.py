@@ -1,4 +1,4 @@
-"""Rows of `item`: what is written, refused and computed; torch.export leaves the number open."""
+"""Rows of `item`: source texts, refused calls and results. torch.export does not make the number a constant."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HALVED: Attrs = {"number": "floordiv", "use": "mul"}
         ("with_whole_item", "float32[2] float32[]", HALVED, "is not defined for float32"),
     ],
 )
-def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
+def test_inference_refuses(op: str, types: str, attrs: Attrs, message: str) -> None:
     with pytest.raises(Invalid) as error:
         inferred(op, types_of(types), attrs)
     assert message in str(error.value)
@@ -39,7 +39,7 @@ def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("number", [*NUMBERS, *STEPS])
 @pytest.mark.parametrize("dtype", [d for d in DType if d not in (DType.BOOL, DType.UINT8)])
-def test_numbers_promote_as_pytorch_says(dtype: DType, number: str, use: str) -> None:
+def test_numbers_are_promoted_as_in_pytorch(dtype: DType, number: str, use: str) -> None:
     op = "with_whole_item" if number in STEPS else "with_item"
     for n in ("int64", "int32", "uint8") if number in STEPS else ("int64", "float32", "float16", "float64"):
         for shape in ("[2,3]", "[]"):
@@ -48,7 +48,7 @@ def test_numbers_promote_as_pytorch_says(dtype: DType, number: str, use: str) ->
             assert inferred(op, types, attrs) == in_torch(op, types, attrs), (types, attrs)
 
 
-def test_what_is_written() -> None:
+def test_source_texts() -> None:
     def text(op: str, number: str, use: str) -> str:
         return TABLE[op].render(("x", "n"), {"number": number, "use": use})
 
@@ -60,7 +60,7 @@ def test_what_is_written() -> None:
 
 
 @pytest.mark.parametrize(("op", "number", "result"), [("with_item", "mul", 11.0), ("with_whole_item", "mod", 3.0)])
-def test_what_is_computed(op: str, number: str, result: float) -> None:
+def test_results(op: str, number: str, result: float) -> None:
     scope = {"x": ones(*types_of("float32[]")), "n": torch.tensor(5)}
     assert eval(TABLE[op].render(("x", "n"), {"number": number, "use": "add"}), scope).item() == result
 
@@ -77,5 +77,5 @@ def test_exported_programs_read_the_number_when_they_run(op: str) -> None:
         with torch.no_grad():
             program = torch.export.export(build_model(render(case.bound), case.owned), inputs)
             assert "item.default" in {getattr(node.target, "__name__", "") for node in program.graph.nodes}
-            (found,) = program.run_decompositions().module()(*inputs)[:1]
-        assert torch.allclose(found, run_case(case)[0], equal_nan=True), render(case.bound)
+            (output,) = program.run_decompositions().module()(*inputs)[:1]
+        assert torch.allclose(output, run_case(case)[0], equal_nan=True), render(case.bound)

@@ -1,4 +1,4 @@
-"""Matrix products and contractions: refusals, corners, what is drawn, and that every form says the same."""
+"""Matrix products and contractions: refused calls, corner cases, drawn calls, and equal results in every form."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message
 
 
 @pytest.mark.parametrize(("op", "types", "attrs"), [row[1:] for row in STRICTER], ids=[row[0] for row in STRICTER])
-def test_inference_alone_refuses(op: str, types: str, attrs: Attrs) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, attrs: Attrs) -> None:
     in_torch(op, types_of(types), attrs)
     with pytest.raises(Invalid):
         inferred(op, types_of(types), attrs)
@@ -163,7 +163,7 @@ def test_corners(op: str, types: str, attrs: Attrs, result: str) -> None:
 
 
 @pytest.mark.parametrize("op", [op.name for op in linalg.OPS if op.forms])
-def test_every_form_gives_what_the_plain_one_gives(op: str) -> None:
+def test_every_form_gives_the_results_of_the_plain_form(op: str) -> None:
     compared, wrong = compare_forms(TABLE[op], 60)
     assert wrong == []
     assert all(compared[form] for form in TABLE[op].forms)
@@ -182,7 +182,7 @@ def test_matmul_is_drawn_for_all_kinds_of_ranks() -> None:
     assert ranks == {(a, c) for a in (1, 2, 3) for c in (1, 2, 3)}
 
 
-def test_most_patterns_are_drawn_and_others_too() -> None:
+def test_equations_of_patterns_and_others_are_drawn() -> None:
     equations = {str(node.attrs["equation"]) for node in drawn("einsum", 1000)}
     assert len(equations.intersection(PATTERNS)) > 0.9 * len(PATTERNS)
     assert len(equations.difference(PATTERNS)) > 100
@@ -191,16 +191,16 @@ def test_most_patterns_are_drawn_and_others_too() -> None:
 
 @pytest.mark.parametrize("name", ["addmm", "addbmm", "baddbmm", "addmv", "addr"])
 def test_sums_of_products_are_drawn_in_place(name: str) -> None:
-    found = 0
+    in_place = 0
     for index in range(200):
         builder = Builder(NumpySource(5, index), Limits(max_numel=512))
         builder.grow(TABLE["add_scalar"])
         builder.grow(TABLE[name], connected=True)
-        found += builder.nodes[-1].form is Form.INPLACE
-    assert found
+        in_place += builder.nodes[-1].form is Form.INPLACE
+    assert in_place
 
 
-def test_a_linear_layer_is_written_as_people_write_it() -> None:
+def test_the_source_of_a_linear_layer() -> None:
     for index in range(200):
         builder = Builder(NumpySource(3, index), Limits(max_numel=512))
         if builder.grow(TABLE["linear"]) and builder.nodes[-1].form is Form.MODULE and len(builder.inputs) == 3:
@@ -212,12 +212,12 @@ def test_a_linear_layer_is_written_as_people_write_it() -> None:
     assert "self.m0.bias = torch.nn.Parameter(w1)" in lines
 
 
-def test_kron_takes_operands_however_they_lie_in_memory() -> None:
+def test_kron_accepts_operands_of_any_memory_layout() -> None:
     x = torch.ones(6).as_strided((1, 1, 2), (5, 1, 3))
     scope = {"torch": torch, "a0": x, "a1": torch.ones(3, 1, 1).transpose(0, 2)}
     assert eval(TABLE["kron"].render(("a0", "a1"), {}), scope).shape == (1, 1, 6)
 
 
-def test_bool_is_drawn_where_it_is_multiplied_only() -> None:
+def test_einsum_is_drawn_for_every_dtype() -> None:
     dtypes = {result.type.dtype for node in drawn("einsum", 400) for result in node.results}
     assert dtypes == set(DType)

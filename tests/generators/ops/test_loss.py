@@ -27,12 +27,12 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 @pytest.mark.parametrize(
     "op", [op for op in (*distance.OPS, *dropout.OPS) if op.name != "cdist"], ids=lambda op: op.name
 )
-def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
+def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
     assert compare_calls(op, 300).keys() <= {"accepted", "refused", "stricter"}
 
 
 @EACH_ROW
-def test_forms_are_the_same_operator(op: Op) -> None:
+def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 60)
     assert not wrong
     assert all(compared[form] for form in op.forms)
@@ -48,16 +48,16 @@ def call(graph: Graph) -> tuple[Node, tuple[TensorType, ...]]:
 
 
 @pytest.mark.parametrize("op", LOSSES, ids=lambda op: op.name)
-def test_all_reductions_are_drawn_and_agree_with_each_other(op: Op) -> None:
-    seen = set()
+def test_all_reductions_are_drawn(op: Op) -> None:
+    reductions = set()
     for case in drawn(op, 80):
         node, types = call(case.graph)
-        seen.add(node.attrs["reduction"])
+        reductions.add(node.attrs["reduction"])
         one, *_ = op.results(types, {**node.attrs, "reduction": "none"})
-        assert node.attrs["reduction"] not in ("mean", "batchmean") or one.numel  # there is no mean of nothing
+        assert node.attrs["reduction"] not in ("mean", "batchmean") or one.numel  # no elements have no mean
         if node.attrs["reduction"] != "none":
             assert op.results(types, node.attrs)[0].rank == 0
-    assert seen == {"none", "mean", "sum", *(["batchmean"] if op.name == "kl_div" else [])}
+    assert reductions == {"none", "mean", "sum", *(["batchmean"] if op.name == "kl_div" else [])}
 
 
 REFUSED: list[tuple[str, str, dict[str, Attr], str]] = [
@@ -123,18 +123,22 @@ def test_pytorch_and_inference_refuse(op: str, types: str, given: dict[str, Attr
 @pytest.mark.parametrize(
     ("op", "types", "given"),
     [
-        ("huber_loss", "float32[2] float64[2]", {}),  # by what its steps leave
+        ("huber_loss", "float32[2] float64[2]", {}),  # the steps of its decomposition accept it
         ("binary_cross_entropy_with_logits", "float64[2] float32[2]", {}),
         ("hinge_embedding_loss", "int64[2] int64[2]", {"reduction": "none"}),
         ("cosine_embedding_loss", "int64[2,3] float16[2,3] int64[2]", {}),
-        ("multilabel_margin_loss", "float32[0,3] int64[0,3]", {"reduction": "sum"}),  # memory as it was
-        ("multi_margin_loss", "float32[3] int64[]", {"reduction": "none"}),  # but [1] in its decomposition
-        ("cosine_similarity", "float16[2,3] float16[2,3]", {}),  # 1e-8 is 0 there
-        ("cdist", "float32[26,3] float32[2,3]", {}),  # by a matrix product, which cancels
+        (
+            "multilabel_margin_loss",
+            "float32[0,3] int64[0,3]",
+            {"reduction": "sum"},
+        ),  # PyTorch returns uninitialized memory
+        ("multi_margin_loss", "float32[3] int64[]", {"reduction": "none"}),  # its decomposition gives [1]
+        ("cosine_similarity", "float16[2,3] float16[2,3]", {}),  # 1e-8 is 0 in float16
+        ("cdist", "float32[26,3] float32[2,3]", {}),  # computed by a matrix product, whose rounding errors are large
         ("pairwise_distance", "float32[2,3] float32[2,3]", {"p": -1}),
     ],
 )
-def test_inference_alone_refuses(op: str, types: str, given: dict[str, Attr]) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, given: dict[str, Attr]) -> None:
     in_torch(op, types_of(types), attrs_of(op, **given))
     with pytest.raises(Invalid):
         inferred(op, types_of(types), attrs_of(op, **given))
@@ -205,12 +209,12 @@ def test_corners_that_both_accept(op: str, types: str, given: dict[str, Attr], r
         ("feature_dropout", 1, {"p": 0.1}, "torch.feature_dropout(a0, 0.1, False)"),
     ],
 )
-def test_calls(op: str, count: int, given: dict[str, Attr], text: str) -> None:
+def test_source_texts(op: str, count: int, given: dict[str, Attr], text: str) -> None:
     names = tuple(f"a{i}" for i in range(count))
     assert TABLE[op].render(names, attrs_of(op, **given)).replace("'", '"') == text
 
 
-def test_layers_hold_weights_and_take_the_other_operands() -> None:
+def test_layers_own_weights_and_are_called_with_the_other_operands() -> None:
     types = types_of("float32[2,3] int64[2] float32[3]")
     node = Node("cross_entropy", ("x0", "x1", "w0"), attrs_of("cross_entropy", ignore_index=1), (), Form.MODULE)
     names = ("x0", "x1", "self.w0")
@@ -224,13 +228,13 @@ def test_layers_hold_weights_and_take_the_other_operands() -> None:
 
 
 @pytest.mark.parametrize("op", ["mse_loss", "l1_loss", "huber_loss"])
-def test_layers_of_differences_know_no_weight(op: str) -> None:
+def test_layers_of_differences_have_no_weight(op: str) -> None:
     types = types_of("float32[2] float32[2] float32[2]")
     assert TABLE[op].expresses(Form.MODULE, types[:2], attrs_of(op))
     assert not TABLE[op].expresses(Form.MODULE, types, attrs_of(op))
 
 
-def test_probabilities_are_looked_at_by_pytorch_and_never_perturbed() -> None:
+def test_binary_cross_entropy_counts_one_term() -> None:
     op = TABLE["binary_cross_entropy"]
     assert op.terms
     assert op.terms(types_of("float32[2,3] float32[2,3]"), op.defaults) == 1
@@ -247,9 +251,9 @@ def test_classes_are_in_range_for_every_size_of_a_symbol(op: str) -> None:
     assert symbolic > 20
 
 
-def test_dropout_is_its_input() -> None:
+def test_dropout_returns_its_input() -> None:
     for op in dropout.OPS:
-        if op.name == "dropout_training":  # or zeros
+        if op.name == "dropout_training":  # its result may be zeros
             continue
         assert op.view or op.name == "dropout_inplace"
         for case in drawn(op, 10):

@@ -15,7 +15,7 @@ from generators.ops import TABLE, Op, norm
 from generators.torch_source import constructor, statements
 
 STRICTER = {"accepted", "refused", "stricter"}
-EXPRESSIONS = [op for op in norm.OPS if op.name != "batch_norm_training"]  # which is statements
+EXPRESSIONS = [op for op in norm.OPS if op.name != "batch_norm_training"]  # its source is statements
 EACH_ROW = pytest.mark.parametrize("op", EXPRESSIONS, ids=lambda op: op.name)
 
 
@@ -25,13 +25,13 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @EACH_ROW
-def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
+def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
     assert compare_calls(op, 150).keys() <= STRICTER
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @EACH_ROW
-def test_forms_are_the_same_operator(op: Op) -> None:
+def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 60)
     assert not wrong
     assert all(compared[form] for form in op.forms)
@@ -79,13 +79,18 @@ def test_pytorch_and_inference_refuse(op: str, types: str, given: dict[str, Attr
         ("layer_norm", "float32[2,3]", {"normalized_shape": (3,), "eps": -1.0}, "eps must not be negative"),
         ("rms_norm", "float32[2,3]", {"normalized_shape": (3,)}, "takes an eps, for all but float64"),
         ("rms_norm", "float32[3] int64[3]", {"normalized_shape": (3,), "eps": 0.1}, "is not defined for int64"),
-        ("normalize", "float16[2,3]", {}, "eps must not be below"),  # 1e-12 is 0 there
+        ("normalize", "float16[2,3]", {}, "eps must not be below"),  # 1e-12 is 0 in float16
         ("normalize", "float32[2,3]", {"p": -1.0}, "p must not be negative"),
-        ("local_response_norm", "float32[1,1,1,2,2]", {"size": 1}, "takes rank 3 or 4"),  # contiguous alone
+        (
+            "local_response_norm",
+            "float32[1,1,1,2,2]",
+            {"size": 1},
+            "takes rank 3 or 4",
+        ),  # PyTorch accepts contiguous inputs only
         ("instance_norm_running_stats", "float32[2,3,4] float64[3] float64[3]", {}, "dtypes do not go with"),
     ],
 )
-def test_inference_alone_refuses(op: str, types: str, given: dict[str, Attr], message: str) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, given: dict[str, Attr], message: str) -> None:
     in_torch(op, types_of(types), attrs_of(op, **given))
     with pytest.raises(Invalid, match=message):
         inferred(op, types_of(types), attrs_of(op, **given))
@@ -144,7 +149,7 @@ def lines(op: str, types: str, given: dict[str, Attr], form: Form) -> list[str]:
         ("softmax", "float32[2]", {"dim": 0, "dtype": "float64"}, "torch.softmax(a0, dim=0, dtype=torch.float64)"),
     ],
 )
-def test_calls(op: str, types: str, given: dict[str, Attr], text: str) -> None:
+def test_source_texts(op: str, types: str, given: dict[str, Attr], text: str) -> None:
     assert [line.split(" = ")[1] for line in lines(op, types, given, Form.PLAIN)] == [text]
 
 
@@ -176,18 +181,22 @@ def test_layers(op: str, types: str, given: dict[str, Attr], text: str) -> None:
 @pytest.mark.parametrize(
     ("op", "types", "given"),
     [
-        ("batch_norm", "float32[2,3]" + " float32[3]" * 3, {}),  # a weight without a bias: of new versions only
-        ("instance_norm_running_stats", "float32[2,3]" + " float32[3]" * 2, {}),  # would be taken as unbatched
+        ("batch_norm", "float32[2,3]" + " float32[3]" * 3, {}),  # a weight without a bias: only new versions accept it
+        (
+            "instance_norm_running_stats",
+            "float32[2,3]" + " float32[3]" * 2,
+            {},
+        ),  # the layer would treat it as unbatched
         ("softmax", "float32[2]", {"dim": 0, "dtype": "float64"}),
     ],
 )
-def test_what_layers_cannot_say(op: str, types: str, given: dict[str, Attr]) -> None:
+def test_calls_that_no_layer_can_express(op: str, types: str, given: dict[str, Attr]) -> None:
     assert not TABLE[op].expresses(Form.MODULE, types_of(types), attrs_of(op, **given))
 
 
 @EACH_ROW
 def test_results_stay_finite_where_all_numbers_are_equal(op: Op) -> None:
-    """Variances of 0: eps alone keeps them."""
+    """The variance is 0, so only eps prevents a division by 0."""
     x = torch.full((4, 6, 5), 3.0)
     given: dict[str, Attr] = {"normalized_shape": (5,), "num_groups": 2, "size": 2, "dim": 1, "eps": 1e-12}
     attrs = {key: given.get(key, op.defaults.get(key)) for key in op.schema}
@@ -198,21 +207,21 @@ def test_results_stay_finite_where_all_numbers_are_equal(op: Op) -> None:
 
 
 @pytest.mark.parametrize("momentum", [0.1, 0.0, 1.0])
-def test_training_moves_copies_of_the_statistics_as_the_layer_does(momentum: float) -> None:
+def test_training_updates_copies_of_the_statistics_as_the_layer_does(momentum: float) -> None:
     layer = torch.nn.BatchNorm1d(3, momentum=momentum, affine=False)
     x, mean, var = torch.randn(4, 3, 5), torch.zeros(3), torch.ones(3)
     text = TABLE["batch_norm_training"].render(("x", "mean", "var"), attrs_of("batch_norm_training", momentum=momentum))
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, "x": x, "mean": mean, "var": var}
-    exec(text.format(out0="out", out1="moved_mean", out2="moved_var"), scope)
+    exec(text.format(out0="out", out1="new_mean", out2="new_var"), scope)
     assert torch.equal(scope["out"], layer(x))
     assert layer.running_mean is not None
     assert layer.running_var is not None
-    assert torch.equal(scope["moved_mean"], layer.running_mean)
-    assert torch.equal(scope["moved_var"], layer.running_var)
+    assert torch.equal(scope["new_mean"], layer.running_mean)
+    assert torch.equal(scope["new_var"], layer.running_var)
     assert torch.equal(mean, torch.zeros(3))
     assert torch.equal(var, torch.ones(3))
 
 
-def test_training_takes_more_than_one_value_per_channel() -> None:
+def test_training_needs_more_than_one_value_per_channel() -> None:
     with pytest.raises(Invalid, match="takes more than 1 value per channel"):
         inferred("batch_norm_training", types_of("float32[1,3] float32[3] float32[3]"), attrs_of("batch_norm_training"))

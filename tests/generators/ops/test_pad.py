@@ -1,4 +1,4 @@
-"""Pads: what is refused as PyTorch refuses it, corners, and what layers are called."""
+"""Pads: calls that PyTorch refuses, corner cases, and the source texts of layers."""
 
 from __future__ import annotations
 
@@ -40,12 +40,16 @@ def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message
 @pytest.mark.parametrize(
     ("op", "types", "attrs"),
     [
-        ("pad_circular", "float32[1,1,3]", {"pad": (2, -3)}),  # copies elements that nobody has written
-        ("pad_reflect", "float32[1,2,3]", {"pad": (0, -3, 0, 0)}),  # empty passes if another dimension is not
-        ("pad_constant", "int8[3]", {"pad": (0, 0), "value": 300}),  # passes unless something is padded
+        ("pad_circular", "float32[1,1,3]", {"pad": (2, -3)}),  # PyTorch copies uninitialized elements
+        (
+            "pad_reflect",
+            "float32[1,2,3]",
+            {"pad": (0, -3, 0, 0)},
+        ),  # PyTorch accepts an empty dimension if another is not empty
+        ("pad_constant", "int8[3]", {"pad": (0, 0), "value": 300}),  # PyTorch accepts it unless something is padded
     ],
 )
-def test_inference_alone_refuses(op: str, types: str, attrs: Attrs) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, attrs: Attrs) -> None:
     in_torch(op, types_of(types), attrs)
     with pytest.raises(Invalid):
         inferred(op, types_of(types), attrs)
@@ -86,7 +90,7 @@ def test_corners(op: str, types: str, attrs: Attrs, result: str) -> None:
         ("pad_circular", {"pad": (0, 1, -1, 0)}, Form.MODULE, "torch.nn.CircularPad2d((0, 1, -1, 0))"),
     ],
 )
-def test_how_it_is_written(op: str, attrs: Attrs, form: Form, text: str) -> None:
+def test_source_texts(op: str, attrs: Attrs, form: Form, text: str) -> None:
     node = Node(op, ("a0",), attrs, (), form)
     lines = constructor(node, ("a0",), types_of("float32[2,3,4,5,6]"), "layer") or statements(node, ("a0",))
     assert [line.split("= ", 1)[1] for line in lines] == [text]
@@ -94,5 +98,7 @@ def test_how_it_is_written(op: str, attrs: Attrs, form: Form, text: str) -> None
 
 def test_constant_layers_pad_one_to_three_dimensions() -> None:
     op = TABLE["pad_constant"]
-    said = [op.expresses(Form.MODULE, types_of("int64[1,1,1,1]"), {"pad": (1, 1) * n, "value": 2}) for n in range(5)]
-    assert said == [False, True, True, True, False]
+    expressed = [
+        op.expresses(Form.MODULE, types_of("int64[1,1,1,1]"), {"pad": (1, 1) * n, "value": 2}) for n in range(5)
+    ]
+    assert expressed == [False, True, True, True, False]

@@ -1,4 +1,4 @@
-"""Pooling: what is refused as PyTorch refuses it, corners, what is drawn, and what stands in the source."""
+"""Pooling: calls that PyTorch refuses, corner cases, drawn calls, and source texts."""
 
 from __future__ import annotations
 
@@ -68,14 +68,18 @@ def test_pytorch_and_inference_refuse(op: str, types: str, given: dict[str, obje
 @pytest.mark.parametrize(
     ("op", "types", "given"),
     [
-        ("max_pool2d", "int8[1,1,16,8]", {"kernel_size": 2}),  # refused where channels lie last in memory
+        ("max_pool2d", "int8[1,1,16,8]", {"kernel_size": 2}),  # PyTorch refuses it for channels_last
         ("max_pool1d_with_indices", "float32[1,1]", {"kernel_size": 2, "padding": 1, "dilation": 2}),
         ("lp_pool1d", "float32[1,4]", {"norm_type": -1.0, "kernel_size": 2}),
         ("adaptive_avg_pool2d", "float32[1,2,0,4]", {"output_size": 1}),  # NaN
-        ("max_unpool1d", "float32[1,3] int64[1,3]", {"kernel_size": 2, "stride": 1}),  # are the indices in it?
+        (
+            "max_unpool1d",
+            "float32[1,3] int64[1,3]",
+            {"kernel_size": 2, "stride": 1},
+        ),  # whether the indices fit is not known
     ],
 )
-def test_inference_alone_refuses(op: str, types: str, given: dict[str, object]) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, given: dict[str, object]) -> None:
     in_torch(op, types_of(types), pool(op, **given), count=places(op))
     with pytest.raises(Invalid):
         inferred(op, types_of(types), pool(op, **given))
@@ -113,7 +117,7 @@ def test_inference_alone_refuses(op: str, types: str, given: dict[str, object]) 
 )
 def test_corners(op: str, types: str, given: dict[str, object], result: str) -> None:
     assert inferred(op, types_of(types), pool(op, **given)) == result
-    if not op.startswith("max_unpool"):  # ones are no indices for it
+    if not op.startswith("max_unpool"):  # ones are no valid indices
         assert in_torch(op, types_of(types), pool(op, **given), count=places(op)) == result
 
 
@@ -138,7 +142,7 @@ def test_corners(op: str, types: str, given: dict[str, object], result: str) -> 
         ("max_unpool1d", {"kernel_size": 2, "output_size": (5,)}, Form.MODULE, "torch.nn.MaxUnpool1d(2, None, 0)"),
     ],
 )
-def test_how_it_is_written(op: str, given: dict[str, object], form: Form, text: str) -> None:
+def test_source_texts(op: str, given: dict[str, object], form: Form, text: str) -> None:
     node = Node(op, ("a0", "a1"), pool(op, **given), (), form)
     types = types_of("float32[1,1,4,4,4] int64[1,1,4,4,4]")
     lines = constructor(node, ("a0", "a1"), types, "layer") or statements(node, ("a0", "a1"))
@@ -150,8 +154,8 @@ def test_unpool_layers_are_called_with_the_output_size() -> None:
     assert statements(node, ("a0", "a1"), "layer")[0].endswith("layer(a0, a1, output_size=(5,))")
 
 
-def test_integers_have_no_power_average_layer_with_a_whole_power() -> None:
-    """The layer makes a float of it, which does not cut the average off."""
+def test_the_layer_of_lp_pool_cannot_express_an_integer_power_of_integers() -> None:
+    """The layer converts the power to a float, and then the average is not truncated."""
     op, types = TABLE["lp_pool1d"], types_of("int64[1,4]")
     powers = [pool("lp_pool1d", norm_type=power, kernel_size=2) for power in (2, 2.0)]
     assert [op.expresses(Form.MODULE, types, attrs) for attrs in powers] == [False, True]
@@ -168,7 +172,7 @@ INDICES = [name for name in TABLE if name.endswith("pool2d_with_indices") or nam
 
 
 @pytest.mark.parametrize("op", INDICES)
-def test_no_two_elements_that_could_be_the_largest_are_equal(op: str) -> None:
+def test_poolings_with_indices_read_different_numbers(op: str) -> None:
     for case in drawn(op, 30):
         (array,) = case.tensors.values()
         assert np.all(np.diff(np.sort(array.astype(np.float64), -1), axis=-1) > 0)
@@ -178,8 +182,8 @@ def test_no_two_elements_that_could_be_the_largest_are_equal(op: str) -> None:
 def test_unpooling_keeps_every_element(op: str) -> None:
     for case in drawn(op, 30):
         (node,) = [node for node in case.graph.nodes if node.op == op]
-        wanted = case.graph.__class__(case.graph.inputs, case.graph.nodes, (node.args[0], node.results[0].name))
-        before, after = run_case(Case(wanted, case.tensors))
+        graph = case.graph.__class__(case.graph.inputs, case.graph.nodes, (node.args[0], node.results[0].name))
+        before, after = run_case(Case(graph, case.tensors))
         assert torch.allclose(after.double().sum(), before.double().sum(), rtol=1e-2, atol=1e-2)
         assert after.count_nonzero() == before.count_nonzero()
 

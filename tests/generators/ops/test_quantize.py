@@ -1,4 +1,4 @@
-"""The row of `quantize`: eight bits, and steps on which all agree what is halfway."""
+"""The row of `quantize`: eight bits, and steps for which all implementations agree on ties."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ GRID: Attrs = {"scale": 0.5, "zero_point": 3, "quant_min": 0, "quant_max": 255}
         ("float32[2]", {"quant_min": -1}, "eight bits at most"),
     ],
 )
-def test_refused(types: str, given: Attrs, message: str) -> None:
+def test_inference_refuses(types: str, given: Attrs, message: str) -> None:
     with pytest.raises(Invalid) as error:
         inferred("fake_quantize", types_of(types), {**GRID, **given})
     assert message in str(error.value)
 
 
-def test_what_is_written_and_computed() -> None:
+def test_source_text_and_results() -> None:
     text = TABLE["fake_quantize"].render(("x",), GRID)
     assert text == "torch.fake_quantize_per_tensor_affine(x, 0.5, 3, 0, 255)"
     x = torch.tensor([0.2, 0.25, 0.75, -9.0, 1e6])

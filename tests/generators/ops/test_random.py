@@ -1,4 +1,4 @@
-"""Rows of `random`, and dropout while training: random calls of which no chance decides the result."""
+"""Rows of `random`, and dropout in training: random calls whose result does not depend on the random numbers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ NONE: Attrs = {"dtype": None}
 
 
 @EACH_ROW
-def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
+def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
     assert compare_calls(op, 200).keys() <= {"accepted", "refused", "stricter"}
 
 
 @EACH_ROW
-def test_a_second_run_and_every_form_give_the_same(op: Op) -> None:
+def test_a_second_run_and_every_form_give_the_same_results(op: Op) -> None:
     for index in range(20):
         builder = Builder(NumpySource(4, index), Limits(max_numel=64))
         if builder.grow(op):
@@ -51,7 +51,7 @@ def test_a_second_run_and_every_form_give_the_same(op: Op) -> None:
         ("exponential_sign", "float32[2]", {"lambd": 0.0, **NONE}, "lambd must be positive"),
     ],
 )
-def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
+def test_inference_refuses(op: str, types: str, attrs: Attrs, message: str) -> None:
     with pytest.raises(Invalid) as error:
         inferred(op, types_of(types), attrs)
     assert message in str(error.value)
@@ -76,7 +76,7 @@ def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
         ("dropout_inplace", Form.PLAIN, {"p": 0.5}, "F.dropout(x.clone(), 0.5, False, inplace=True)", [3.0, -2.0]),
     ],
 )
-def test_what_is_written_and_computed(op: str, form: Form, attrs: Attrs, text: str, result: list[float]) -> None:
+def test_source_text_and_results(op: str, form: Form, attrs: Attrs, text: str, result: list[float]) -> None:
     assert TABLE[op].render(("x",), attrs, form) == text
     scope = {"torch": torch, "F": torch.nn.functional, "x": torch.tensor([3.0, -2.0])}
     assert eval(text, scope).tolist() == result

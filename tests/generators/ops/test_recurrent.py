@@ -1,4 +1,4 @@
-"""Recurrent layers: what is refused, corners, the text of each kind, and that layers and functions say the same."""
+"""Recurrent layers: refused calls, corner cases, source texts, and equal results of layers and functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from generators.torch_source import constructor, statements
 REFUSALS = (RuntimeError, IndexError, ValueError, TypeError)
 ONE: Attrs = {"has_biases": True, "num_layers": 1, "bidirectional": False, "batch_first": False}
 GRU = "float32[6,3] float32[6,2] float32[6] float32[6]"
-"""Weights of 2 hidden numbers for 3 features."""
+"""The weights for 2 hidden units and 3 features."""
 LSTM = "float32[8,3] float32[8,2] float32[8] float32[8]"
 
 
@@ -50,7 +50,7 @@ def test_pytorch_and_inference_refuse(op: str, types: str, given: Attrs, message
     assert message in str(error.value)
 
 
-def test_a_number_of_layers_without_bound_is_refused_at_once() -> None:
+def test_a_huge_number_of_layers_is_refused_at_once() -> None:
     with pytest.raises(Invalid, match="the weights are for other layers"):
         inferred("gru", types_of(f"float32[5,4,3] float32[1,4,2] {GRU}"), attrs(num_layers=2**60))
 
@@ -89,23 +89,23 @@ def test_corners(op: str, types: str, given: Attrs, results: str) -> None:
 
 
 @pytest.mark.parametrize("op", [op.name for op in recurrent.OPS])
-def test_the_layer_gives_what_the_function_gives(op: str) -> None:
-    """To the bit: it calls the function."""
+def test_the_layer_gives_the_results_of_the_function(op: str) -> None:
+    """Bit for bit, because the layer calls the function."""
     compared, wrong = compare_forms(TABLE[op], 30)
     assert wrong == []
     assert compared[Form.MODULE] > 5
 
 
 def test_sequences_of_all_kinds_are_drawn() -> None:
-    seen = Counter[tuple[str, object]]()
+    counts = Counter[tuple[str, object]]()
     for index in range(300):
         builder = Builder(NumpySource(8, index), Limits(max_numel=512))
         if builder.grow(TABLE["lstm"]):
             node = builder.nodes[-1]
             first, second = (result.type.sizes[-1] for result in node.results[1:])
-            seen.update([*node.attrs.items(), ("projected", first < second)])
-    assert len(seen) == 10
-    assert all(count > 20 for count in seen.values()), seen
+            counts.update([*node.attrs.items(), ("projected", first < second)])
+    assert len(counts) == 10
+    assert all(count > 20 for count in counts.values()), counts
 
 
 def written(op: str, names: str, types: str, given: Attrs, results: int, form: Form) -> list[str]:
@@ -114,7 +114,7 @@ def written(op: str, names: str, types: str, given: Attrs, results: int, form: F
     return constructor(node, node.args, types_of(types), "m") + statements(node, node.args, "m")
 
 
-def test_what_is_written() -> None:
+def test_source_texts() -> None:
     two = attrs(bidirectional=True)
     of_lstm = f"float32[5,4,3] float32[2,4,2] float32[2,4,2] {LSTM} {LSTM}"
     assert written("lstm", "xhcabdefgij", of_lstm, two, 3, Form.PLAIN) == [

@@ -31,7 +31,7 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("op", [op for op in ROWS if "interpolation" not in op.schema], ids=lambda op: op.name)
-def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
+def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
     assert compare_calls(op, 150).keys() <= {
         "accepted",
         "refused",
@@ -85,7 +85,7 @@ def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
         ("pdist", "float32[3]", {}, "takes rank 2"),
     ],
 )
-def test_pytorch_and_the_row_refuse(op: str, types: str, given: dict[str, Attr], message: str) -> None:
+def test_pytorch_and_inference_refuse(op: str, types: str, given: dict[str, Attr], message: str) -> None:
     with pytest.raises(Invalid) as error:
         inferred(op, types_of(types), attrs_of(op, **given))
     assert message in str(error.value)
@@ -105,7 +105,7 @@ def test_pytorch_and_the_row_refuse(op: str, types: str, given: dict[str, Attr],
         ("cumsum", "bool[0]", {"dim": 0, "dtype": "bool"}, "is not defined for bool"),
     ],
 )
-def test_the_row_alone_refuses(op: str, types: str, given: dict[str, Attr], message: str) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, given: dict[str, Attr], message: str) -> None:
     in_torch(op, types_of(types), attrs_of(op, **given))
     with pytest.raises(Invalid) as error:
         inferred(op, types_of(types), attrs_of(op, **given))
@@ -158,9 +158,7 @@ def test_the_row_alone_refuses(op: str, types: str, given: dict[str, Attr], mess
         ("pdist", "float32[4,0]", {"p": 0}, "float32[6]"),
     ],
 )
-def test_corners_are_inferred_as_pytorch_computes_them(
-    op: str, types: str, given: dict[str, Attr], expected: str
-) -> None:
+def test_corners(op: str, types: str, given: dict[str, Attr], expected: str) -> None:
     attrs, count = attrs_of(op, **given), len(expected.split())
     assert inferred(op, types_of(types), attrs) == expected
     forms = [form for form in TABLE[op].forms if form is not Form.INPLACE]
@@ -186,12 +184,12 @@ def test_corners_are_inferred_as_pytorch_computes_them(
         ("cumsum", Form.INPLACE, {"dim": 1}, "a.cumsum_(1)"),
     ],
 )
-def test_forms(op: str, form: Form, given: dict[str, Attr], text: str) -> None:
+def test_source_texts_of_forms(op: str, form: Form, given: dict[str, Attr], text: str) -> None:
     assert TABLE[op].expresses(form, types_of("float32[2,3]"), attrs_of(op, **given))
     assert TABLE[op].render(("a",), attrs_of(op, **given), form) == text
 
 
-def test_diff_names_what_stands_before_and_after() -> None:
+def test_diff_is_called_with_prepend_and_append_by_name() -> None:
     attrs = {"n": 2, "dim": -1}
     assert TABLE["diff"].render(("a", "b"), attrs) == "torch.diff(a, n=2, dim=-1, prepend=b)"
     assert TABLE["diff"].render(("a", "b", "c"), attrs, Form.METHOD) == "a.diff(n=2, dim=-1, prepend=b, append=c)"
@@ -207,12 +205,12 @@ def test_diff_names_what_stands_before_and_after() -> None:
         ("cumsum", Form.INPLACE, {"dim": 0, "dtype": "float64"}),
     ],
 )
-def test_what_a_form_cannot_say(op: str, form: Form, given: dict[str, Attr]) -> None:
+def test_calls_that_a_form_cannot_express(op: str, form: Form, given: dict[str, Attr]) -> None:
     assert not TABLE[op].expresses(form, types_of("float32[2,3]"), attrs_of(op, **given))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "var", "any", "count_nonzero", "norm"])
-def test_dims_are_drawn_in_all_their_forms(name: str) -> None:
+def test_all_types_of_dim_are_drawn(name: str) -> None:
     drawn = []
     for index in range(200):
         builder = Builder(NumpySource(1, index))

@@ -1,4 +1,4 @@
-"""Writing at positions: scatter and its like, assignment, slices and diagonals."""
+"""Writing at positions: scatter and similar operators, assignment, slices and diagonals."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ DIAGONAL: Attrs = {"offset": 0, "dim1": 0, "dim2": 1}
 
 
 def drawn(name: str, count: int) -> list[tuple[Builder, Node]]:
-    found = []
+    calls = []
     for index in range(count):
         builder = Builder(NumpySource(2, index), Limits(max_numel=512))
         if builder.grow(TABLE[name]):
-            found.append((builder, builder.nodes[-1]))
-    return found
+            calls.append((builder, builder.nodes[-1]))
+    return calls
 
 
 def index(text: str, **more: bool | int | float | str) -> Attrs:
@@ -40,7 +40,7 @@ def reduce(name: str, include_self: bool = True) -> Attrs:
     return {"dim": 0, "reduce": name, "include_self": include_self}
 
 
-# --- inference: the result is of the first operand's type, always
+# --- inference: the result always has the type of the first operand
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def reduce(name: str, include_self: bool = True) -> Attrs:
 )
 def test_both_accept(op: str, types: str, attrs: Attrs) -> None:
     operands = types_of(types)
-    if op == "index_put":  # easier to read with the value last
+    if op == "index_put":  # the value is last in the table, where it is easier to read
         operands = (operands[0], operands[-1], *operands[1:-1])
     assert inferred(op, operands, attrs) == str(operands[0])
     zeros = in_torch_on_zeros(op, operands, attrs)
@@ -97,7 +97,7 @@ def test_both_accept(op: str, types: str, attrs: Attrs) -> None:
 
 
 def in_torch_on_zeros(op: str, types: tuple[TensorType, ...], attrs: Attrs, form: Form = Form.PLAIN) -> str:
-    """Like `in_torch`, on zeros: positions that every dimension has."""
+    """Like `in_torch`, but on zeros, which are valid positions in every dimension."""
     names = tuple(f"a{i}" for i in range(len(types)))
     tensors = [torch.zeros(t.sizes, dtype=getattr(torch, t.dtype.value)) for t in types]
     scope: dict[str, Any] = {"torch": torch, **dict(zip(names, tensors, strict=True))}
@@ -175,20 +175,20 @@ def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message
         *("writes outside the tensor", "may run out of elements", "depends on the mask", "expanded sources fail"),
     ],
 )
-def test_inference_alone_refuses(op: str, types: str, attrs: Attrs) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, attrs: Attrs) -> None:
     in_torch_on_zeros(op, types_of(types), attrs)
     with pytest.raises(Invalid):
         inferred(op, types_of(types), attrs)
 
 
-def test_pytorch_multiplies_no_expanded_slices_of_halves() -> None:
-    """Why inference refuses them: no type tells how a source lies in memory."""
+def test_pytorch_cannot_multiply_expanded_slices_of_half_precision() -> None:
+    """Inference refuses half precision, because a type does not contain the memory layout of the source."""
     x, source = torch.zeros(6, 6, dtype=torch.bfloat16), torch.zeros(1, 3, dtype=torch.bfloat16).expand(6, 3)
     with pytest.raises(RuntimeError, match="INTERNAL ASSERT FAILED"):
         torch.index_reduce(x, -1, torch.tensor([0, 1, 2]), source, "prod")
 
 
-# --- how it is written
+# --- source texts
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_pytorch_multiplies_no_expanded_slices_of_halves() -> None:
         ("slice_scatter", {**SLICE, "end": 2}, Form.METHOD, "v0.slice_scatter(x1, end=2)"),
     ],
 )  # fmt: skip
-def test_forms(op: str, attrs: Attrs, form: Form, text: str) -> None:
+def test_source_texts_of_forms(op: str, attrs: Attrs, form: Form, text: str) -> None:
     assert TABLE[op].render(("v0", "x1", "x2"), attrs, form) == text
 
 
@@ -221,11 +221,11 @@ def test_wrapping_writes_to_a_contiguous_copy() -> None:
     assert scope["out"][:, 0].tolist() == [1, 0, 0, 1, 0, 0, 1]
 
 
-# --- what is drawn
+# --- drawn calls
 
 
 def positions(case: Case, node: Node) -> torch.Tensor:
-    """The flat numbers of the elements that a node writes, each as often as it does."""
+    """Return the flat indices of the elements that a node writes, with repetitions."""
     tensors = {name: to_torch(array) for name, array in case.tensors.items()}
     shape = case.graph.types[node.args[0]].sizes
     flat = torch.arange(case.graph.types[node.args[0]].numel).reshape(shape)
@@ -247,8 +247,8 @@ def positions(case: Case, node: Node) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("name", ["scatter", "index_copy", "put", "index_put", "setitem", "setitem_update"])
-def test_nothing_is_written_twice(name: str) -> None:
-    seen = 0
+def test_no_element_is_written_twice(name: str) -> None:
+    several = 0
     for builder, node in drawn(name, 150):
         case = with_values(builder)
         computed = any(arg in case.graph.types and arg.startswith("v") for arg in node.args)
@@ -256,8 +256,8 @@ def test_nothing_is_written_twice(name: str) -> None:
             continue
         written = positions(case, node).flatten()
         assert len(written.unique()) == len(written)
-        seen += len(written) > 1
-    assert seen > 20
+        several += len(written) > 1
+    assert several > 20
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_masks_and_tensors_are_drawn(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["scatter", "put", "index_put"])
-def test_what_accumulates_may_repeat(name: str) -> None:
+def test_operators_that_accumulate_may_write_an_element_twice(name: str) -> None:
     repeated = 0
     for builder, node in drawn(name, 300):
         case = with_values(builder)
@@ -292,7 +292,7 @@ def test_what_accumulates_may_repeat(name: str) -> None:
     assert repeated > 10
 
 
-def test_terms_count_what_is_added() -> None:
+def test_terms_count_the_added_elements() -> None:
     def terms(name: str, types: str, attrs: Attrs) -> int:
         row = TABLE[name]
         assert row.terms is not None

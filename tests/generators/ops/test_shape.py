@@ -1,4 +1,4 @@
-"""Rows of `shape`, `move`, `part` and `size`: what changes shapes, moves elements, takes parts, uses sizes."""
+"""Rows of `shape`, `move`, `part` and `size`: operators that change shapes, move elements, take parts, or use sizes."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ STRICTER = {
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("op", ROWS, ids=lambda op: op.name)
-def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
-    seen = compare_calls(op, 150)
-    assert seen.keys() <= {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}
+def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
+    counts = compare_calls(op, 150)
+    assert counts.keys() <= {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_corners(op: str, types: str, attrs: Attrs, result: str) -> None:
         ),
     ],
 )
-def test_texts(op: str, form: Form, attrs: Attrs, text: str) -> None:
+def test_source_texts(op: str, form: Form, attrs: Attrs, text: str) -> None:
     assert TABLE[op].render(("a",), attrs, form) == text
 
 
@@ -186,7 +186,7 @@ def test_texts(op: str, form: Form, attrs: Attrs, text: str) -> None:
         ("channel_shuffle", "float32[1,4,3]", {"groups": 2}),
     ],
 )
-def test_layers_say_the_same(op: str, types: str, attrs: Attrs) -> None:
+def test_layers_give_the_inferred_type(op: str, types: str, attrs: Attrs) -> None:
     assert in_torch(op, types_of(types), attrs, Form.MODULE) == inferred(op, types_of(types), attrs)
 
 
@@ -210,7 +210,7 @@ def test_symbolic_sizes_keep_their_formula(op: str, attrs: Attrs, result: str) -
     assert str(TABLE[op].results((x,), attrs)[0].formal()) == result
 
 
-def test_slice_size_is_what_python_counts() -> None:
+def test_slice_size_is_that_of_python() -> None:
     bounds = (None, *range(-6, 7))
     for count in range(5):
         for start in bounds:
@@ -219,13 +219,13 @@ def test_slice_size_is_what_python_counts() -> None:
                     assert slice_size(count, start, end, step) == len(range(count)[start:end:step])
 
 
-def test_as_strided_never_sees_what_lies_around_a_view() -> None:
+def test_as_strided_reads_only_elements_of_its_operand() -> None:
     text = TABLE["as_strided"].render(("a[4:]",), {"size": (2,), "stride": (1,), "storage_offset": 0})
     assert eval(text, {"torch": torch, "a": torch.arange(8)}).tolist() == [4, 5]
 
 
-def test_views_are_called_so() -> None:
-    """Or else a call in place would change what others read."""
+def test_rows_that_are_not_marked_as_views_return_copies() -> None:
+    """Otherwise a call that works in place could change values that other nodes read."""
     copies = {op.name for op in ROWS if not op.view}
     for op in ROWS:
         for index in range(20):
@@ -237,8 +237,8 @@ def test_views_are_called_so() -> None:
             assert not x.numel() or out.untyped_storage().data_ptr() != x.untyped_storage().data_ptr(), op.name
 
 
-def test_symbolic_graphs_grow_from_every_row() -> None:
-    """Under a symbol, half of the rows' draws are to hold for the other size too."""
+def test_every_row_is_drawn_with_a_symbol() -> None:
+    """With a symbol, at least half of the draws of each row must be valid for the other size too."""
     for op in ROWS:
         grown = 0
         for index in range(40):

@@ -15,7 +15,7 @@ from generators.ops import TABLE, Op, magnitude, moments, scan, sort
 from generators.ops.axes import ranked_axis, without_ties
 from generators.random_graph import with_values
 
-OTHERS = (*moments.OPS, *scan.OPS, *magnitude.OPS)  # which `sort` lists for the time being
+OTHERS = (*moments.OPS, *scan.OPS, *magnitude.OPS)  # listed in `sort`
 ROWS = [op for op in sort.OPS if op not in OTHERS]
 STRICTER = {
     **dict.fromkeys(("cummax", "cummin"), "PyTorch does not look at the dim of nothing"),
@@ -36,7 +36,7 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 
 
 @pytest.mark.parametrize("op", ROWS, ids=lambda op: op.name)
-def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
+def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
     assert compare_calls(op, 150).keys() <= {
         "accepted",
         "refused",
@@ -66,7 +66,7 @@ def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
         ("isin", "bool[2] float32[2]", {}, "is not defined for bool"),
     ],
 )
-def test_pytorch_and_the_row_refuse(op: str, types: str, given: dict[str, Attr], message: str) -> None:
+def test_pytorch_and_inference_refuse(op: str, types: str, given: dict[str, Attr], message: str) -> None:
     with pytest.raises(Invalid) as error:
         inferred(op, types_of(types), attrs_of(op, **given))
     assert message in str(error.value)
@@ -85,7 +85,7 @@ def test_pytorch_and_the_row_refuse(op: str, types: str, given: dict[str, Attr],
         ("number_isin", "uint8[2]", {"element": -1}, "-1 is no uint8"),
     ],
 )
-def test_the_row_alone_refuses(op: str, types: str, given: dict[str, Attr], message: str) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, given: dict[str, Attr], message: str) -> None:
     in_torch(op, types_of(types), attrs_of(op, **given))
     with pytest.raises(Invalid) as error:
         inferred(op, types_of(types), attrs_of(op, **given))
@@ -122,9 +122,7 @@ def test_the_row_alone_refuses(op: str, types: str, given: dict[str, Attr], mess
         ("number_isin", "uint8[0]", {"element": 3}, "bool[]"),
     ],
 )
-def test_corners_are_inferred_as_pytorch_computes_them(
-    op: str, types: str, given: dict[str, Attr], expected: str
-) -> None:
+def test_corners(op: str, types: str, given: dict[str, Attr], expected: str) -> None:
     attrs, count = attrs_of(op, **given), len(expected.split())
     assert inferred(op, types_of(types), attrs) == expected
     for form in [
@@ -156,7 +154,7 @@ def test_corners_are_inferred_as_pytorch_computes_them(
         ("number_isin", "a", Form.PLAIN, {"element": 2, "invert": True}, "torch.isin(2, a, invert=True)"),
     ],
 )
-def test_forms(op: str, args: str, form: Form, given: dict[str, Attr], text: str) -> None:
+def test_source_texts_of_forms(op: str, args: str, form: Form, given: dict[str, Attr], text: str) -> None:
     assert TABLE[op].expresses(form, types_of("float32[2,3] " * len(args)), attrs_of(op, **given))
     assert TABLE[op].render(tuple(args), attrs_of(op, **given), form) == text
 
@@ -168,9 +166,9 @@ def test_the_unstable_rows() -> None:
 
 @pytest.mark.parametrize("name", UNSTABLE)
 @pytest.mark.parametrize("profile", Profile)
-def test_indices_are_those_of_numbers_without_ties(name: str, profile: Profile) -> None:
-    """Along the dim that the call names, in whatever dtype and layout."""
-    seen = set()
+def test_operators_that_rank_read_numbers_without_ties(name: str, profile: Profile) -> None:
+    """Along the dim of the call, for every dtype and layout."""
+    axes = set()
     for index in range(60):
         builder = Builder(NumpySource(2, index), Limits(max_numel=512), profile)
         if not builder.grow(TABLE[name]):
@@ -181,11 +179,11 @@ def test_indices_are_those_of_numbers_without_ties(name: str, profile: Profile) 
             axis = int(str(node.attrs["dim"])) % array.ndim
             differences = np.diff(np.sort(array.astype(np.float64), axis), axis=axis)
             assert np.all(differences > 0)
-            seen.add((axis, array.ndim))
-    assert {(0, 1), (0, 2), (1, 2), (0, 3), (2, 3)} <= seen
+            axes.add((axis, array.ndim))
+    assert {(0, 1), (0, 2), (1, 2), (0, 3), (2, 3)} <= axes
 
 
-def test_numbers_without_ties_are_numbers_of_their_dtype() -> None:
+def test_numbers_without_ties_can_be_held_by_their_dtype() -> None:
     for index in range(300):
         builder = Builder(NumpySource(3, index))
         value = without_ties(builder)
@@ -201,7 +199,7 @@ def test_numbers_without_ties_are_numbers_of_their_dtype() -> None:
         assert domain.high >= value.type.sizes[domain.axis] - 1
 
 
-def test_what_comes_in_no_order_is_one_number_at_most() -> None:
+def test_unsorted_results_have_at_most_one_number() -> None:
     unsorted = 0
     for index in range(200):
         builder = Builder(NumpySource(4, index))
@@ -212,8 +210,8 @@ def test_what_comes_in_no_order_is_one_number_at_most() -> None:
 
 
 @pytest.mark.parametrize("op", ["searchsorted_number", "bucketize_number"])
-def test_no_negative_number_is_sought_among_uint8(op: str) -> None:
-    """Eager PyTorch casts it first, to 254; compilers compare."""
+def test_no_negative_number_is_searched_in_uint8(op: str) -> None:
+    """Eager PyTorch converts the number to uint8 first (-2 becomes 254), and compilers do not."""
     numbers = [TABLE[op].attrs(NumpySource(seed), types_of("uint8[3]")) for seed in range(40)]
     assert 0 <= min(attrs["input"] for attrs in numbers) <= 0.5
     numbers = [TABLE[op].attrs(NumpySource(seed), types_of("int8[3]")) for seed in range(40)]

@@ -1,4 +1,4 @@
-"""Rows of `sparse`: the same as dense matrices give, where all is finite."""
+"""Rows of `sparse`: they give the results of dense matrices if all numbers are finite."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLAIN: Attrs = {"beta": 1.0, "alpha": 1.0}
 
 
 @EACH_ROW
-def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
+def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
     assert compare_calls(op, 200).keys() <= {"accepted", "refused", "stricter"}
 
 
@@ -33,13 +33,13 @@ def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
         ("sparse_addmm", "float32[2,3] float32[3,2] float32[2]", PLAIN, "only float32[2,2] is added"),
     ],
 )
-def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
+def test_inference_refuses(op: str, types: str, attrs: Attrs, message: str) -> None:
     with pytest.raises(Invalid) as error:
         inferred(op, types_of(types), attrs)
     assert message in str(error.value)
 
 
-def test_what_is_written() -> None:
+def test_source_texts() -> None:
     assert TABLE["sparse_mm"].render(("a", "b"), {}) == "torch.sparse.mm(a.to_sparse(), b)"
     assert TABLE["sparse_addmm"].render(("a", "b", "c"), PLAIN) == "torch.sparse.addmm(c, a.to_sparse(), b)"
     scaled = TABLE["sparse_addmm"].render(("a", "b", "c"), {**PLAIN, "alpha": 0.5})
@@ -48,8 +48,8 @@ def test_what_is_written() -> None:
 
 
 @EACH_ROW
-def test_nothing_is_multiplied_by_infinity(op: Op) -> None:
-    """In the special profile operands of products are clamped."""
+def test_results_in_the_special_profile_are_finite(op: Op) -> None:
+    """The operands of products are clamped."""
     if op.arity == (1, 1):
         return
     for index in range(30):

@@ -1,4 +1,4 @@
-"""Rows of `unique`: the result's shape hangs on no numbers, and is the right one."""
+"""Rows of `unique`: the shape of the result does not depend on the numbers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ALL: Attrs = {"dim": None}
 
 
 @EACH_ROW
-def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
-    """Floats and slices of nothing apart."""
+def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
+    """The row refuses floats and empty slices, which PyTorch accepts."""
     assert compare_calls(op, 200).keys() <= {"accepted", "refused", "stricter"}
 
 
@@ -29,7 +29,7 @@ def test_nonsense_is_judged_as_pytorch_does(op: Op) -> None:
         ("unique_consecutive_sum", "int64[2,0]", {"dim": 0}, "slices of int64[2,0] are all alike"),
     ],
 )
-def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
+def test_inference_refuses(op: str, types: str, attrs: Attrs, message: str) -> None:
     with pytest.raises(Invalid) as error:
         inferred(op, types_of(types), attrs)
     assert message in str(error.value)
@@ -46,9 +46,9 @@ def test_refused(op: str, types: str, attrs: Attrs, message: str) -> None:
         ("unique_consecutive_sum", {"dim": 0}, "torch.unique_consecutive(x, dim=0).sum()", 12),
     ],
 )
-def test_what_is_written_and_computed(op: str, attrs: Attrs, text: str, result: object) -> None:
+def test_source_text_and_results(op: str, attrs: Attrs, text: str, result: object) -> None:
     x = torch.tensor([[2, 2, 1], [2, 2, 3]])
     assert TABLE[op].render(("x",), attrs) == text
-    made = eval(text, {"torch": torch, "x": x})
-    assert made.tolist() == result
-    assert inferred(op, types_of("int64[2,3]"), attrs) == f"int64[{','.join(map(str, made.shape))}]"
+    result_of_text = eval(text, {"torch": torch, "x": x})
+    assert result_of_text.tolist() == result
+    assert inferred(op, types_of("int64[2,3]"), attrs) == f"int64[{','.join(map(str, result_of_text.shape))}]"

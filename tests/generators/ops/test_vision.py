@@ -22,13 +22,13 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 
 
 @pytest.mark.parametrize("op", [op for op in vision.OPS if op.name != "grid_sample"], ids=lambda op: op.name)
-def test_what_the_row_takes_of_nonsense_pytorch_takes(op: Op) -> None:
-    found = compare_calls(op, 150).keys() - {"accepted", "refused", "stricter"}
-    assert not [call for call in found if "1000000.0" not in call]  # for that there is no memory
+def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
+    differences = compare_calls(op, 150).keys() - {"accepted", "refused", "stricter"}
+    assert not [call for call in differences if "1000000.0" not in call]  # the memory does not suffice for these
 
 
 @EACH_ROW
-def test_forms_are_the_same_operator(op: Op) -> None:
+def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 80)
     assert not wrong
     assert all(compared[form] for form in op.forms)
@@ -70,14 +70,29 @@ def test_pytorch_and_inference_refuse(op: str, types: str, given: dict[str, Attr
 @pytest.mark.parametrize(
     ("op", "types", "given", "message"),
     [
-        ("interpolate_bilinear", "uint8[1,1,4,4]", {"size": 3}, "is not defined for uint8"),  # rounded by processor
+        (
+            "interpolate_bilinear",
+            "uint8[1,1,4,4]",
+            {"size": 3},
+            "is not defined for uint8",
+        ),  # the rounding depends on the processor
         ("interpolate_nearest", "float32[0,1,2]", {"size": 2}, "nothing to make"),
-        ("interpolate_nearest", "float32[1,1,2,5]", {"scale_factor": 1.1}, "a matter of rounding"),  # a short cut
+        (
+            "interpolate_nearest",
+            "float32[1,1,2,5]",
+            {"scale_factor": 1.1},
+            "a matter of rounding",
+        ),  # PyTorch computes it in another way
         ("interpolate_nearest", "float32[1,1,31]", {"scale_factor": 2.3}, "a matter of rounding from 31 to 71"),
-        ("pixel_unshuffle", "float32[0,1,2,2]", {"downscale_factor": 2}, "leaves float32"),  # in its old shape
+        (
+            "pixel_unshuffle",
+            "float32[0,1,2,2]",
+            {"downscale_factor": 2},
+            "leaves float32",
+        ),  # PyTorch returns it in its old shape
     ],
 )
-def test_inference_alone_refuses(op: str, types: str, given: dict[str, Attr], message: str) -> None:
+def test_inference_refuses_what_pytorch_accepts(op: str, types: str, given: dict[str, Attr], message: str) -> None:
     in_torch(op, types_of(types), attrs_of(op, **given))
     with pytest.raises(Invalid, match=message):
         inferred(op, types_of(types), attrs_of(op, **given))
@@ -107,21 +122,21 @@ def test_corners_that_both_accept(op: str, types: str, given: dict[str, Attr], r
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("again", [None, True])
-def test_sizes_are_pytorchs_for_all_scales(again: bool | None) -> None:
+def test_sizes_for_all_scales_are_those_of_pytorch(again: bool | None) -> None:
     for size in range(1, 60):
         for scale in (0.3, 1 / 3, 0.7, 0.9, 1.1, 1.3, 1.7, 2.3, 2.9, 0.1 + 0.2, 7 / 3):
             attrs = attrs_of("interpolate_linear", scale_factor=scale, recompute_scale_factor=again)
             if int(size * scale):
-                right = F.interpolate(torch.empty(1, 1, size, device="meta"), scale_factor=scale, mode="linear")
+                reference = F.interpolate(torch.empty(1, 1, size, device="meta"), scale_factor=scale, mode="linear")
                 assert inferred("interpolate_linear", types_of(f"float32[1,1,{size}]"), attrs) == (
-                    f"float32[1,1,{right.shape[-1]}]"
+                    f"float32[1,1,{reference.shape[-1]}]"
                 )
 
 
 @pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
-def test_what_is_nearest_does_not_depend_on_dtype_rank_or_layout(mode: str) -> None:
-    """PyTorch does so elsewhere: the row keeps to where it does not."""
-    op, settled, refused = TABLE[f"interpolate_{mode.replace('-', '_')}"], 0, 0
+def test_accepted_nearest_sizes_do_not_depend_on_dtype_rank_or_layout(mode: str) -> None:
+    """For other sizes PyTorch's result depends on them, and the row refuses these sizes."""
+    op, accepted, refused = TABLE[f"interpolate_{mode.replace('-', '_')}"], 0, 0
     for size in (1, 2, 3, 5, 6, 12, 14, 26, 31):
         for given in [{"size": out} for out in range(1, 38)] + [{"scale_factor": s / 10} for s in range(3, 33)]:
             try:
@@ -129,7 +144,7 @@ def test_what_is_nearest_does_not_depend_on_dtype_rank_or_layout(mode: str) -> N
             except Invalid:
                 refused += 1
                 continue
-            settled += 1
+            accepted += 1
             one = torch.arange(size).reshape(1, 1, size)
             line = F.interpolate(one.float(), mode=mode, **given)
             flat = {"size": (2, given["size"])} if "size" in given else {"scale_factor": (1.0, given["scale_factor"])}
@@ -138,7 +153,7 @@ def test_what_is_nearest_does_not_depend_on_dtype_rank_or_layout(mode: str) -> N
                 for laid_out in (image.contiguous(), image.contiguous(memory_format=torch.channels_last)):
                     resized = F.interpolate(laid_out, mode=mode, **flat)
                     assert torch.equal(resized[0, 0, 0].float(), line[0, 0]), (size, given, dtype)
-    assert settled > 400
+    assert accepted > 400
     assert refused > 10
 
 
@@ -166,7 +181,7 @@ def test_layers(op: str, types: str, given: dict[str, Attr], text: str) -> None:
     assert constructor(node, ("a0",), types_of(types), "m") == [f"m = torch.nn.{text}"]
 
 
-def test_no_layer_antialiases() -> None:
+def test_no_layer_can_express_antialias() -> None:
     attrs = attrs_of("interpolate_bilinear", size=2, antialias=True)
     assert not TABLE["interpolate_bilinear"].expresses(Form.MODULE, types_of("float32[1,1,4,4]"), attrs)
 
