@@ -1,5 +1,5 @@
-"""Implementations of small graphs, written down in torch: wrong ones, each with one bug that people write, and honest
-ones that compute the same function in another way. Held against the real references."""
+"""Implementations of small graphs in torch: wrong ones, each with one common bug, and right ones that compute the same
+function in another way. Tests compare them with the real references."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ Kernel = Callable[..., Tensor]
 
 @dataclass(frozen=True)
 class Implementation:
-    """One call, its inputs' types in order, numbers for them, and a function of the inputs that should be the same."""
+    """One implementation of a call of PyTorch.
+
+    call     the call
+    inputs   the types of its inputs by name, in order
+    compute  the implementation, a function of the inputs
+    numbers  what draws the numbers of the inputs
+    """
 
     name: str
     call: Call
@@ -50,12 +56,12 @@ def _with_nan(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
 
 
 def _far_from_zero(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """The spread is a thousandth of the mean: one pass over them loses six digits."""
+    """Numbers whose spread is a thousandth of their mean: a variance in one pass loses six digits."""
     return np.asarray(8e6 + 1e4 * rng.standard_normal(shape))
 
 
 def _saturated(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """What a sigmoid leaves of large numbers: the rounding of their sums goes all one way."""
+    """The results of a sigmoid on large numbers: the roundings of their sum all have the same direction."""
     return np.asarray(1 / (1 + np.exp(-8 * rng.standard_normal(shape))))
 
 
@@ -88,20 +94,20 @@ def _layer_norm(x: Tensor, eps: float) -> Tensor:
 
 
 def _from_the_left(x: Tensor) -> Tensor:
-    """Each row's statistics, summed one number after the other."""
+    """A normalisation whose statistics are summed one number after the other."""
     mean = lambda y: torch.from_numpy(np.cumsum(y.numpy(), -1)[..., -1:]) / y.shape[-1]
     centred = x - mean(x)
     return centred * torch.rsqrt(mean(centred * centred) + 1e-12)
 
 
 def _in_one_pass(x: Tensor) -> Tensor:
-    """As a kernel does that sees each number once."""
+    """A normalisation whose variance is computed in one pass over the numbers."""
     mean, square = (y.mean((2, 3), keepdim=True) for y in (x, x * x))
     return (x - mean) * torch.rsqrt((square - mean * mean).clamp(min=0) + 1e-3)
 
 
 def _in_half(a: Tensor, b: Tensor) -> Tensor:
-    """Each partial sum is rounded to float16."""
+    """A matrix product whose partial sums are rounded to float16."""
     total = torch.zeros(a.shape[0], b.shape[1], dtype=torch.float16)
     for k in range(a.shape[1]):
         total = total + a[:, k : k + 1] * b[k : k + 1]
@@ -125,7 +131,7 @@ def _last_of_the_largest(x: Tensor) -> Tensor:
     return x.shape[1] - 1 - torch.argmax(x.flip(1), dim=1)
 
 
-LIES = (
+WRONG_KERNELS = (
     Implementation("no epsilon in batch_norm", NORM_CALL, NORM, lambda *a: _batch_norm(*a, eps=0.0)),
     Implementation("no epsilon in layer_norm", LAYER_CALL, {"x0": "float32[5,8]"}, lambda x: _layer_norm(x, 0.0)),
     Implementation(
@@ -165,7 +171,7 @@ LIES = (
     ),
 )
 
-HONEST = (
+RIGHT_KERNELS = (
     Implementation("batch_norm folded", NORM_CALL, NORM, lambda *a: _batch_norm(*a, eps=1e-5)),
     Implementation("layer_norm in steps", LAYER_CALL, {"x0": "float32[5,8]"}, lambda x: _layer_norm(x, 1e-5)),
     Implementation(

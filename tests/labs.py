@@ -1,4 +1,4 @@
-"""A lab for tests: it runs lanes without any compiler. All lanes are honest, except where the test says otherwise."""
+"""A lab for tests: it runs lanes without any compiler. All results are right, except where a test gives others."""
 
 from __future__ import annotations
 
@@ -12,15 +12,22 @@ from generators.graph import Case
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Ran, Result
 
-Lie = Callable[[Case, LaneSpec, Sequence[LaneSpec]], Outcome | None]
-"""What a lane of TVM does with a case, in the company of these lanes; None where it is honest."""
+WrongOutcome = Callable[[Case, LaneSpec, Sequence[LaneSpec]], Outcome | None]
+"""The outcome of a TVM lane for a case, when it runs together with these lanes; None: its result is right."""
 
 
-class LyingLab:
-    """`ran` are the runs: the operators of each case, and its lanes of TVM. `file` is the ONNX file of every case."""
+class FakeLab:
+    """A lab whose TVM lanes have the outcomes that `wrong_outcome` gives.
 
-    def __init__(self, lie: Lie, file: bytes = b"", reports: tuple[SanitizerReport, ...] = ()) -> None:
-        self._lie, self._file, self._reports = lie, file, reports
+    file      the ONNX file of every case
+    ran       the runs, in order: the operators of the case, and the TVM lanes
+    examined  the sanitizer runs, in order: the operators of the case, and the lane
+    """
+
+    def __init__(
+        self, wrong_outcome: WrongOutcome, file: bytes = b"", reports: tuple[SanitizerReport, ...] = ()
+    ) -> None:
+        self._wrong_outcome, self._file, self._reports = wrong_outcome, file, reports
         self.versions = {"tvm": "0.27.0"}
         self.cpu_seconds = 0.0
         self.ran: list[tuple[tuple[str, ...], tuple[LaneSpec, ...]]] = []
@@ -34,8 +41,8 @@ class LyingLab:
         for lane in lanes:
             if lane.engine is Engine.ONNX_FILE:
                 outcomes[lane] = Ran((np.frombuffer(self._file, np.uint8),))
-            if lane.engine is Engine.TVM and (lie := self._lie(case, lane, lanes)):
-                outcomes[lane] = lie
+            if lane.engine is Engine.TVM and (wrong := self._wrong_outcome(case, lane, lanes)):
+                outcomes[lane] = wrong
         return Result({lane: outcomes[lane] for lane in lanes}, cpu_seconds=1.0)
 
     run_fresh = run

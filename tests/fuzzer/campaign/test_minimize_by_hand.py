@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from graphs_by_hand import case_of
-from labs import LyingLab
+from labs import FakeLab
 
 from fuzzer.campaign import minimize
 from fuzzer.campaign.store import Store
@@ -44,7 +44,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             registry.save(Toolchain(name, "/opt/python"), {"tvm": version})
 
 
-def lie(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+def wrong_outcome(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
     """Relu is wrong in what is imported of ONNX; in the old release it was right."""
     if not (lane.importer.is_onnx and lane.toolchain == "host" and "relu" in case.graph.ops):
         return None
@@ -63,8 +63,8 @@ def saved(campaign: Path, releases: Releases) -> Path:
     return campaign / "crashes" / doc.slug
 
 
-def minimized(folder: Path, out: Path) -> tuple[LyingLab, Path]:
-    lab = LyingLab(lie, onnx_model.encode(FILE), REPORTS)
+def minimized(folder: Path, out: Path) -> tuple[FakeLab, Path]:
+    lab = FakeLab(wrong_outcome, onnx_model.encode(FILE), REPORTS)
     with Store(out, 1) as store:
         (done,) = minimize.run(lab, store, minimize.read(folder), workers=1)
     assert done.folder is not None

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from labs import LyingLab
+from labs import FakeLab
 
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.loop import Campaign
@@ -30,7 +30,7 @@ from fuzzer.toolchains.toolchain import HOST_NAME
 from fuzzer.triage.investigate import Confirmed, Sighting
 from oracles.finding import Component
 
-HONEST = LyingLab(lambda case, lane, lanes: None)
+RIGHT_LAB = FakeLab(lambda case, lane, lanes: None)
 
 
 class ColdFleet:
@@ -95,7 +95,7 @@ def test_compilers_that_do_not_start_are_told_of(asked: threading.Event) -> None
 def test_the_end_of_a_run_tells_it_from_the_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(tmp_path, 1) as store:
         store.state.tally = Tally(tests=5, invalid=4, errors=2)
-        task = Campaign(Settings(tmp_path, 1), store, HONEST)
+        task = Campaign(Settings(tmp_path, 1), store, RIGHT_LAB)
         store.state.tally.tests += 1
         summarise(task, store, {}, None)
         store.went_wrong(9, None, "why", 10)
@@ -115,7 +115,7 @@ def test_what_to_call_next_is_what_a_shell_takes(
     monkeypatch.chdir(tmp_path)
     for folder, words in ((".", "run --seconds 600"), ("a b", "run --campaign 'a b' --seconds 600")):
         with Store(Path(folder), 1) as store:
-            summarise(Campaign(Settings(store.folder, 1), store, HONEST), store, {}, Path("p.py"))
+            summarise(Campaign(Settings(store.folder, 1), store, RIGHT_LAB), store, {}, Path("p.py"))
         assert capsys.readouterr().out.splitlines()[-1] == f"next: {program()} {words} --preload p.py"
 
 
@@ -135,7 +135,7 @@ def test_what_to_call_next_is_a_new_finding_only_where_no_gate_holds_it_back(
     found, sighting = make()
     found = replace(found, signature=replace(found.signature, component=component))
     with Store(Path("c"), 1) as store:
-        task = Campaign(Settings(store.folder, 1), store, HONEST)
+        task = Campaign(Settings(store.folder, 1), store, RIGHT_LAB)
         doc = store.save(found, sighting, {})
         assert doc is not None
         summarise(task, store, {}, None)
@@ -151,7 +151,7 @@ def test_the_end_of_a_campaign_names_the_gpus_that_were_given_up(
 ) -> None:
     given_up = {Device("GPU-1", "H100"): "it has fallen off the bus"}
     with Store(tmp_path, 1) as store:
-        task = Campaign(Settings(tmp_path, 1, json=json_wanted), store, HONEST)
+        task = Campaign(Settings(tmp_path, 1, json=json_wanted), store, RIGHT_LAB)
         summarise(task, store, given_up, None)
     told = capsys.readouterr().out
     if json_wanted:

@@ -9,7 +9,7 @@ from typing import Any
 import fakes
 import pytest
 from graphs_by_hand import case_of
-from labs import LyingLab
+from labs import FakeLab
 
 from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.isolate.reports import SanitizerReport, Tool
@@ -155,7 +155,7 @@ def relu_is_refused(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Ou
     return refused(case) if lane == fakes.TVM and "relu" in case.graph.ops else None
 
 
-def investigated(lab: LyingLab) -> Confirmed:
+def investigated(lab: FakeLab) -> Confirmed:
     finding = Finding(Kind.REJECTED, Component.TVM, fakes.TVM, Stage.IMPORT, refused(CASE))
     return investigate(lab.run_fresh, CASE, sighting_of(finding), lambda lane: (), lab.examine)
 
@@ -166,10 +166,10 @@ def message(found: Confirmed) -> str:
 
 
 def test_a_failure_that_the_naming_run_misses_is_run_once_more_alone() -> None:
-    def lie(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+    def wrong_outcome(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
         return None if in_company(lanes) else relu_is_refused(case, lane, lanes)
 
-    lab = LyingLab(lie)
+    lab = FakeLab(wrong_outcome)
     found = investigated(lab)
     assert (found.case.graph.ops, message(found)) == (("relu",), "no layout for 1 calls")
     assert (found.flaky, found.lanes) == (False, (fakes.TVM.name,))
@@ -181,12 +181,12 @@ def test_a_failure_that_shows_no_more_when_it_is_named_is_flaky() -> None:
     """What is saved is the case that was found, with its own evidence."""
     gone: list[bool] = []
 
-    def lie(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+    def wrong_outcome(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
         if in_company(lanes):
             gone.append(True)
         return None if gone else relu_is_refused(case, lane, lanes)
 
-    lab = LyingLab(lie)
+    lab = FakeLab(wrong_outcome)
     found = investigated(lab)
     assert (found.case, message(found)) == (CASE, "no layout for 2 calls")
     assert (found.flaky, found.again, found.runs, found.reduction) == (True, 3, 5, None)
@@ -197,10 +197,10 @@ def test_a_failure_that_shows_no_more_when_it_is_named_is_flaky() -> None:
 def test_another_lane_that_shows_it_does_not_stand_for_the_one_that_was_reduced() -> None:
     """In company, another importer shows the failure, and the lane that was reduced does not."""
 
-    def lie(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+    def wrong_outcome(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
         shown_by = OTHER if in_company(lanes) else fakes.TVM
         return refused(case) if lane == shown_by and "relu" in case.graph.ops else None
 
-    found = investigated(LyingLab(lie))
+    found = investigated(FakeLab(wrong_outcome))
     assert (found.finding.lane, message(found)) == (fakes.TVM, "no layout for 1 calls")
     assert found.lanes == (OTHER.name, fakes.TVM.name)
