@@ -1,13 +1,14 @@
-"""What a driver of many nodes has to do: CPU, bytes and memory of a harvest, as the nodes become more.
+"""What a driver of many nodes costs: CPU, bytes and memory of an update, for a growing number of nodes.
 
     python benchmarks/cluster.py [--nodes 10,100,1000] [--harvests 2000]
 
-A real driver on a Ray and a clock made by hand, as in its tests: what Ray itself costs is left out, and what the nodes
-spend is taken off. The nodes are copies of one simulated campaign of 6,000 tests; its books are as large as those of a
-real campaign after 575 tests: 550 reasons why lanes took no case, 330 signatures, 9,500 features.
+The driver is real; Ray and the clock are simulated, as in the driver's tests. The costs of Ray and of the nodes are
+left out. The nodes are copies of one simulated campaign of 6,000 tests. Its counters are as large as those of a real
+campaign after 575 tests: 550 reasons why lanes did not support a case, 330 signatures, 9,500 features.
 
-A harvest brings the books and a finding, of which the driver has nine in ten from another node; one harvest in thirty
-has the sums. Below stands what each of these costs alone, of 10 nodes. Last, the line that tells how far all are.
+An update has the counters and a finding, which the driver has from another node in nine of ten updates; one update in
+thirty has the sums. The lines below the first ones show what each of these costs alone, with 10 nodes. `line` is the
+time for the line that shows how far all nodes have come.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from fuzzer.campaign import index  # noqa: E402
 from fuzzer.campaign.rows import Learnt, row_of  # noqa: E402
 from fuzzer.campaign.store import Store  # noqa: E402
 from fuzzer.cluster import driver as driver_module  # noqa: E402
-from fuzzer.cluster.collection import SUMS_EVERY, Granary, Harvest, Lesson  # noqa: E402
-from fuzzer.cluster.driver import BEAT_SECONDS, Driver, Order  # noqa: E402
+from fuzzer.cluster.collection import SUMS_EVERY, Collector, KnownFinding, Update  # noqa: E402
+from fuzzer.cluster.driver import POLL_SECONDS, ClusterOptions, Driver  # noqa: E402
 from fuzzer.lanes import EVERY_LANE  # noqa: E402
 from generators.ops import OPS  # noqa: E402
 from oracles.lane import LaneSpec  # noqa: E402
@@ -73,7 +74,7 @@ def work(folder: Path) -> None:
 
 @dataclass
 class Mixture:
-    """Of what comes in a harvest: in how many of them a finding, one that is new, and the sums."""
+    """After how many updates one has a finding, a new finding, and the sums; 0 means never."""
 
     finding: int = 1
     fresh: int = 10
@@ -82,30 +83,30 @@ class Mixture:
 
 @dataclass
 class Country:
-    """All nodes, and what they sent. `seconds` and `wall` are the CPU and the time that were not the driver's."""
+    """All nodes, and counts of what they sent. `seconds` and `wall` are CPU and wall time that the nodes used."""
 
     campaign: str
-    books: bytes
+    counters: bytes
     sums: bytes
     finding: Path
     mixture: Mixture
-    harvests: int = 0
+    updates: int = 0
     findings: int = 0
     packed: int = 0
-    lessons: int = 0
+    received: int = 0
     seconds: float = 0.0
     wall: float = 0.0
 
-    def harvest(self, node: int, lessons: Sequence[Lesson]) -> bytes:
+    def collect(self, node: int, findings: Sequence[KnownFinding]) -> bytes:
         of = self.mixture
-        self.harvests += 1
-        self.lessons += sum(len(lesson.document) for lesson in lessons)
-        books = self.sums if of.sums and self.harvests % of.sums == 0 else self.books
-        files = {index.NAME: books.replace(self.campaign.encode(), f"{node:032x}".encode())}
-        if of.finding and self.harvests % of.finding == 0:
+        self.updates += 1
+        self.received += sum(len(finding.document) for finding in findings)
+        counters = self.sums if of.sums and self.updates % of.sums == 0 else self.counters
+        files = {index.NAME: counters.replace(self.campaign.encode(), f"{node:032x}".encode())}
+        if of.finding and self.updates % of.finding == 0:
             files |= self._found(f"{self.findings // of.fresh:012x}")
             self.findings += 1
-        data = Harvest(files, BEHIND_IT).packed()
+        data = Update(files, BEHIND_IT).packed()
         self.packed += len(data)
         return data
 
@@ -122,9 +123,9 @@ class Node:
     part: int
     began: tuple[float, float] = field(default=(0.0, 0.0))
 
-    def harvest(self, lessons: list[Lesson], taken: bool) -> bytes:
+    def collect(self, findings: list[KnownFinding], acknowledged: bool) -> bytes:
         cpu, wall = time.process_time(), time.monotonic()
-        data = self.country.harvest(self.part, lessons)
+        data = self.country.collect(self.part, findings)
         self.country.seconds += time.process_time() - cpu
         self.country.wall += time.monotonic() - wall
         return data
@@ -144,39 +145,39 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", default="10,100,1000")
     parser.add_argument("--harvests", type=int, default=2000, help="of all nodes together; each has two at least")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="difftvm-"))
     work(folder / "node")
     finding = sorted((TESTS.parent / "crashes").glob("wrong-value-*"))[0]
     with Store(folder / "node", 1) as store:
         campaign = store.state.campaign
-    granary = Granary(folder / "node")
-    books, sums = (granary.new(last=last)[0][index.NAME] for last in (False, True))
+    collector = Collector(folder / "node")
+    counters, sums = (collector.collect(last=last)[0][index.NAME] for last in (False, True))
 
-    def measure(nodes: int, harvests: int, mixture: Mixture, words: str) -> None:
-        measured(folder / "driver", Country(campaign, books, sums, finding, mixture), nodes, harvests, words)
+    def measure(nodes: int, updates: int, mixture: Mixture, words: str) -> None:
+        measured(folder / "driver", Country(campaign, counters, sums, finding, mixture), nodes, updates, words)
         shutil.rmtree(folder / "driver")
 
-    for nodes in map(int, asked.nodes.split(",")):
-        measure(nodes, asked.harvests, Mixture(), "")
-    few = asked.harvests // 10
-    measure(10, few, Mixture(finding=0, sums=0), "books alone")
+    for nodes in map(int, options.nodes.split(",")):
+        measure(nodes, options.harvests, Mixture(), "")
+    few = options.harvests // 10
+    measure(10, few, Mixture(finding=0, sums=0), "counters alone")
     measure(10, few, Mixture(fresh=10**6, sums=0), "and a known finding")
     measure(10, few, Mixture(fresh=1, sums=0), "and a new finding")
-    measure(10, few, Mixture(finding=0, sums=1), "books and sums")
+    measure(10, few, Mixture(finding=0, sums=1), "counters and sums")
     shutil.rmtree(folder)
 
 
-def measured(into: Path, country: Country, nodes: int, harvests: int, words: str) -> None:
+def measured(into: Path, country: Country, nodes: int, updates: int, words: str) -> None:
     clock = Clock(most_looks=10**9)
     vars(driver_module)["time"] = clock
-    machines = Quick(clock, [1], lambda dealt, folder, given: Node(country, dealt.part))
-    beats = max(1, harvests // nodes - 1)  # and one at the end
-    order = Order("none", into, BEAT_SECONDS * beats - 1, nodes=nodes)
+    machines = Quick(clock, [1], lambda share, folder, seed_cases: Node(country, share.part))
+    polls = max(1, updates // nodes - 1)  # and one at the end
+    options = ClusterOptions("none", into, POLL_SECONDS * polls - 1, nodes=nodes)
     with Store(into, 1) as store:
         store.scratch.mkdir()
         cpu, wall = time.process_time(), time.monotonic()
-        driver = Driver(order, store, machines, lambda line: None)
+        driver = Driver(options, store, machines, lambda line: None)
         driver.run()
         cpu, wall = time.process_time() - cpu - country.seconds, time.monotonic() - wall - country.wall
         line = time.process_time()
@@ -185,9 +186,9 @@ def measured(into: Path, country: Country, nodes: int, harvests: int, words: str
     size = sum(path.stat().st_size for path in into.glob(f"{index.NAME}*"))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(
-        f"{nodes:5} nodes {country.harvests:5} harvests  {words:20}{1e3 * cpu / country.harvests:6.1f} ms of CPU, "
-        f"{1e3 * wall / country.harvests:6.1f} ms of time, {country.packed / country.harvests / 1e3:6.1f} kB each  "
-        f"{len(driver.new)} new, lessons {country.lessons / 1e6:.1f} MB  index {size / nodes / 1e3:.0f} kB a node  "
+        f"{nodes:5} nodes {country.updates:5} updates  {words:20}{1e3 * cpu / country.updates:6.1f} ms of CPU, "
+        f"{1e3 * wall / country.updates:6.1f} ms of time, {country.packed / country.updates / 1e3:6.1f} kB each  "
+        f"{len(driver.new)} new, {country.received / 1e6:.1f} MB received  index {size / nodes / 1e3:.0f} kB a node  "
         f"line {1e3 * line:.0f} ms  {peak} MiB peak",
         flush=True,
     )

@@ -1,7 +1,7 @@
-"""What a node brings to the driver: a small campaign of what is new in its own, as bytes.
+"""Updates that a node sends to the driver: the new part of its campaign, as a small campaign in bytes.
 
-Unpacked it is a folder like any campaign's, and `fuzzer.campaign.merge` takes it. Packed it is JSON and raw bytes,
-compressed; nothing in it is executed or unpickled.
+Unpacked, an update is a folder like any campaign, which `fuzzer.campaign.merge` merges. Packed, it is compressed
+MessagePack with raw bytes. Nothing in it is executed or unpickled.
 """
 
 from __future__ import annotations
@@ -25,22 +25,24 @@ from generators.graph import Invalid
 from generators.plain_file import plain_files
 
 SUMS_EVERY = 30
-"""What grows with all that a campaign met costs many times what is new (benchmarks/cluster.py)."""
+"""The sums are in each 30th update only: they cover the whole campaign and are many times as large as what is new
+(benchmarks/cluster.py)."""
 
 
-class Lesson(msgspec.Struct, frozen=True):
-    """A finding of another node: its `finding.json`, which is all that a store needs to know it again."""
+class KnownFinding(msgspec.Struct, frozen=True):
+    """A finding of another node. `document` is its `finding.json`, from which a store recognises the finding."""
 
     slug: str
     document: bytes
 
 
-class Harvest(msgspec.Struct, frozen=True):
-    """`files` by their paths in the small campaign; none where nothing was run yet.
+class Update(msgspec.Struct, frozen=True):
+    """What a node sends.
 
+    files       the files of the small campaign by their paths; empty where no test has run yet
     next_test   the first of the node's tests that is not done
     exit_code   of the node's process; None while it runs
-    log         the end of what the process said, once it has ended
+    log         the last lines that the process printed, once it has ended
     """
 
     files: dict[str, bytes]
@@ -52,15 +54,15 @@ class Harvest(msgspec.Struct, frozen=True):
         return zlib.compress(msgspec.msgpack.encode(self), 1)
 
     @staticmethod
-    def unpacked(data: bytes) -> Harvest:
-        """Raises `Invalid`."""
+    def unpacked(data: bytes) -> Update:
+        """Raise `Invalid` where the bytes are not an update."""
         try:
-            return msgspec.msgpack.decode(zlib.decompress(data), type=Harvest)
+            return msgspec.msgpack.decode(zlib.decompress(data), type=Update)
         except (zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise Invalid(f"no harvest of this version of difftvm: {error}") from None
+            raise Invalid(f"not an update of this version of difftvm: {error}") from None
 
     def write(self, folder: Path) -> None:
-        """Raises `Invalid` where a file would lie elsewhere."""
+        """Write the files into a folder. Raise `Invalid` where a path leads out of the folder."""
         for name, data in self.files.items():
             path = folder / name
             if not path.resolve().is_relative_to(folder.resolve()):
@@ -69,25 +71,26 @@ class Harvest(msgspec.Struct, frozen=True):
             path.write_bytes(data)
 
 
-NOTHING = Harvest({}, 0)
+EMPTY = Update({}, 0)
 
 
-def corpus_of(campaign: Path) -> Harvest:
-    """The cases of a campaign's corpus, for nodes to begin with."""
+def corpus_of(campaign: Path) -> Update:
+    """The cases of the driver's corpus, in the form of an update. Nodes begin with them."""
     folders = [campaign / corpus.FOLDER / name for name in corpus.names(campaign)]
-    return Harvest({name: data for folder in folders for name, data in _files(campaign, folder).items()}, 0)
+    return Update({name: data for folder in folders for name, data in _files(campaign, folder).items()}, 0)
 
 
-def plant(given: Harvest, campaign: Path) -> None:
-    """Put the cases into a campaign's corpus; those that are there stay as they are."""
+def add_to_corpus(cases: Update, campaign: Path) -> None:
+    """Add the cases to a campaign's corpus; cases that are there already stay as they are."""
     with tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
-        given.write(Path(scratch))
+        cases.write(Path(scratch))
         for name, case in corpus.cases(Path(scratch)).items():
             corpus.add(campaign, name, case)
 
 
 def _files(campaign: Path, folder: Path) -> dict[str, bytes]:
-    """The folder's files, by their paths in the campaign; none where one is a link, which is then told."""
+    """The files of a folder by their paths in the campaign. Where one of them is a link, print a message and return no
+    files."""
     try:
         return {str((folder / name).relative_to(campaign)): data for name, data in plain_files(folder).items()}
     except OSError as error:
@@ -98,46 +101,48 @@ def _files(campaign: Path, folder: Path) -> dict[str, bytes]:
 
 
 @dataclass(slots=True)
-class Granary:
-    """Knows what of a campaign the driver has. What was brought and not taken, because it was lost on its way or the
-    driver's disk was full, is brought again."""
+class Collector:
+    """Collects what is new in a node's campaign. It remembers what the driver has: an update that was lost, or that the
+    driver could not store because its disk was full, is sent again."""
 
     campaign: Path
-    _taken: int = 0
+    _acknowledged: int = 0
     _sent: set[str] = field(default_factory=set)
-    _under_way: set[str] = field(default_factory=set)
+    _unconfirmed: set[str] = field(default_factory=set)
 
-    def new(self, *, last: bool = False) -> tuple[dict[str, bytes], int]:
-        """Files that the driver lacks, and the campaign's next test. The index has the books alone, and its sums now
-        and then, and in the last harvest: the rows of single tests stay where they were run."""
-        if not (self.campaign / state.NAME).exists():  # it is written behind the index
+    def collect(self, *, last: bool = False) -> tuple[dict[str, bytes], int]:
+        """The files that the driver lacks, and the campaign's next test.
+
+        The index in it has the counters, and in each 30th update and the last one the sums too. It never has the rows
+        of single tests: these stay on the node."""
+        if not (self.campaign / state.NAME).exists():  # written after the index
             return {}, 0
         files: dict[str, bytes] = {}
-        self._under_way.clear()
+        self._unconfirmed.clear()
         for folder in self._folders():
             name = str(folder.relative_to(self.campaign))
             if name not in self._sent:
-                self._under_way.add(name)
+                self._unconfirmed.add(name)
                 files.update(_files(self.campaign, folder))
-        with Index(self.campaign, writes=False) as mine, tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
-            books = mine.state()
-            assert books is not None, "an index is written with its own books first"
+        with Index(self.campaign, writes=False) as whole, tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
+            counters = whole.state()
+            assert counters is not None, "an index is written with its own counters first"
             with Index(Path(scratch)) as small:
-                small.write(State(books.seed, campaign=index.NAMELESS))
-                sums = last or self._taken % SUMS_EVERY == SUMS_EVERY - 1
-                small.adopt(mine, tests=False, sums=sums)
+                small.write(State(counters.seed, campaign=index.NAMELESS))
+                sums = last or self._acknowledged % SUMS_EVERY == SUMS_EVERY - 1
+                small.adopt(whole, tests=False, sums=sums)
             files[index.NAME] = (Path(scratch) / index.NAME).read_bytes()
-        return files, books.next_test
+        return files, counters.next_test
 
-    def taken(self) -> None:
-        """The driver has the last harvest."""
-        self._sent |= self._under_way
-        self._under_way.clear()
-        self._taken += 1
+    def acknowledge(self) -> None:
+        """Record that the driver has stored the last update."""
+        self._sent |= self._unconfirmed
+        self._unconfirmed.clear()
+        self._acknowledged += 1
 
-    def knows(self, lesson: Lesson) -> None:
-        """It came from the driver: it need not go there."""
-        self._sent.add(f"crashes/{lesson.slug}")
+    def skip(self, finding: KnownFinding) -> None:
+        """Never send this finding, because it came from the driver."""
+        self._sent.add(f"crashes/{finding.slug}")
 
     def _folders(self) -> Iterator[Path]:
         yield from (path.parent for path in sorted((self.campaign / "crashes").glob(f"*/{finding_file.NAME}")))

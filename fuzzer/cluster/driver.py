@@ -1,6 +1,8 @@
-"""Campaigns on a Ray cluster: the driver deals shares, brings together what nodes find, and tells them of it.
+"""The driver of campaigns on a Ray cluster. It assigns shares to nodes, merges what they find, and sends each finding
+to the other nodes.
 
-All that matters lies in directories: the driver's campaign, and each node's. Whatever dies, the same command goes on.
+All state is in directories: the driver's campaign, and the campaign of each node. After any process has died, the same
+command continues.
 """
 
 from __future__ import annotations
@@ -19,37 +21,41 @@ from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.merge import bring
 from fuzzer.campaign.store import Store
 from fuzzer.cluster import assignment
-from fuzzer.cluster.assignment import Deal, Round, Shape, fitting, shapes_of, the_round
-from fuzzer.cluster.collection import Harvest, Lesson, corpus_of
+from fuzzer.cluster.assignment import Assignment, Round, Shape, current_round, fitting, shapes_of
+from fuzzer.cluster.collection import KnownFinding, Update, corpus_of
 from fuzzer.cluster.progress import Progress
-from fuzzer.cluster.remote import Remote
+from fuzzer.cluster.remote import NodeActor
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.watching.formatting import number_of
 from generators.graph import Invalid
 from generators.plain_file import read_plain
 
-BEAT_SECONDS = 10.0
-"""How often a node is asked what is new; seldomer where the driver has too much to do."""
+POLL_SECONDS = 10.0
+"""How often a node is asked for an update; less often where the driver is busy."""
 
 IDLE_SECONDS = 0.2
-"""Between two looks where nobody is asked anything."""
+"""Between two rounds of the loop in which no node has a request."""
 
-MINUTE = 60.0
-"""Of whom nothing is heard for so long waits for a machine, or has gone."""
+SILENT_SECONDS = 60.0
+"""A node without an answer for so long waits for a machine, or has died."""
 
 LAST_SECONDS = 90.0
-"""How long to wait for one more node to end: what is under way there ends first."""
+"""How long to wait at the end for each next node: it first finishes its running tests."""
 
 TRIES = 3
-"""A node that ends by itself so often without one more test done is given up."""
+"""After so many failures without a new test in between, a share is given up."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """`seconds`, `tests` and `until_new` are of this run, over all nodes; `nodes`: shares, None for one for each node
-    that is there; `node_folder`: where nodes keep their campaigns, on their own disks; `reserve`: bytes that must stay
-    free where the driver's is."""
+class ClusterOptions:
+    """What the user requested of this run.
+
+    node_folder                where nodes keep their campaigns, on their own disks
+    seconds, tests, until_new  when the run ends, counted over all nodes
+    nodes                      the number of shares; None means one for each node of the cluster
+    reserve                    bytes that must stay free on the driver's disk
+    """
 
     address: str
     node_folder: Path
@@ -59,36 +65,40 @@ class Order:
     nodes: int | None = None
     arguments: tuple[str, ...] = ()
     program: tuple[str, ...] = ()
-    beat_seconds: float = BEAT_SECONDS
+    poll_seconds: float = POLL_SECONDS
     reserve: int = RESERVE
 
 
 @dataclass(slots=True)
 class Node:
-    """Who has a share now.
+    """The node that runs a share.
 
-    started    when the cluster was asked for it
-    heard      when something was heard of it last
-    due        when to ask it again
-    taught     signatures that it knows
-    took       whether the driver has what it brought last
-    waits      whether that was told
+    started        when the cluster was asked for it
+    heard          when its last answer came
+    due            when to ask it for the next update
+    sent           signatures of the findings that it has or was sent
+    acknowledged   whether the driver has stored its last update
+    wait_printed   whether the message was printed that it waits for a machine
     """
 
     actor: Any
     started: float
     heard: float | None = None
     due: float = 0.0
-    taught: set[str] = field(default_factory=set)
-    took: bool = False
-    waits: bool = False
+    sent: set[str] = field(default_factory=set)
+    acknowledged: bool = False
+    wait_printed: bool = False
 
 
 @dataclass(slots=True)
 class Driver:
-    """`stop` may be called by a signal handler."""
+    """Runs one command. `stop` may be called by a signal handler. `tell` gets each line for the user.
 
-    order: Order
+    new        findings of this run
+    given_up   shares that failed too often
+    """
+
+    options: ClusterOptions
     store: Store
     ray: Any
     tell: Callable[[str], None]
@@ -99,36 +109,37 @@ class Driver:
     _round: Round = field(init=False)
     _shapes: list[Shape] = field(init=False)
     _corpus: Any = field(init=False)
-    _room: Room = field(init=False)
+    _disk_space: Room = field(init=False)
     _nodes: dict[int, Node] = field(default_factory=dict)
-    _asked: dict[Any, int] = field(default_factory=dict)
-    _failed: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _requests: dict[Any, int] = field(default_factory=dict)
+    _failures: dict[int, tuple[int, int]] = field(default_factory=dict)
     _complained: set[int] = field(default_factory=set)
 
     def stop(self) -> None:
         self.stopping = True
 
     def run(self) -> None:
-        there = self._there()
-        found = len(shapes_of(there, None))
-        self._round = the_round(self.store.folder, self.order.nodes, found, self.order.tests)
-        self._shapes = shapes_of(there, self._round.shares)
+        """Run until the round is done, the requested end is reached, or `stop` was called."""
+        nodes = self._cluster_nodes()
+        count = len(shapes_of(nodes, None))
+        self._round = current_round(self.store.folder, self.options.nodes, count, self.options.tests)
+        self._shapes = shapes_of(nodes, self._round.shares)
         self._corpus = self.ray.put(corpus_of(self.store.folder).packed())
-        self._room = Room(self.store.folder, Gate(), self.tell, reserve=self.order.reserve, free=self.free)
+        self._disk_space = Room(self.store.folder, Gate(), self.tell, reserve=self.options.reserve, free=self.free)
         self._save()
-        self.tell(f"shares: {self._round.shares}; nodes that are there: {len(there)}; from test {self._round.first}")
+        self.tell(f"shares: {self._round.shares}; nodes in the cluster: {len(nodes)}; first test: {self._round.first}")
         for part in self._open_parts():
             self._start(part)
         progress = Progress(self.store, time.monotonic())
-        while not self.stopping and not self._enough(progress.began) and any(True for _ in self._open_parts()):
-            self._listen()
-            self._ask_all()
-            self._look_after_those_who_wait()
-            self._show(progress)
-        self._end()
+        while not self.stopping and not self._is_finished(progress.began) and any(True for _ in self._open_parts()):
+            self._receive()
+            self._request_updates()
+            self._restart_waiting_nodes()
+            self._print_progress(progress)
+        self._shut_down()
 
-    def _enough(self, began: float) -> bool:
-        seconds, until = self.order.seconds, self.order.until_new
+    def _is_finished(self, began: float) -> bool:
+        seconds, until = self.options.seconds, self.options.until_new
         late = seconds is not None and time.monotonic() - began >= seconds
         return late or (until is not None and len(self.new) >= until)
 
@@ -137,158 +148,164 @@ class Driver:
             if not self._round.is_done(part) and part not in self.given_up:
                 yield part
 
-    def _show(self, progress: Progress) -> None:
+    def _print_progress(self, progress: Progress) -> None:
         now = time.monotonic()
-        heard = sum(node.heard is not None and now - node.heard < MINUTE for node in self._nodes.values())
+        heard = sum(node.heard is not None and now - node.heard < SILENT_SECONDS for node in self._nodes.values())
         if line := progress.line(now, len(self.new), heard, len(self._nodes)):
             self.tell(line)
 
     # --- nodes
 
-    def _there(self) -> list[dict[str, float]]:
+    def _cluster_nodes(self) -> list[dict[str, float]]:
+        """The resources of each node that is alive."""
         return [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
 
     def _start(self, part: int) -> None:
         cpus, gpus = self._shapes[part]
         first, of = self._round.next_tests[part], self._round.shares
-        mine = self.store.state
-        dealt = Deal(part, of, mine.seed, first, self._round.end, cpus, self.order.arguments, self.order.program)
-        # other campaigns may use the same folder
-        folder = self.order.node_folder / f"{mine.campaign[:12]}-node-{part + 1}-of-{of}-from-{self._round.first}"
-        remote = self.ray.remote(num_cpus=cpus, num_gpus=gpus)(Remote)
-        actor = remote.remote(dealt, str(folder), self._corpus)
+        campaign, seed = self.store.state.campaign, self.store.state.seed
+        share = Assignment(part, of, seed, first, self._round.end, cpus, self.options.arguments, self.options.program)
+        # the name of the campaign, because other campaigns may use the same folder
+        folder = self.options.node_folder / f"{campaign[:12]}-node-{part + 1}-of-{of}-from-{self._round.first}"
+        remote = self.ray.remote(num_cpus=cpus, num_gpus=gpus)(NodeActor)
+        actor = remote.remote(share, str(folder), self._corpus)
         self._nodes[part] = Node(actor, time.monotonic())
 
-    def _lose(self, part: int, why: str) -> None:
-        """Deal its share again, from where it was; give it up where nothing comes of that."""
+    def _restart(self, part: int, why: str) -> None:
+        """Start another node for a share whose node failed, or give the share up after too many failures."""
         self.tell(f"node {part + 1}: {why}")
-        at, times = self._failed.get(part, (-1, 0))
-        times = times + 1 if at == self._round.next_tests[part] else 1
-        self._failed[part] = self._round.next_tests[part], times
-        self._dismiss(part)
+        next_test = self._round.next_tests[part]
+        failed_at, times = self._failures.get(part, (-1, 0))
+        times = times + 1 if failed_at == next_test else 1
+        self._failures[part] = next_test, times
+        self._kill(part)
         if times >= TRIES:
             self.given_up.add(part)
-            self.tell(f"node {part + 1} is given up: {TRIES} times without one more test")
+            self.tell(f"node {part + 1} is given up: it failed {TRIES} times without one more test")
         else:
-            self._shapes[part] = fitting(self._shapes[part], self._there())
+            self._shapes[part] = fitting(self._shapes[part], self._cluster_nodes())
             self._start(part)
 
-    def _dismiss(self, part: int) -> None:
+    def _kill(self, part: int) -> None:
         self.ray.kill(self._nodes.pop(part).actor)
 
-    def _look_after_those_who_wait(self) -> None:
-        """A share that waits for a machine is asked for anew, where none can hold it any more: Ray tells of a machine's
-        end before it takes it from its list."""
-        late = time.monotonic() - MINUTE
-        for answer, part in list(self._asked.items()):
+    def _restart_waiting_nodes(self) -> None:
+        """Print a message about each share that waits for a machine. Start it with fewer CPUs and GPUs where no machine
+        is large enough any more: Ray reports the death of a machine before it removes the machine from its list."""
+        late = time.monotonic() - SILENT_SECONDS
+        for request, part in list(self._requests.items()):
             node, shape = self._nodes[part], self._shapes[part]
-            if node.heard is not None or node.waits or node.started > late:
+            if node.heard is not None or node.wait_printed or node.started > late:
                 continue
-            node.waits = True
+            node.wait_printed = True
             self.tell(
                 f"node {part + 1} waits for a machine with {number_of(shape[0], 'CPU')} and "
                 f"{number_of(shape[1], 'GPU')}, or is slow to start"
             )
-            self._shapes[part] = fitting(shape, self._there())
+            self._shapes[part] = fitting(shape, self._cluster_nodes())
             if self._shapes[part] != shape:
-                del self._asked[answer]
-                self._dismiss(part)
+                del self._requests[request]
+                self._kill(part)
                 self._start(part)
 
-    # --- what they bring
+    # --- updates
 
-    def _ask_all(self) -> None:
-        """All that are due, while there is room for what they bring."""
-        now, waited_for = time.monotonic(), set(self._asked.values())
-        due = [part for part, node in self._nodes.items() if part not in waited_for and now >= node.due]
-        if due and self._room.look():
+    def _request_updates(self) -> None:
+        """Ask each node whose time has come for an update, while the disk has space for the updates."""
+        now, waiting = time.monotonic(), set(self._requests.values())
+        due = [part for part, node in self._nodes.items() if part not in waiting and now >= node.due]
+        if due and self._disk_space.look():
             for part in due:
-                self._ask(part, list(self._lessons(self._nodes[part])))
+                self._request(part, list(self._unsent_findings(self._nodes[part])))
 
-    def _ask(self, part: int, lessons: list[Lesson]) -> None:
+    def _request(self, part: int, findings: list[KnownFinding]) -> None:
         node = self._nodes[part]
-        self._asked[node.actor.harvest.remote(lessons, node.took)] = part
-        node.took = False
+        self._requests[node.actor.collect.remote(findings, node.acknowledged)] = part
+        node.acknowledged = False
 
-    def _lessons(self, node: Node) -> Iterator[Lesson]:
+    def _unsent_findings(self, node: Node) -> Iterator[KnownFinding]:
         for doc in self.store.findings.values():
-            if doc.signature not in node.taught:
-                with suppress(OSError):  # somebody moved it away: then nobody learns of it
-                    yield Lesson(doc.slug, read_plain(self.store.crashes / doc.slug / finding_file.NAME))
-        node.taught |= set(self.store.findings)
+            if doc.signature not in node.sent:
+                with suppress(OSError):  # the user may have moved it away; then no node gets it
+                    yield KnownFinding(doc.slug, read_plain(self.store.crashes / doc.slug / finding_file.NAME))
+        node.sent |= set(self.store.findings)
 
-    def _listen(self) -> None:
-        """Take what has come, and see to those who ended."""
-        if not self._asked:
+    def _receive(self) -> None:
+        """Store the updates that have come, and replace nodes that ended."""
+        if not self._requests:
             time.sleep(IDLE_SECONDS)
             return
-        ready, _ = self.ray.wait(list(self._asked), timeout=0.5)
-        for answer in ready:
-            part = self._asked.pop(answer)
+        ready, _ = self.ray.wait(list(self._requests), timeout=0.5)
+        for request in ready:
+            part = self._requests.pop(request)
             try:
-                harvest = self._heard(part, answer)
+                update = self._answer(part, request)
             except self.ray.exceptions.RayError as error:
-                self._lose(part, f"lost ({_in_a_line(error)}); what it sent is kept, its share goes on elsewhere")
+                self._restart(
+                    part, f"lost ({_in_a_line(error)}); its updates are kept, another node continues its share"
+                )
                 continue
             if self._round.is_done(part):
-                self._dismiss(part)
-            elif harvest is not None and harvest.exit_code is not None:
-                self._lose(part, f"ended by itself ({harvest.exit_code}): {_last_line(harvest.log)}")
+                self._kill(part)
+            elif update is not None and update.exit_code is not None:
+                self._restart(part, f"its process ended with {update.exit_code}: {_last_line(update.log)}")
 
-    def _heard(self, part: int, answer: Any) -> Harvest | None:
-        """What a node brought; it is asked again in a while, later where the driver is busy. None where there was no
-        room for it: the node brings it again. What cannot be read stays in the node's own directory."""
-        packed = self.ray.get(answer)  # what a node raises is not caught below
-        node, harvest, began = self._nodes[part], None, time.monotonic()
+    def _answer(self, part: int, request: Any) -> Update | None:
+        """Store the update that answers a request, and schedule the next request, later where the driver is busy.
+
+        Return None where the update cannot be read, or where the disk is full: the node sends it again. What cannot be
+        read stays in the node's own directory."""
+        packed = self.ray.get(request)  # outside of the try: exceptions of the node are the caller's
+        node, update, began = self._nodes[part], None, time.monotonic()
         try:
-            harvest = Harvest.unpacked(packed)
-            self._take(part, harvest)
-            node.took = True
+            update = Update.unpacked(packed)
+            self._store_update(part, update)
+            node.acknowledged = True
         except (Invalid, OSError) as error:
             if isinstance(error, OSError) and is_full(error):
-                self._room.ran_out(str(error))
-                harvest = None
+                self._disk_space.ran_out(str(error))
+                update = None
             else:
                 self._complain(part, error)
         now = time.monotonic()
-        node.heard, node.due = now, now + max(self.order.beat_seconds, 2 * (now - began) * len(self._nodes))
-        return harvest
+        node.heard, node.due = now, now + max(self.options.poll_seconds, 2 * (now - began) * len(self._nodes))
+        return update
 
     def _complain(self, part: int, error: Exception) -> None:
-        """Once of each node."""
+        """Print that something was not stored, once for each node."""
         if part not in self._complained:
             self._complained.add(part)
-            self.tell(f"node {part + 1}: not taken, it keeps it in its own directory: {error}")
+            self.tell(f"node {part + 1}: not stored here, it stays in the node's own directory: {error}")
 
-    def _take(self, part: int, harvest: Harvest) -> None:
-        """Raises `Invalid` and OSError; the findings that came before that are taken."""
+    def _store_update(self, part: int, update: Update) -> None:
+        """Raise `Invalid` or OSError where a part cannot be stored; findings before that part are stored."""
         known = set(self.store.findings)
         try:
-            if harvest.files:
-                self._bring(part, harvest)
+            if update.files:
+                self._merge(part, update)
         finally:
             fresh = self.store.findings.keys() - known
-            self._nodes[part].taught |= fresh
+            self._nodes[part].sent |= fresh
             for signature in fresh:
                 self.new.append(self.store.findings[signature])
                 self.tell(f"node {part + 1} found {self.store.findings[signature].slug}")
-        ended, end = harvest.exit_code is not None, self._round.end
-        # a share may be done while its process still ends: it is done when that has ended well
-        if harvest.next_test and (end is None or harvest.next_test < end or (ended and harvest.exit_code == 0)):
-            self._round.note(part, harvest.next_test)
+        ended, end = update.exit_code is not None, self._round.end
+        # a share whose tests are all done counts as done when its process has ended without an error
+        if update.next_test and (end is None or update.next_test < end or (ended and update.exit_code == 0)):
+            self._round.advance(part, update.next_test)
             self._save()
 
-    def _bring(self, part: int, harvest: Harvest) -> None:
+    def _merge(self, part: int, update: Update) -> None:
         small = Path(tempfile.mkdtemp(prefix=f"node-{part + 1}-", dir=self.store.scratch))
         try:
-            harvest.write(small)
-            self._leave_out_what_is_damaged(part, small)
+            update.write(small)
+            self._remove_damaged_findings(part, small)
             bring(small, self.store)
         finally:
             shutil.rmtree(small, ignore_errors=True)
 
-    def _leave_out_what_is_damaged(self, part: int, small: Path) -> None:
-        """Else one finding would keep from the driver all that come behind it."""
+    def _remove_damaged_findings(self, part: int, small: Path) -> None:
+        """Remove findings that cannot be read from an update: one of them would stop all findings after it."""
         for path in list(small.glob(f"crashes/*/{finding_file.NAME}")):
             try:
                 finding_file.read(path.parent)
@@ -301,37 +318,38 @@ class Driver:
 
     # --- the end
 
-    def _end(self) -> None:
-        """Let all nodes end cleanly; take what is on its way, and what they did last."""
+    def _shut_down(self) -> None:
+        """Let all nodes end cleanly, and store their outstanding and last updates."""
         for part, node in list(self._nodes.items()):
             if node.heard is None:  # it waits for a machine, or has just begun
-                self._dismiss(part)
+                self._kill(part)
             else:
                 node.actor.stop.remote()
-        self._asked = {answer: part for answer, part in self._asked.items() if part in self._nodes}
-        self._take_what_was_asked()
+        self._requests = {request: part for request, part in self._requests.items() if part in self._nodes}
+        self._receive_all()
         for part in self._nodes:
-            self._ask(part, [])
-        self._take_what_was_asked()
+            self._request(part, [])
+        self._receive_all()
         for part in list(self._nodes):
-            self._dismiss(part)
+            self._kill(part)
 
-    def _take_what_was_asked(self) -> None:
-        while self._asked:
-            ready, _ = self.ray.wait(list(self._asked), timeout=LAST_SECONDS)
-            for answer in ready:
-                part = self._asked.pop(answer)
+    def _receive_all(self) -> None:
+        """Store the answers to all requests; kill nodes that do not answer."""
+        while self._requests:
+            ready, _ = self.ray.wait(list(self._requests), timeout=LAST_SECONDS)
+            for request in ready:
+                part = self._requests.pop(request)
                 try:
-                    self._heard(part, answer)
+                    self._answer(part, request)
                 except self.ray.exceptions.RayError as error:
                     self.tell(f"node {part + 1}: lost at the end ({_in_a_line(error)}); its directory has the rest")
-                    self._dismiss(part)
+                    self._kill(part)
             if not ready:
-                silent = ", ".join(f"node {part + 1}" for part in sorted(self._asked.values()))
-                self.tell(f"no answer from {silent}; what was done last is in the directory there")
-                for part in self._asked.values():
-                    self._dismiss(part)
-                self._asked.clear()
+                silent = ", ".join(f"node {part + 1}" for part in sorted(self._requests.values()))
+                self.tell(f"no answer from {silent}; the last tests are in the directory there")
+                for part in self._requests.values():
+                    self._kill(part)
+                self._requests.clear()
 
 
 def _in_a_line(error: Exception) -> str:
@@ -339,4 +357,4 @@ def _in_a_line(error: Exception) -> str:
 
 
 def _last_line(text: str) -> str:
-    return (text.strip().splitlines() or ["it said nothing"])[-1].strip()
+    return (text.strip().splitlines() or ["no message"])[-1].strip()

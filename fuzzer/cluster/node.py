@@ -1,7 +1,7 @@
-"""A node's campaign: an ordinary one in a directory of its own, run by `fuzz run` in a process of its own.
+"""A node's campaign: an ordinary campaign in its own directory, run by `fuzz run` in a separate process.
 
-What supervises it may be killed at any moment: the process then ends cleanly (`fuzzer.children.node`), and whoever
-comes next goes on in the same directory.
+The process that supervises it may be killed at any moment. The campaign's process then ends cleanly
+(`fuzzer.children.node`), and the next supervisor continues in the same directory.
 """
 
 from __future__ import annotations
@@ -13,49 +13,51 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fuzzer.campaign import lock, store
-from fuzzer.cluster.assignment import Deal
-from fuzzer.cluster.collection import NOTHING, Granary, Harvest, Lesson, plant
+from fuzzer.cluster.assignment import Assignment
+from fuzzer.cluster.collection import EMPTY, Collector, KnownFinding, Update, add_to_corpus
 
 LOG = "node.log"
 LOG_BYTES = 2000
 HANDOVER_SECONDS = 120.0
-"""How long the process of a supervisor that was killed may take to end."""
+"""How long to wait for the process of a killed supervisor to end."""
 
 
 class NodeProcess:
-    """Starts the campaign in `folder`, as soon as nobody else runs it, with cases for its corpus that `given` has."""
+    """The process of the campaign in `folder`. It starts when no other process runs that campaign, and after the cases
+    of `seed_cases` were added to the campaign's corpus."""
 
-    def __init__(self, deal: Deal, folder: Path, given: Harvest = NOTHING) -> None:
+    def __init__(self, assignment: Assignment, folder: Path, seed_cases: Update = EMPTY) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         deadline = time.monotonic() + HANDOVER_SECONDS
         while lock.holder(folder) is not None and time.monotonic() < deadline:
             time.sleep(0.2)
-        plant(given, folder)
-        self._granary = Granary(folder)
-        with (folder / LOG).open("wb") as log:  # of this run alone: no log grows over the runs
+        add_to_corpus(seed_cases, folder)
+        self._collector = Collector(folder)
+        with (folder / LOG).open("wb") as log:  # replaces the log of the last run, so that no log grows over many runs
             self._process = subprocess.Popen(
-                deal.command(folder), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                assignment.command(folder), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
 
-    def harvest(self, lessons: Sequence[Lesson] = (), *, taken: bool = False) -> Harvest:
-        """What the driver lacks; takes what other nodes found. `taken`: the driver has what was brought last."""
-        if taken:
-            self._granary.taken()
-        for lesson in lessons:
-            self._granary.knows(lesson)
-            store.learn_of(self.folder, lesson.slug, lesson.document)
-        ended = self._process.poll()  # before looking: what it wrote last is seen
-        files, next_test = self._granary.new(last=ended is not None)
-        return Harvest(files, next_test, ended, "" if ended is None else self._said())
+    def collect(self, findings: Sequence[KnownFinding] = (), *, acknowledged: bool = False) -> Update:
+        """Return what the driver lacks. `findings` are those of other nodes, which this campaign treats as known from
+        now on. `acknowledged`: the driver has stored the last update."""
+        if acknowledged:
+            self._collector.acknowledge()
+        for finding in findings:
+            self._collector.skip(finding)
+            store.learn_of(self.folder, finding.slug, finding.document)
+        exit_code = self._process.poll()  # before collecting, so that the last update has everything
+        files, next_test = self._collector.collect(last=exit_code is not None)
+        return Update(files, next_test, exit_code, "" if exit_code is None else self._log_tail())
 
     def stop(self) -> None:
-        """Let it end cleanly; returns when it has."""
+        """Let the process end cleanly, and wait until it has ended."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
         self._process.wait()
 
-    def _said(self) -> str:
+    def _log_tail(self) -> str:
         with (self.folder / LOG).open("rb") as log:
             size = log.seek(0, 2)
             log.seek(max(0, size - LOG_BYTES))

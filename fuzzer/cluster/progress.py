@@ -1,4 +1,4 @@
-"""How far all nodes have come, as one plain line now and then: like a campaign's (`fuzzer.watching.panel`)."""
+"""A line every ten seconds that shows how far all nodes have come, in the form of `fuzzer.watching.panel`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ LINE_SECONDS = 10.0
 
 @dataclass(slots=True)
 class Progress:
-    """Counts are those of the books that nodes sent last: a node's newest tests are not among them yet."""
+    """Makes the lines. The counts are those of the counters that the nodes sent last: they lack the nodes' newest
+    tests."""
 
     store: Store
     began: float
@@ -25,22 +26,22 @@ class Progress:
         self._rates.of(self.began, self._counters()[0])
 
     def line(self, now: float, new: int, heard: int, nodes: int) -> str | None:
-        """None where it is too early for another one. `new`: findings of this run; `heard`: of how many of the nodes
-        something was heard in the last minute."""
+        """The line; None where the next one is not due. `new`: findings of this run; `heard`: how many of the nodes
+        answered in the last minute."""
         if now < self._due:
             return None
         self._due = now + LINE_SECONDS
         tests, lane_results = self._counters()
-        words = [
+        parts = [
             duration(now - self.began),
             number_of(tests, "test"),
             f"{self._rates.of(now, tests)[0]:.2f}/s",
             number_of(lane_results, "lane result"),
             f"{number_of(new, 'new finding')}, {len(self.store.findings)} in all",
-            f"{heard} of {nodes} nodes heard of",
+            f"{heard} of {nodes} nodes answered",
         ]
-        return "  ".join(words)
+        return "  ".join(parts)
 
     def _counters(self) -> tuple[int, int]:
-        books = self.store.ask(lambda index: index.totals())
-        return books.tests, books.lane_results
+        totals = self.store.ask(lambda index: index.totals())
+        return totals.tests, totals.lane_results

@@ -19,7 +19,7 @@ from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share, parsed
 from fuzzer.cluster.campaign import run_campaign
-from fuzzer.cluster.driver import Driver, Order
+from fuzzer.cluster.driver import ClusterOptions, Driver
 from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
 from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames
 from fuzzer.commands.selection import lanes_named, ops_named
@@ -121,8 +121,8 @@ def run(
         words.append("--guided" if guided else "--random")
         there = (node_dir or campaign / "nodes").resolve()
         reserve = round(disk_reserve * GB)
-        order = Order(cluster, there, seconds, tests, until_new, nodes, tuple(words), reserve=reserve)
-        run_on_cluster(order, campaign, seed, json)
+        options = ClusterOptions(cluster, there, seconds, tests, until_new, nodes, tuple(words), reserve=reserve)
+        run_on_cluster(options, campaign, seed, json)
         return
     with Store(campaign, seed) as store:
         settings = Settings(
@@ -194,11 +194,11 @@ def _what_next(task: Campaign, store: Store, preload: Path | None) -> tuple[obje
     return ("triage", *where) if store.findings else ("run", *where, "--seconds", "600", *loads)
 
 
-def run_on_cluster(order: Order, campaign: Path, seed: int | None, json: bool) -> None:
+def run_on_cluster(options: ClusterOptions, campaign: Path, seed: int | None, json: bool) -> None:
     """Raises `EnvironmentMissing` where there is no Ray; exits with 69 where nodes were given up."""
     with Store(campaign, seed) as store:
         with redirect_stdout(sys.stderr):  # where Ray tells of what goes wrong
-            driver = run_campaign(order, store)
+            driver = run_campaign(options, store)
         _summarise_cluster(driver, store, json)
     if driver.given_up:
         raise typer.Exit(Exit.ENVIRONMENT)

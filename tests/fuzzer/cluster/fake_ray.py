@@ -1,4 +1,4 @@
-"""As much of Ray as a driver uses, in one process and without time: only who waits makes the clock go on."""
+"""The part of Ray that the driver uses, in one process and with a simulated clock: only waiting advances the clock."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 @dataclass
 class Clock:
-    """Stands for the module `time`. Who looks at it again and again without ever waiting is stopped."""
+    """Replaces the module `time`. It fails where code reads the time `most_looks` times, because such code spins."""
 
     now: float = 1000.0
     most_looks: int = 20_000
     looks: int = 0
     at: dict[float, Callable[[], None]] = field(default_factory=dict)
-    """What happens when, as soon as somebody looks."""
+    """Functions by time: each is called at the first reading of the clock after its time."""
 
     def monotonic(self) -> float:
         self.looks += 1
-        assert self.looks < self.most_looks, "somebody spins"
+        assert self.looks < self.most_looks, "a loop reads the clock without waiting"
         for when in [when for when in self.at if when <= self.now]:
             self.at.pop(when)()
         return self.now
@@ -36,7 +36,7 @@ class Answer:
 
 @dataclass
 class Actor:
-    """`node` is None where no machine could take it. Methods are run at once, answers come `delay` seconds later."""
+    """`node` is None where no machine is large enough. Methods run at once; answers come `delay` seconds later."""
 
     ray: Ray
     node: Any
@@ -63,7 +63,7 @@ class _Method:
 
 
 class Ray:
-    """`machines`: CPUs of each; `node(dealt, folder, given)` makes what runs in an actor."""
+    """`machines`: CPUs of each; `node(assignment, folder, seed_cases)` makes what runs in an actor."""
 
     class exceptions:  # noqa: N801 - as in Ray
         class RayError(Exception):

@@ -1,8 +1,8 @@
-"""What `fuzz run` is to a node, with lanes made by hand: a real campaign, store, lock and signals, no compiler.
+"""A replacement for `fuzz run` on a node, with simulated lanes: campaign, store, lock and signals are real.
 
     simulated_node.py PID run --campaign DIR --seed S --share K/N --first F [--end E] --workers W [--pace SECONDS]
 
-Test n of each seed shows the bug that `BUGS` has for n modulo its length; some tests show none. A test takes `--pace`.
+Test n of each seed has the outcome `BUGS[n % len(BUGS)]`; None means no bug. Each test takes `--pace` seconds.
 """
 
 from __future__ import annotations
@@ -93,12 +93,12 @@ def main() -> None:
     parser.add_argument("--end", type=int)
     parser.add_argument("--pace", type=float, default=0.0)
     parser.add_argument("--fail", action="store_true")
-    asked = parser.parse_args()
-    die_with_parent(asked.parent, signal.SIGTERM)
-    if asked.fail:
+    options = parser.parse_args()
+    die_with_parent(options.parent, signal.SIGTERM)
+    if options.fail:
         sys.exit("no compiler here")
-    part, of = parsed(asked.share)
-    run(asked.campaign, Share(part, of, asked.first, asked.end), asked.seed, asked.pace)
+    part, of = parsed(options.share)
+    run(options.campaign, Share(part, of, options.first, options.end), options.seed, options.pace)
 
 
 if __name__ == "__main__":

@@ -36,12 +36,13 @@ DRIVER = """
 import sys
 from pathlib import Path
 from fuzzer.commands.run import run_on_cluster
-from fuzzer.cluster.driver import Order
+from fuzzer.cluster.driver import ClusterOptions
 address, folder, tests, pace, *program = sys.argv[1:]
 folder = Path(folder)
 arguments = ("--pace", pace)
-order = Order(address, folder / "nodes", None, int(tests), None, 2, arguments, tuple(program), beat_seconds=0.3)
-run_on_cluster(order, folder, 1, True)
+nodes = folder / "nodes"
+options = ClusterOptions(address, nodes, None, int(tests), None, 2, arguments, tuple(program), poll_seconds=0.3)
+run_on_cluster(options, folder, 1, True)
 """
 
 QUICK = {"gcs_rpc_server_reconnect_timeout_s": 2, "health_check_period_ms": 500, "health_check_failure_threshold": 3}
@@ -72,9 +73,9 @@ def driver(address: str, folder: Path, tests: int, pace: float) -> subprocess.Po
 
 
 def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
-    out, told = process.communicate(timeout=120)
-    assert process.returncode == 0, told
-    return dict(json.loads(out), told=told)
+    out, messages = process.communicate(timeout=120)
+    assert process.returncode == 0, messages
+    return dict(json.loads(out), messages=messages)
 
 
 def signatures(folder: Path) -> set[str]:
@@ -91,15 +92,15 @@ def numbers_of(folder: Path) -> list[int]:
 
 
 def brought_together(folder: Path) -> bool:
-    """Whether the driver has all findings of its nodes, and their books as they are."""
+    """Whether the driver has all findings of its nodes, and their counters as they are."""
     with Index(folder, writes=False) as mine:
-        books = {campaign: tally for campaign, _, tally in mine.origins()[1:]}
+        counters = {campaign: tally for campaign, _, tally in mine.origins()[1:]}
     theirs = {}
     for node in (folder / "nodes").iterdir():
         with Index(node, writes=False) as read:
             theirs |= {campaign: tally for campaign, _, tally in read.origins()}
         assert signatures(node) <= signatures(folder)
-    return books == theirs
+    return counters == theirs
 
 
 def wait_for(true: Callable[[], bool]) -> None:
@@ -110,8 +111,8 @@ def wait_for(true: Callable[[], bool]) -> None:
 
 
 def progress(folder: Path) -> int:
-    dealt = assignment.read(folder)
-    return min(dealt.next_tests) if dealt else 0
+    stored = assignment.read(folder)
+    return min(stored.next_tests) if stored else 0
 
 
 @pytest.fixture(scope="module")
@@ -128,12 +129,12 @@ def test_two_nodes_find_what_one_store_finds_though_one_is_killed(tmp_path: Path
         process = driver(made.address, tmp_path, 60, 0.15)
         wait_for(lambda: progress(tmp_path) > 10)
         made.remove_node(nodes[0], allow_graceful=False)
-        told = ended(process)
-    assert "what it sent is kept, its share goes on elsewhere" in told["told"]
+        summary = ended(process)
+    assert "its updates are kept, another node continues its share" in summary["messages"]
     assert numbers_of(tmp_path) == list(range(60))
     assert brought_together(tmp_path)
     assert signatures(tmp_path) == alone
-    assert (told["tests"], told["given_up"], len(told["findings"])) == (60, [], len(alone))
+    assert (summary["tests"], summary["given_up"], len(summary["findings"])) == (60, [], len(alone))
     of_nodes = [path for path in (tmp_path / "nodes").iterdir() if (path / "index.sqlite").exists()]
     assert len(of_nodes) == 2
     merge(of_nodes, tmp_path / "again")
@@ -152,8 +153,8 @@ def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone:
         second = driver(made.address, tmp_path, 100, 0.15)
         wait_for(lambda: progress(tmp_path) > 12)
         made.head_node.kill_gcs_server()
-        _, told = second.communicate(timeout=120)
-        assert second.returncode != 0, told
+        _, messages = second.communicate(timeout=120)
+        assert second.returncode != 0, messages
     assert 12 < progress(tmp_path) < 100
     with cluster() as made:
         add_node(made)
@@ -161,15 +162,15 @@ def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone:
         third, before = driver(made.address, tmp_path, 100, 0.15), progress(tmp_path)
         wait_for(lambda: progress(tmp_path) > before + 8)
         third.send_signal(signal.SIGTERM)
-        assert "stopping" in ended(third)["told"]
+        assert "stopping" in ended(third)["messages"]
         for node in (tmp_path / "nodes").iterdir():
             assert lock.holder(node) is None
         assert progress(tmp_path) < 100
-        told_at_last = ended(driver(made.address, tmp_path, 100, 0.15))
+        last_summary = ended(driver(made.address, tmp_path, 100, 0.15))
     assert numbers_of(tmp_path) == list(range(100))
     assert brought_together(tmp_path)
     assert signatures(tmp_path) == alone
-    assert told_at_last["given_up"] == []
+    assert last_summary["given_up"] == []
 
 
 def test_a_node_with_real_compilers(tmp_path: Path) -> None:
@@ -181,14 +182,14 @@ def test_a_node_with_real_compilers(tmp_path: Path) -> None:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["tests"], told["given_up"]) == (4, [])
+    summary = json.loads(done.stdout)
+    assert (summary["tests"], summary["given_up"]) == (4, [])
     assert numbers_of(tmp_path) == [0, 1, 2, 3]
     assert brought_together(tmp_path)
     (node,) = (tmp_path / "nodes").iterdir()
-    assert told["findings"]
-    assert {path.name for path in (tmp_path / "crashes").iterdir()} == set(told["findings"])
-    assert {path.name for path in (node / "crashes").iterdir()} == set(told["findings"])
+    assert summary["findings"]
+    assert {path.name for path in (tmp_path / "crashes").iterdir()} == set(summary["findings"])
+    assert {path.name for path in (node / "crashes").iterdir()} == set(summary["findings"])
     assert not (node / "elsewhere").exists(), "its own findings are no news to it"
 
 

@@ -1,4 +1,4 @@
-"""A node without Ray: a process that runs a campaign, and what it brings."""
+"""A node without Ray: a process that runs a campaign, and the updates that it sends."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from fuzzer.campaign.merge import merge
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share
 from fuzzer.cluster import node as node_module
-from fuzzer.cluster.assignment import Deal
-from fuzzer.cluster.collection import Granary, Harvest, Lesson, corpus_of
+from fuzzer.cluster.assignment import Assignment
+from fuzzer.cluster.collection import Collector, KnownFinding, Update, corpus_of
 from fuzzer.cluster.node import NodeProcess
 from fuzzer.findings import finding_file
 from fuzzer.seeds import corpus
@@ -47,66 +47,67 @@ def wait_for(true: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def unpacked(harvest: Harvest, folder: Path) -> Path:
-    Harvest.unpacked(harvest.packed()).write(folder)
+def unpacked(update: Update, folder: Path) -> Path:
+    Update.unpacked(update.packed()).write(folder)
     return folder
 
 
-# --- what is brought
+# --- updates
 
 
-def test_what_is_new_and_only_once(tmp_path: Path) -> None:
+def test_an_update_has_only_what_is_new(tmp_path: Path) -> None:
     one, into = tmp_path / "one", tmp_path / "into"
-    granary = Granary(one)
-    assert granary.new() == ({}, 0), "nothing was begun yet"
+    collector = Collector(one)
+    assert collector.collect() == ({}, 0), "nothing was begun yet"
     simulated_node.run(one, Share(end=4))
-    first, next_test = granary.new()
+    first, next_test = collector.collect()
     assert next_test == 4
-    granary.taken()
-    merge([unpacked(Harvest(first, 4), tmp_path / "first")], into)
+    collector.acknowledge()
+    merge([unpacked(Update(first, 4), tmp_path / "first")], into)
     assert signatures(into) == signatures(one)
     simulated_node.run(one, Share(end=9))
-    second, next_test = granary.new(last=True)
+    second, next_test = collector.collect(last=True)
     assert next_test == 9
     assert {name.split("/")[1] for name in first if name.startswith("crashes")}.isdisjoint(
         name.split("/")[1] for name in second if name.startswith("crashes")
     )
-    merge([unpacked(Harvest(second, 9), tmp_path / "second")], into)
+    merge([unpacked(Update(second, 9), tmp_path / "second")], into)
     merge([one], tmp_path / "whole")
     with Index(into, writes=False) as brought, Index(tmp_path / "whole", writes=False) as whole:
         assert [row[2] for row in brought.origins()[1:]] == [row[2] for row in whole.origins()[1:]]
         assert [tally.tests for _, _, tally in brought.origins()] == [0, 9]
         assert brought.operators() == whole.operators()
-        assert (brought.tests, whole.tests) == (0, 9), "rows of single tests stay where they were run"
+        assert (brought.tests, whole.tests) == (0, 9), "rows of single tests stay on the node"
     assert signatures(into) == signatures(one)
     assert len(signatures(one)) == ALL_BUGS
     merge([one], into)
     with Index(into, writes=False) as brought:
-        assert brought.tests == 9, "unless somebody wants them"
+        assert brought.tests == 9, "a merge of the node's own campaign has them"
 
 
-def test_what_was_not_taken_comes_again(tmp_path: Path) -> None:
+def test_an_update_that_was_not_acknowledged_is_sent_again(tmp_path: Path) -> None:
     one = tmp_path / "one"
     simulated_node.run(one, Share(end=7))
-    granary = Granary(one)
-    brought = [set(granary.new()[0]) for _ in range(3)]
+    collector = Collector(one)
+    brought = [set(collector.collect()[0]) for _ in range(3)]
     assert brought[0] == brought[1] == brought[2]
     simulated_node.run(one, Share(end=14))
-    granary.taken()
-    assert set(granary.new()[0]) == {index.NAME}
+    collector.acknowledge()
+    assert set(collector.collect()[0]) == {index.NAME}
 
 
-def test_sums_come_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As soon as they are taken, but not before, they are left out again."""
+def test_sums_are_in_every_third_update_and_again_until_they_are_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("fuzzer.cluster.collection.SUMS_EVERY", 3)
     simulated_node.run(tmp_path / "one", Share(end=7))
-    granary, have = Granary(tmp_path / "one"), []
-    for turn, taken in enumerate((True, True, False, True, True)):
-        folder = unpacked(Harvest(*granary.new()), tmp_path / str(turn))
+    collector, have = Collector(tmp_path / "one"), []
+    for turn, acknowledged in enumerate((True, True, False, True, True)):
+        folder = unpacked(Update(*collector.collect()), tmp_path / str(turn))
         with Index(folder, writes=False) as brought:
             have.append(bool(brought.operators()))
-        if taken:
-            granary.taken()
+        if acknowledged:
+            collector.acknowledge()
     assert have == [False, False, True, True, False]
 
 
@@ -123,17 +124,17 @@ def test_the_drivers_corpus_is_there_before_the_first_test(tmp_path: Path, monke
     for number in range(3):
         corpus.add(driver, f"case-{number}", simulated_node.case(number))
     corpus.add(node, "case-1", simulated_node.case(7))
-    given = Harvest.unpacked(corpus_of(driver).packed())
-    NodeProcess(Deal(0, 1, 1, 0, 1, 1, (), PROGRAM), node, given).stop()
-    assert there == [["case-0", "case-1", "case-2"]], "before its process is"
+    seed_cases = Update.unpacked(corpus_of(driver).packed())
+    NodeProcess(Assignment(0, 1, 1, 0, 1, 1, (), PROGRAM), node, seed_cases).stop()
+    assert there == [["case-0", "case-1", "case-2"]], "before the process starts"
     digests = {name: case_file.digest(case) for name, case in corpus.cases(node).items()}
     assert digests["case-2"] == case_file.digest(simulated_node.case(2))
-    assert digests["case-1"] == case_file.digest(simulated_node.case(7)), "what was there stays"
+    assert digests["case-1"] == case_file.digest(simulated_node.case(7)), "a case that was there stays"
 
 
-def test_a_file_outside_is_refused(tmp_path: Path) -> None:
+def test_a_file_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="a node sent a file"):
-        Harvest({"../x": b""}, 1).write(tmp_path / "small")
+        Update({"../x": b""}, 1).write(tmp_path / "small")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -149,13 +150,13 @@ def test_what_another_node_saved_is_known_and_not_saved_again(tmp_path: Path, ma
         store.learn_of(tmp_path / "b", doc.slug, document)
         other.save_state()
         assert not other.claim(found.case, sighting)
-        assert other.save(found, sighting, {}) is None, "both were looking into it"
+        assert other.save(found, sighting, {}) is None, "both nodes investigated it"
         assert (other.findings, other.state.seen) == ({}, {doc.signature: 2})
     with Store(tmp_path / "b", 1) as other:
         assert not other.claim(found.case, sighting), "it stays known"
 
 
-def test_no_lesson_leads_out_of_the_folder(tmp_path: Path) -> None:
+def test_the_name_of_a_finding_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="no finding's name"):
         store.learn_of(tmp_path / "b", "../x", b"")
 
@@ -164,42 +165,44 @@ def test_no_lesson_leads_out_of_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_share_is_done_and_the_process_ends(tmp_path: Path) -> None:
-    node = NodeProcess(Deal(0, 2, 1, 0, 14, 1, (), PROGRAM), tmp_path / "n")
+    node = NodeProcess(Assignment(0, 2, 1, 0, 14, 1, (), PROGRAM), tmp_path / "n")
     wait_for(lambda: node._process.poll() is not None)
-    harvest = node.harvest()
-    assert (harvest.exit_code, harvest.next_test) == (0, 14)
+    update = node.collect()
+    assert (update.exit_code, update.next_test) == (0, 14)
     with Index(tmp_path / "n", writes=False) as read:
         assert [number for (number,) in read.rows("SELECT number FROM tests")] == list(range(0, 14, 2))
 
 
-def test_it_learns_and_does_not_send_back(tmp_path: Path) -> None:
+def test_findings_of_other_nodes_are_known_and_not_sent_back(tmp_path: Path) -> None:
     simulated_node.run(tmp_path / "other", Share(end=7))
     slugs = {path.name for path in (tmp_path / "other" / "crashes").iterdir()}
-    lessons = [Lesson(slug, (tmp_path / "other" / "crashes" / slug / finding_file.NAME).read_bytes()) for slug in slugs]
-    for lesson in lessons:
-        store.learn_of(tmp_path / "n", lesson.slug, lesson.document)
-    node = NodeProcess(Deal(0, 1, 1, 0, 7, 1, (), PROGRAM), tmp_path / "n")
+    findings = [
+        KnownFinding(slug, (tmp_path / "other" / "crashes" / slug / finding_file.NAME).read_bytes()) for slug in slugs
+    ]
+    for finding in findings:
+        store.learn_of(tmp_path / "n", finding.slug, finding.document)
+    node = NodeProcess(Assignment(0, 1, 1, 0, 7, 1, (), PROGRAM), tmp_path / "n")
     wait_for(lambda: node._process.poll() is not None)
     assert list((tmp_path / "n" / "crashes").iterdir()) == []
-    assert not [name for name in node.harvest(lessons).files if name.startswith("crashes")]
+    assert not [name for name in node.collect(findings).files if name.startswith("crashes")]
 
 
-def test_who_fails_says_why(tmp_path: Path) -> None:
-    node = NodeProcess(Deal(0, 1, 1, 0, 7, 1, ("--fail",), PROGRAM), tmp_path / "n")
+def test_the_last_update_of_a_failed_process_has_its_log(tmp_path: Path) -> None:
+    node = NodeProcess(Assignment(0, 1, 1, 0, 7, 1, ("--fail",), PROGRAM), tmp_path / "n")
     wait_for(lambda: node._process.poll() is not None)
-    assert node.harvest() == Harvest({}, 0, 1, "no compiler here\n")
+    assert node.collect() == Update({}, 0, 1, "no compiler here\n")
 
 
-def test_it_ends_cleanly_when_it_must_and_goes_on_in_the_same_place(tmp_path: Path) -> None:
-    dealt = Deal(0, 1, 1, 0, 40, 1, ("--pace", "0.05"), PROGRAM)
-    node = NodeProcess(dealt, tmp_path / "n")
-    wait_for(lambda: node.harvest().next_test > 3)
+def test_a_stopped_process_ends_cleanly_and_the_next_continues(tmp_path: Path) -> None:
+    share = Assignment(0, 1, 1, 0, 40, 1, ("--pace", "0.05"), PROGRAM)
+    node = NodeProcess(share, tmp_path / "n")
+    wait_for(lambda: node.collect().next_test > 3)
     node.stop()
-    then = node.harvest()
+    then = node.collect()
     assert (then.exit_code, 3 < then.next_test < 40) == (0, True)
-    again = NodeProcess(dealt, tmp_path / "n")
+    again = NodeProcess(share, tmp_path / "n")
     wait_for(lambda: again._process.poll() is not None)
-    assert again.harvest().next_test == 40
+    assert again.collect().next_test == 40
     with Index(tmp_path / "n", writes=False) as read:
         assert read.tests == 40
     assert len(signatures(tmp_path / "n")) == ALL_BUGS
@@ -208,17 +211,17 @@ def test_it_ends_cleanly_when_it_must_and_goes_on_in_the_same_place(tmp_path: Pa
 SUPERVISOR = """
 import sys, time
 from pathlib import Path
-from fuzzer.cluster.deal import Deal
+from fuzzer.cluster.assignment import Assignment
 from fuzzer.cluster.node import NodeProcess
-NodeProcess(Deal(0, 1, 1, 0, None, 1, ("--pace", "0.05"), tuple(sys.argv[2:])), Path(sys.argv[1]))
+NodeProcess(Assignment(0, 1, 1, 0, None, 1, ("--pace", "0.05"), tuple(sys.argv[2:])), Path(sys.argv[1]))
 print("started", flush=True)
 time.sleep(60)
 """
 
 
 def test_a_campaign_ends_with_its_supervisor(tmp_path: Path) -> None:
-    words = [sys.executable, "-c", SUPERVISOR, str(tmp_path / "n"), *PROGRAM]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as supervisor:
+    command = [sys.executable, "-c", SUPERVISOR, str(tmp_path / "n"), *PROGRAM]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as supervisor:
         assert supervisor.stdout is not None
         assert supervisor.stdout.readline() == "started\n"
         wait_for(lambda: lock.holder(tmp_path / "n") is not None)

@@ -9,7 +9,7 @@ import pytest
 
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.store import Store
-from fuzzer.cluster.collection import Granary
+from fuzzer.cluster.collection import Collector
 from fuzzer.dashboard.data import gather
 from fuzzer.findings import record
 from generators import case_file
@@ -80,9 +80,9 @@ def test_a_node_sends_nothing_from_behind_a_link(
 ) -> None:
     with Store(tmp_path, None) as store:
         store.save_state()
-    assert any(name.startswith("crashes/") for name in Granary(tmp_path).new()[0])
+    assert any(name.startswith("crashes/") for name in Collector(tmp_path).collect()[0])
     link = turned_into_a_link(saved / "extra.txt", private)
-    files, _ = Granary(tmp_path).new()
+    files, _ = Collector(tmp_path).collect()
     assert [name for name in files if name.startswith("crashes/")] == []
     assert capsys.readouterr().err == f"{saved} stays here: {link}: {LINK}\n"
 
