@@ -25,13 +25,13 @@ def test_a_round_that_is_not_done_continues(tmp_path: Path) -> None:
     assert current_round(tmp_path, 2, 7, None) == begun
 
 
-def test_another_number_of_shares_begins_behind_all_that_was_dealt(tmp_path: Path) -> None:
+def test_another_number_of_shares_begins_a_round_after_all_assigned_tests(tmp_path: Path) -> None:
     assignment.write(tmp_path, Round(0, None, [4, 9]))
     assert current_round(tmp_path, 3, 2, None) == Round(9, None, [9, 10, 11])
     assert current_round(tmp_path, None, 2, 5) == Round(9, 14, [10, 9])
 
 
-def test_what_is_done_is_not_dealt_again(tmp_path: Path) -> None:
+def test_tests_that_are_done_are_not_assigned_again(tmp_path: Path) -> None:
     done = Round(0, 10, [10, 11])
     assert [done.is_done(0), done.is_done(1), done.done] == [True, True, True]
     assignment.write(tmp_path, done)
