@@ -23,6 +23,7 @@ def checker_gap(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
 
 
 def is_gap(fate: MutantFate) -> bool:
+    """Whether the checker accepted the broken module although it does not build or gives another result."""
     match fate:
         case MutantFate.RAISED | MutantFate.DIED | MutantFate.MISCOMPILED:
             return True

@@ -12,6 +12,8 @@ from oracles.outcome import Died, IllFormed, Mutant, Outcomes, Raised, Stage, Ti
 
 
 class Kind(StrEnum):
+    """What went wrong in a lane."""
+
     DIED = "died"
     TIMED_OUT = "timed-out"
     OUT_OF_MEMORY = "out-of-memory"
@@ -49,6 +51,8 @@ _NUMERIC = frozenset(
 
 
 class Component(StrEnum):
+    """The component at fault."""
+
     TVM = "tvm"
     EXPORTER = "exporter"
     ONNXRUNTIME = "onnxruntime"
@@ -111,6 +115,8 @@ class SideEffect:
 
 
 class Quantity(StrEnum):
+    """What a lane may need too much of."""
+
     CONSTANTS = "bytes of constants"
     LIBRARY = "bytes of library"
     MEMORY = "bytes of memory"
@@ -132,6 +138,8 @@ Evidence = Raised | Died | TimedOut | Mismatch | IllFormed | Mutant | SideEffect
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """What an oracle reports: a kind of failure of one component in one lane, the stage, and the evidence."""
+
     kind: Kind
     component: Component
     lane: LaneSpec
@@ -155,6 +163,7 @@ def component_of(lane: LaneSpec, stage: Stage) -> Component:
 
 
 def imports_onnx(lane: LaneSpec) -> bool:
+    """Whether the lane reads an exported ONNX file."""
     return lane.importer.is_onnx
 
 

@@ -144,6 +144,7 @@ CONTRADICTION = "contradiction"
 
 
 def is_relay(lane: LaneSpec) -> bool:
+    """Whether the lane compiles a Relay module."""
     return lane.engine is Engine.TVM and lane.variant == RELAY
 
 

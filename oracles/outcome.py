@@ -134,6 +134,8 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
+    """The lane ended with an exception."""
+
     stage: Stage
     type: str
     message: str
@@ -142,9 +144,11 @@ class Raised:
 
 
 class Cause(StrEnum):
+    """Why a process ended."""
+
     SIGNAL = "signal"
     EXIT = "exit"
-    MEMORY = "memory"
+    MEMORY = "memory"  # it was killed because it needed too much memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,8 @@ class Died:
 
 @dataclass(frozen=True, slots=True)
 class TimedOut:
+    """The lane had not ended after `seconds` and was killed."""
+
     stage: Stage
     seconds: float
     facts: Facts = NO_FACTS
@@ -190,6 +196,7 @@ FAILURES = (Raised, Died, TimedOut)
 
 
 def facts_of(outcome: Outcome) -> Facts:
+    """Return the facts of any outcome; no facts for a lane that did not run."""
     return NO_FACTS if isinstance(outcome, Unsupported | Skipped) else outcome.facts
 
 

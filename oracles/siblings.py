@@ -1,4 +1,4 @@
-"""Find the plain sibling of a lane: the lane on the same route that does nothing in addition.
+"""Find the plain sibling of a lane: the lane with the same importer, target family and toolchain that adds nothing.
 
 Siblings are found by the fields of a `LaneSpec`, never by names, so a new lane needs no entry anywhere.
 """
@@ -33,7 +33,7 @@ def essential(lane: LaneSpec) -> LaneSpec:
 
 
 def _plain(lane: LaneSpec) -> LaneSpec:
-    """The plain lane of the lane's route, in its essential form."""
+    """The lane without anything that lanes add, in its essential form."""
     return replace(
         essential(lane),
         params=Params.BOUND,
@@ -68,11 +68,12 @@ def additions(lane: LaneSpec) -> tuple[str, ...]:
 
 
 def describe_additions(lane: LaneSpec) -> str:
+    """Return the additions of a lane as one text; empty for a plain lane."""
     return ", ".join(additions(lane))
 
 
 def covers(lane: LaneSpec, other: LaneSpec) -> bool:
-    """Whether the lane is on the same route as `other` and does everything that `other` does."""
+    """Whether both lanes have the same plain sibling and the lane adds everything that `other` adds."""
     return _plain(lane) == _plain(other) and set(additions(other)) <= set(additions(lane))
 
 

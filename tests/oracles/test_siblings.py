@@ -49,7 +49,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("lane", [*WITH_SIBLING, *OTHERS], ids=str)
-def test_the_sibling_is_the_plain_lane_of_the_same_route(lane: LaneSpec) -> None:
+def test_the_sibling_is_the_plain_lane_of_the_same_importer_and_target(lane: LaneSpec) -> None:
     lanes = [TORCH, ONNXRUNTIME, lane, TVM_ONNX, TVM_C, MUTANTS, TVM]
     assert sibling(lane, lanes) == TVM
     assert sibling(replace(lane, target="c", opt_level=1), lanes) == TVM_C
