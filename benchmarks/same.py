@@ -1,0 +1,132 @@
+"""Compare two versions of difftvm: do they draw the same cases, and do the lanes give the same outcomes?
+
+    python benchmarks/same.py record FILE [--tests 200] [--seed 1]
+    python benchmarks/same.py compare BEFORE AFTER
+
+Run `record` in a checkout of each version. It runs the tests that `fuzz run --random` draws, without triage, and writes
+a line of JSON for each. `compare` prints each test whose case, outcomes or coarse signatures differ. It exits with 1 if
+there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
+from fuzzer.triage.investigate import sightings
+from fuzzer.triage.reproduce import judged_run
+from generators import case_file
+from oracles import judge_all
+from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
+
+
+class TestSummary(msgspec.Struct, frozen=True):
+    """What one test gave, without numbers that differ from run to run.
+
+    case        the digest of its case
+    lanes       by name and digest of each lane, its outcome
+    signatures  the coarse signatures of its failures, in the order of the oracles
+    """
+
+    number: int
+    case: str
+    lanes: dict[str, str]
+    signatures: list[str]
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def summary(outcome: Outcome) -> str:
+    """An outcome without values, times and the numbers in messages, which may be addresses."""
+    match outcome:
+        case Ran(outputs=outputs):
+            return " ".join(["ran", *(f"{array.dtype}{list(array.shape)}" for array in outputs)])
+        case Built():
+            return "built"
+        case Raised(stage=stage, type=exception, message=message):
+            return f"raised {stage} {exception} {digest(re.sub(r'[0-9]+', 'N', message))}"
+        case Died(stage=stage, cause=cause, code=code):
+            return f"died {stage} {cause} {code}"
+        case TimedOut(stage=stage):
+            return f"timed out {stage}"
+        case Unsupported(stage=stage):
+            return f"unsupported {stage}"
+        case Skipped():
+            return "skipped"
+
+
+def record(path: Path, tests: int, seed: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as folder, path.open("wb") as file:
+        settings = Settings(Path(folder), seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
+        draw = random_cases(settings, seed)
+        with Executor(Path(folder) / "scratch") as executor:
+            for number in range(tests):
+                case = draw(number)
+                assert case is not None, "random cases do not end"
+                outcomes = judged_run(executor.run, case, lanes_of(settings, seed, number, case)).outcomes
+                lanes = {f"{lane.name} {digest(repr(lane))}": summary(outcome) for lane, outcome in outcomes.items()}
+                signatures = [each.signature.id for each in sightings(judge_all(case, outcomes))]
+                test = TestSummary(number, case_file.digest(case), lanes, signatures)
+                file.write(msgspec.json.encode(test) + b"\n")
+                file.flush()
+
+
+def read(path: Path) -> Sequence[TestSummary]:
+    with path.open("rb") as file:
+        return [msgspec.json.decode(line, type=TestSummary) for line in file]
+
+
+def differences(old: TestSummary, new: TestSummary) -> list[str]:
+    lines = [] if old.case == new.case else ["another case"]
+    for lane in sorted({*old.lanes, *new.lanes}):
+        before, after = old.lanes.get(lane, "not run"), new.lanes.get(lane, "not run")
+        lines += [f"{lane}: {before} -> {after}"] if before != after else []
+    if old.signatures != new.signatures:
+        lines.append(f"signatures: {' '.join(old.signatures)} -> {' '.join(new.signatures)}")
+    return lines
+
+
+def compare(before: Path, after: Path) -> int:
+    """Print the differences, and return how many tests differ. Raise `ValueError` where one file has more tests."""
+    tests = list(zip(read(before), read(after), strict=True))
+    found = {old.number: lines for old, new in tests if (lines := differences(old, new))}
+    for number, lines in found.items():
+        for line in lines:
+            print(f"test {number}: {line}")
+    print(f"{len(tests)} tests, {len(found)} differ")
+    return len(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    recording = verbs.add_parser("record", help="run tests, and write what they gave")
+    recording.add_argument("file", type=Path)
+    recording.add_argument("--tests", type=int, default=200)
+    recording.add_argument("--seed", type=int, default=1)
+    comparing = verbs.add_parser("compare", help="print the tests that differ between two files")
+    comparing.add_argument("before", type=Path)
+    comparing.add_argument("after", type=Path)
+    arguments = parser.parse_args()
+    if arguments.verb == "record":
+        record(arguments.file, arguments.tests, arguments.seed)
+    else:
+        sys.exit(1 if compare(arguments.before, arguments.after) else 0)
+
+
+if __name__ == "__main__":
+    main()
