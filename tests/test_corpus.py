@@ -206,7 +206,7 @@ def test_in_words() -> None:
     assert seen_in_words(RAN, []) == "result"
     assert seen_in_words(Skipped("not here"), []) == "Skipped"
     assert seen_in_words(RAN, [BLOAT]) == (
-        "bloat of tvm: relax-export-llvm: 2 bytes of library, where 1 are ample (against the parameters)."
+        "bloat of tvm: relax-export-llvm: 2 bytes of library, more than the allowed 1 (compared with the parameters)."
     )
 
 

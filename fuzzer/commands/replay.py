@@ -55,7 +55,7 @@ def replay(
                 "lane": run.lane.name,
                 "toolchain": run.lane.toolchain,
                 "verdict": run.verdict.name.lower(),
-                "told": run.told,
+                "told": run.text,
             }
             for run in result.runs
         ]
@@ -64,7 +64,7 @@ def replay(
         if toolchain is not None:
             Console(markup=False, emoji=False).print(_by_toolchain(result, releases))
         for run in result.runs if toolchain is None else ():
-            print(f"{run.verdict.name.lower().replace('_', ' ')}: {run.told}")
+            print(f"{run.verdict.name.lower().replace('_', ' ')}: {run.text}")
         same = sum(run.verdict is Exit.SAME for run in result.runs)
         python = _python_for(doc.lane)
         script = f"{finding / 'repro.py'}{f' {preload}' if preload else ''}"
@@ -91,5 +91,5 @@ def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Table:
     for column in ("toolchain", "TVM", "verdict", ""):
         table.add_column(column, no_wrap=bool(column), overflow="fold")
     for run in result.runs:
-        table.add_row(run.lane.toolchain, releases[run.lane.toolchain], run.word, run.told)
+        table.add_row(run.lane.toolchain, releases[run.lane.toolchain], run.verdict_text, run.text)
     return table

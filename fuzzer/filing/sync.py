@@ -168,7 +168,7 @@ def _still_fails(entry: Entry, desk: Desk) -> bool | str:
     for _ in range(REPRODUCTIONS):
         run = replay(desk.backend(), doc, case, [lane], 1).runs[0]
         if not run.ran:
-            return f"{run.told}: it was not run"
+            return f"{run.text}: it was not run"
         if run.verdict is not Exit.GONE:
             return True
     return False

@@ -1,4 +1,4 @@
-"""`finding.json`: what is known of a finding, for machines. Read strictly: a field too many or too few is an error."""
+"""Read and write `finding.json`, the data of a finding for programs. An unknown or missing field is an error."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ FORMAT = 1
 NAME = "finding.json"
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,199}")
-"""A folder's name and nothing else: findings of others are copied to where it says. One operator is called mT,
-of a sweep some torch.erf."""
+"""The name of a finding's folder. It must not be a path, because findings from elsewhere are copied into a folder of
+this name. It contains names of operators, such as mT, or torch.erf in a sweep."""
 
 
 class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
-    """The evidence; exactly one field is set."""
+    """The evidence of a finding. Exactly one field is set."""
 
     raised: Raised | None = None
     died: Died | None = None
@@ -46,6 +46,7 @@ class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
 
     @staticmethod
     def of(evidence: Evidence) -> StoredEvidence:
+        """Put the evidence into the field for its type."""
         match evidence:
             case Raised():
                 return StoredEvidence(raised=evidence)
@@ -68,6 +69,7 @@ class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def evidence(self) -> Evidence:
+        """The field that is set. Raise `Invalid` if there is not exactly one."""
         found = [value for field in msgspec.structs.fields(self) if (value := getattr(self, field.name)) is not None]
         if len(found) != 1:
             raise Invalid(f"evidence: {len(found)} fields are set, not one")
@@ -76,10 +78,18 @@ class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
-    """`signature` is the identity's short name; `ops` are the operators of the reduced case, in graph order; `reports`
-    are compute-sanitizer's; `cpu_seconds` went into confirming and reducing it;
-    `found` is when it was saved, in Unix's seconds: 0 where an earlier version of difftvm saved it.
-    `script` is how its repro.py ended when it was saved: None where an earlier version saved it."""
+    """The contents of `finding.json`.
+
+    signature    `Confirmed.key`, by which campaigns identify the finding
+    confirmed    how many runs showed the failure: "3 of 3"
+    ops          operators of the reduced case, in graph order
+    found_in     operators of the case in which the failure was found
+    case_sha256  digest of the case that was saved with the finding
+    reports      reports of compute-sanitizer
+    cpu_seconds  the cost of confirming, reducing and naming
+    found        Unix time at which the finding was saved; 0 if an earlier version saved it
+    script       how repro.py ended when the finding was saved; None if an earlier version saved it
+    """
 
     format: int
     slug: str
@@ -107,11 +117,12 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def finding(self) -> Finding:
-        """What the oracle saw, of the reduced case."""
+        """The finding that the reduced case shows."""
         return Finding(self.kind, self.component, self.lane, self.identity.stage, self.evidence.evidence)
 
 
 def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
+    """Return the contents of finding.json. `versions` has the versions of the packages by name."""
     signature = found.signature
     return FindingDoc(
         FORMAT,
@@ -131,7 +142,7 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
         found.reduction.finished if found.reduction else False,
         case_file.digest(found.case),
         versions,
-        replace(found.blame, before="", after=""),  # these have files of their own
+        replace(found.blame, before="", after=""),  # they are saved as files beside finding.json
         found.releases,
         found.reports,
         round(found.cpu_seconds, 2),
@@ -140,26 +151,31 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
 
 
 def without_details(doc: FindingDoc) -> FindingDoc:
-    """For whoever holds thousands, to know them again: without what only their folders need, most of what they take
-    in memory."""
+    """Return the document without the fields that take most memory, for campaigns that keep thousands of documents.
+
+    The fields that recognise a finding stay.
+    """
     return msgspec.structs.replace(
         doc, evidence=StoredEvidence(), case_sha256="", versions={}, blame=NO_BLAME, releases=NO_RELEASES, reports=()
     )
 
 
 def slug_of(found: Confirmed) -> str:
-    """The name of the finding's folder: kind, operators for people, and the signature, which alone identifies it.
-    Flaky findings, which are not reduced, are kept apart by the word."""
+    """Return the name of the finding's folder: kind, operators, and the signature, which alone identifies the finding.
+
+    A flaky finding is not reduced; its name has "flaky" in place of the operators.
+    """
     ops = "-".join(dict.fromkeys(found.case.graph.ops)) if not found.flaky else "flaky"
     return f"{found.signature.kind}-{ops.replace('_', '')[:40].strip('-')}-{found.signature.id}"
 
 
 def encode(doc: FindingDoc) -> bytes:
+    """Return the document as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(with_json_numbers(msgspec.to_builtins(doc))), indent=1) + b"\n"
 
 
 def with_json_numbers(value: Any) -> Any:
-    """JSON has no numbers for NaN and the infinities: they are written as words."""
+    """Replace NaN and the infinities, which JSON lacks, by the strings "nan", "inf" and "-inf"."""
     match value:
         case float() if not math.isfinite(value):
             return str(value)
@@ -171,8 +187,8 @@ def with_json_numbers(value: Any) -> Any:
             return value
 
 
-def _with_numbers(doc: Any) -> Any:
-    """The words of the worst element as numbers again."""
+def _with_float_numbers(doc: Any) -> Any:
+    """Replace the strings that `with_json_numbers` wrote for the worst element by numbers."""
     match doc:
         case {"evidence": {"mismatch": {"worst": dict() as worst}}}:
             worst.update({key: float(item) for key, item in worst.items() if item in ("nan", "inf", "-inf")})
@@ -180,12 +196,12 @@ def _with_numbers(doc: Any) -> Any:
 
 
 def read(folder: Path) -> FindingDoc:
-    """Raise `Invalid` with one line that says what is wrong and where."""
+    """Read finding.json of a folder. Raise `Invalid` with one line if it is missing or not valid."""
     path = folder / NAME
     try:
-        doc = msgspec.convert(_with_numbers(msgspec.json.decode(read_plain(path))), FindingDoc)
+        doc = msgspec.convert(_with_float_numbers(msgspec.json.decode(read_plain(path))), FindingDoc)
     except (FileNotFoundError, NotADirectoryError):
-        raise Invalid(_why_none(folder)) from None
+        raise Invalid(_why_not_a_finding(folder)) from None
     except OSError as error:
         raise Invalid(f"{error.filename}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -193,14 +209,14 @@ def read(folder: Path) -> FindingDoc:
     if doc.format != FORMAT:
         raise Invalid(f"{path}: format {doc.format} is not known; this version reads {FORMAT}")
     if not SLUG.fullmatch(doc.slug):
-        raise Invalid(f"{path}: {doc.slug[:60]!r} is no name of a finding's folder")
+        raise Invalid(f"{path}: {doc.slug[:60]!r} is not a name for the folder of a finding")
     if reason := invalid_reason(doc.lane):
         raise Invalid(f"{path}: {reason}")
     return doc
 
 
-def _why_none(folder: Path) -> str:
-    """Why a path names no finding, in one sentence."""
+def _why_not_a_finding(folder: Path) -> str:
+    """Return one sentence that says why the path is not the folder of a finding."""
     if not folder.exists():
         return f"{folder}: there is no such folder"
     if not folder.is_dir():
@@ -212,7 +228,7 @@ def _why_none(folder: Path) -> str:
 
 
 def read_with_case(folder: Path) -> tuple[FindingDoc, Case]:
-    """A finding and its case, which must be the one that it was saved with."""
+    """Read a finding and its case. Raise `Invalid` also if the case is not the one that was saved with the finding."""
     doc, case = read(folder), case_file.read(folder)
     if case_file.digest(case) != doc.case_sha256:
         raise Invalid(f"{folder / case_file.JSON_NAME}: not the case of this finding (its contents were changed)")

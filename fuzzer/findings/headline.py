@@ -1,4 +1,4 @@
-"""A finding in one sentence for a person."""
+"""The headline of a finding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, TimedOut
 
 
 def headline(finding: Finding) -> str:
-    """One sentence for a person."""
+    """Return one sentence that says what the lane does wrong."""
     lane = finding.lane.name
     match finding.evidence:
         case Raised(stage=stage, type=name, message=message):
@@ -21,23 +21,25 @@ def headline(finding: Finding) -> str:
             how = signal.Signals(code).name if cause is Cause.SIGNAL else f"{cause} {code}"
             return f"{lane} ends its process in its {stage} step ({how})."
         case TimedOut(stage=stage, seconds=seconds):
-            return f"{lane} does not come back from its {stage} step within {seconds:.0f} s."
+            return f"{lane} does not finish its {stage} step within {seconds:.0f} s."
         case Mismatch() as m:
             if finding.kind is Kind.UNSTABLE:
                 return f"{lane}: a second run on the same inputs gives another result; {m.actual}."
-            whose = "" if m.against == PYTORCH else f", as in {m.against}"
-            how = f" ({m.by})" if m.by else ""
-            return f"{lane}{how}: output {m.output} should be {m.expected}{whose}, but is {m.actual}."
+            other = "" if m.against == PYTORCH else f", as in {m.against}"
+            addition = f" ({m.by})" if m.by else ""
+            return f"{lane}{addition}: output {m.output} should be {m.expected}{other}, but is {m.actual}."
         case IllFormed(after=after, message=message):
             first = readable(message).split("\n")[0][:200]
             return f"{lane}: the module is ill-formed after {after}: {first}"
         case Mutant(change=change, fate=fate):
-            return f"{lane}: the checker lets an ill-formed module pass ({change}); what becomes of it: {fate}."
+            return f"{lane}: the checker accepts an ill-formed module ({change}); its further fate: {fate}."
         case SideEffect(modified=modified, aliases=aliases):
             shared = [f"output {output} shares memory with input {name}" for output, name in aliases]
             changed = [f"input {name} is changed" for name in modified]
-            return f"{lane}: {', '.join(changed + shared)}; in PyTorch it is not so."
+            return f"{lane}: {', '.join(changed + shared)}; PyTorch does not do this."
         case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
-            return f"{lane}: {measured:,.6g} {quantity}, where {allowed:,.6g} are ample (against {against})."
+            return (
+                f"{lane}: {measured:,.6g} {quantity}, more than the allowed {allowed:,.6g} (compared with {against})."
+            )
         case _:
             assert_never(finding.evidence)

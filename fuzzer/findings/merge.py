@@ -1,8 +1,8 @@
-"""Which saved findings are one bug: those whose final signatures, as today's code makes them, agree.
+"""Find saved findings that are the same bug: those whose final signatures, computed by the current code, agree.
 
-A campaign that ran for weeks was written by many versions of difftvm, and perhaps put together from several machines.
-`merged.json` beside its `crashes/` says which findings stand under which; no folder is changed for it, so that what was
-said of a finding elsewhere (a filed issue, a script in a mail) stays true. It is made anew each time.
+A campaign may have been written by several versions of difftvm, or merged from several machines. `merged.json` beside
+`crashes/` lists the duplicates. It is computed from the findings each time. No folder of a finding is changed, so that
+references from elsewhere, such as filed issues, stay valid.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAME = "merged.json"
 
 
 class Merge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The finding `slug` is the bug of the finding `into`."""
+    """The finding `slug` is a duplicate of the finding `into`, for the reason `why`."""
 
     slug: str
     into: str
@@ -32,20 +32,22 @@ class Merge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MergeFile(msgspec.Struct, forbid_unknown_fields=True):
+    """The contents of `merged.json`."""
+
     format: int
     merged: list[Merge]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedFinding:
-    """A saved finding, and its signature."""
+    """A saved finding, and its current final signature."""
 
     doc: FindingDoc
     signature: Signature
 
 
 def current_signature(doc: FindingDoc, case: Case) -> Signature:
-    """The final signature that today's code gives to a saved finding."""
+    """Return the final signature that the current code gives to a saved finding."""
     coarse = signature_of(doc.finding)
     if not coarse.needs_ops:
         return coarse
@@ -53,7 +55,10 @@ def current_signature(doc: FindingDoc, case: Case) -> Signature:
 
 
 def merge(campaign: Path) -> list[Merge]:
-    """Write down which findings of a campaign are one. Raises `Invalid` where one cannot be read."""
+    """Write the duplicates among a campaign's findings to `merged.json`, and return them.
+
+    Raise `Invalid` if a finding cannot be read.
+    """
     folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
     findings = [
         SavedFinding(doc, current_signature(doc, case)) for doc, case in map(finding_file.read_with_case, folders)
@@ -66,72 +71,78 @@ def merge(campaign: Path) -> list[Merge]:
 
 
 def merges(findings: Iterable[SavedFinding], kept: Iterable[str] = ()) -> list[Merge]:
-    """Each finding that stands under another, by slug. `kept` are those that others stood under until now: they stay.
+    """Return the duplicates, sorted by slug. The slugs `kept`, which already have duplicates, keep them.
 
-    A finding without blame may agree with several that are blamed differently: then it stands alone.
+    A finding without blame that agrees with several findings with different blame is no duplicate.
     """
-    before = set(kept)
+    earlier = set(kept)
     groups: list[list[SavedFinding]] = []
-    for finding in sorted(findings, key=lambda each: _order(each, before)):
-        fitting = [group for group in groups if _fits(finding, group)]
-        if len(fitting) == 1:
-            fitting[0].append(finding)
+    for finding in sorted(findings, key=lambda each: _precedence(each, earlier)):
+        matching = [group for group in groups if _belongs_to(finding, group)]
+        if len(matching) == 1:
+            matching[0].append(finding)
         else:
             groups.append([finding])
     found = [Merge(each.doc.slug, first.doc.slug, _why(first, each)) for first, *rest in groups for each in rest]
     return sorted(found, key=lambda each: each.slug)
 
 
-def _order(finding: SavedFinding, before: set[str]) -> tuple[bool, bool, bool, int, str]:
-    """Whom others stand under: who did before; steady; blamed; with the smallest case."""
+def _precedence(finding: SavedFinding, earlier: set[str]) -> tuple[bool, bool, bool, int, str]:
+    """Return a sort key. The first of a group keeps its place; the others become its duplicates.
+
+    First come findings that have duplicates already, then steady ones, blamed ones, and those with few operators.
+    """
     doc = finding.doc
-    return doc.slug not in before, doc.flaky, not finding.signature.blamed, len(doc.ops), doc.slug
+    return doc.slug not in earlier, doc.flaky, not finding.signature.blamed, len(doc.ops), doc.slug
 
 
-def _fits(finding: SavedFinding, group: Sequence[SavedFinding]) -> bool:
-    """It is some member's bug, and blamed as all are that are blamed."""
+def _belongs_to(finding: SavedFinding, group: Sequence[SavedFinding]) -> bool:
+    """Return whether the finding agrees with a member, and with every member if both have a blame."""
     blamed = [member for member in group if member.signature.blamed and finding.signature.blamed]
     return any(_agree(member, finding) for member in group) and all(_agree(member, finding) for member in blamed)
 
 
 def _agree(one: SavedFinding, other: SavedFinding) -> bool:
-    """A flaky finding is not reduced: only a message can say what it is."""
+    """Return whether two findings are one bug. A flaky finding is not reduced and is identified by its message only."""
     flaky = one.doc.flaky or other.doc.flaky
     return not (flaky and one.signature.needs_ops) and one.signature.same_bug(other.signature)
 
 
 def _why(one: SavedFinding, other: SavedFinding) -> str:
-    mine, its = one.signature, other.signature
-    if interchangeable_kinds(mine.kind, its.kind):
-        return "unwritten memory, seen otherwise"
-    if mine.blamed and its.blamed:
-        return f"both are put down to {' '.join(mine.blamed)}"
-    if mine.needs_ops:
-        return f"the same operators, in the same lanes: {mine.graph or ', '.join(mine.ops)}"
-    return "the same message" + (f", from {mine.frame}" if mine.frame else "")
+    first, second = one.signature, other.signature
+    if interchangeable_kinds(first.kind, second.kind):
+        return "the same uninitialised memory, which shows in another way"
+    if first.blamed and second.blamed:
+        return f"the same blame: {' '.join(first.blamed)}"
+    if first.needs_ops:
+        return f"the same operators, in the same lanes: {first.graph or ', '.join(first.ops)}"
+    return "the same message" + (f", from {first.frame}" if first.frame else "")
 
 
 def read(campaign: Path) -> dict[str, Merge]:
-    """What was merged, by slug; nothing where nothing was. Raises `Invalid` where it cannot be read."""
+    """Read the duplicates in `merged.json` by slug; {} without the file. Raise `Invalid` if it is not valid."""
     path = campaign / NAME
     try:
         document = msgspec.json.decode(path.read_bytes(), type=MergeFile) if path.exists() else MergeFile(FORMAT, [])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Invalid(f"{path}: {error}; `fuzz triage --merge` makes it anew when it is gone") from None
+        raise Invalid(f"{path}: {error}; delete it, and `fuzz triage --merge` writes it again") from None
     if document.format != FORMAT:
         raise Invalid(f"{path}: format {document.format} is not known; this version reads {FORMAT}")
     return {each.slug: each for each in document.merged}
 
 
 def duplicates_by_slug(docs: Sequence[FindingDoc], merged: Mapping[str, Merge]) -> dict[str, list[Merge]]:
-    """By slug, what stands under a finding; of findings that are there."""
-    there = {doc.slug for doc in docs}
-    of: dict[str, list[Merge]] = {doc.slug: [] for doc in docs if not _stands_under(doc.slug, merged, there)}
+    """Return the duplicates of each finding that is not itself a duplicate, by slug.
+
+    An entry of `merged` counts only if both its findings are in `docs`.
+    """
+    present = {doc.slug for doc in docs}
+    duplicates: dict[str, list[Merge]] = {doc.slug: [] for doc in docs if not _is_duplicate(doc.slug, merged, present)}
     for doc in docs:
-        if _stands_under(doc.slug, merged, there):
-            of[merged[doc.slug].into].append(merged[doc.slug])
-    return of
+        if _is_duplicate(doc.slug, merged, present):
+            duplicates[merged[doc.slug].into].append(merged[doc.slug])
+    return duplicates
 
 
-def _stands_under(slug: str, merged: Mapping[str, Merge], there: set[str]) -> bool:
-    return slug in merged and merged[slug].into in there
+def _is_duplicate(slug: str, merged: Mapping[str, Merge], present: set[str]) -> bool:
+    return slug in merged and merged[slug].into in present

@@ -1,4 +1,4 @@
-"""Everything that is stored of one finding: what all reports are made from, at once or years later."""
+"""The stored data of one finding. All reports are made from it, when the finding is saved or later."""
 
 from __future__ import annotations
 
@@ -18,16 +18,22 @@ if TYPE_CHECKING:
     from fuzzer.triage.investigate import Confirmed
 
 BEFORE, AFTER = "ir-before.txt", "ir-after.txt"
-"""TVMScript before and after what is to blame."""
+"""Files with the TVMScript before and after the part at fault."""
 
 ONNX = "onnx.json"
-"""The ONNX file that the lane read, as plain data."""
+"""The file with the ONNX model that the lane imported, as plain data."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingRecord:
-    """A finding's document, its case, the IR around what is to blame ("" where it is not known), and the ONNX file that
-    TVM read (None where it read none, or where onnxruntime does not run it)."""
+    """The stored data of a finding.
+
+    doc     contents of finding.json
+    case    reduced, unless the finding is flaky
+    before  TVMScript before the part at fault; "" if it is not known
+    after   TVMScript after the part at fault; "" if it is not known
+    onnx    the ONNX model that TVM imported; None if there is none, or if onnxruntime does not run it
+    """
 
     doc: FindingDoc
     case: Case
@@ -41,17 +47,18 @@ class FindingRecord:
 
 
 def record_of(found: Confirmed, doc: FindingDoc) -> FindingRecord:
+    """Return the record of a finding that is about to be saved."""
     return FindingRecord(doc, found.case, found.blame.before, found.blame.after, found.onnx)
 
 
 def read(folder: Path) -> FindingRecord:
-    """Raise `Invalid` where the folder holds no finding, or not the one that was saved."""
+    """Read the folder of a finding. Raise `Invalid` if it is not valid, or if its case was changed."""
     doc, case = finding_file.read_with_case(folder)
     return FindingRecord(doc, case, _text(folder / BEFORE), _text(folder / AFTER), _onnx(folder / ONNX))
 
 
 def _text(path: Path) -> str:
-    """Empty where there is no such file."""
+    """Return the contents of a text file, or "" if there is no such file."""
     try:
         return read_plain(path).decode()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Which findings are perhaps only consequences of others: for people who read a list of them."""
+"""Hints for people who read a list of findings: which of them may be consequences of others."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from fuzzer.findings.finding_file import FindingDoc
 from oracles.finding import Kind
 
 SPREADING = (Kind.WRONG_DTYPE, Kind.WRONG_SHAPE)
-"""A wrong dtype goes unnoticed until an operator further down refuses it, or gives a result of too little precision."""
+"""Kinds that cause further failures: a later operator refuses the wrong dtype or shape, or computes too imprecisely."""
 
 
 def causes(docs: Iterable[FindingDoc]) -> dict[str, FindingDoc]:
-    """By signature: a finding of which this one is perhaps a consequence.
+    """Return, by signature, a finding that may be the cause of another finding.
 
-    It needs several operators, and one of them, or some, already give a wrong dtype or shape on the same lanes. A hint,
-    not a verdict: nothing is dropped for it.
+    The cause is a wrong dtype or shape of some of the other finding's operators, on all of its lanes. This is a hint:
+    no finding is dropped for it.
     """
     docs = [doc for doc in docs if not doc.flaky]
     found = {}

@@ -1,4 +1,4 @@
-"""Replay: does a saved finding still happen? The model is rebuilt from case.json; no file of a finding is executed."""
+"""Replay a saved finding: run its case again and compare. The model is rebuilt from case.json; no file is executed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from oracles.outcome import Built, Outcome, Skipped, Stage, Unsupported
 
 @dataclass(frozen=True, slots=True)
 class LaneReplay:
-    """How a lane came out once. `told` is what a person reads; `ran` whether it gave results."""
+    """One run of a lane. `text` describes it for people; `ran` says whether the lane ran here."""
 
     lane: LaneSpec
     verdict: Exit
-    told: str
+    text: str
     ran: bool
 
     @property
-    def word(self) -> str:
-        """What happens to the finding, for a table."""
+    def verdict_text(self) -> str:
+        """What the run says about the finding, for a table."""
         match self.verdict:
             case Exit.SAME:
                 return "fails"
@@ -47,55 +47,59 @@ class LaneReplay:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
+    """All runs of one replay."""
+
     runs: tuple[LaneReplay, ...]
 
     @property
     def exit(self) -> Exit:
-        """The same failure in any run outweighs another failure, that a run that this machine could not do, and that a
-        pass."""
+        """The exit code of `fuzz --replay`: the first of `order` that a run has, or `GONE`."""
         order = (Exit.SAME, Exit.DIFFERENT, Exit.TIMED_OUT, Exit.OUT_OF_MEMORY, Exit.ENVIRONMENT)
         verdicts = {run.verdict for run in self.runs}
         return next((verdict for verdict in order if verdict in verdicts), Exit.GONE)
 
 
 def load(folder: Path) -> tuple[FindingDoc, Case]:
-    """Raise `Invalid` where the folder holds no finding, or not the one that was saved."""
+    """Read a finding and its case. Raise `Invalid` if the folder is not valid, or if its case was changed."""
     return finding_file.read_with_case(folder)
 
 
 def replay(executor: FreshRunner, doc: FindingDoc, case: Case, lanes: Sequence[LaneSpec], times: int) -> Replay:
+    """Run the case `times` times on each lane, each time in a fresh process."""
     runs = []
     for lane in lanes:
         for _ in range(times):
-            seen = observe(executor.run_fresh, case, lane)
-            shown = _the_one(doc, seen.findings)
-            if shown is None and seen.findings:  # of two failures, the oracles tell the first: ask for the other alone
-                shown = _the_one(doc, observe(executor.run_fresh, case, lane, signature_of(doc.finding)).findings)
-            runs.append(_judged(doc, lane, seen.result.outcomes[lane], shown or seen.finding))
+            observation = observe(executor.run_fresh, case, lane)
+            shown = _same_failure(doc, observation.findings)
+            if shown is None and observation.findings:
+                # the oracles report only the first of two failures: look for the saved one alone
+                alone = observe(executor.run_fresh, case, lane, signature_of(doc.finding))
+                shown = _same_failure(doc, alone.findings)
+            runs.append(_judged(doc, lane, observation.result.outcomes[lane], shown or observation.finding))
     return Replay(tuple(runs))
 
 
-def _the_one(doc: FindingDoc, findings: Sequence[Finding]) -> Finding | None:
-    """Of all that is wrong in a run, what was saved."""
-    mine = signature_of(doc.finding)
-    return next((finding for finding in findings if mine.same_failure(signature_of(finding))), None)
+def _same_failure(doc: FindingDoc, findings: Sequence[Finding]) -> Finding | None:
+    """Return the finding that is the failure of the saved one."""
+    saved = signature_of(doc.finding)
+    return next((finding for finding in findings if saved.same_failure(signature_of(finding))), None)
 
 
 def _judged(doc: FindingDoc, lane: LaneSpec, outcome: Outcome, finding: Finding | None) -> LaneReplay:
     if finding is not None:
         return LaneReplay(lane, _verdict(doc, finding), headline(finding), True)
     match outcome:
-        case Built() | Skipped() if not _looked(doc, lane):
+        case Built() | Skipped() if not _can_show(doc, lane):
             return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {in_words(availability(lane))}", False)
         case Skipped(reason=reason, environment=True):
             return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
         case _:
-            unasked = isinstance(outcome, Skipped | Unsupported)
-            return LaneReplay(lane, Exit.GONE, f"{lane.name}: {type(outcome).__name__}, no objection", not unasked)
+            ran = not isinstance(outcome, Skipped | Unsupported)
+            return LaneReplay(lane, Exit.GONE, f"{lane.name}: {type(outcome).__name__}, no failure", ran)
 
 
-def _looked(doc: FindingDoc, lane: LaneSpec) -> bool:
-    """Whether this machine can see the failure at all."""
+def _can_show(doc: FindingDoc, lane: LaneSpec) -> bool:
+    """Return whether the lane gets as far as the stage of the failure on this machine."""
     match availability(lane):
         case Missing():
             return False
@@ -106,7 +110,8 @@ def _looked(doc: FindingDoc, lane: LaneSpec) -> bool:
 
 
 def _verdict(doc: FindingDoc, finding: Finding) -> Exit:
-    if signature_of(doc.finding).same_failure(signature_of(finding)):  # not as another version of difftvm called it
+    # the saved signature may be another version's: it is computed again
+    if signature_of(doc.finding).same_failure(signature_of(finding)):
         return Exit.SAME
     match finding.kind:
         case Kind.TIMED_OUT:

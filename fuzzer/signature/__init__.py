@@ -1,7 +1,7 @@
-"""What identifies a bug: the only place that reads the text of errors and logs.
+"""Signatures: the identity of a bug. No other package reads the text of errors and logs.
 
-Equal signature means same bug. It is made of parts that stay the same over runs, machines, seeds and shapes: never of
-addresses, numbers, value names or line numbers.
+Two findings with equal signatures are the same bug. A signature holds only what stays the same in every run, on every
+machine, for every seed and shape: no addresses, numbers, value names or line numbers.
 """
 
 from fuzzer.signature.excerpts import stable_excerpt as stable_excerpt

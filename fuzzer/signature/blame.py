@@ -1,4 +1,4 @@
-"""What is to blame for a finding: a place in the compiler, an operator, a pass, a release."""
+"""Types of blame: the part of TVM that is at fault, and the releases of TVM that show a finding."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from itertools import pairwise
 
 
 class Place(StrEnum):
-    """The part of the compiler that goes wrong."""
+    """The part of the compiler that is at fault."""
 
-    FRONTEND = "frontend"  # the module is wrong, or not there, as imported
-    PASS = "pass"  # a pass that the pipeline can do without, or that the lane asked for
-    LEGALIZATION = "legalization"  # operators become loops otherwise than they should
-    CODEGEN = "codegen"  # loops become code of the target otherwise than they should
-    RUNTIME = "runtime"  # the virtual machine, kernels that it calls, memory
+    FRONTEND = "frontend"  # the imported module is wrong, or the import fails
+    PASS = "pass"  # a pass that is optional, or that the lane adds
+    LEGALIZATION = "legalization"  # operators are lowered to wrong loops
+    CODEGEN = "codegen"  # loops are compiled to wrong code for the target
+    RUNTIME = "runtime"  # the virtual machine, the library kernels that it calls, its memory
 
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """What is to blame, as far as it was found out; "" or None where it was not.
+    """What is at fault. A field that could not be determined is "" or None.
 
-    operator  the first operator of the reduced case whose result leaves the envelope, or that a step fails on
-    culprit   the pass, the converter or the legalization, as TVM calls it: FuseOps, `_flip`, `relax.nn.conv2d`
-    evidence  one sentence for a maintainer that says how this was told
-    before    TVMScript before the culprit; `after` behind it. Kept in files of their own beside the finding
+    operator  the first operator of the reduced case whose result leaves the envelope, or on which a stage fails
+    culprit   the pass, converter or legalization at fault, by its name in TVM: FuseOps, `_flip`, `relax.nn.conv2d`
+    evidence  one sentence for a maintainer that says how the blame was determined
+    before    TVMScript before the pass at fault. `before` and `after` are saved as files beside finding.json
+    after     TVMScript after the pass at fault, or the imported module where the frontend is at fault
     """
 
     place: Place | None = None
@@ -36,7 +37,7 @@ class Blame:
 
 
 class ReleaseVerdict(StrEnum):
-    """What a release does with a finding."""
+    """What a release of TVM does with the case of a finding."""
 
     FAILS = "fails"
     PASSES = "passes"
@@ -46,24 +47,25 @@ class ReleaseVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """How the releases of TVM that are installed here fare, oldest first: (release, verdict)."""
+    """What the installed releases of TVM do with the case: pairs of release and verdict, oldest release first."""
 
     verdicts: tuple[tuple[str, ReleaseVerdict], ...] = ()
 
     @property
     def introduced(self) -> str:
-        """The release that fails first, where the one before it passes; "" where that cannot be told."""
-        return self._turn(ReleaseVerdict.PASSES, ReleaseVerdict.FAILS)
+        """The latest release that fails although the release run before it passes; "" if there is none."""
+        return self._latest_change(ReleaseVerdict.PASSES, ReleaseVerdict.FAILS)
 
     @property
     def fixed(self) -> str:
-        """The release that passes again, where the one before it fails; "" where that cannot be told."""
-        return self._turn(ReleaseVerdict.FAILS, ReleaseVerdict.PASSES)
+        """The latest release that passes although the release run before it fails; "" if there is none."""
+        return self._latest_change(ReleaseVerdict.FAILS, ReleaseVerdict.PASSES)
 
-    def _turn(self, before: ReleaseVerdict, after: ReleaseVerdict) -> str:
-        told = [(release, verdict) for release, verdict in self.verdicts if verdict is not ReleaseVerdict.NOT_RUN]
-        pairs = list(pairwise(told))
-        return next((b for (_, one), (b, other) in reversed(pairs) if (one, other) == (before, after)), "")
+    def _latest_change(self, old: ReleaseVerdict, new: ReleaseVerdict) -> str:
+        """Return the latest release with verdict `new` whose predecessor has verdict `old`, skipping those not run."""
+        run = [(release, verdict) for release, verdict in self.verdicts if verdict is not ReleaseVerdict.NOT_RUN]
+        neighbours = reversed(list(pairwise(run)))
+        return next((release for (_, first), (release, second) in neighbours if (first, second) == (old, new)), "")
 
 
 NO_BLAME = Blame()

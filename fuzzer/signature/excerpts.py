@@ -1,4 +1,4 @@
-"""The piece of a message by which a script of a report tells the same error from others of its type."""
+"""The part of a message by which a `repro.py` recognises its error among other errors of the same type."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import re
 from fuzzer.signature.messages import readable
 
 LENGTH = 60
+"""The largest length of an excerpt, in characters."""
 SHORTEST = 6
+"""Shorter excerpts occur in unrelated messages."""
 
-_CHANGES = re.compile(
+_VARIABLE_PARTS = re.compile(
     r"0x[0-9a-fA-F]+"  # addresses
     r"|-?\b\d[\d.]*(e[+-]?\d+)?|\d+"  # numbers
     r"|'[^']*'|\"[^\"]*\"|[\w.~+-]*(/[\w.+-]+)+"  # names, files
@@ -19,13 +21,14 @@ _CHANGES = re.compile(
 
 
 def stable_excerpt(message: str) -> str:
-    """The longest piece of the message's first line that is the same in every run; "" where none is long enough. The
-    message holds it letter by letter."""
+    """Return the longest part of the message's first line that is the same in every run, or "" if all are too short.
+
+    The excerpt occurs in `message` character by character.
+    """
     line = next((line for line in readable(message).split("\n") if line.strip()), "")
-    pieces = [piece.strip(" ,.:;()[]") for piece in _CHANGES.sub("\0", line).split("\0")]
-    whole = (
-        piece if piece in message else piece.rpartition(": ")[2] for piece in pieces
-    )  # "Compilation error: " is ours
-    longest = max((piece for piece in whole if piece in message), key=len, default="")
-    piece = longest if len(longest) <= LENGTH else longest[:LENGTH].rpartition(" ")[0] or longest[:LENGTH]
-    return piece if len(piece) >= SHORTEST else ""
+    pieces = [piece.strip(" ,.:;()[]") for piece in _VARIABLE_PARTS.sub("\0", line).split("\0")]
+    # `readable` adds the prefix "Compilation error: "
+    verbatim = (piece if piece in message else piece.rpartition(": ")[2] for piece in pieces)
+    longest = max((piece for piece in verbatim if piece in message), key=len, default="")
+    excerpt = longest if len(longest) <= LENGTH else longest[:LENGTH].rpartition(" ")[0] or longest[:LENGTH]
+    return excerpt if len(excerpt) >= SHORTEST else ""

@@ -1,4 +1,4 @@
-"""Where a failure comes from: functions, without what changes from machine to machine and from shape to shape."""
+"""The location of a failure: names of functions, without what depends on the machine or on shapes."""
 
 from __future__ import annotations
 
@@ -12,56 +12,59 @@ _PLUMBING_FILES = re.compile(
     r"/_?ffi/|tvm_ffi|expr_functor|/ir/(transform|module|expr)\.|function\.pxi|base_(py|fx)_?func|block_builder\.(py|cc)"
     r"|logging|error\.h|/relax/utils\.py|/tirx/build\.py|/relax/vm_build\.py|/driver/build_module\.py|functor\.h"
     r"|object_path|stmt_functor|/fuzzer/|^<string>$|^<[A-Z]"
-    r"|/torchscript_exporter/(_type_utils|symbolic_helper)\.py"  # helpers of the symbolic functions
+    r"|/torchscript_exporter/(_type_utils|symbolic_helper)\.py"  # they serve all converters of an exporter
 )
 _PLUMBING_FUNCTIONS = frozenset({"from_exported_program", "from_onnx", "_translate_fx_graph", "_convert_operator"})
-_OF_A_CLASS = re.compile(r"_impl(_v\d+)?|base_impl")
-"""TVM's converters of ONNX are all called this; their class says of what."""
-_TRANSFORM = re.compile(r"<([A-Z]\w+)(-[\w-]+)?>")
-"""What `fuzzer.lanes.relax.build.apply` calls the source of a row of `oracles.transforms`: a pass, and its options."""
-_OURS = re.compile(r"(^|/)(fuzzer|generators|oracles)/[a-z_/]+\.py$")
+_CONVERTER_METHOD = re.compile(r"_impl(_v\d+)?|base_impl")
+"""The names of the methods of TVM's ONNX converters. The class says which operator a method converts."""
+_TRANSFORM_SOURCE = re.compile(r"<([A-Z]\w+)(-[\w-]+)?>")
+"""The file name that `fuzzer.lanes.relax.build.apply` gives to a transform of a lane: a pass and its options."""
+_DIFFTVM_FILE = re.compile(r"(^|/)(fuzzer|generators|oracles)/[a-z_/]+\.py$")
 
 
 IMPORTER = "_translator.py"
-"""What the files of TVM's frontends of PyTorch that hold converters end with."""
+"""The end of the file names of TVM's PyTorch frontends, which contain the converters."""
 
 
 def is_difftvm_frame(frame: Frame) -> bool:
-    """A line of difftvm: it led there, and has no part in what went wrong."""
-    return _OURS.search(frame.file) is not None
+    """Return whether the frame is code of difftvm, which calls the compiler and is never at fault."""
+    return _DIFFTVM_FILE.search(frame.file) is not None
 
 
 def failure_location(frames: Sequence[Frame]) -> str:
-    """`file:function` of the innermost frames that say where the fault is, C++ first, then Python; the transform of the
-    lane's where none does, or ""."""
+    """Return `file:function` of the innermost C++ frame and of the innermost Python frame that locate the fault.
+
+    Without such frames, return the name of the lane's transform that was running, or "".
+    """
     cpp = python = transform = ""
     for frame in reversed(frames):
-        if found := _TRANSFORM.fullmatch(frame.file):
+        if found := _TRANSFORM_SOURCE.fullmatch(frame.file):
             transform = found[1]
         if _PLUMBING_FILES.search(frame.file) or is_difftvm_frame(frame) or frame.function in _PLUMBING_FUNCTIONS:
             continue
         name = ":".join(filter(None, (PurePosixPath(frame.file).name, _function(frame))))
         if frame.file.endswith(".py"):
             python = python or name
-        elif not python:  # C++ above the innermost Python frame only
+        elif not python:  # only C++ that the innermost Python frame calls
             cpp = cpp or name
     return " < ".join(part for part in (cpp, python) if part) or transform
 
 
 def in_earlier_versions(frame: str) -> str:
-    """What earlier versions, which knew no classes and no transforms, made of the same frames."""
-    return re.sub(rf"\w+\.(?=({_OF_A_CLASS.pattern})$)", "", frame) if ":" in frame else ""
+    """Return the location that earlier versions made of the same frames: they recorded no classes and no transforms."""
+    return re.sub(rf"\w+\.(?=({_CONVERTER_METHOD.pattern})$)", "", frame) if ":" in frame else ""
 
 
 def in_this_version(frame: str) -> str:
-    """What an earlier version told, as this one tells it."""
-    for called, now in _RENAMED:
-        frame = called.sub(now, frame)
+    """Convert a location that an earlier version recorded to the current form."""
+    for old, new in _RENAMED:
+        frame = old.sub(new, frame)
     return frame if ":" in frame else re.sub(r"^([A-Z]\w+)-[\w-]+$", r"\1", frame)
 
 
 def _function(frame: Frame) -> str:
-    if frame.owner and _OF_A_CLASS.fullmatch(frame.function):
+    """Return the name of the frame's function, with its class for converters of ONNX."""
+    if frame.owner and _CONVERTER_METHOD.fullmatch(frame.function):
         return f"{frame.owner}.{frame.function}"
     return plain_function(frame.function)
 
@@ -72,19 +75,19 @@ _RENAMED = (
     (re.compile(r"\bCodeGenLLVM::Create(Add|Sub|Mul)\b"), "CodeGenLLVM::CreateArithmetic"),
     (re.compile(r"\bCodeGenLLVM::Create(LT|LE|GT|GE)\b"), "CodeGenLLVM::CreateComparison"),
 )
-"""What TVM called otherwise before 0.27, and what one macro of its writes several times: one place is one bug."""
+"""Functions that had another name before TVM 0.27, and functions that one macro defines: they are one place."""
 _UNNAMED = re.compile(r"\(anonymous namespace\)::|\{anonymous\}::")
 _LAMBDA = re.compile(r"\{lambda\([^{}]*\)#\d+\}")
 
 
 def plain_function(function: str) -> str:
-    """A C++ signature without return type, template arguments and parameters."""
+    """Return the name in a C++ signature, without return type, template arguments and parameters."""
     function = _LAMBDA.sub("lambda", _UNNAMED.sub("", function))
     previous = ""
     while previous != function:
         previous, function = function, re.sub(r"<[^<>]*>", "", function)
     name = function.split("(")[0] if not function.startswith("(") else function
     name = name.split()[-1] if name.split() else function
-    for called, now in _RENAMED:
-        name = called.sub(now, name)
+    for old, new in _RENAMED:
+        name = old.sub(new, name)
     return name

@@ -1,4 +1,4 @@
-"""What an error says about the GPU that it was seen on."""
+"""What an error implies for the GPU on which it occurred, and for the process that used it."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut
 
 
 class GpuDamage(StrEnum):
-    """What an outcome says about the GPU that it was seen on."""
+    """What is unusable after an outcome."""
 
     NONE = "none"
-    WORKER = "worker"  # an error of CUDA: the process that had it is of no more use
-    DEVICE = "device"  # the hardware itself: no process will fare better on it
+    WORKER = "worker"  # an error of CUDA: the process cannot be used any more
+    DEVICE = "device"  # an error of the hardware: no process can use the device
 
 
 _BROKEN_DEVICE = (
     r"CUDA_ERROR_(ECC|NVLINK)_UNCORRECTABLE|cudaError(ECC|Nvlink)Uncorrectable",  # 214, 220
     r"uncorrectable (ECC|NVLink) error",
-    r"fallen off the bus|GPU is lost|GPU requires reset|\bXid\b",  # as the driver and nvidia-smi say it
+    r"fallen off the bus|GPU is lost|GPU requires reset|\bXid\b",  # messages of the driver and of nvidia-smi
 )
 _CUDA_ERROR = (
     r"\bCUDA_ERROR_[A-Z]|\bcudaError[A-Z]|\bCU(BLAS|DNN|SPARSE|SOLVER|FFT|RAND)_STATUS_(?!SUCCESS)[A-Z]",
-    r"\bCUDA( Runtime|Launch)? ?[Ee]rror\b|(^|: )CUDA: |\bCUDA out of memory\b",  # TVM's words, and PyTorch's
-    # cudaGetErrorString of those that leave the process «in an inconsistent state» (CUDA driver API, CUresult)
+    r"\bCUDA( Runtime|Launch)? ?[Ee]rror\b|(^|: )CUDA: |\bCUDA out of memory\b",  # messages of TVM and of PyTorch
+    # texts of cudaGetErrorString for errors that leave the process in an inconsistent state (CUDA driver API, CUresult)
     r"an illegal memory access was encountered|device-side assert triggered",  # 700, 710
     r"the launch timed out and was terminated|hardware stack error",  # 702, 714
     r"an illegal instruction was encountered|misaligned address",  # 715, 716
@@ -33,15 +33,18 @@ _CUDA_ERROR = (
     r"unspecified launch failure|tensor memory not completely freed",  # 719, 721
     r"Invalid access of peer GPU memory over nvlink or a hardware error",  # 226
 )
-_HARM = tuple(
-    (re.compile("|".join(texts), re.M), harm)
-    for texts, harm in ((_BROKEN_DEVICE, GpuDamage.DEVICE), (_CUDA_ERROR, GpuDamage.WORKER))
+_PATTERNS = tuple(
+    (re.compile("|".join(texts), re.M), damage)
+    for texts, damage in ((_BROKEN_DEVICE, GpuDamage.DEVICE), (_CUDA_ERROR, GpuDamage.WORKER))
 )
 
 
 def gpu_damage_of(outcome: Outcome) -> GpuDamage:
-    """Some errors of CUDA (running out of memory, say) leave a process whole, most do not; a worker is cheaper than the
-    question."""
+    """Return what the outcome implies for the GPU and its worker.
+
+    Every error of CUDA costs the worker. Some, such as running out of memory, leave the process usable, but a new
+    worker is cheaper than finding that out.
+    """
     match outcome:
         case Raised(type=name, message=message):
             text = f"{name}: {message}"
@@ -51,4 +54,4 @@ def gpu_damage_of(outcome: Outcome) -> GpuDamage:
             return GpuDamage.NONE
         case _:
             assert_never(outcome)
-    return next((harm for pattern, harm in _HARM if pattern.search(text)), GpuDamage.NONE)
+    return next((damage for pattern, damage in _PATTERNS if pattern.search(text)), GpuDamage.NONE)

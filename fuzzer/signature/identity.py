@@ -1,5 +1,7 @@
-"""Signatures, in two tiers: coarse, what one failure tells before it is reduced, and final, what the reduced case and
-the blame add."""
+"""The two forms of a signature: the coarse one of a single failure, and the final one.
+
+The final signature adds the reduced case and the blame.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +27,17 @@ class Signature:
     """The identity of a finding.
 
     error     exception type
-    skeleton  the message without what changes from run to run
-    frame     the innermost C++ and Python functions that mean something; without a message, whose code it was
-    against   what the lane was held against where that is not PyTorch
+    skeleton  the message without the parts that differ between runs
+    frame     `failure_location`; without a message, the part of the component that ran, such as "Relay"
+    against   what the lane's result was compared with, if not with PyTorch's
 
-    and, final, where nothing so far tells two bugs apart (`needs_ops`):
+    A final signature also has the following fields if those above do not distinguish bugs (`needs_ops`):
 
-    ops       of the reduced case, sorted
-    where     the importers and targets that show it
-    by        what the reduced lane does that the other does not
-    graph     the reduced graph (`outline`) where it has several calls; of a single call, `ops` says all
-    blamed    the place, and what is to blame there: ("frontend", "_flip"), ("pass", "FuseOps"), ("codegen", "relu")
+    ops       operators of the reduced case, sorted
+    where     importers and targets that show the failure
+    by        what the reduced lane does beyond its plain sibling
+    graph     `outline` of the reduced graph if it has several calls
+    blamed    the place and what is at fault there: ("frontend", "_flip"), ("pass", "FuseOps"), ("codegen", "relu")
     """
 
     kind: Kind
@@ -53,20 +55,27 @@ class Signature:
 
     @property
     def id(self) -> str:
-        """Twelve digits. A field that is empty takes no part but for the first eight, so that findings keep the names
-        that they had before there were others."""
-        fields = msgspec.to_builtins(self._essence)
+        """Twelve hexadecimal digits, by which findings are identified.
+
+        The fields `against`, `by`, `graph` and `blamed` were added later and are left out if they are empty, so that
+        older findings keep their identifiers.
+        """
+        fields = msgspec.to_builtins(self._identifying)
         for name in ("against", "by", "graph", "blamed"):
             if not fields[name]:
                 del fields[name]
         return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]
 
     @property
-    def _essence(self) -> Signature:
-        """What counts. Who is blamed stands for what shows it: which operators are left beside, which importers lead
-        there, is chance. A pass has many bugs: there the reduced graph counts too. Code of another target is other
-        code. Where no converter is known, an operator is blamed, and each frontend has its own converter for it."""
-        same = replace(self, stage=self._step)
+    def _identifying(self) -> Signature:
+        """The signature without the fields that do not identify the bug.
+
+        If something is blamed, the remaining operators and the importers that show the failure are chance. Three fields
+        stay: the graph if a pass is blamed, because one pass can have many bugs; the target if code generation is
+        blamed, because each target has its own; and the frontend if an operator is blamed instead of a converter,
+        because each frontend has its own converter for it.
+        """
+        same = replace(self, stage=self._merged_stage)
         match self.blamed:
             case ():
                 return same
@@ -80,25 +89,32 @@ class Signature:
                 return replace(same, ops=(), graph="", where="")
 
     @property
-    def _step(self) -> Stage:
-        """A pass fails alike whether the lane runs it by itself or the pipeline does; so does a converter, which
-        torch.compile calls while it compiles."""
+    def _merged_stage(self) -> Stage:
+        """The stage, with one value for stages in which the same code can fail.
+
+        A pass runs in `TRANSFORM` if the lane adds it, and in `COMPILE` if the pipeline contains it. A converter runs
+        in `COMPILE` if torch.compile calls the importer.
+        """
         if _CONVERTER in self.frame and self.stage is Stage.COMPILE:
             return Stage.IMPORT
         return Stage.COMPILE if self.stage is Stage.TRANSFORM else self.stage
 
     @property
     def coarse(self) -> Signature:
-        """What can be told before reduction; what `reproduces` compares."""
-        return replace(self, stage=self._step, ops=(), where="", by="", graph="", blamed=())
+        """The part that is known before reduction. `reproduces` compares it."""
+        return replace(self, stage=self._merged_stage, ops=(), where="", by="", graph="", blamed=())
 
     @property
     def needs_ops(self) -> bool:
-        """Whether the reduced case is part of it: there is no message, or it might come from anywhere."""
-        return self.kind not in _TOLD_WITHOUT_OPERATORS or (self.kind in _SAY_WHERE and self.frame in ("", "import"))
+        """Whether the reduced case is part of the signature: there is no message, or the message has no location."""
+        without_location = self.kind in _WITH_LOCATION and self.frame in ("", "import")
+        return self.kind not in _IDENTIFIED_WITHOUT_OPERATORS or without_location
 
     def same_failure(self, other: Signature) -> bool:
-        """Whether a run that gave `other` shows the failure `self` again, which perhaps knew less of frames."""
+        """Return whether a run with signature `other` shows this failure again.
+
+        An earlier version may have made this signature, with a less exact `frame`.
+        """
         mine, theirs = replace(self.coarse, frame=in_this_version(self.frame)), other.coarse
         if interchangeable_kinds(mine.kind, theirs.kind):
             theirs = replace(theirs, kind=mine.kind)
@@ -106,13 +122,13 @@ class Signature:
         return mine == theirs or (has_frames and mine == replace(theirs, frame=in_earlier_versions(theirs.frame)))
 
     def as_finished_in(self, final: Signature) -> Signature:
-        """This coarse signature, with what a final one of the same failure says of the reduced case and the blame."""
+        """Return this coarse signature, completed with the reduced case and the blame of `final`."""
         return replace(
             self, ops=final.ops, where=final.where, by=final.by, graph=final.graph, blamed=final.blamed, kind=final.kind
         )
 
     def same_bug(self, other: Signature) -> bool:
-        """Whether two final signatures agree. Where only one has its blame, the reduced case decides."""
+        """Return whether two final signatures name the same bug. If only one has a blame, the reduced cases decide."""
         one, two = self, replace(other, kind=self.kind) if interchangeable_kinds(self.kind, other.kind) else other
         if bool(one.blamed) is not bool(two.blamed):
             one, two = replace(one, blamed=()), replace(two, blamed=())
@@ -120,29 +136,33 @@ class Signature:
 
 
 _ONNX = "onnx"
-"""In the names of the importers that read ONNX, whose frontend is not PyTorch's."""
+"""Part of the names of the importers that use TVM's ONNX frontend instead of its PyTorch frontend."""
 
 _CONVERTER = f"{IMPORTER}:"
-"""In the frame of what TVM's frontends of PyTorch raise."""
+"""Part of `Signature.frame` if a converter of TVM's PyTorch frontends failed."""
 
 PLAIN_SIBLING = "its plain sibling"
+"""The value of `Signature.against` if the lane was compared with its plain sibling."""
 
-_TOLD_WITHOUT_OPERATORS = frozenset(
+_IDENTIFIED_WITHOUT_OPERATORS = frozenset(
     {Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED, Kind.CHECKER_GAP, Kind.ALIASED_OUTPUT}
 )
-"""Most have a message. Aliases are one behaviour, whatever operators amount to an identity: TVM hands out the input."""
-_SAY_WHERE = frozenset({Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED})
+"""Kinds whose failures have a message. Aliased outputs have none, but all have one cause: TVM returns its input."""
+_WITH_LOCATION = frozenset({Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED})
 _AGAINST_ITSELF = frozenset({Kind.UNSTABLE, Kind.NONDETERMINISTIC})
-_GARBAGE = _AGAINST_ITSELF | {Kind.WRONG_VALUE}
+_UNINITIALISED = _AGAINST_ITSELF | {Kind.WRONG_VALUE}
 
 
 def interchangeable_kinds(one: Kind, other: Kind) -> bool:
-    """Unwritten memory shows now as a wrong value, now as a second run or another process that differs."""
-    return one is not other and {one, other} <= _GARBAGE
+    """Return whether two different kinds can be one bug.
+
+    Uninitialised memory shows as a wrong value, as a second run that differs, or as another process that differs.
+    """
+    return one is not other and {one, other} <= _UNINITIALISED
 
 
 def signature_of(finding: Finding) -> Signature:
-    """The coarse signature of what an oracle saw."""
+    """Return the coarse signature of a finding."""
     coarse = Signature(finding.kind, finding.component, finding.stage)
     match finding.evidence:
         case Raised() as raised:
@@ -150,25 +170,27 @@ def signature_of(finding: Finding) -> Signature:
             text = without_operator(text) if _CONVERTER in frame else text
             return replace(coarse, error=raised.type, skeleton=text, frame=frame)
         case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
-            # whose sibling it is, is no part of it: where that is right, the importer is not to blame
-            return replace(coarse, against=PLAIN_SIBLING if by else against, frame=_whose(finding))
+            # the name of the sibling is left out: it contains the importer, which is right in the sibling
+            return replace(coarse, against=PLAIN_SIBLING if by else against, frame=_part_of_component(finding))
         case Died() | TimedOut() | Mismatch() | SideEffect():
-            # a corrupted heap dies anywhere: only the operators of the reduced case tell deaths apart
-            return replace(coarse, frame=_whose(finding))
+            # with a corrupted heap, a process dies anywhere: only the reduced operators distinguish deaths
+            return replace(coarse, frame=_part_of_component(finding))
         case IllFormed(after=after, type=name, message=message):
-            of_pass = after.partition("-")[0]  # whatever its options
-            return replace(coarse, error=name, skeleton=skeleton(message), frame=of_pass)
+            pass_name = after.partition("-")[0]  # without its options
+            return replace(coarse, error=name, skeleton=skeleton(message), frame=pass_name)
         case Mutant(change=change, fate=fate):
             return replace(coarse, skeleton=skeleton(f"{change}: {fate}"))
         case Excess(quantity=quantity, against=against):
-            return replace(coarse, skeleton=quantity.value, against=against, frame=_whose(finding))
+            return replace(coarse, skeleton=quantity.value, against=against, frame=_part_of_component(finding))
         case _:
             assert_never(finding.evidence)
 
 
-def _whose(finding: Finding) -> str:
-    """In place of a frame, whose code it was, where a component is made of several. What was there first has no name:
-    Relax, and the exporter of TorchScript."""
+def _part_of_component(finding: Finding) -> str:
+    """Return which part of the component ran, in place of a location: "Relay", "torch.export", "onnx-dynamo" or "".
+
+    "" stands for Relax and for the TorchScript exporter, which were the only parts when the field was introduced.
+    """
     importer = finding.lane.importer
     if finding.component is not Component.EXPORTER:
         return "Relay" if is_relay(finding.lane) else ""
@@ -176,17 +198,19 @@ def _whose(finding: Finding) -> str:
 
 
 def _checked_source(finding: Finding) -> str:
-    """In place of a frame, for which target TVM wrote what a checker does not take: its code generator is to blame,
-    as where a C compiler stops, and the operators that bring it there are chance."""
+    """Return the target if a checker refused the source that TVM generated, in place of a location; "" otherwise.
+
+    The code generator of the target is at fault. Which operators were compiled is chance.
+    """
     refused = isinstance(finding.evidence, Raised) and finding.evidence.type.endswith(".written.Refused")
     return finding.lane.target if refused else ""
 
 
 def final_signature(signature: Signature, case: Case, blame: Blame = NO_BLAME) -> Signature:
-    """The final signature of a finding whose reduced case this is.
+    """Return the final signature of a finding with the reduced case `case`.
 
-    Pure: to be called again when the blame is known, and before anything is written, for the folder's name holds the
-    signature. What a message and its frames tell stays as it is.
+    If a message and its location identify the failure, the signature is returned as it is. The function is called again
+    when the blame is known, before anything is saved: the name of the finding's folder contains the identifier.
     """
     if not signature.needs_ops:
         return signature
@@ -196,10 +220,10 @@ def final_signature(signature: Signature, case: Case, blame: Blame = NO_BLAME) -
 
 
 def _blamed(blame: Blame, ops: Sequence[str]) -> tuple[str, ...]:
-    """The place and the name of what is to blame there; () where nothing is named, so that the reduced case decides.
+    """Return the place and the name of what is at fault there, or () if it has no name.
 
-    Converters and passes have names. So have legalizations, by the operator of Relax; where LegalizeOps as a whole is
-    blamed, and in generated code and at run time, the operator of the case says more.
+    Converters, passes and the legalizations of Relax operators have names. If LegalizeOps as a whole, code generation
+    or the runtime is blamed, the operator of the case is the name.
     """
     operator = _title(blame.operator, ops)
     match blame.place:
@@ -217,11 +241,11 @@ def _blamed(blame: Blame, ops: Sequence[str]) -> tuple[str, ...]:
 
 
 _CALL = "torch_call"
-"""The row of the operator table that calls any function by its name: what earlier versions of difftvm blamed."""
+"""The row of the operator table that calls any function by its name. Earlier versions blamed the row itself."""
 
 
 def _title(operator: str, ops: Sequence[str]) -> str:
-    """What people call the blamed operator, one of `ops`; "" where an earlier version did not say which one it is."""
+    """Return the name of the blamed operator, one of `ops`, or "" if an earlier version did not record which one."""
     if operator != _CALL:
         return operator
     return ops[0] if len(ops) == 1 else ""

@@ -1,14 +1,14 @@
-"""Known behaviour: what is filed upstream, or documented as unsupported. Counted, not shown as new.
+"""Known issues: failures that are filed upstream or documented as unsupported. They are counted, not shown as new.
 
-`known_issues.toml` has one table for each; what it says of a signature must all hold:
+`known_issues.toml` has one table for each. A signature matches if all fields of the table match:
 
     [[known]]
-    name = "square-root-of-integers"       short, and its own
+    name = "square-root-of-integers"       short and unique
     why = "one sentence"
-    issue = 18443                          of apache/tvm, or a pull request there; or, where nothing is filed,
+    issue = 18443                          an issue or pull request of apache/tvm; or, if none is filed,
     page = "https://tvm.apache.org/..."    the documentation that says that this is not supported
-    kind, component, stage, error, where   as in the signature
-    skeleton, frame                        regular expressions, found anywhere in it
+    kind, component, stage, error, where   equal to the field of the signature
+    skeleton, frame                        regular expressions that match anywhere in the field
     ops = ["cumsum"]                       exactly the operators of the reduced case
 """
 
@@ -31,6 +31,8 @@ FILE = "known_issues.toml"
 
 
 class KnownIssue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One table of `known_issues.toml`."""
+
     name: str
     why: str
     issue: int | None = None
@@ -46,19 +48,26 @@ class KnownIssue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def upstream(self) -> str:
+        """The issue, or the address of the documentation."""
         return f"apache/tvm #{self.issue}" if self.issue else self.page
 
     def matches(self, signature: Signature) -> bool:
-        """Whether a finding is this. What is told by its operators alone is no bug of a pass on them."""
+        """Return whether the final signature of a finding matches.
+
+        An issue that is described by operators does not match a failure that was found by comparing two lanes.
+        """
         same_ops = self.ops is None or (not signature.against and sorted(set(self.ops)) == sorted(set(signature.ops)))
-        return same_ops and self.where in (None, signature.where) and self._matches_coarsely(signature)
+        return same_ops and self.where in (None, signature.where) and self._matches_coarse_fields(signature)
 
     def may_be(self, signature: Signature, ops: Collection[str]) -> bool:
-        """Whether a failure that only its operators tell from others may be this; `ops` are those of a whole case."""
-        theirs = self.ops is not None and set(self.ops) <= set(ops) and not signature.against
-        return theirs and self._matches_coarsely(signature)
+        """Return whether the reduced failure may match. `ops` are the operators of the case before reduction.
 
-    def _matches_coarsely(self, signature: Signature) -> bool:
+        Only issues that are described by operators are considered.
+        """
+        has_ops = self.ops is not None and set(self.ops) <= set(ops) and not signature.against
+        return has_ops and self._matches_coarse_fields(signature)
+
+    def _matches_coarse_fields(self, signature: Signature) -> bool:
         fields = ("kind", "component", "stage", "error")
         same = all(getattr(self, name) in (None, getattr(signature, name)) for name in fields)
         return same and all(
@@ -69,22 +78,22 @@ class KnownIssue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def known_issues() -> tuple[KnownIssue, ...]:
-    """Those that ship with the project."""
+    """Return the known issues that are part of the project."""
     return parse(files("fuzzer.signature").joinpath(FILE).read_text(encoding="utf-8"), FILE)
 
 
 def parse(text: str, where: str) -> tuple[KnownIssue, ...]:
-    """Raise `Invalid` with one sentence that says what is wrong and where."""
+    """Read known issues from TOML. `where` names the text in messages. Raise `Invalid` if the text is not valid."""
     try:
         found = msgspec.convert(tomllib.loads(text), dict[str, list[KnownIssue]])
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise Invalid(f"{where}: {error}") from None
-    if strangers := sorted(found.keys() - {"known"}):
-        raise Invalid(f"{where}: {strangers[0]!r} is no table of it; each entry is a [[known]]")
+    if unknown := sorted(found.keys() - {"known"}):
+        raise Invalid(f"{where}: unknown table {unknown[0]!r}; each known issue is a [[known]]")
     names: set[str] = set()
     for entry in found.get("known", []):
         if entry.name in names:
-            raise Invalid(f"{where}: {entry.name!r} is there twice")
+            raise Invalid(f"{where}: {entry.name!r} is defined twice")
         names.add(entry.name)
         _check(entry, where)
     return tuple(found.get("known", []))
@@ -94,25 +103,30 @@ def _check(entry: KnownIssue, where: str) -> None:
     if not entry.issue and not entry.page.startswith("https://"):
         raise Invalid(f"{where}: {entry.name!r} may be a new bug: give it an issue, or a page that documents it")
     if entry.skeleton is None and entry.frame is None and entry.ops is None:
-        raise Invalid(f"{where}: {entry.name!r} would hide too much: give it a skeleton, a frame or ops")
+        raise Invalid(f"{where}: {entry.name!r} would match too much: give it a skeleton, a frame or ops")
     for pattern in (entry.skeleton, entry.frame):
         try:
             re.compile(pattern or "")
         except re.error as error:
-            raise Invalid(f"{where}: {entry.name!r}: {pattern!r} is no regular expression: {error}") from None
+            raise Invalid(f"{where}: {entry.name!r}: {pattern!r} is not a regular expression: {error}") from None
 
 
 def match(signature: Signature, among: Iterable[KnownIssue] | None = None) -> KnownIssue | None:
+    """Return the first known issue that a final signature matches; `among` replaces those of the project."""
     return next((entry for entry in (known_issues() if among is None else among) if entry.matches(signature)), None)
 
 
 def possible_match(
     signature: Signature, ops: Collection[str], among: Iterable[KnownIssue] | None = None
 ) -> KnownIssue | None:
+    """Return the first known issue that a failure may match when its case, with operators `ops`, is reduced."""
     return next((entry for entry in (known_issues() if among is None else among) if entry.may_be(signature, ops)), None)
 
 
-def count_matches(seen: Mapping[str, int], findings: Iterable[Signature]) -> dict[KnownIssue, int]:
-    """How often each entry was met: while fuzzing, and among findings that were saved before the entry was there."""
-    old = [entry for signature in findings if (entry := match(signature))]
-    return {entry: seen.get(entry.name, 0) + old.count(entry) for entry in known_issues()}
+def count_matches(counted: Mapping[str, int], findings: Iterable[Signature]) -> dict[KnownIssue, int]:
+    """Return how often each known issue occurred.
+
+    `counted` has the occurrences in tests by name. Findings count too if they were saved before the issue was known.
+    """
+    saved = [entry for signature in findings if (entry := match(signature))]
+    return {entry: counted.get(entry.name, 0) + saved.count(entry) for entry in known_issues()}

@@ -1,4 +1,4 @@
-"""Messages: what they say, without what changes from run to run, from machine to machine, from shape to shape."""
+"""Text of messages, without the parts that depend on the run, the machine or the shapes."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from collections.abc import Callable
 from oracles.outcome import Frame, Raised
 
 LENGTH = 300
-"""Characters of a skeleton. Longer messages go on with dumps."""
+"""The largest length of a skeleton, in characters. The rest of longer messages is dumps of objects."""
 
 _ROUNDS = 10
-"""What is replaced may be part of more: a list of shapes is a list of numbers. Two or three rounds do."""
+"""The largest number of rounds of replacement. Replaced text may be part of a longer pattern, such as a list of shapes
+in a list. Two or three rounds suffice."""
 
 _DTYPES = r"bool|b?float(16|32|64)|float[48]_e\w+|u?int(4|8|16|32|64)|i(1|8|16|32|64)|double|half"
 
 _SUBSTITUTIONS = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        # what a message ends with
+        # ends of messages
         (r"\s*--> <str>:[\s\S]*", ""),  # the line of TVMScript that the parser points at
         (r"\s*\[Caused by the value [\s\S]*", ""),  # TorchScript's graph around it
         (r"\s*Argument types: [\s\S]*", ""),  # TorchScript: the dtypes of this call, and all overloads
         (r"(LLVM module verification failed.*\n.*)\n[\s\S]*", r"\1"),
         (r"\s*(The function is )?# from tvm\.script import [\s\S]*", ""),  # a module
         (r"\s*# Metadata omitted\. Use show_meta=True in script\(\) method to show it\.", ""),
-        # what it is about
+        # names, addresses, types and numbers
         (r" \[with [^\]]*\]", ""),  # template arguments, as gcc prints them
         (r'\{"kind":[^\n]*\}|\{"kind":[^\n]*$', "TARGET"),
         (r"0x[0-9a-fA-F]+", "ADDRESS"),
@@ -39,15 +40,15 @@ _SUBSTITUTIONS = tuple(
         (r"-?\b\d+(\.\d+)?(e[+-]?\d+)?(L|ll)?\b", "N"),
         (r"\d+", "N"),
         (r"\binff\b", "inf"),
-        (r"\b(gamma|beta|moving_mean|moving_var)\b", "PARAMETER"),  # which of them TVM looks at first is chance
+        (r"\b(gamma|beta|moving_mean|moving_var)\b", "PARAMETER"),  # which of them TVM checks first is chance
         (r"\b(pre|post)-pad\b", "PAD"),
-        (r"\.MatchesCode\(DLDataTypeCode::kDLFloat\)", ".is_float()"),  # what TVM 0.25 calls it
-        (r"(?<=Invalid layout )\S+", "LAYOUT"),  # letters that ran over either end of the alphabet
+        (r"\.MatchesCode\(DLDataTypeCode::kDLFloat\)", ".is_float()"),  # the name in TVM 0.25
+        (r"(?<=Invalid layout )\S+", "LAYOUT"),  # letters beyond either end of the alphabet
         (r"(?<=can't find )\w(?= in source)", "AXIS"),
-        # exporters: one mistake, made for many operators alike
-        (r"(input parameter NODE of operator) \(\w+\)", r"\1 (OP)"),  # of a dtype that ONNX does not have it for
-        (r"(We don't have an op for) aten::\w+", r"\1 aten::OP"),  # TorchScript's scalars as first operands
-        # how many there are
+        # exporters: one bug that many operators show
+        (r"(input parameter NODE of operator) \(\w+\)", r"\1 (OP)"),  # ONNX lacks the operator for a dtype
+        (r"(We don't have an op for) aten::\w+", r"\1 aten::OP"),  # TorchScript: a scalar as first operand
+        # lists of any length
         (r"\bDTYPE\(N\)", "N"),  # T.int64(3)
         (r"(?<=[\s(\[{])[(\[{]N,?[)\]}](?=[,)\]}])", "N"),  # a shape in a list of them
         (r"(N|VAR)(\s*[,x]\s*(N|VAR))+,?", "N"),
@@ -58,7 +59,10 @@ _SUBSTITUTIONS = tuple(
 
 
 def skeleton(message: str) -> str:
-    """What stays of a message whatever the run, machine, names, sizes and dtypes. A skeleton's own is itself."""
+    """Return the part of the message that does not depend on run, machine, names, sizes and dtypes.
+
+    The skeleton of a skeleton is the skeleton itself.
+    """
     text = message
     for _ in range(_ROUNDS):
         previous, text = text, _shortened(_masked(readable(text)))
@@ -71,39 +75,45 @@ _OPERATOR = re.compile(r"(?<=^In relax\.)[\w.]+(?=, )|(?<=\bR\.)\w+(?= uses data
 
 
 def without_operator(skeleton: str) -> str:
-    """For what a converter of PyTorch's says: its own name tells more than which operators of Relax it makes."""
+    """Return the skeleton without names of Relax operators.
+
+    For a failure in a converter of a PyTorch frontend, the converter identifies the bug, whichever operators it emits.
+    """
     return _OPERATOR.sub("OP", skeleton)
 
 
 def _masked(text: str) -> str:
-    text = _closed(text, re.compile(r" ?\(Type of "), lambda _: "")  # of an operand, in Relax
-    text = _closed(text, re.compile(r"(R\.Tensor|R\.Tuple|T\.Buffer|\bTensor)\("), lambda _: "TENSOR")
-    text = _closed(text, re.compile(r"\b(R\.[a-z][\w.]*|T\.te\.\w+)\("), lambda call: call.split("(")[0])
+    """Replace each variable part by a placeholder."""
+    text = _replace_parenthesised(text, re.compile(r" ?\(Type of "), lambda _: "")  # of an operand, in Relax
+    text = _replace_parenthesised(text, re.compile(r"(R\.Tensor|R\.Tuple|T\.Buffer|\bTensor)\("), lambda _: "TENSOR")
+    text = _replace_parenthesised(text, re.compile(r"\b(R\.[a-z][\w.]*|T\.te\.\w+)\("), lambda call: call.split("(")[0])
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)
     return text.strip()
 
 
 def _shortened(text: str) -> str:
-    """At most `LENGTH` characters, the last word whole."""
+    """Return at most `LENGTH` characters, cut between words."""
     return text if len(text) <= LENGTH else text[: LENGTH + 1].rpartition(" ")[0].strip() or text[:LENGTH]
 
 
 def readable(message: str) -> str:
-    """A message for people: without dumps of whole objects."""
+    """Return the message for people, without dumps of whole objects."""
     text = _sanitizer_report(_compiler_error(core_message(message)))
-    return _closed(text, re.compile(r"ir\.Op\("), _name_of_operator).strip()
+    return _replace_parenthesised(text, re.compile(r"ir\.Op\("), _name_of_operator).strip()
 
 
 def _name_of_operator(dump: str) -> str:
-    """`ir.Op(span=None, ..., name="relax.add", ...)` is printed whole; only its name says anything."""
+    """Return the operator's name in the dump `ir.Op(span=None, ..., name="relax.add", ...)`."""
     name = re.search(r'name="([^"]+)"', dump)
     return name[1] if name else "OP"
 
 
-def _closed(text: str, opening: re.Pattern[str], instead: Callable[[str], str]) -> str:
-    """Each `opening`, which ends in a parenthesis or stands behind one, with all up to the one that closes it,
-    replaced."""
+def _replace_parenthesised(text: str, opening: re.Pattern[str], instead: Callable[[str], str]) -> str:
+    """Replace each match of `opening` and the text up to the matching closing parenthesis.
+
+    Each match of `opening` must contain a parenthesis. `instead` computes the new text from the old one.
+    """
     out, position = [], 0
     while found := opening.search(text, position):
         end = _closing(text, found.start() + found[0].index("("))
@@ -114,7 +124,7 @@ def _closed(text: str, opening: re.Pattern[str], instead: Callable[[str], str]) 
 
 
 def _closing(text: str, opening: int) -> int:
-    """Behind the parenthesis that closes the one at `opening`; 0 where none does."""
+    """Return the index after the parenthesis that closes the one at `opening`, or 0 if none does."""
     depth = 0
     for position in range(opening, len(text)):
         depth += {"(": 1, ")": -1}.get(text[position], 0)
@@ -125,15 +135,15 @@ def _closing(text: str, opening: int) -> int:
 
 _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 _OLD_STACK = re.compile(r"\ATraceback \(most recent call last\):\n((?: +\S.*\n)*)(?:[\w.]+: )?")
-"""TVM before 0.20 puts the traceback of its C++ before what it has to say, outermost first, its lines set in."""
+"""TVM before 0.20 puts the C++ traceback before the message, outermost frame first, in indented lines."""
 _OLD_LINE = re.compile(r"^ +\d+: (.*)$", re.M)
 _NO_SOURCE_MAPS = re.compile(r"The source maps are not populated for this module\. .*\n(Error: )?")
 _CAUSE = re.compile(r"^## Exception summary\n\n<class '([\w.]+)'>: (.*?)\n(?:⬆️|\n\(Refer to)", re.M | re.S)
-"""torch.onnx through dynamo says the same of every failure, then what led to it, the innermost first."""
+"""torch.onnx through dynamo prints the same text for every failure, and then the causes, innermost first."""
 
 
 def core_message(message: str) -> str:
-    """What a message has to say itself."""
+    """Return the message without colours, tracebacks and text that is the same for every failure."""
     text = _COLOURS.sub("", message)
     if cause := _CAUSE.search(text):
         text = f"{cause[1]}: {cause[2]}"
@@ -141,7 +151,7 @@ def core_message(message: str) -> str:
 
 
 def frames_of(raised: Raised) -> tuple[Frame, ...]:
-    """Those of C++ too, where the message holds them."""
+    """Return the frames of an exception, with the C++ frames that its message contains."""
     stack = _OLD_STACK.match(raised.message)
     lines = _OLD_LINE.findall(stack[1]) if stack else []
     return (*raised.frames, *(Frame("", 0, line) for line in lines if not _OLD_PLUMBING.match(line)))
@@ -151,13 +161,13 @@ _OLD_PLUMBING = re.compile(r"(tvm::(runtime|transform|detail|Diagnostic\w*|Repor
 
 
 def _compiler_error(message: str) -> str:
-    """Of what a C compiler prints, its first error, without the advice."""
+    """Return the first error in the output of a C compiler, without its advice; other messages unchanged."""
     found = re.search(r"\berror: ([^;\n]*)", message) if message.startswith("Compilation error") else None
-    return f"Compilation error: {_as_gcc_says(found[1])}" if found else message
+    return f"Compilation error: {_in_words_of_gcc(found[1])}" if found else message
 
 
-def _as_gcc_says(error: str) -> str:
-    """What clang says; one bug of TVM's is not two for being compiled twice."""
+def _in_words_of_gcc(error: str) -> str:
+    """Translate an error of clang to the text of gcc, so that one bug has one signature with both compilers."""
     for clang, gcc in _CLANG:
         error = clang.sub(gcc, error)
     return error
@@ -169,13 +179,13 @@ _CLANG = (
 )
 
 
-_OBJECTION = re.compile(r"ERROR: (AddressSanitizer: [\w-]+)|/lib\d+\.c:\d+:\d+: (runtime error: [^\n:]*)")
+_SANITIZER_ERROR = re.compile(r"ERROR: (AddressSanitizer: [\w-]+)|/lib\d+\.c:\d+:\d+: (runtime error: [^\n:]*)")
 _KERNEL = re.compile(r" in (?:__tvm_ffi_)?(\w+) \S*/lib\d+\.c")
 
 
 def _sanitizer_report(message: str) -> str:
-    """Of what a sanitizer prints, what it objects to, and in which kernel of the C that TVM wrote."""
-    found, kernel = _OBJECTION.search(message), _KERNEL.search(message)
+    """Return the error in the output of a sanitizer, and the kernel that TVM generated; other messages unchanged."""
+    found, kernel = _SANITIZER_ERROR.search(message), _KERNEL.search(message)
     if found is None:
         return message
     return f"{found[1] or found[2]} in {kernel[1] if kernel else 'no kernel'}"

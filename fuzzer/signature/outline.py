@@ -1,5 +1,8 @@
-"""A graph in one line: which operators it calls, and which on what others give. It knows no names, sizes, dtypes,
-attributes, inputs or parameters, nor the order of calls that do not depend on each other."""
+"""The outline of a graph: one line with its operators and how they are connected.
+
+An outline does not depend on names, sizes, dtypes, attributes, inputs or parameters, nor on the order of calls that do
+not depend on each other.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ from generators.graph import Graph, Node
 
 
 def outline(graph: Graph) -> str:
-    """`relu(conv2d)`; of values that are used more than once, `add(a, exp(a)) where a = neg`; of several outputs,
-    `exp; neg`. What is used twice is written once: its length goes with that of the graph.
+    """Return the outline of the graph.
+
+    A chain of calls is `relu(conv2d)`. A value with several uses gets a letter: `add(a, exp(a)) where a = neg`. Several
+    outputs are separated: `exp; neg`. Each call is written once, so that the outline is at most as long as the graph.
     """
     maker = {value.name: node for node in graph.nodes for value in node.results}
     operands = {id(node): [maker[name] for name in node.args if name in maker] for node in graph.nodes}

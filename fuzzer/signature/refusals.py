@@ -1,4 +1,4 @@
-"""What is no failure of a lane: a plain "I do not do this", and a machine that cannot."""
+"""Outcomes that are not failures of a lane: a plain refusal of an operator, and a fault of the machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REFUSING_TYPES = frozenset(
         "onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented",
     }
 )
-"""Whoever raises one of these means to refuse, whatever the stage."""
+"""Exceptions that mean a refusal in every stage."""
 
 _REFUSING_TEXT = re.compile(
     r"^Unsupported (function (type|target)|module type|input datatype|data type|type for )"
@@ -32,14 +32,14 @@ _REFUSING_TEXT = re.compile(
     r"|^Currently supports only|must be \S+ for Relax frontend"
     r"|^\S+DispatchError: No ONNX function found for"  # the exporter through dynamo
 )
-"""A refusal where a model is taken in: on export and on import. What a later stage says so is an internal error: the
-frontend had taken the model."""
+"""Messages that mean a refusal during export and import. In a later stage they are internal errors, because the
+frontend has accepted the model."""
 
 _STATED_LIMIT = re.compile(
     r"FPrimalGradient has not been registered|now only support one dataflow block"  # relax.transform.Gradient
     r"|^CodeGenWebGPU: (do not|only) support"  # WGSL has no integers of 64 bits, of floats those of 16 and 32
 )
-"""What a part of TVM is documented not to do, in its own words, whatever the stage."""
+"""Messages for documented limits of a part of TVM. They mean a refusal in every stage."""
 
 _ENVIRONMENT_TEXT = re.compile(
     r"No space left on device|Disk quota exceeded|\[Errno (11|12|23|24|122)\]"  # fork, memory, files, quota
@@ -50,32 +50,31 @@ _ENVIRONMENT_TEXT = re.compile(
 
 
 def classify_failure(failure: Raised | Died) -> Outcome:
-    """`Unsupported` where an error says plainly that something is not done, `Skipped` where the machine failed the
-    lane; the failure itself elsewhere."""
+    """Return `Unsupported` for a plain refusal, `Skipped` for a fault of the machine, and otherwise the failure."""
     text = core_message(failure.message) if isinstance(failure, Raised) else failure.log
     if machine := _ENVIRONMENT_TEXT.search(text):
         return Skipped(machine[0], environment=True)
-    if (
-        isinstance(failure, Died) or gpu_damage_of(failure) is not GpuDamage.NONE
-    ):  # CUDA's «not supported» is no plain no
+    gpu_error = gpu_damage_of(failure) is not GpuDamage.NONE  # "not supported" in an error of CUDA is not a refusal
+    if isinstance(failure, Died) or gpu_error:
         return failure
     return Unsupported(failure.stage, text.strip().split("\n")[0][:200]) if _refuses(failure, text) else failure
 
 
 def _refuses(raised: Raised, text: str) -> bool:
+    """Return whether the exception, whose message is `text`, is a plain refusal."""
     name = raised.type.replace("torch.onnx._internal.torchscript_exporter.errors", "torch.onnx.errors")
     if name in _REFUSING_TYPES or _STATED_LIMIT.search(text):
         return True
-    return _takes_a_model_in(raised) and _REFUSING_TEXT.search(text) is not None
+    return _in_frontend(raised) and _REFUSING_TEXT.search(text) is not None
 
 
-def _takes_a_model_in(raised: Raised) -> bool:
-    """Whether a model is being exported or imported. torch.compile calls TVM's importer while it compiles."""
+def _in_frontend(raised: Raised) -> bool:
+    """Return whether the failure occurred in export or import. torch.compile calls TVM's importer while it compiles."""
     imports = any(frame.file.endswith(IMPORTER) for frame in raised.frames)
     return raised.stage in (Stage.EXPORT, Stage.IMPORT) or imports
 
 
-_LISTED = (
+_NAMES_IN_REASON = (
     re.compile(r"^Unsupported function (?:types? \[|target )(.*)"),
     re.compile(r"^The following operators are not (?:supported for frontend ONNX|implemented): (.*)"),
     re.compile(r"^Exporting the operator ('[\w:]+') to ONNX"),
@@ -85,8 +84,8 @@ _LISTED = (
 
 
 def missing_features(unsupported: Unsupported) -> tuple[str, ...]:
-    """What is not there, name by name where the reason names it: what tables of operator support count."""
-    for listed in _LISTED:
+    """Return the operators that the reason names, or else the shortened reason, for tables of operator support."""
+    for listed in _NAMES_IN_REASON:
         if found := listed.search(unsupported.reason):
             return tuple(sorted(set(re.findall(r"[\w.:]{2,}", found[1]))))
     return (skeleton(unsupported.reason)[:120],)

@@ -105,8 +105,8 @@ def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
     assert (machine.told, machine.pool.quarantined) == ([], {})
     machine.fleet._machine = NO_GPU  # where it is only compiled, nobody says that the finding is gone
     (run,) = replay(machine.fleet, saved, reduced, (CUDA,), 1).runs
-    assert (run.verdict, run.word) == (Exit.ENVIRONMENT, "is not run")
-    assert "relax-export-cuda: compile-only" in run.told
+    assert (run.verdict, run.verdict_text) == (Exit.ENVIRONMENT, "is not run")
+    assert "relax-export-cuda: compile-only" in run.text
 
 
 def test_a_gpu_that_breaks_is_given_up_and_the_campaign_goes_on(gpu: Callable[[], Gpu], tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_findings_are_put_together_when_all_can_be_read(tmp_path: Path, saved: P
 
 def test_what_was_put_together_before_and_is_torn_is_no_findings_fault(tmp_path: Path, saved: Path) -> None:
     (tmp_path / "merged.json").write_text("{")
-    with pytest.raises(Invalid, match=r"merged\.json: .* makes it anew when it is gone$"):
+    with pytest.raises(Invalid, match=r"merged\.json: .* writes it again$"):
         triage(tmp_path, merge=True)
 
 

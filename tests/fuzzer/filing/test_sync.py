@@ -114,7 +114,7 @@ def test_nobody_comments_without_a_token_or_against_the_kill_switch(after: After
 
 def test_a_finding_that_was_removed(after: After, server: GitHubServer) -> None:
     shutil.rmtree(after.draft.folder)
-    assert "No such file" in after(0).seen[0].told
+    assert "there is no such folder" in after(0).seen[0].told
     assert comments(server) == []
 
 

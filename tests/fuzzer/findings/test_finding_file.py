@@ -23,7 +23,7 @@ def renamed(folder: Path, slug: str) -> None:
 @pytest.mark.parametrize("slug", ["../../x", "/etc/x", "a/b", "..", ".", "", "-rf", "a b", "a$(b)", "a\n", "a" * 201])
 def test_a_name_that_leads_elsewhere_is_refused(slug: str, saved: Path) -> None:
     renamed(saved, slug)
-    with pytest.raises(Invalid, match=r"finding\.json: .* is no name of a finding's folder$"):
+    with pytest.raises(Invalid, match=r"finding\.json: .* is not a name for the folder of a finding$"):
         finding_file.read(saved)
 
 

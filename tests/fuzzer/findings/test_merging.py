@@ -139,7 +139,7 @@ def test_all_orders_give_the_same(make: Make) -> None:
         saved_finding(make, "other", replace(WRONG, ops=("all",))),
     ]
     expected = [
-        Merge("more", "blamed", "both are put down to frontend _any"),
+        Merge("more", "blamed", "the same blame: frontend _any"),
         Merge("plain", "blamed", "the same operators, in the same lanes: any"),
     ]
     for order in itertools.permutations(findings):
@@ -167,7 +167,7 @@ def test_unwritten_memory_is_one_finding(make: Make) -> None:
         saved_finding(make, "wrong", WRONG),
         saved_finding(make, "unstable", replace(WRONG, kind=Kind.UNSTABLE)),
     ]
-    assert merges(findings) == [Merge("wrong", "unstable", "unwritten memory, seen otherwise")]
+    assert merges(findings) == [Merge("wrong", "unstable", "the same uninitialised memory, which shows in another way")]
 
 
 def test_a_flaky_finding_stands_under_a_steady_one_by_its_message_only(make: Make) -> None:

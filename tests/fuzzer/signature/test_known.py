@@ -73,7 +73,7 @@ def test_before_reduction_it_may_be_an_entry_whose_operators_are_there() -> None
     ("text", "told"),
     [
         ("known = 3", "known_issues.toml: Expected `array`, got `int` - at `$[...]`"),
-        ("[[known]]\nname = 'a'\nwhy = 'b'\nissue = 1", "'a' would hide too much: give it a skeleton, a frame or ops"),
+        ("[[known]]\nname = 'a'\nwhy = 'b'\nissue = 1", "'a' would match too much: give it a skeleton, a frame or ops"),
         ("[[known]]\nname = 'a'\nskeleton = 'c'", "Object missing required field `why` - at `$[...][0]`"),
         ("[[known]]\nname = 'a'\nwhy = 'b'\nskeletton = 'c'", "unknown field `skeletton` - at `$[...][0]`"),
         (
@@ -82,10 +82,10 @@ def test_before_reduction_it_may_be_an_entry_whose_operators_are_there() -> None
         ),
         (
             "[[known]]\nname = 'a'\nwhy = 'b'\nissue = 1\nframe = '('",
-            "'a': '(' is no regular expression: missing ), unterminated",
+            "'a': '(' is not a regular expression: missing ), unterminated",
         ),
-        ("[[other]]\nname = 'a'\nwhy = 'b'\nframe = 'c'", "'other' is no table of it; each entry is a [[known]]"),
-        ("[[known]]\nname = 'a'\nwhy = 'b'\nissue = 1\nframe = 'c'\n" * 2, "'a' is there twice"),
+        ("[[other]]\nname = 'a'\nwhy = 'b'\nframe = 'c'", "unknown table 'other'; each known issue is a [[known]]"),
+        ("[[known]]\nname = 'a'\nwhy = 'b'\nissue = 1\nframe = 'c'\n" * 2, "'a' is defined twice"),
         ("[[known]]\nname = 'a'\nwhy = 'b'\nframe = 'c'", "'a' may be a new bug: give it an issue, or a page that"),
         ("[[known]]\nname = 'a'\nwhy = 'b'\nframe = 'c'\npage = 'see'", "'a' may be a new bug: give it an issue, or a"),
         ("[[known]", "known_issues.toml: "),

@@ -193,7 +193,7 @@ def test_a_replay_says_where_a_finding_fails_and_where_not(fuzz: Fuzz, tmp_path:
         ("relax-export-llvm", "host", "gone"),
     ]
     assert "sabotaged" in runs[0]["told"]
-    assert runs[1]["told"] == "relax-export-llvm: Ran, no objection"
+    assert runs[1]["told"] == "relax-export-llvm: Ran, no failure"
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_a_replay_says_where_a_finding_fails_and_where_not(fuzz: Fuzz, tmp_path:
     ],
 )
 def test_words_of_the_table(verdict: Exit, ran: bool, word: str) -> None:
-    assert LaneReplay(TVM_LANES[0], verdict, "", ran).word == word
+    assert LaneReplay(TVM_LANES[0], verdict, "", ran).verdict_text == word
 
 
 # --- which lanes run where
