@@ -19,6 +19,7 @@ from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.lanes.base.availability import THIS, Machine, runs_on_a_device
 from fuzzer.system.devices import Device
 from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.machine_facts import machine_facts
 from fuzzer.toolchains.toolchain import HOST_NAME, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -121,7 +122,8 @@ class Fleet:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The host's, and those in which the other backends that were started differ from it, as `tvm@0.26.0`."""
+        """The versions in the host, the operating system, the processor, and each version that another started
+        backend has instead, as `tvm@0.26.0`."""
         host = dict(self.backend(Place(HOST_NAME)).versions)
         more = {
             f"{name}@{place}": version
@@ -129,7 +131,7 @@ class Fleet:
             for name, version in backend.versions.items()
             if host.get(name) != version
         }
-        return {**host, **more}
+        return {**host, **machine_facts(), **more}
 
     @property
     def cpu_seconds(self) -> float:

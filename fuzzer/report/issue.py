@@ -7,7 +7,7 @@ stored (`fuzzer.findings.record.read(folder)`), so that an old finding gets the 
 
 from __future__ import annotations
 
-from fuzzer.findings.record import FindingRecord
+from fuzzer.findings.record import AFTER, BEFORE, FindingRecord
 from fuzzer.report import repro, sanitizer_section, wording
 from fuzzer.report.evidence import seen
 from fuzzer.report.markdown import block, details, prose, shortened, table
@@ -16,10 +16,22 @@ from oracles.finding import Component
 from oracles.outcome import Died, Raised
 
 MESSAGE_LINES = 30
-IR_LINES = 60
-"""Of TVMScript before and behind the culprit: a kernel or two; the whole stands in the finding's folder."""
+"""The number of lines of a compiler's output that an issue shows. `log.txt` has the whole text."""
 
-NAMES = {"python": "Python", "torch": "PyTorch", "tvm": "TVM", "onnx": "ONNX", "numpy": "NumPy"}
+IR_LINES = 60
+"""The number of lines of TVMScript before and after the part at fault that an issue shows: a kernel or two.
+`ir-before.txt` and `ir-after.txt` have the whole text."""
+
+NAMES = {
+    "python": "Python",
+    "torch": "PyTorch",
+    "tvm": "TVM",
+    "onnx": "ONNX",
+    "numpy": "NumPy",
+    "os": "Operating system",
+    "processor": "Processor",
+}
+"""The names that issues use, by the names in `versions` of finding.json."""
 
 
 def text(record: FindingRecord) -> str:
@@ -58,7 +70,7 @@ def _evidence(record: FindingRecord) -> str:
     what = seen(record)
     parts = [
         table(what.rows) if what.rows else "",
-        block(shortened(what.printed, MESSAGE_LINES)) if what.printed else "",
+        block(shortened(what.printed, MESSAGE_LINES, "log.txt")) if what.printed else "",
         f"{prose(what.note)}\n" if what.note else "",
     ]
     return "\n".join(filter(None, parts))
@@ -67,9 +79,11 @@ def _evidence(record: FindingRecord) -> str:
 def _ir(record: FindingRecord) -> str:
     """TVMScript around the culprit, folded away."""
     culprit = f" {record.doc.blame.culprit}" if record.doc.blame.culprit else ""
-    parts = [(f"IR before{culprit}", record.before), (f"IR after{culprit}", record.after)]
+    parts = [(f"IR before{culprit}", record.before, BEFORE), (f"IR after{culprit}", record.after, AFTER)]
     return "\n".join(
-        details(_summary(name), block(shortened(script, IR_LINES), "python")) for name, script in parts if script
+        details(_summary(name), block(shortened(script, IR_LINES, file), "python"))
+        for name, script, file in parts
+        if script
     )
 
 

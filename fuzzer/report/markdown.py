@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+LINE_WIDTH = 400
+"""The number of characters of a line that `shortened` keeps. The longest line in the shipped findings, a C++ signature,
+has 359. The 150 lines that an issue may show stay below GitHub's limit of 65,536 characters."""
+
 
 def code(text: str) -> str:
     """Text within a line, as code: nothing in it means anything to Markdown. As CommonMark says, between more backticks
@@ -46,10 +50,17 @@ def details(summary: str, body: str) -> str:
     return f"<details>\n<summary>{summary}</summary>\n\n{body}\n</details>\n"
 
 
-def shortened(text: str, lines: int, width: int = 160) -> str:
-    """The first and last lines of a long text, none of them wider than `width`."""
-    every = [line if len(line) <= width else line[: width - 3] + "..." for line in text.rstrip().split("\n")]
+def shortened(text: str, lines: int, file: str) -> str:
+    """The first and last lines of a long text. A note stands where lines are left out, and where a line is cut at
+    `LINE_WIDTH` characters. It names `file`, which has the whole text."""
+    every = [_cut(line, file) for line in text.rstrip().split("\n")]
     if len(every) <= lines:
         return "\n".join(every)
     head = lines * 2 // 3
-    return "\n".join([*every[:head], f"... {len(every) - lines} lines ...", *every[len(every) - (lines - head) :]])
+    note = f"... {len(every) - lines} more lines in {file} ..."
+    return "\n".join([*every[:head], note, *every[len(every) - (lines - head) :]])
+
+
+def _cut(line: str, file: str) -> str:
+    more = len(line) - LINE_WIDTH
+    return line if more <= 0 else f"{line[:LINE_WIDTH]} ... {more} more characters in {file}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.record import FindingRecord, record_of
@@ -11,13 +12,31 @@ from fuzzer.isolate.fleet import ScriptRunner
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.report import repro, repro_target
+from fuzzer.report.onnx_unused import operator_at_fault, without_unused
 from fuzzer.triage.investigate import Confirmed
 
 
 def with_own_script(runner: ScriptRunner, found: Confirmed, versions: dict[str, str]) -> Confirmed:
-    """The finding with how its script ends."""
-    record = record_of(found, finding_file.document(found, versions))
-    return replace(found, script=ScriptRun(None, "flaky") if found.flaky else run(runner, record))
+    """The finding with how its script ends. Its ONNX file loses unused parts if the script still shows the bug."""
+    if found.flaky:
+        return replace(found, script=ScriptRun(None, "flaky"))
+    smaller = _without_unused(found)
+    if smaller != found.onnx:
+        tried = replace(found, onnx=smaller)
+        result = run(runner, _record(tried, versions))
+        if result.shows:
+            return replace(tried, script=result)
+    return replace(found, script=run(runner, _record(found, versions)))
+
+
+def _record(found: Confirmed, versions: dict[str, str]) -> FindingRecord:
+    return record_of(found, finding_file.document(found, versions))
+
+
+def _without_unused(found: Confirmed) -> OnnxModel | None:
+    if found.onnx is None:
+        return None
+    return without_unused(found.onnx, kept=operator_at_fault(found.onnx, found.blame.culprit))
 
 
 def run(runner: ScriptRunner, record: FindingRecord, machine: Machine = THIS) -> ScriptRun:

@@ -8,6 +8,7 @@ import signal
 from typing import assert_never
 
 from fuzzer.findings.record import FindingRecord
+from fuzzer.report import onnx_unused
 from fuzzer.signature import readable
 from fuzzer.signature.blame import Place, ReleaseVerdict
 from generators.graph import Graph, Node
@@ -83,8 +84,10 @@ def target_tag(lane: LaneSpec) -> str:
 
 def title(record: FindingRecord) -> str:
     """What is wrong, in one line, behind its area."""
-    tags = f"[Bug]{area(record)} "
-    return tags + cut(capital(plain_title(record)), TITLE - len(tags))
+    tags, circumstance = f"[Bug]{area(record)} ", _circumstance(record)
+    limit = TITLE - len(tags)
+    wrong = cut(capital(what_is_wrong(record)), max(limit - len(circumstance), limit // 2))
+    return tags + cut(wrong + circumstance, limit)
 
 
 def plain_title(record: FindingRecord) -> str:
@@ -107,7 +110,9 @@ def cut(text: str, limit: int) -> str:
 
 def operators(record: FindingRecord) -> str:
     """`conv2d` + `relu`: what the model consists of, as its source calls it."""
-    graph = record.case.graph
+    graph, stops_at = record.case.graph, onnx_unused.operator_at_fault(record.onnx, record.doc.blame.culprit)
+    if stops_at and record.doc.identity.stage is Stage.IMPORT:
+        return f"`{stops_at}`"
     used = record.onnx.ops if record.onnx else tuple(called(graph, node) for node in graph.nodes)
     names = list(dict.fromkeys(name for name in used if name != "Constant")) or ["Constant"]
     shown = " + ".join(f"`{name}`" for name in names[:3])
@@ -227,7 +232,8 @@ def _doing(record: FindingRecord) -> str:
 def _circumstance(record: FindingRecord) -> str:
     """What it takes beside the model, where that is not plain."""
     lane = record.doc.lane
-    parts = [] if lane.target == "llvm" or place_of(record) is Place.FRONTEND else [f"target {lane.target}"]
+    parts = [_cause(record)] if _cause(record) else []
+    parts += [] if lane.target == "llvm" or place_of(record) is Place.FRONTEND else [f"target {lane.target}"]
     parts += [f"pipeline {lane.pipeline}"] if lane.pipeline is not Pipeline.DEFAULT else []
     named = record.doc.blame.culprit
     parts += [
@@ -236,6 +242,18 @@ def _circumstance(record: FindingRecord) -> str:
         if name != named and record.doc.identity.stage is not Stage.TRANSFORM
     ]
     return f" ({', '.join(parts)})" if parts else ""
+
+
+def _cause(record: FindingRecord) -> str:
+    """The converter or the legalization at fault; "" where it is not known, and for a pass, which the title names."""
+    blame = record.doc.blame
+    match blame.place:
+        case Place.FRONTEND if blame.culprit:
+            return f"converter `{blame.culprit}`"
+        case Place.LEGALIZATION if blame.culprit:
+            return f"legalization of `{blame.culprit}`"
+        case _:
+            return ""
 
 
 def _said(type: str, message: str) -> str:

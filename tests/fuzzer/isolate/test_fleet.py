@@ -20,6 +20,7 @@ from fuzzer.lanes import TORCH, TVM_LANES
 from fuzzer.lanes.base.availability import Machine
 from fuzzer.system.devices import Device
 from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.machine_facts import machine_facts
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec
@@ -141,9 +142,13 @@ def test_a_toolchain_starts_when_its_first_lane_comes(fleet: Fleet) -> None:
 
 
 def test_versions_are_the_hosts_and_what_others_have_instead(fleet: Fleet) -> None:
-    assert fleet.versions == {"python": "3.11", "tvm": "27"}
+    assert fleet.versions == {"python": "3.11", "tvm": "27", **machine_facts()}
     fleet.run(sine(), (OLD,))
-    assert fleet.versions == {"python": "3.11", "tvm": "27", "tvm@old": "25"}
+    assert fleet.versions == {"python": "3.11", "tvm": "27", **machine_facts(), "tvm@old": "25"}
+
+
+def test_versions_name_the_operating_system_and_the_processor(fleet: Fleet) -> None:
+    assert {"os", "processor"} <= fleet.versions.keys()
 
 
 def test_no_lanes_start_nothing(fleet: Fleet) -> None:
@@ -221,5 +226,5 @@ def test_the_second_look_is_had_where_the_lane_runs(with_gpu: Fleet) -> None:
 def test_versions_and_quarantine_of_devices(with_gpu: Fleet) -> None:
     assert with_gpu.quarantined == {}
     with_gpu.run(sine(), (CUDA,))
-    assert with_gpu.versions == {"python": "3.11", "tvm": "27", "device@host gpu": "H100"}
+    assert with_gpu.versions == {"python": "3.11", "tvm": "27", **machine_facts(), "device@host gpu": "H100"}
     assert with_gpu.quarantined == {GPU: "too hot"}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import fakes
+import msgspec
 import pytest
 import violations
 from fakes import TVM
@@ -16,7 +17,7 @@ from records import record
 from fuzzer.findings import finding_file
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import evidence as telling
-from fuzzer.report import issue
+from fuzzer.report import issue, markdown
 from fuzzer.signature.blame import Blame, Place, Releases, ReleaseVerdict
 from generators.graph import Case
 from oracles import judge_all
@@ -118,7 +119,7 @@ BLAMED = record(
     ),
 )
 SCRIPT = "print()"
-TEXT = """# [Bug][Relax] `torch.flip` gives wrong values
+TEXT = """# [Bug][Relax] `torch.flip` gives wrong values (legalization of `relax.flip`)
 
 `torch.flip` gives wrong values. The model gets there by `torch.export`, `run_decompositions`, \
 `from_exported_program`, target `llvm`. To blame is the legalization of `relax.flip`, at `flip`. \
@@ -211,6 +212,34 @@ def test_a_hostile_message_stays_in_its_block() -> None:
     assert not any("@tvm-bot" in part or "<script>" in part for part in outside)
     assert text.splitlines()[-1] == issue.marker(refused(FLIP, HOSTILE).doc.signature)
     assert "\n" not in issue.title(refused(FLIP, HOSTILE))
+
+
+CPP = "  /project/src/relax/op.cc:334 tvm::ffi::Optional<" + "tvm::PrimType, " * 21 + "> tvm::relax::Infer(const Call&)"
+
+
+def test_a_long_line_of_cpp_is_shown_whole() -> None:
+    assert 380 < len(CPP) <= markdown.LINE_WIDTH
+    assert f"\n{CPP}\n" in issue.body(refused(FLIP, f"it failed\n{CPP}\n"))
+
+
+def test_a_longer_line_is_cut_and_the_file_with_the_whole_line_is_named() -> None:
+    made = refused(FLIP, "it failed\n" + "x" * 1000)
+    lines = issue.body(made).splitlines()
+    assert f"{'x' * markdown.LINE_WIDTH} ... {1000 - markdown.LINE_WIDTH} more characters in log.txt" in lines
+    assert "x" * 1000 in issue.log(made)
+
+
+def test_lines_that_are_left_out_are_counted_and_the_file_that_has_them_is_named() -> None:
+    shown = markdown.shortened("\n".join(map(str, range(10))), 3, "log.txt")
+    assert shown == "0\n1\n... 7 more lines in log.txt ...\n9"
+
+
+def test_the_environment_names_the_operating_system_and_the_processor() -> None:
+    doc = msgspec.structs.replace(
+        BLAMED.doc, versions={"tvm": "0.27.0", "os": "Linux-6.1", "processor": "A CPU (x86_64)"}
+    )
+    environment = issue.body(replace(BLAMED, doc=doc)).partition("### Environment\n\n")[2]
+    assert environment.startswith("- TVM 0.27.0\n- Operating system Linux-6.1\n- Processor A CPU (x86\\_64)\n")
 
 
 def test_blame_in_the_words_of_a_compiler_mentions_nobody() -> None:

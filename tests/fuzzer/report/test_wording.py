@@ -56,7 +56,7 @@ BUG = "[Bug][Relax]"
         ),
         (
             told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_ONNX, Blame(Place.FRONTEND, "", "Conv")),
-            f"[Bug][Relax][Frontend][ONNX] {OPS} gives wrong values",
+            f"[Bug][Relax][Frontend][ONNX] {OPS} gives wrong values (converter `Conv`)",
         ),
         (
             told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.RUNTIME)),
@@ -149,6 +149,33 @@ def test_a_long_title_ends_between_words() -> None:
     title = told(Kind.REJECTED, Raised(Stage.COMPILE, "E", "word " * 100))
     assert len(title) <= wording.TITLE
     assert title.endswith(" word ...")
+
+
+CONVERTED = Blame(Place.FRONTEND, "relu", "_relu")
+LEGALIZED = Blame(Place.LEGALIZATION, "relu", "relax.nn.relu")
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=CONVERTED),
+            f"[Bug][Relax][Frontend][Torch] {OPS} gives wrong values (converter `_relu`)",
+        ),
+        (
+            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_C, LEGALIZED),
+            f"{BUG} {OPS} gives wrong values (legalization of `relax.nn.relu`, target c)",
+        ),
+    ],
+)
+def test_a_title_names_the_converter_or_legalization_at_fault(title: str, expected: str) -> None:
+    assert title == expected
+
+
+def test_a_long_message_does_not_cut_the_cause_from_the_title() -> None:
+    title = told(Kind.REJECTED, Raised(Stage.IMPORT, "E", "word " * 100), blame=CONVERTED)
+    assert len(title) <= wording.TITLE
+    assert title.endswith(" word ... (converter `_relu`)")
 
 
 def releases(**verdicts: ReleaseVerdict) -> FindingRecord:
