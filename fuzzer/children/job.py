@@ -56,7 +56,9 @@ def _cpu() -> float:
 
 
 def main(data: int) -> None:
-    from fuzzer.lanes.runners import runner_of  # here: it loads every compiler, which a fake device does without
+    from fuzzer.lanes.runners import (
+        runner_of,
+    )  # imported here because it loads every compiler
 
     faulthandler.enable()
     connection = Connection(data)

@@ -242,7 +242,7 @@ def spawned(
     log = tempfile.TemporaryFile()  # noqa: SIM115 - the child process closes it
     module = "fuzzer.children.device_worker"  # -P: whatever lies in the user's folder is no module of ours
     parent = "0" if before else str(os.getpid())  # 0: whoever starts it, which is what `before` names
-    command = [toolchain.python, "-P", "-m", module, str(theirs.fileno()), parent, device.kind.value]
+    command = [toolchain.python, "-P", "-m", module, str(theirs.fileno()), parent, device.opener]
     command += toolchain.preload.arguments if toolchain.preload else ()
     with theirs:
         try:

@@ -7,24 +7,21 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 LIST_SECONDS = 30.0
 
 
-class DeviceKind(StrEnum):
-    GPU = "gpu"
-    MIG = "mig"  # a part of a GPU that NVIDIA's multi-instance mode makes a device of its own
-    FAKE = "fake"  # a folder that `fuzzer.lanes.fake_device` takes for a GPU
-
-
 @dataclass(frozen=True, slots=True)
 class Device:
-    """`id` is what CUDA_VISIBLE_DEVICES takes: GPU-..., MIG-..., or a number where the user's own setting has one."""
+    """A GPU, or a part of one that NVIDIA's multi-instance mode (MIG) makes a device of its own.
+
+    id      an entry of CUDA_VISIBLE_DEVICES: GPU-..., MIG-..., or a number where the user's own setting has one
+    opener  a Python file whose function `open_device` opens the device in a worker; empty: `fuzzer.lanes.device`
+    """
 
     id: str
     name: str = ""
-    kind: DeviceKind = DeviceKind.GPU
+    opener: str = ""
 
     def __str__(self) -> str:
         return f"{self.id} ({self.name})" if self.name else self.id
@@ -64,7 +61,7 @@ def listed(text: str) -> list[Device]:
             continue
         if whole in devices:  # once split, CUDA offers it in parts only
             devices.remove(whole)
-        devices.append(Device(found["id"], f"{whole.name} MIG {found['name']}" if whole else "", DeviceKind.MIG))
+        devices.append(Device(found["id"], f"{whole.name} MIG {found['name']}" if whole else ""))
     return devices
 
 
@@ -75,8 +72,4 @@ def _visible(wanted: str, present: list[Device]) -> Iterator[Device]:
         if not re.fullmatch(r"\d+|(GPU|MIG)-[\w/-]+", entry):
             return
         known = [device for device in present if device.id.startswith(entry)]
-        yield known[0] if len(known) == 1 else Device(entry, kind=_kind(entry))
-
-
-def _kind(entry: str) -> DeviceKind:
-    return DeviceKind.MIG if entry.startswith("MIG-") else DeviceKind.GPU
+        yield known[0] if len(known) == 1 else Device(entry)

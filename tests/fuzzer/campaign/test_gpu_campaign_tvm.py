@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fake_device import fake_gpu
 
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import LaneMix, Settings
@@ -17,7 +18,6 @@ from fuzzer.isolate.fleet import Fleet, Place
 from fuzzer.lanes import TVM_LANES
 from fuzzer.lanes.base.availability import Machine
 from fuzzer.lanes.target_table import TARGET_LANES
-from fuzzer.system.devices import Device, DeviceKind
 from fuzzer.system.exit_codes import Exit
 from fuzzer.toolchains.registry import find
 from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
@@ -45,13 +45,13 @@ class Gpu:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "gpu"
         self.folder.mkdir()
-        self.device = Device(str(self.folder), kind=DeviceKind.FAKE)
+        self.device = fake_gpu(self.folder)
         self.told: list[str] = []
         machine = Machine(lambda name: f"/bin/{name}", frozenset, lambda: (self.device,))
         self.fleet = Fleet(folder / "scratch", find, machine=machine, tell=self.told.append)
 
-    def sins(self, *variants: str) -> None:
-        (self.folder / "sins").write_text("\n".join(variants))
+    def set_variants(self, *variants: str) -> None:
+        (self.folder / "variants").write_text("\n".join(variants))
 
     @property
     def pool(self) -> DevicePool:
@@ -92,7 +92,7 @@ def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
     gpu: Callable[[], Gpu], tmp_path: Path, sin: str, kind: Kind
 ) -> None:
     machine = gpu()
-    machine.sins(sin)
+    machine.set_variants(sin)
     with Store(tmp_path, 1) as store:
         (doc,) = machine.campaign(store, 2).triage.new
     assert (doc.kind, doc.component, doc.lanes, doc.confirmed) == (kind, Component.TVM, [CUDA.name], "3 of 3")
@@ -100,7 +100,7 @@ def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
     saved, reduced = load(tmp_path / "crashes" / doc.slug)
     assert saved.versions["device@host gpu"] == "fake"
     assert replay(machine.fleet, saved, reduced, (CUDA,), 2).exit is Exit.SAME
-    machine.sins("honest")
+    machine.set_variants("honest")
     assert replay(machine.fleet, saved, reduced, (CUDA,), 2).exit is Exit.GONE
     assert (machine.told, machine.pool.quarantined) == ([], {})
     machine.fleet._machine = NO_GPU  # where it is only compiled, nobody says that the finding is gone
@@ -111,7 +111,7 @@ def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
 
 def test_a_gpu_that_breaks_is_given_up_and_the_campaign_goes_on(gpu: Callable[[], Gpu], tmp_path: Path) -> None:
     machine = gpu()
-    machine.sins("honest", "honest", "214-launch")
+    machine.set_variants("honest", "honest", "214-launch")
     with Store(tmp_path, 1) as store:
         campaign = machine.campaign(store, 6)
         tally = store.state.tally
@@ -129,7 +129,7 @@ def test_a_gpu_that_breaks_is_given_up_and_the_campaign_goes_on(gpu: Callable[[]
 @pytest.mark.parametrize("sin", ["linger", "seep"])
 def test_what_a_test_leaves_behind_is_no_later_tests_finding(gpu: Callable[[], Gpu], tmp_path: Path, sin: str) -> None:
     machine = gpu()
-    machine.sins("honest", sin, "honest")
+    machine.set_variants("honest", sin, "honest")
     with Store(tmp_path, 1) as store:
         assert (machine.campaign(store, 6).triage.new, store.findings) == ([], {})
         assert store.state.tally.lane_results == 12

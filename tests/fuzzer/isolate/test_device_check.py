@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fake_device import fake_gpu
 
 from fuzzer.isolate.device_check import check_devices, devices_here
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.lanes.base.availability import Machine
-from fuzzer.system.devices import Device, DeviceKind
 from fuzzer.toolchains.toolchain import HOST
 
 pytestmark = pytest.mark.slow
 
 
 def test_each_device_is_asked_for_the_known_answer(tmp_path: Path) -> None:
-    devices = [Device(str(tmp_path / name), kind=DeviceKind.FAKE) for name in ("right", "wrong", "late", "lost")]
+    devices = [fake_gpu(tmp_path / name) for name in ("right", "wrong", "late", "lost")]
     for device in devices:
         Path(device.id).mkdir()
     (tmp_path / "wrong" / "wrong").write_text("3")
@@ -36,7 +36,7 @@ def test_each_device_is_asked_for_the_known_answer(tmp_path: Path) -> None:
 
 
 def test_those_that_campaigns_use(tmp_path: Path) -> None:
-    device = Device(str(tmp_path), kind=DeviceKind.FAKE)
+    device = fake_gpu(tmp_path)
     for nvcc, devices, why in (
         ("/bin/nvcc", (device,), ""),
         ("/bin/nvcc", (), "there is no GPU: lanes for one are only compiled"),

@@ -14,17 +14,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import fake_device
 import numpy as np
 import pytest
+from fake_device import ERRORS, Wording, cuda_exception, fake_gpu
 from multiprocess.connection import wait
 
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.device_supervisor import Care, Empty, InUse, Quarantined
 from fuzzer.isolate.executor import Bounds
 from fuzzer.isolate.selftest import _case as sine
-from fuzzer.lanes.fake_device import ERRORS, Speaker, said
 from fuzzer.system import processes
-from fuzzer.system.devices import Device, DeviceKind
+from fuzzer.system.devices import Device
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut
 
@@ -52,7 +53,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
         devices = []
         for name in ("first", "second", "third")[:count]:
             (tmp_path / name).mkdir()
-            devices.append(Device(str(tmp_path / name), kind=DeviceKind.FAKE))
+            devices.append(fake_gpu(tmp_path / name))
         made = DevicePool(tmp_path / "scratch", devices, bounds=SHORT, **more)
         pools.append(made)
         return made
@@ -166,11 +167,11 @@ SUPERVISOR = """
     import sys
     from pathlib import Path
     from fuzzer.isolate.device_pool import DevicePool
-    from fuzzer.isolate.devices import Device, DeviceKind
-    from fuzzer.selftest import _case
+    from fuzzer.system.devices import Device
+    from fuzzer.isolate.selftest import _case
     from oracles.lane import Engine, LaneSpec
 
-    with DevicePool(Path(sys.argv[1]) / "scratch", [Device(sys.argv[1], kind=DeviceKind.FAKE)]) as pool:
+    with DevicePool(Path(sys.argv[1]) / "scratch", [Device(sys.argv[1], opener=sys.argv[2])]) as pool:
         for variant in ("pid", "hang"):
             lane = LaneSpec(variant, Engine.FAULTY, variant=variant)
             print(int(pool.run(_case(), (lane,)).outcomes[lane].outputs[0]), flush=True)
@@ -178,7 +179,7 @@ SUPERVISOR = """
 
 
 def test_a_killed_supervisor_takes_its_workers_along(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", textwrap.dedent(SUPERVISOR), str(tmp_path)]
+    command = [sys.executable, "-c", textwrap.dedent(SUPERVISOR), str(tmp_path), fake_device.__file__]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as supervisor:
         try:
             assert supervisor.stdout is not None
@@ -195,10 +196,10 @@ def test_a_killed_supervisor_takes_its_workers_along(tmp_path: Path) -> None:
 OF_A_LANE = tuple(code for code in sorted(ERRORS) if code not in BROKEN)
 SOME = {"700-launch", "2-torch"}
 ALL = tuple(
-    f"{code}-{speaker}"
+    f"{code}-{wording}"
     for code in OF_A_LANE
-    for speaker in Speaker
-    if ERRORS[code].sticky or speaker is not Speaker.MUTE  # «out of memory» alone says nothing of a GPU
+    for wording in Wording
+    if ERRORS[code].sticky or wording is not Wording.BARE  # «out of memory» alone says nothing of a GPU
 )
 
 
@@ -209,8 +210,8 @@ def test_each_error_ends_its_worker_and_is_blamed_on_its_lane_alone(make: Make, 
     pool = make()
     lanes = failing, honest, again = lane(variant), lane("honest"), lane(variant, "again")
     outcomes = pool.run(sine(), lanes).outcomes
-    code, _, speaker = variant.partition("-")
-    error = said(ERRORS[int(code)], Speaker(speaker))
+    code, _, wording = variant.partition("-")
+    error = cuda_exception(ERRORS[int(code)], Wording(wording))
     for each in (failing, again):
         failed = outcomes[each]
         assert isinstance(failed, Raised)
@@ -257,9 +258,9 @@ def test_a_silent_wrong_is_confirmed_in_fresh_workers(make: Make) -> None:
 def test_no_test_of_two_hundred_is_blamed_for_another(make: Make) -> None:
     """Random faults: each lane has the outcome that it would have by itself."""
     random = np.random.default_rng(200)
-    speakers = [speaker for speaker in Speaker if speaker is not Speaker.MUTE]
+    wordings = [wording for wording in Wording if wording is not Wording.BARE]
     others = ["linger", "exit", "raise", "refuse", "lie", "hang"]
-    errors = [f"{code}-{speaker}" for code in OF_A_LANE for speaker in speakers]
+    errors = [f"{code}-{wording}" for code in OF_A_LANE for wording in wordings]
 
     def variant() -> str:
         kind = random.choice(("honest", "other", "error"), p=(0.9, 0.05, 0.05))
@@ -289,8 +290,8 @@ def is_what_it_does(variant: str, outcome: Outcome) -> bool:
             return isinstance(outcome, TimedOut) and outcome.stage is Stage.RUN
         case "raise" | "refuse":
             return isinstance(outcome, Raised) and outcome.type == "RuntimeError" and "CUDA" not in outcome.message
-    code, _, speaker = variant.partition("-")
-    error = said(ERRORS[int(code)], Speaker(speaker))
+    code, _, wording = variant.partition("-")
+    error = cuda_exception(ERRORS[int(code)], Wording(wording))
     return isinstance(outcome, Raised) and (outcome.type, outcome.message) == (told(error), str(error))
 
 

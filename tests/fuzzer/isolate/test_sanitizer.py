@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from fake_device import fake_gpu
 
 from fuzzer.isolate import sanitizer
 from fuzzer.isolate.device_pool import DevicePool
@@ -13,7 +14,6 @@ from fuzzer.isolate.executor import Bounds
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.isolate.sanitizer import examine, parsed
 from fuzzer.isolate.selftest import _case as sine
-from fuzzer.system.devices import Device, DeviceKind
 from oracles.lane import Engine, LaneSpec
 
 pytestmark = pytest.mark.slow
@@ -136,7 +136,7 @@ def lane(variant: str) -> LaneSpec:
 
 
 def test_each_tool_watches_a_worker_of_its_own(folder: Path) -> None:
-    device = Device(str(folder / "gpu"), kind=DeviceKind.FAKE)
+    device = fake_gpu(folder / "gpu")
     with DevicePool(folder / "scratch", [device]) as pool:
         reports = pool.examine(sine(), lane("700-launch"))
     assert reports == tuple(
@@ -153,7 +153,7 @@ def test_a_worker_that_does_not_come_back_leaves_a_report_that_says_so(
 ) -> None:
     monkeypatch.setattr(sanitizer, "SLOWER", 1)
     (folder / "memcheck.txt").unlink()
-    device = Device(str(folder / "gpu"), kind=DeviceKind.FAKE)
+    device = fake_gpu(folder / "gpu")
     (report,) = examine(sine(), lane(variant), device, folder, (Tool.MEMCHECK,), Bounds(wall_seconds=1.0))
     assert report == SanitizerReport(Tool.MEMCHECK, None)
     assert {path.name for path in folder.iterdir()} <= {
@@ -163,7 +163,7 @@ def test_a_worker_that_does_not_come_back_leaves_a_report_that_says_so(
 
 def test_where_it_is_missing_there_is_no_report(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(folder / "gpu"))
-    device = Device(str(folder / "gpu"), kind=DeviceKind.FAKE)
+    device = fake_gpu(folder / "gpu")
     assert not sanitizer.is_installed()
     assert examine(sine(), lane("honest"), device, folder) == ()
     with DevicePool(folder / "scratch", []) as pool:

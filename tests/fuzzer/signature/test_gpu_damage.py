@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from fake_device import ERRORS, NO_DEVICE, Wording, cuda_exception
 
-from fuzzer.lanes.fake_device import ERRORS, NO_DEVICE, Speaker, said
 from fuzzer.signature import GpuDamage, classify_failure, gpu_damage_of
 from oracles.outcome import Cause, Died, Raised, Ran, Skipped, Stage, TimedOut
 
@@ -15,15 +15,17 @@ def raised(error: Exception) -> Raised:
     return Raised(Stage.RUN, f"{type(error).__module__}.{type(error).__qualname__}", str(error))
 
 
-@pytest.mark.parametrize("speaker", Speaker)
-def test_every_error_is_seen_and_none_is_taken_for_a_plain_no(speaker: Speaker) -> None:
-    heard = [code for code in ERRORS if ERRORS[code].sticky or speaker is not Speaker.MUTE]
+@pytest.mark.parametrize("wording", Wording)
+def test_every_error_is_seen_and_none_is_taken_for_a_plain_no(wording: Wording) -> None:
+    heard = [code for code in ERRORS if ERRORS[code].sticky or wording is not Wording.BARE]
     expected = {code: GpuDamage.DEVICE if code in BROKEN else GpuDamage.WORKER for code in heard}
-    assert {code: gpu_damage_of(classify_failure(raised(said(ERRORS[code], speaker)))) for code in heard} == expected
+    assert {
+        code: gpu_damage_of(classify_failure(raised(cuda_exception(ERRORS[code], wording)))) for code in heard
+    } == expected
 
 
 def test_what_is_not_there_is_no_word_on_the_hardware() -> None:
-    assert gpu_damage_of(raised(said(NO_DEVICE, Speaker.RUNTIME))) is GpuDamage.WORKER
+    assert gpu_damage_of(raised(cuda_exception(NO_DEVICE, Wording.RUNTIME))) is GpuDamage.WORKER
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
-from fuzzer.system.devices import Device, DeviceKind, found_devices, listed
+from fuzzer.system.devices import Device, found_devices, listed
 from generators.check import check
 from oracles.outcome import Raised, Ran, Stage
 
@@ -30,8 +30,8 @@ GPU 0: A100-PCIE-40GB (UUID: GPU-9de3d0e8-33f5-10dc-0c79-2c88a7ab0a23)
 H100 = Device("GPU-81495ec7-da36-8ea5-9f7d-5804aa3fef20", "NVIDIA H100 80GB HBM3")
 RTX = Device("GPU-b614723c-e261-4605-066e-79daab4c00ff", "NVIDIA GeForce RTX 3090")
 PARTS = [
-    Device("MIG-ec4c3916-65fa-5948-b9b5-9f21a2ddfcc0", "NVIDIA A100-SXM4-80GB MIG 2g.20gb", DeviceKind.MIG),
-    Device("MIG-000d40d3-5924-5906-9879-8b69bf58689b", "NVIDIA A100-SXM4-80GB MIG 1c.3g.40gb", DeviceKind.MIG),
+    Device("MIG-ec4c3916-65fa-5948-b9b5-9f21a2ddfcc0", "NVIDIA A100-SXM4-80GB MIG 2g.20gb"),
+    Device("MIG-000d40d3-5924-5906-9879-8b69bf58689b", "NVIDIA A100-SXM4-80GB MIG 1c.3g.40gb"),
 ]
 
 
@@ -46,7 +46,7 @@ def test_a_gpu_that_is_split_is_there_in_parts_only() -> None:
 def test_the_parts_names_of_older_drivers() -> None:
     (part,) = listed(OLD_DRIVER)
     assert part.id == "MIG-GPU-9de3d0e8-33f5-10dc-0c79-2c88a7ab0a23/2/0"
-    assert (part.name, part.kind) == ("A100-PCIE-40GB MIG 4g.20gb", DeviceKind.MIG)
+    assert part.name == "A100-PCIE-40GB MIG 4g.20gb"
 
 
 @pytest.mark.parametrize("text", ["", "No devices found.\n", "NVIDIA-SMI has failed because ...\n"])
@@ -77,7 +77,7 @@ def nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (f"{RTX.id},{H100.id}", (RTX, H100)),
         ("1,0,1", (Device("1"), Device("0"))),
         ("0,-1,1", (Device("0"),)),
-        (f"{PARTS[0].id}", (Device(PARTS[0].id, kind=DeviceKind.MIG),)),
+        (f"{PARTS[0].id}", (Device(PARTS[0].id),)),
     ],
 )
 def test_the_users_own_choice_comes_first(nvidia_smi: Path, wanted: str | None, found: tuple[Device, ...]) -> None:

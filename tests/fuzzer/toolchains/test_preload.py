@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fake_device import fake_gpu
 
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.selftest import _case as sine
-from fuzzer.system.devices import Device, DeviceKind
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute, read
 from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Invalid
@@ -122,9 +122,9 @@ def test_another_text_than_was_read_is_not_executed(tmp_path: Path) -> None:
 
 
 def test_the_worker_of_a_device_executes_it_too(tmp_path: Path) -> None:
-    text = "import numpy\nfrom fuzzer.lanes import fake_device\nfake_device._OPERATORS['sin'] = numpy.cos\n"
+    text = "import sys\nimport numpy\nsys.modules['__device__'].OPERATORS['sin'] = numpy.cos\n"
     preload = read(written(tmp_path, text))
-    device = Device(str(tmp_path), kind=DeviceKind.FAKE)
+    device = fake_gpu(tmp_path)
     lane = LaneSpec("honest", Engine.FAULTY, variant="honest")
     with DevicePool(tmp_path / "scratch", [device], replace(HOST, preload=preload)) as pool:
         outcome = pool.run(sine(), (lane,)).outcomes[lane]
@@ -135,7 +135,7 @@ def test_the_worker_of_a_device_executes_it_too(tmp_path: Path) -> None:
 
 def test_a_device_whose_worker_cannot_execute_it_is_not_used(tmp_path: Path) -> None:
     preload = read(written(tmp_path, "\nraise ValueError('not here')\n"))
-    device = Device(str(tmp_path), kind=DeviceKind.FAKE)
+    device = fake_gpu(tmp_path)
     lane = LaneSpec("honest", Engine.FAULTY, variant="honest")
     with DevicePool(tmp_path / "scratch", [device], replace(HOST, preload=preload)) as pool:
         pool.run(sine(), (lane,))

@@ -1,10 +1,14 @@
-"""A GPU that is none: it fails as CUDA's documentation says that GPUs fail, in the words of TVM and of PyTorch.
+"""A folder that stands in for a GPU. It fails as CUDA's documentation describes, with the messages of TVM and PyTorch.
 
-The device is a folder, whose path stands in CUDA_VISIBLE_DEVICES. What outlives a process lies there, in files:
-`wrong` (so many known answers come out wrong), `lost` (the GPU has fallen off the bus), `undying` (the process that no
-signal ends), `sins` (variants, one for each of the next lanes of TVM's but for known answers; the last one stays).
-An error that CUDA calls sticky stays with the process: all that it does afterwards fails alike.
-Imported in workers only. It loads no compiler.
+The path of the folder is the value of CUDA_VISIBLE_DEVICES. Files in it hold the state that outlives a process:
+
+wrong     the number of known answers that are still to come out wrong
+lost      exists once the GPU has fallen off the bus
+undying   the process id of a worker that no signal ends
+variants  what the next lanes of TVM do, one word for each lane (known answers take none); the last word stays
+
+After an error that CUDA calls sticky, everything in the same process fails with that error. A worker executes this
+file (`Device.opener`). It loads no compiler.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from typing import assert_never
 import numpy as np
 
 from fuzzer.lanes.base.bench import Bench, Lane, Step
+from fuzzer.system.devices import Device
 from generators.graph import Array, Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
@@ -28,10 +33,11 @@ from oracles.outcome import Ran, Stage
 
 @dataclass(frozen=True, slots=True)
 class CudaError:
-    """A row of CUresult (CUDA driver API) and cudaError_t (runtime API), whose numbers agree.
+    """An error of CUDA. The driver API (CUresult) and the runtime API (cudaError_t) use the same numbers.
 
-    text    of cudaGetErrorString
-    sticky  it «leaves the process in an inconsistent state and any further CUDA work will return the same error»
+    text    the result of cudaGetErrorString
+    sticky  the error "leaves the process in an inconsistent state and any further CUDA work will return the same
+            error" (CUDA driver API)
     """
 
     number: int
@@ -98,33 +104,33 @@ ERRORS = {
 NO_DEVICE = CudaError(100, "CUDA_ERROR_NO_DEVICE", "cudaErrorNoDevice", "no CUDA-capable device is detected", False)
 
 
-class Speaker(StrEnum):
-    """Who reports an error; each has words of its own."""
+class Wording(StrEnum):
+    """The library that reports an error, which decides the type and the message of the exception."""
 
-    LAUNCH = "launch"  # TVM, of a kernel
-    RUNTIME = "runtime"  # TVM 0.27, of a call of the runtime
-    OLD = "old"  # TVM up to 0.17, of the same
+    LAUNCH = "launch"  # TVM, when it launches a kernel
+    RUNTIME = "runtime"  # TVM 0.27, when it calls CUDA's runtime
+    OLD = "old"  # TVM up to 0.17, when it calls CUDA's runtime
     TORCH = "torch"
-    MUTE = "mute"  # a library that leaves the text alone
+    BARE = "bare"  # a library that adds nothing to CUDA's text
 
 
-def said(error: CudaError, by: Speaker) -> Exception:
-    """As child processes report it: the type's name and the message."""
-    match by:
-        case Speaker.LAUNCH:
+def cuda_exception(error: CudaError, wording: Wording) -> Exception:
+    """Return the exception that a library raises for an error: it has the right full type name and message."""
+    match wording:
+        case Wording.LAUNCH:
             text = f"CUDALaunch Error: {error.driver}\n grid=(1,1,1),  block=(64,1,1)\n// func_name=add_kernel\n"
             return _exception("tvm.error", "InternalError", text)
-        case Speaker.RUNTIME:
+        case Wording.RUNTIME:
             return RuntimeError(f"CUDA Runtime Error: {error.runtime} ({error.number}): {error.text}")
-        case Speaker.OLD:
+        case Wording.OLD:
             return _exception("tvm.error", "InternalError", f"CUDA: {error.text}")
-        case Speaker.TORCH:
+        case Wording.TORCH:
             hint = "CUDA kernel errors might be asynchronously reported at some other API call"
             return _exception("torch", "AcceleratorError", f"CUDA error: {error.text}\n{hint}")
-        case Speaker.MUTE:
+        case Wording.BARE:
             return RuntimeError(error.text)
         case _:
-            assert_never(by)
+            assert_never(wording)
 
 
 def _exception(module: str, name: str, text: str) -> Exception:
@@ -133,10 +139,21 @@ def _exception(module: str, name: str, text: str) -> Exception:
 
 
 class FakeDeviceLane:
-    """What a lane does, by its variant: `honest`, `lie`, `raise`, `refuse` (before anything is loaded); `hang`, `deaf`
-    (to SIGTERM), `undying`, `exit`; `lost`; `corrupt`, from which on all in the process goes wrong silently, `seep`,
-    after which it does, and `linger`, after which all fails; `pid`, `where`; and errors of CUDA, as `700-launch`:
-    number and speaker."""
+    """A lane that does what its variant says.
+
+    honest, lie  return right or wrong results
+    raise        raise an exception in the run stage
+    refuse       raise one in the compile stage, before anything is loaded
+    hang, deaf   never return; `deaf` ignores SIGTERM too
+    undying      never return, and write the process id to the file `undying`
+    exit         end the process
+    lost         raise an error of CUDA; the device is gone from then on
+    corrupt      return wrong results, here and in everything that this process runs later
+    seep         the same, but this lane's own result is right
+    linger       return right results, but let everything fail that this process runs later
+    pid, where   return the process id, or CUDA_VISIBLE_DEVICES as bytes
+    700-launch   raise the error of CUDA with this number, in this `Wording`
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -148,12 +165,12 @@ class FakeDeviceLane:
 
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
         step(Stage.COMPILE)
-        variant = self._sin() if spec.variant == "relax" and spec.name != "known-answer" else spec.variant
+        variant = self._next_variant() if spec.variant == "relax" and spec.name != "known-answer" else spec.variant
         if variant == "refuse":
             raise RuntimeError("refused by the compiler")
         step(Stage.RUN)
         if (self._folder / "lost").exists():
-            raise said(NO_DEVICE, Speaker.RUNTIME)
+            raise cuda_exception(NO_DEVICE, Wording.RUNTIME)
         if self._stuck:
             raise self._stuck
         self._misbehave(variant)
@@ -173,7 +190,7 @@ class FakeDeviceLane:
             case "corrupt":
                 self._corrupt = True
             case "linger":
-                self._stuck = said(ERRORS[700], Speaker.RUNTIME)
+                self._stuck = cuda_exception(ERRORS[700], Wording.RUNTIME)
             case "exit":
                 os._exit(3)
             case "hang":
@@ -186,19 +203,19 @@ class FakeDeviceLane:
                 _hang()
             case "lost":
                 (self._folder / "lost").touch()
-                raise said(ERRORS[719], Speaker.LAUNCH)
-        number, _, speaker = variant.partition("-")
+                raise cuda_exception(ERRORS[719], Wording.LAUNCH)
+        number, _, wording = variant.partition("-")
         if number.isdecimal():
-            failure = said(ERRORS[int(number)], Speaker(speaker))
+            failure = cuda_exception(ERRORS[int(number)], Wording(wording))
             self._stuck = failure if ERRORS[int(number)].sticky else None
             raise failure
 
-    def _sin(self) -> str:
-        path = self._folder / "sins"
-        now, *later = path.read_text().split() if path.exists() else ["honest"]
-        if later:
-            path.write_text("\n".join(later))
-        return now
+    def _next_variant(self) -> str:
+        path = self._folder / "variants"
+        first, *rest = path.read_text().split() if path.exists() else ["honest"]
+        if rest:
+            path.write_text("\n".join(rest))
+        return first
 
     def _is_wrong(self) -> bool:
         path = self._folder / "wrong"
@@ -208,21 +225,26 @@ class FakeDeviceLane:
         return left > 0
 
 
-_OPERATORS = {"sin": np.sin, "neg": np.negative, "matmul": np.matmul}
+OPERATORS: dict[str, Callable[..., Array]] = {"sin": np.sin, "neg": np.negative, "matmul": np.matmul}
 
 
 def computed(case: Case) -> Array:
-    """What graphs of a few operators come to, with one output."""
+    """Compute a graph of sin, neg and matmul that has one output."""
     values = dict(case.tensors)
     for node in case.graph.nodes:
-        values[node.results[0].name] = _OPERATORS[node.op](*(values[arg] for arg in node.args))
+        values[node.results[0].name] = OPERATORS[node.op](*(values[arg] for arg in node.args))
     return values[case.graph.outputs[0]]
 
 
 def open_device() -> tuple[dict[str, str], Callable[[LaneSpec], Lane]]:
-    """See `fuzzer.lanes.device`."""
+    """Do what `fuzzer.lanes.device.open_device` does, for a folder."""
     lane = FakeDeviceLane(Path(os.environ["CUDA_VISIBLE_DEVICES"]))
     return {"device": "fake"}, lambda spec: lane
+
+
+def fake_gpu(folder: Path) -> Device:
+    """Return the device whose folder this is."""
+    return Device(str(folder), opener=__file__)
 
 
 def _hang() -> None:
