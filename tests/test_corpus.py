@@ -13,7 +13,7 @@ import pytest
 from fuzzer.children.validity import OK, verdict
 from fuzzer.evaluation import founding_cases
 from fuzzer.evaluation.founding_cases import Expected, Quiet, Sign, gives, in_words, seen_in_words
-from fuzzer.lanes import EVERY_ROAD, TVM_LANES
+from fuzzer.lanes import EVERY_TVM_LANE, TVM_LANES
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import registry
 from generators import case_file
@@ -84,7 +84,7 @@ def test_each_case_says_what_it_must_give() -> None:
 
 def test_lanes_of_expectations_are_those_of_campaigns() -> None:
     """Whole: what a campaign's lane of that name does, theirs does."""
-    named = {lane.name: lane for lane in EVERY_ROAD}
+    named = {lane.name: lane for lane in EVERY_TVM_LANE}
     lanes = [each.lane for entry in founding_cases.read() for each in entry.expected]
     assert [lane for lane in lanes if lane.variant != CONTRADICTION and lane != named[lane.name]] == []
 

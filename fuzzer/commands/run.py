@@ -29,7 +29,7 @@ from fuzzer.filing.office import Office
 from fuzzer.filing.tracker import PUBLIC
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.lanes import OFTEN, RELAY_OFTEN, RELAY_ROADS, RELAY_SAMPLED, SAMPLED_LANES, SCREENING
+from fuzzer.lanes import OFTEN, RELAY_OFTEN, RELAY_ROUTES, RELAY_SAMPLED, SAMPLED_LANES, SCREENING
 from fuzzer.lanes.base.availability import available
 from fuzzer.system.devices import Device
 from fuzzer.system.exit_codes import Exit
@@ -98,7 +98,7 @@ def run(
     """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
     where, others = named(toolchain), named(releases) if releases else ()
     the_mix = lanes == "*"
-    every_test = in_toolchains((*SCREENING, *RELAY_ROADS) if the_mix else lanes_named(lanes), where)
+    every_test = in_toolchains((*SCREENING, *RELAY_ROUTES) if the_mix else lanes_named(lanes), where)
     in_turn, now_and_then = (*available(SAMPLED_LANES), *RELAY_SAMPLED), (*OFTEN, *RELAY_OFTEN)
     sampled, often = (in_toolchains(some if the_mix else (), where) for some in (in_turn, now_and_then))
     drawn = DRAWN if the_mix and HOST in where else 0

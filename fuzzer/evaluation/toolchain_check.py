@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import Fleet, Place
-from fuzzer.lanes import EVERY_ROAD, needed
+from fuzzer.lanes import EVERY_TVM_LANE, needed
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, runs_in
 from fuzzer.toolchains.toolchain import Toolchain
@@ -47,7 +47,7 @@ class Report:
 
 def check(toolchain: Toolchain) -> Report:
     """Raise `EnvironmentMissing` where its zygote does not start."""
-    lanes = [in_toolchain(lane, toolchain.name) for lane in EVERY_ROAD if runs_in(lane, toolchain)]
+    lanes = [in_toolchain(lane, toolchain.name) for lane in EVERY_TVM_LANE if runs_in(lane, toolchain)]
     known = case()
     references = dict.fromkeys(reference for lane in lanes for reference in needed(lane))
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), registry.find) as fleet:

@@ -1,4 +1,4 @@
-"""The lanes, as data. Importing this loads no compiler; what runs them is `fuzzer.lanes.runners`."""
+"""The lanes, as data. Importing this loads no compiler. `fuzzer.lanes.runners` gives the code that runs a lane."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from fuzzer.lanes.relay_table import RELAY_LANES as RELAY_LANES
 from fuzzer.lanes.relay_table import RELAY_OFTEN as RELAY_OFTEN
-from fuzzer.lanes.relay_table import RELAY_ROADS as RELAY_ROADS
+from fuzzer.lanes.relay_table import RELAY_ROUTES as RELAY_ROUTES
 from fuzzer.lanes.relay_table import RELAY_SAMPLED as RELAY_SAMPLED
 from fuzzer.lanes.target_table import TARGET_LANES
 from oracles.finding import exported_program_of, is_onnx_reader
@@ -21,7 +21,7 @@ TORCH_ENVELOPE = LaneSpec("torch-envelope", Engine.TORCH, variant="envelope")
 ONNXRUNTIME = LaneSpec("onnxruntime", Engine.ONNXRUNTIME, Importer.ONNX)
 
 TORCH_LANES = (TORCH, TORCH_F64, TORCH_ENVELOPE)
-"""What PyTorch says of a case: these together judge results."""
+"""PyTorch's results, the float64 results, and the envelope. All three are needed to judge results."""
 
 REFERENCES = (*TORCH_LANES, ONNXRUNTIME)
 
@@ -30,21 +30,21 @@ GRADIENT_REFERENCES = (
     LaneSpec("torch-grad-f64", Engine.TORCH, variant="gradient-f64"),
     LaneSpec("torch-grad-envelope", Engine.TORCH, variant="gradient-envelope"),
 )
-"""What a lane that gives gradients is judged by: torch.autograd."""
+"""The references of lanes that return gradients: torch.autograd."""
 
 TVM_LANES = (
-    # without the kernels' argument checks, half of LLVM's work on small graphs; relax-export-asserts has them
+    # without argument checks in kernels, which are half of LLVM's work on small graphs; relax-export-asserts has them
     LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT, "relax", asserts=False, checked=True),
     LaneSpec("relax-onnx-llvm", Engine.TVM, Importer.ONNX, "relax", asserts=False, checked=True),
     LaneSpec("relax-export-c", Engine.TVM, Importer.EXPORT, "relax", target="c"),
 )
-"""The plain roads. Whatever looks new goes through all of them."""
+"""The plain lanes of the Relax routes. A failure that looks new is run in all of them."""
 
 SCREENING = TVM_LANES[:2]
-"""Every test takes these."""
+"""Every test runs these."""
 
 OFTEN = TVM_LANES[2:]
-"""Every fourth test takes these."""
+"""Every fourth test runs these."""
 
 
 def _relax(name: str, importer: Importer = Importer.EXPORT, variant: str = "relax", **more: Any) -> LaneSpec:
@@ -52,7 +52,7 @@ def _relax(name: str, importer: Importer = Importer.EXPORT, variant: str = "rela
 
 
 SAMPLED_LANES = (
-    # beside relax-export-llvm, each does one thing more, which must not matter
+    # each does one thing more than relax-export-llvm, and that must not change the results
     _relax("asserts", asserts=True),
     _relax("zero", pipeline=Pipeline.ZERO, checked=True),
     _relax("cpu", pipeline=Pipeline.CPU, checked=True),
@@ -69,7 +69,7 @@ SAMPLED_LANES = (
     _relax("lifted-shared", params=Params.LIFTED_SHARED, checked=True),
     _relax("lifted-consuming", params=Params.LIFTED_CONSUMING, checked=True),
     _relax("symbolic", symbolic=True, checked=True),
-    # other programs than the case's own
+    # these run other programs than the case's own
     _relax("gradient", variant="gradient"),
     _relax("mutants", variant="mutants"),
     # other frontends
@@ -84,7 +84,7 @@ SAMPLED_LANES = (
     _relax("zero", Importer.ONNX, pipeline=Pipeline.ZERO, checked=True),
     *TARGET_LANES,
 )
-"""A test takes one of them, in turn."""
+"""Each test runs one of them, in turn."""
 
 HONEST_LANES = (
     *(LaneSpec(f"torch-{name}", Engine.HONEST, variant=name) for name in ("layout", "flush")),
@@ -97,25 +97,29 @@ HONEST_LANES = (
     LaneSpec("torch-threads", Engine.HONEST, variant="threads", fresh=True),
     LaneSpec("torch-inductor", Engine.HONEST, Importer.EXPORT, "inductor"),
 )
-"""What is right by definition: these calibrate the tolerance, and are judged by `fuzz bench honesty`."""
+"""Lanes that are right by definition. They calibrate the tolerance, and `fuzz bench honesty` judges them."""
 
 LANES = (*REFERENCES, *TVM_LANES)
 
-PLAIN_ROADS = (*TVM_LANES, *RELAY_ROADS)
-EVERY_ROAD = (*TVM_LANES, *SAMPLED_LANES, *RELAY_LANES)
-"""TVM's lanes, in both of its languages."""
+PLAIN_ROUTES = (*TVM_LANES, *RELAY_ROUTES)
+EVERY_TVM_LANE = (*TVM_LANES, *SAMPLED_LANES, *RELAY_LANES)
+"""TVM's lanes that have a name, in Relax and Relay."""
 
 
-def plain_roads_beside(lane: LaneSpec) -> tuple[LaneSpec, ...]:
-    """The plain roads in the language and the toolchain of a lane; of one that writes a library, others that do too."""
-    roads = RELAY_ROADS if is_relay(lane) else TVM_LANES
+def plain_routes_beside(lane: LaneSpec) -> tuple[LaneSpec, ...]:
+    """The plain lanes in the language and the toolchain of a lane. For a lane that writes a shared library, also the
+    other lanes that write one."""
+    routes = RELAY_ROUTES if is_relay(lane) else TVM_LANES
     if lane.as_library:
-        roads += tuple(other for other in EVERY_ROAD if other.as_library and is_relay(other) == is_relay(lane))
-    return tuple(replace(road, toolchain=lane.toolchain) for road in roads)
+        routes += tuple(other for other in EVERY_TVM_LANE if other.as_library and is_relay(other) == is_relay(lane))
+    return tuple(replace(route, toolchain=lane.toolchain) for route in routes)
 
 
 def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
-    """The references without which a lane's outcome cannot be judged: all of them, or those for a failure to run."""
+    """The references without which a lane's outcome cannot be judged.
+
+    values  False: only the references that are needed to judge a lane that fails to run
+    """
     if returns_gradients(lane) and lane.engine is Engine.TVM:
         return (TORCH, *GRADIENT_REFERENCES) if values else (TORCH,)
     torch = TORCH_LANES if values else (TORCH,)
@@ -130,8 +134,10 @@ def _onnxruntime(lane: LaneSpec) -> LaneSpec:
 
 
 def readers_of(lane: LaneSpec) -> tuple[LaneSpec, ...]:
-    """Asked where onnxruntime, or a lane that reads an exported program, disagrees with PyTorch, and where TVM would be
-    blamed for a file that nobody has confirmed: is what was exported wrong, or its reader?"""
+    """The other readers of what a lane imports: they decide whether the exported program is wrong, or its reader.
+
+    They run where onnxruntime or a lane that reads an exported program disagrees with PyTorch, and where TVM would be
+    blamed for a file that no other reader has confirmed."""
     program = exported_program_of(lane)
     if program is not None:
         return (LaneSpec(f"torch-{program}", Engine.TORCH, program, "exported"),)
@@ -147,16 +153,15 @@ def _file(lane: LaneSpec) -> str:
     return exporter + (f"-opset{lane.opset}" if lane.opset else "")
 
 
-EVERY_LANE = frozenset((*REFERENCES, *EVERY_ROAD))
-"""Those with a name of their own; the others are drawn for one test."""
+EVERY_LANE = frozenset((*REFERENCES, *EVERY_TVM_LANE))
+"""The lanes that have a name. All other lanes are drawn for one test."""
 
 ONNX_READERS = readers_of(ONNXRUNTIME)
 
 
 def select(globs: str) -> tuple[LaneSpec, ...]:
-    """TVM lanes whose name matches one of the comma-separated globs, sampled ones too; empty where none does. The plain
-    roads, for `*`."""
-    return TVM_LANES if globs == "*" else matching(EVERY_ROAD, globs)
+    """The TVM lanes whose names match one of the comma-separated globs, or an empty tuple; for `*`, `TVM_LANES`."""
+    return TVM_LANES if globs == "*" else matching(EVERY_TVM_LANE, globs)
 
 
 def matching(lanes: Sequence[LaneSpec], globs: str) -> tuple[LaneSpec, ...]:

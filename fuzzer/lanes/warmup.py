@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 
-from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, PLAIN_ROADS
+from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, PLAIN_ROUTES
 from fuzzer.lanes.base.bench import Bench, Quiet
 from fuzzer.lanes.relay import start
 from fuzzer.lanes.runners import runner_of
@@ -41,7 +41,7 @@ def warm_up(toolchain: str = HOST_NAME, kind: GraphLanguage = GraphLanguage.RELA
     else:
         if kind is GraphLanguage.RELAY:
             start.build_and_run()
-        lanes = [lane for lane in PLAIN_ROADS if language_of(lane) is kind]  # what they are judged by runs in the host
+        lanes = [lane for lane in PLAIN_ROUTES if language_of(lane) is kind]  # what they are judged by runs in the host
         load(lanes)
         for spec, error in _failures(lanes):  # of this release: whoever runs the lane is told
             print(f"lane {spec} is not warmed up: {type(error).__name__}: {error}", file=sys.stderr)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fuzzer.lanes import EVERY_ROAD
+from fuzzer.lanes import EVERY_TVM_LANE
 from fuzzer.report import repro_importers, repro_target
 from fuzzer.report.python_source import literal_of
 from fuzzer.report.repro_steps import context, dynamo_passes, relax_steps, relay_steps, transforms
@@ -175,7 +175,7 @@ def runs_often(finding: Finding) -> bool:
 
 
 def _lane_named(name: str) -> LaneSpec | None:
-    return next((lane for lane in EVERY_ROAD if lane.name == name), None)
+    return next((lane for lane in EVERY_TVM_LANE if lane.name == name), None)
 
 
 def _function(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_numpy: str, built: bool) -> Function:

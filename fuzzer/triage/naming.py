@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.lanes import REFERENCES, plain_roads_beside
+from fuzzer.lanes import REFERENCES, plain_routes_beside
 from fuzzer.signature import Signature, final_signature, signature_of
 from fuzzer.triage.reproduce import RunLanes, judged_by, judged_run, observe
 from generators.graph import Case
@@ -29,7 +29,7 @@ class NamedFailure:
 def name_failure(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> NamedFailure | None:
     """Run the reduced case on all lanes of interest. Where `lane` does not show the failure in this company, it runs
     once more as it ran in the reduction. None where it does not show the failure then either."""
-    lanes = tuple(dict.fromkeys((*REFERENCES, *plain_roads_beside(lane), *judged_by(lane))))
+    lanes = tuple(dict.fromkeys((*REFERENCES, *plain_routes_beside(lane), *judged_by(lane))))
     found = judge_all(case, judged_run(run, case, lanes).outcomes)
     same = {finding.lane: finding for finding in found if _is(finding, signature)}
     finding = _unstable(same.values()) or same.get(lane) or _alone(run, case, lane, signature)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.lanes import EVERY_ROAD, TORCH_LANES, needed, plain_roads_beside, readers_of
+from fuzzer.lanes import EVERY_TVM_LANE, TORCH_LANES, needed, plain_routes_beside, readers_of
 from fuzzer.signature import Signature, signature_of
 from generators.graph import Case
 from oracles import judge_all, unconfirmed_files
@@ -55,9 +55,9 @@ def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneS
     """The lane, after the lanes that are needed to judge it: for one failure, or for all."""
     company = signature is None or bool(signature.against) or signature.kind in _AGAINST_OTHERS
     values = signature is None or signature.kind.is_numeric
-    siblings = [sibling(lane, in_toolchain_of(EVERY_ROAD, lane))] if company else []
+    siblings = [sibling(lane, in_toolchain_of(EVERY_TVM_LANE, lane))] if company else []
     voters = signature and (signature.kind in _AGAINST_OTHERS or signature.against == OTHER_LANES)
-    others = plain_roads_beside(lane) if voters else ()
+    others = plain_routes_beside(lane) if voters else ()
     wanted = (*needed(lane, values=values), *(each for each in siblings if each), *others, lane)
     return tuple(dict.fromkeys(wanted))
 

@@ -6,7 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from fuzzer.lanes import EVERY_ROAD, RELAY_LANES, RELAY_ROADS, TORCH, TVM_LANES, needed, plain_roads_beside, select
+from fuzzer.lanes import (
+    EVERY_TVM_LANE,
+    RELAY_LANES,
+    RELAY_ROUTES,
+    TORCH,
+    TVM_LANES,
+    needed,
+    plain_routes_beside,
+    select,
+)
 from fuzzer.signature import Signature
 from fuzzer.toolchains.lanes import in_toolchains, runs_in
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain, language_of
@@ -17,7 +26,7 @@ from oracles.outcome import Stage
 from oracles.siblings import describe_additions, sibling
 from oracles.transforms import Rounding, rounding_in
 
-TRACE, ONNX = RELAY_ROADS
+TRACE, ONNX = RELAY_ROUTES
 NAMED = {lane.name: lane for lane in RELAY_LANES}
 RELAY = Toolchain("relay", "/opt/python", kind=GraphLanguage.RELAY)
 
@@ -40,7 +49,7 @@ def test_which_relay_lanes_there_are() -> None:
 @pytest.mark.parametrize("lane", RELAY_LANES, ids=str)
 def test_the_sibling_of_a_relay_lane_is_the_plain_lane_of_its_importer(lane: LaneSpec) -> None:
     plain = TRACE if lane.importer is Importer.TRACE else ONNX
-    assert sibling(lane, (*EVERY_ROAD, TORCH)) == (None if lane == plain else plain)
+    assert sibling(lane, (*EVERY_TVM_LANE, TORCH)) == (None if lane == plain else plain)
 
 
 def test_what_each_relay_lane_adds() -> None:
@@ -86,8 +95,8 @@ def test_a_relay_lane_runs_with_the_hosts_references_and_with_relays_routes() ->
     assert [lane.name for lane in needed(ONNX)] == ["torch", "torch-f64", "torch-envelope", "onnxruntime-opset17"]
     assert {lane.toolchain for lane in needed(ONNX)} == {"host"}
     there = replace(NAMED["relay-torch-library"], toolchain="mine")
-    assert plain_roads_beside(TRACE) == RELAY_ROADS
-    assert [lane.name for lane in plain_roads_beside(there)] == [
+    assert plain_routes_beside(TRACE) == RELAY_ROUTES
+    assert [lane.name for lane in plain_routes_beside(there)] == [
         "relay-torch-O2",
         "relay-onnx-O2",
         "relay-torch-library",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzer.lanes import EVERY_ROAD
+from fuzzer.lanes import EVERY_TVM_LANE
 from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.blame.context import BlameContext, LaneObservation
 from fuzzer.triage.reproduce import in_toolchain_of
@@ -21,7 +21,7 @@ def blame_lane_feature(asked: BlameContext, whole: LaneObservation, operator: st
     """The one thing that it does beside its plain sibling, which is right."""
     lane = asked.lane
     found = _gradient(lane, operator) or _one_thing(lane, operator)
-    plain = _forward(lane) if returns_gradients(lane) else sibling(lane, in_toolchain_of(EVERY_ROAD, lane))
+    plain = _forward(lane) if returns_gradients(lane) else sibling(lane, in_toolchain_of(EVERY_TVM_LANE, lane))
     if found is None or plain is None or not asked.observe(plain, fully=True).is_right:
         return None
     return found

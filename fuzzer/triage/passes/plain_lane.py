@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from fuzzer.lanes import EVERY_ROAD
+from fuzzer.lanes import EVERY_TVM_LANE
 from fuzzer.triage.passes.base import Subject
 from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Importer, LaneSpec, Params, Pipeline, default_executor, is_relay
 from oracles.siblings import additions, essential
@@ -54,6 +54,6 @@ def has_usual_importer(lane: LaneSpec) -> bool:
 def _known(lane: LaneSpec) -> LaneSpec:
     """The lane under its own name where it is one of those that campaigns take anyway. Whether the checker looks on
     stays as it was: some failures are seen by it alone."""
-    roads = (replace(road, toolchain=lane.toolchain, checked=lane.checked) for road in EVERY_ROAD)
+    roads = (replace(road, toolchain=lane.toolchain, checked=lane.checked) for road in EVERY_TVM_LANE)
     same = (road for road in roads if essential(road) == essential(lane))
     return next((road for road in same if road.asserts == lane.asserts), lane)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuzzer.findings.headline import headline
-from fuzzer.lanes import RELAY_ROADS
+from fuzzer.lanes import RELAY_ROUTES
 from fuzzer.signature import classify_failure, failure_location, frames_of, missing_features, readable, signature_of
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Frame, Raised, Stage, Unsupported
@@ -49,7 +49,7 @@ def test_the_functions_of_a_traceback() -> None:
 
 def test_its_identity() -> None:
     raised = Raised(Stage.IMPORT, "tvm._ffi.base.TVMError", TYPES, PYTHON)
-    finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, RELAY_ROADS[1], Stage.IMPORT, raised)
+    finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, RELAY_ROUTES[1], Stage.IMPORT, raised)
     found = signature_of(finding)
     assert found.skeleton == (
         "The Relay type checker is unable to show the following types match: TENSOR In particular: "

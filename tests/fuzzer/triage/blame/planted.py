@@ -13,7 +13,7 @@ from typing import Any
 from graphs_by_hand import Call, case_of
 
 from fuzzer.isolate.executor import Executor
-from fuzzer.lanes import EVERY_ROAD
+from fuzzer.lanes import EVERY_TVM_LANE
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import Blame, Place
 from fuzzer.toolchains.preload import read
@@ -49,7 +49,7 @@ class Planted:
 
     @property
     def spec(self) -> LaneSpec:
-        named = next(lane for lane in EVERY_ROAD if lane.name == self.lane)
+        named = next(lane for lane in EVERY_TVM_LANE if lane.name == self.lane)
         return replace(named, name=f"{self.lane}-drawn", passes=self.passes) if self.passes else named
 
 
