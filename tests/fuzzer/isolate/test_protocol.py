@@ -59,6 +59,7 @@ MESSAGES: list[protocol.Message] = [
     protocol.DidRaise(1, Stage.IMPORT, "ValueError", "naïve \n «text» \0", [Frame("a.cc", 3, "f(int)")]),
     protocol.DidSkip(0, "no such target here"),
     protocol.Finished({Stage.START: 0.25, Stage.RUN: 1.5}),
+    protocol.Failed("KeyError: 3\n\nTraceback (most recent call last): ..."),
 ]
 
 
