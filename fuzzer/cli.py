@@ -1,4 +1,4 @@
-"""The command line. Each verb is one file of `fuzzer/commands/`, which is imported when the verb is called."""
+"""The command line. Each verb is a file of `fuzzer/commands/`, which is imported when the verb is called."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from fuzzer.system.terminal import say
 
 VERBS = {
     "run": "Fuzz: start the campaign in DIR, or continue it.",
-    "status": "Say how a campaign is doing, whether it runs or not.",
+    "status": "Show how a campaign is doing, whether it runs or not.",
     "triage": "List the findings of a campaign.",
     "replay": "Run a finding again: is the bug still there?",
-    "minimize": "Reduce a finding again, and save it anew.",
-    "blame": "Say which part of TVM is to blame for a finding.",
-    "bisect": "Say which releases of TVM a finding shows in.",
-    "report": "Print findings as issues, as JSON or as pages.",
+    "minimize": "Reduce a finding again, and save the result beside it.",
+    "blame": "Find the part of TVM that is at fault in a finding.",
+    "bisect": "Find the releases of TVM in which a finding fails.",
+    "report": "Print the reports of findings as Markdown, HTML or JSON.",
     "dashboard": "Show a campaign as one page that opens without a network.",
-    "file": "Write the issues that findings would be; --submit files them.",
-    "merge": "Bring several campaigns into one.",
-    "import": "Make seed cases of real models.",
+    "file": "Write issues for findings; --submit files them.",
+    "merge": "Merge several campaigns into one.",
+    "import": "Cut real models into seed cases.",
     "sweep": "Run PyTorch's own samples of every operator.",
     "gen": "Generate cases without any compiler.",
     "corpus": "List or run the cases that ship with difftvm.",
@@ -39,19 +39,19 @@ VERBS = {
 """Each verb with its line in `fuzz --help`."""
 
 MODULES = {"import": "import_models"}
-"""Where a verb's name is a keyword of Python's."""
+"""The modules of verbs whose names are Python keywords."""
 
 
 class Verbs(TyperGroup):
-    """Imports a verb's module when the verb is called, and none to list them."""
+    """The verbs. The module of a verb is imported when the verb is called; the list of verbs needs no module."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        name, listed, rest = super().resolve_command(ctx, args)
-        return name, listed and loaded(args[0]), rest
+        name, placeholder, rest = super().resolve_command(ctx, args)
+        return name, placeholder and command_of(args[0]), rest
 
 
-def loaded(verb: str) -> Any:
-    """The command of a verb: the function, or the group of commands, that has its module's name."""
+def command_of(verb: str) -> Any:
+    """Import a verb's module, and return its command: the function or the `Typer` group with the module's name."""
     name = MODULES.get(verb, verb)
     entry = getattr(import_module(f"fuzzer.commands.{name}"), name)
     if isinstance(entry, typer.Typer):
@@ -69,9 +69,9 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version  # 20 ms, which other calls save
+def _print_version(requested: bool) -> None:
+    if requested:
+        from importlib.metadata import version  # takes 20 ms, so only here
 
         print(f"difftvm {version('difftvm')}")
         raise typer.Exit
@@ -87,14 +87,14 @@ def fuzz(
 
 
 for _verb, _line in VERBS.items():
-    app.command(_verb, short_help=_line)(lambda: None)  # its name and its line in the list; `Verbs` loads the rest
+    app.command(_verb, short_help=_line)(lambda: None)  # only its name and help line; `Verbs` imports the rest
 
 
 OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
 
 
 def routed(arguments: list[str]) -> list[str]:
-    """No argument is `--help`; `fuzz --replay X` is `fuzz replay X`; options without a verb are those of `run`."""
+    """Add the verb that a user may leave out: `--help` without arguments, `replay` for `--replay X`, else `run`."""
     if not arguments:
         return ["--help"]
     if arguments[0] in VERBS or arguments[0] in OWN_OPTIONS:
@@ -108,7 +108,7 @@ def routed(arguments: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Exit codes beside a verb's own: 64 for bad input, 69 for a missing environment."""
+    """Run a command. Besides the verb's own exit codes: 64 for bad input, 69 for a missing environment."""
     secrets.remove_from_environment()
     try:
         code = app(routed(sys.argv[1:]), standalone_mode=False, prog_name="fuzz")
@@ -121,8 +121,9 @@ def main() -> None:
 
 
 def _reported(error: Exception) -> Exit:
-    """Print what the user can mend, in one line; raise what is a bug of difftvm's. The types are imported here: they
-    load numpy, which `fuzz --help` does without."""
+    """Print one line for an error that the user can correct; raise an error that is a bug in difftvm.
+
+    The types of errors are imported here because they load numpy, which `fuzz --help` does not need."""
     from fuzzer.campaign.lock import Busy
     from fuzzer.system.environment import EnvironmentMissing
     from generators.graph import Invalid
@@ -138,7 +139,7 @@ def _reported(error: Exception) -> Exit:
             say(f"fuzz: {error}")
             return Exit.ENVIRONMENT
         case OSError(errno=errno.ENOSPC):
-            say(f"fuzz: {error}; what was saved before is whole")
+            say(f"fuzz: {error}; what was saved before is intact")
             return Exit.ENVIRONMENT
         case _:
             raise error

@@ -1,4 +1,4 @@
-"""`fuzz bench`: figures about the fuzzer itself."""
+"""`fuzz bench`: measurements of the fuzzer itself."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ from fuzzer.evaluation import honesty as honest
 from fuzzer.isolate.executor import Executor
 from fuzzer.system.terminal import next_line
 
-bench = typer.Typer(help="Figures about the fuzzer itself.", add_completion=False, rich_markup_mode=None)
+bench = typer.Typer(help="Measure the fuzzer itself.", add_completion=False, rich_markup_mode=None)
 
 
 @bench.callback()
 def group() -> None:
-    """Figures about the fuzzer itself."""
+    """Measure the fuzzer itself."""
 
 
 @bench.command()
 def honesty(
     count: Annotated[int, typer.Option(min=1, help="How many cases.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="Where the cases come from.")] = 0,
-    first: Annotated[int, typer.Option(min=0, help="Number of the first case: where an earlier run ended.")] = 0,
-    lanes: Annotated[str, typer.Option(metavar="GLOB", help="Honest lanes; the dear ones of * are sampled.")] = "*",
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the cases.")] = 0,
+    first: Annotated[int, typer.Option(min=0, help="The number of the first case, to continue an earlier run.")] = 0,
+    lanes: Annotated[
+        str, typer.Option(metavar="GLOB", help="Lanes that are right by definition; * only samples the expensive ones.")
+    ] = "*",
     workers: Annotated[int, typer.Option(min=1, help="Cases at a time.")] = 1,
-    json: Annotated[bool, typer.Option("--json", help="The last line is JSON for machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON in the last line.")] = False,
 ) -> None:
-    """How often implementations that are right by definition are called wrong. An interrupt ends it early."""
+    """Measure how often an implementation that is right by definition is called wrong. SIGINT ends it early."""
     order = honest.Order(count, seed, first, lanes, workers)
     honest.lanes_of(order, 0)
     stop = _stop_on_interrupt()
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
-        report = honest.run(executor, order, _tell, stop)
+        report = honest.run(executor, order, _print_alarm, stop)
     summary = report.summary()
     if json:
         print(msgspec.json.encode(summary).decode())
@@ -48,7 +50,7 @@ def honesty(
     print(next_line("bench", "honesty", "--seed", seed, "--first", report.next_test, "--count", count))
 
 
-def _tell(alarm: honest.Alarm) -> None:
+def _print_alarm(alarm: honest.Alarm) -> None:
     ratio = "" if alarm.ratio is None else f" ({alarm.ratio:.3g} tolerances)"
     ops = ", ".join(alarm.ops)
     where = f"test {alarm.test} {alarm.lane} against {alarm.blamed}: {alarm.kind} {alarm.dtype}"
@@ -56,7 +58,7 @@ def _tell(alarm: honest.Alarm) -> None:
 
 
 def _stop_on_interrupt() -> threading.Event:
-    """Set by the first SIGINT or SIGTERM."""
+    """Return an event that the first SIGINT or SIGTERM sets."""
     stop = threading.Event()
     on_first_signal(stop.set)
     return stop

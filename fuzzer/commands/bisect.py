@@ -1,4 +1,4 @@
-"""`fuzz bisect`: in which releases of TVM a finding shows, of those that are installed as toolchains."""
+"""`fuzz bisect`: runs a finding in each release of TVM that is installed as a toolchain."""
 
 from __future__ import annotations
 
@@ -31,67 +31,68 @@ from oracles.lane import LaneSpec
 def bisect(
     finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
     toolchain: Annotated[
-        str | None, typer.Option("--toolchain", "--toolchains", metavar="NAMES", help="Only these, comma-separated.")
+        str | None,
+        typer.Option("--toolchain", "--toolchains", metavar="NAMES", help="Only these toolchains, comma-separated."),
     ] = None,
     install_missing: Annotated[
-        bool, typer.Option("--install", help="First install each release of the package index that is not here.")
+        bool, typer.Option("--install", help="First install each release of the package index that is missing.")
     ] = False,
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
-    """Say which releases of TVM a finding shows in: introduced in ..., fixed in ...; the finding's folder stays."""
+    """Find the releases of TVM that introduced and fixed a finding. The finding's folder is not changed."""
     doc, case = replaying.load(finding)
     if install_missing:
-        _install()
+        _install_missing()
     chosen = _toolchains(doc.lane, toolchain)
     with (
         working(
-            f"running it in {len(chosen)} toolchains", lambda: f"nothing is saved; {finding} stays as it is"
+            f"running the finding in {len(chosen)} toolchains", lambda: f"nothing is saved; {finding} is unchanged"
         ) as shown,
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
     ):
         releases = [Release(fleet.backend(Place(each.name)).versions["tvm"], each.name) for each in chosen]
-        seen = list(
+        runs = list(
             run_in_releases(Counted(fleet, shown).run_fresh, case, doc.lane, signature_of(doc.finding), releases)
         )
-    verdicts = with_recorded(verdicts_of(seen), doc.releases)
+    verdicts = with_recorded(verdicts_of(runs), doc.releases)
     if json:
-        print_json(_document(doc.slug, seen, verdicts))
+        print_json(_document(doc.slug, runs, verdicts))
         return
-    Console(markup=False, emoji=False).print(_table(seen, verdicts))
+    Console(markup=False, emoji=False).print(_table(runs, verdicts))
     print(f"{doc.slug}: {_in_words(verdicts)}; {_next(finding, verdicts)}")
 
 
 def _toolchains(lane: LaneSpec, names: str | None) -> list[Toolchain]:
-    """Those that speak the lane's language. Raise `Invalid` where none of them does."""
+    """The toolchains in which the lane can run. Raise `Invalid` if there is none."""
     if names is None:
         everywhere = [HOST, *(registry.read(name).toolchain for name in registry.names())]
     else:
         everywhere = list(named(names))
     chosen = [each for each in everywhere if runs_in(lane, each)]
     if not chosen:
-        raise Invalid(f"lane {lane.name!r} runs in none of them; `fuzz toolchain list` lists what there is")
+        raise Invalid(f"lane {lane.name!r} runs in none of these toolchains; `fuzz toolchain list` lists all")
     return chosen
 
 
-def _install() -> None:
+def _install_missing() -> None:
     for release in install.releases_on_the_index():
         if release not in registry.names() and not registry.is_host(release):
             install.add_release(release, say)
 
 
-def _table(fates_now: Sequence[ReleaseRun], releases: Releases) -> Table:
+def _table(runs: Sequence[ReleaseRun], releases: Releases) -> Table:
     """A row for each release; a release that was not run now has what finding.json records."""
     table = Table(box=None)
     for column in ("TVM", "toolchain", "verdict", ""):
         table.add_column(column, no_wrap=bool(column), overflow="fold")
-    now = {fate.release.version: fate for fate in fates_now}
+    now = {run.release.version: run for run in runs}
     for version, verdict in releases.verdicts:
-        fate = now.get(version)
-        if fate is None:
+        run = now.get(version)
+        if run is None:
             table.add_row(version, "-", verdict, "as finding.json records it")
         else:
-            table.add_row(version, fate.release.toolchain, verdict, headline(fate.finding) if fate.finding else "")
+            table.add_row(version, run.release.toolchain, verdict, headline(run.finding) if run.finding else "")
     return table
 
 
@@ -114,17 +115,17 @@ def _next(finding: Path, releases: Releases) -> str:
     return next_line("blame", finding) if len(releases.verdicts) > 1 else next_line("bisect", finding, "--install")
 
 
-def _document(slug: str, fates_now: Sequence[ReleaseRun], releases: Releases) -> dict[str, object]:
+def _document(slug: str, runs: Sequence[ReleaseRun], releases: Releases) -> dict[str, object]:
     runs = [
         {
-            "tvm": fate.release.version,
-            "toolchain": fate.release.toolchain,
-            "verdict": fate.verdict,
-            "told": headline(fate.finding) if fate.finding else "",
+            "tvm": run.release.version,
+            "toolchain": run.release.toolchain,
+            "verdict": run.verdict,
+            "told": headline(run.finding) if run.finding else "",
         }
-        for fate in fates_now
+        for run in runs
     ]
-    now = {fate.release.version for fate in fates_now}
+    now = {run.release.version for run in runs}
     recorded = [{"tvm": version, "verdict": verdict} for version, verdict in releases.verdicts if version not in now]
     return {
         "slug": slug,

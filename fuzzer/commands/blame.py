@@ -1,4 +1,4 @@
-"""`fuzz blame`: finds out again what is to blame for a saved finding. The finding's folder stays as it is."""
+"""`fuzz blame`: finds the part of TVM that is at fault in a saved finding. The finding's folder is not changed."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from fuzzer.triage.blame.search import blame as find
 
 def blame(
     finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
-    programs: Annotated[bool, typer.Option("--programs", help="Print TVMScript before and after it as well.")] = False,
+    programs: Annotated[
+        bool, typer.Option("--programs", help="Also print the TVMScript before and after that part.")
+    ] = False,
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
-    """Say which part of TVM is to blame for a finding: frontend, pass, legalization, codegen or runtime."""
+    """Find the part of TVM that is at fault in a finding: importer, pass, legalization, code generation or runtime."""
     doc, case = replaying.load(finding)
     with (
-        working("looking for what is to blame", lambda: f"nothing is saved; {finding} stays as it is") as shown,
+        working("looking for the part at fault", lambda: f"nothing is saved; {finding} is unchanged") as shown,
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
     ):
         found = find(Counted(fleet, shown).run_fresh, case, doc.finding, signature_of(doc.finding))
@@ -47,5 +49,5 @@ def blame(
 
 def _in_words(found: Blame) -> str:
     if found.place is None:
-        return "what is to blame could not be found out" + (f", at {found.operator}" if found.operator else "")
+        return "the part at fault was not found" + (f", at {found.operator}" if found.operator else "")
     return f"{found.place}{found.culprit and f', {found.culprit}'}{found.operator and f', at {found.operator}'}"

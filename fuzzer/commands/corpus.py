@@ -1,4 +1,4 @@
-"""`fuzz corpus`: lists the cases that ship with the project, or runs those that say what they must give."""
+"""`fuzz corpus`: lists the cases that ship with difftvm, or runs those with an expectation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from fuzzer.system.terminal import next_line, print_json
 
 
 def corpus(
-    folder: Annotated[Path, typer.Option("--corpus", metavar="DIR", help="Its folder.")] = shipped.CORPUS,
-    founding: Annotated[bool, typer.Option("--founding", help="Only cases that say what they must give.")] = False,
-    run: Annotated[bool, typer.Option("--run", help="Run those. Exit code 78 where one differs.")] = False,
+    folder: Annotated[Path, typer.Option("--corpus", metavar="DIR", help="The folder of the cases.")] = shipped.CORPUS,
+    founding: Annotated[bool, typer.Option("--founding", help="Only cases that have an expected result.")] = False,
+    run: Annotated[bool, typer.Option("--run", help="Run the cases that have an expected result.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """List the cases that ship with difftvm, and run the bugs that it was founded on. Exit code 69 where a toolchain is
-    missing."""
+    """List the cases that ship with difftvm, or run those that have an expected result.
+
+    Exit code 78 where a result differs, 69 where a toolchain is missing."""
     entries = [entry for entry in shipped.read(folder) if entry.expected or not founding]
     if not run:
         _list(entries, json=json)
@@ -38,7 +39,7 @@ def corpus(
         print_json(checks)
     else:
         good = sum(check.ok for check in checks)
-        print(f"{good} of {len(checks)} runs give what they must; {next_line('toolchain', 'list')}")
+        print(f"{good} of {len(checks)} runs give what is expected; {next_line('toolchain', 'list')}")
     raise typer.Exit(Exit.GONE if all(check.ok for check in checks) else Exit.DIFFERENT)
 
 
@@ -67,4 +68,4 @@ def _lines(check: Check) -> list[str]:
     begin = f"{'ok ' if check.ok else 'BAD'} {check.case}{sizes}, {check.lane} in {check.toolchain}"
     if check.ok:
         return [f"{begin}: {check.expected}"]
-    return [f"{begin}", f"      expected: {check.expected}", f"      seen: {check.seen}"]
+    return [f"{begin}", f"      expected: {check.expected}", f"      actual: {check.seen}"]

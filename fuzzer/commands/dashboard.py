@@ -1,4 +1,4 @@
-"""`fuzz dashboard`: a campaign as one self-contained page, as a file or served on the loopback."""
+"""`fuzz dashboard`: a campaign as one self-contained HTML page, in a file or served on the loopback interface."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from generators.graph import Invalid
 
 def dashboard(
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The file; DIR/dashboard.html if not given.")] = None,
-    serve: Annotated[bool, typer.Option("--serve", help="Serve it on the loopback, read anew at each reload.")] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve; 0: any that is free.")] = 8642,
-    json: Annotated[bool, typer.Option("--json", help="Print what the page shows as JSON, and write nothing.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The file; by default DIR/dashboard.html.")] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the page on the loopback interface; a reload updates it.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve: the port; 0 for any free one.")] = 8642,
+    json: Annotated[bool, typer.Option("--json", help="Print the data of the page as JSON; write no file.")] = False,
 ) -> None:
-    """Show a campaign as one page that opens without a network. The campaign may be running."""
+    """Write a campaign as one HTML page that needs no network. The campaign may be running."""
     if serve:
         _serve(campaign, port)
         return
@@ -48,7 +50,7 @@ def _unreadable(data: Data) -> str:
 
 
 def _serve(campaign: Path, port: int) -> None:
-    gather(campaign)  # raises `Invalid` at once where there is no campaign
+    gather(campaign)  # raises `Invalid` if there is no campaign, before the server starts
     with server(lambda: html(gather(campaign)), port) as serving:
         say(f"http://{LOOPBACK}:{serving.server_address[1]}/ (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):

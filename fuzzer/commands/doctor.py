@@ -1,4 +1,4 @@
-"""`fuzz doctor`: proves that every kind of failure is detected; prints versions and lanes."""
+"""`fuzz doctor`: proves that every kind of failure is detected, and prints versions and lanes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fuzzer.toolchains.toolchain import HOST_NAME
 
 
 def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
-    """Prove that every kind of failure is detected; print versions and lanes."""
+    """Prove that every kind of failure is detected, and print versions and lanes."""
     find_all = finder(preload)
     with (
         working("testing", lambda: "nothing is saved"),
@@ -40,22 +40,22 @@ def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
         for check in checks:
             detected = check.seen or "no finding"
             print(f"  {'ok ' if check.passed else 'BAD'} {check.sin}: {detected} ({check.seconds:.1f} s)")
-        print(f"GPUs: {why_no_device or f'{len(devices)} in use'}; {_second_look()}")
+        print(f"GPUs: {why_no_device or f'{len(devices)} in use'}; {_compute_sanitizer()}")
         for each in devices:
             result = each.why_not or "gives the known answer"
             print(f"  {'ok ' if each.passed else 'BAD'} {each.device}: {result} ({each.seconds:.1f} s)")
         print("lanes: " + ", ".join(lane.name for lane in LANES))
         print("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
-        print(next_line("run", "--seconds", 120) if good else _what_is_wrong(checks))
+        print(next_line("run", "--seconds", 120) if good else _consequence(checks))
     raise typer.Exit(Exit.GONE if good else Exit.ENVIRONMENT)
 
 
-def _second_look() -> str:
+def _compute_sanitizer() -> str:
     installed = "is" if sanitizer.is_installed() else "is not"
     return f"{sanitizer.PROGRAM} {installed} installed"
 
 
-def _what_is_wrong(checks: Sequence[Check]) -> str:
+def _consequence(checks: Sequence[Check]) -> str:
     if all(check.passed for check in checks):
-        return "campaigns do without the GPUs that are BAD"
-    return "failures would be missed: do not fuzz"
+        return "campaigns do not use the GPUs that are BAD"
+    return "do not fuzz: failures would be missed"

@@ -1,4 +1,4 @@
-"""`fuzz file`: shows the issue that a finding would be, files it, and follows up the issues that were filed."""
+"""`fuzz file`: drafts an issue for a finding, files it, and follows the issues that were filed."""
 
 from __future__ import annotations
 
@@ -25,41 +25,51 @@ from generators.graph import Invalid
 
 
 class Exit(IntEnum):
-    """What `fuzz file` exits with; of several findings, the largest. 64 and 69 are as everywhere."""
+    """The exit codes of `fuzz file`; for several findings, the largest. 64 and 69 mean the same as for other verbs."""
 
     DONE = 0
-    HELD = 65  # a gate is shut
-    DENIED = 76  # the tracker did not take it
+    HELD = 65  # a gate is closed
+    DENIED = 76  # the tracker refused the issue
 
 
-Repository = Annotated[str | None, typer.Option("--repo", metavar="OWNER/NAME", help="Where issues are filed.")]
+Repository = Annotated[str | None, typer.Option("--repo", metavar="OWNER/NAME", help="The repository for the issues.")]
 TokenFile = Annotated[
-    Path | None, typer.Option("--token-file", metavar="FILE", help=f"Holds the token; else ${secret.VARIABLES[0]}.")
+    Path | None,
+    typer.Option("--token-file", metavar="FILE", help=f"The file with the token; by default ${secret.VARIABLES[0]}."),
 ]
-BaseUrl = Annotated[str, typer.Option("--base-url", metavar="URL", help="Of the server's REST interface.")]
+BaseUrl = Annotated[str, typer.Option("--base-url", metavar="URL", help="The URL of the server's REST API.")]
 LedgerFile = Annotated[
-    Path | None, typer.Option("--ledger", metavar="FILE", help="What was filed; one for all campaigns by default.")
+    Path | None,
+    typer.Option("--ledger", metavar="FILE", help="The record of filed issues; by default one for all campaigns."),
 ]
 
 
 def file(
     findings: Annotated[list[Path] | None, typer.Argument(help="Folders of crashes/.")] = None,
-    submit: Annotated[bool, typer.Option("--submit", help="File them. Without this option nothing is sent.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Check all that --submit checks; send nothing.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="File despite a similar issue or suspected misuse.")] = False,
+    submit: Annotated[
+        bool, typer.Option("--submit", help="File the issues. Nothing is sent without this option.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check everything that --submit checks, but send nothing.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="File even if there is a similar issue, or TVM may be used wrongly.")
+    ] = False,
     repo: Repository = None,
     token_file: TokenFile = None,
     base_url: BaseUrl = PUBLIC,
     ledger: LedgerFile = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder for drafts; drafts/ beside crashes/ by default."),
+        typer.Option("--out", metavar="DIR", help="The folder for drafts; by default drafts/ beside crashes/."),
     ] = None,
-    follow_up: Annotated[bool, typer.Option("--sync", help="Follow up the issues that were filed.")] = False,
-    resume_filing: Annotated[bool, typer.Option("--resume-filing", help="End a pause.")] = False,
+    follow_up: Annotated[
+        bool, typer.Option("--sync", help="Update the state of the filed issues, and comment where needed.")
+    ] = False,
+    resume_filing: Annotated[bool, typer.Option("--resume-filing", help="File again after a pause.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Write the issues that findings would be; with --submit, file each exactly once. Exit code 65: held back."""
+    """Draft an issue for each finding; with --submit, file each exactly once. Exit code 65: a gate is closed."""
     token = secret.of_user(token_file) if submit or token_file else secret.from_environment()
     office = Office(repo, base_url, ledger)
     if not (findings or follow_up or resume_filing):
@@ -89,7 +99,7 @@ def file(
 def _check_no_token(token: Secret | None, read: list[Draft]) -> None:
     for each in read:
         if token and token.is_in(each.text):
-            raise Invalid(f"{each.folder}: its report holds the token")
+            raise Invalid(f"{each.folder}: its report contains the token")
 
 
 def _fate(draft: Draft, desk: Desk, out: Path | None, *, send: bool, force: bool) -> Fate:

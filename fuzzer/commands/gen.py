@@ -1,4 +1,4 @@
-"""`fuzz gen`: generates cases, and says what they cover."""
+"""`fuzz gen`: generates cases, and counts what they cover."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def gen(
     seed: Annotated[int, typer.Option(min=0, help="The seed of the cases.")] = 0,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write each case to a folder in DIR.")] = None,
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
-    nodes: Annotated[int, typer.Option(min=1, help="The most operators of a graph.")] = Limits().max_nodes,
-    profile: Annotated[Profile | None, typer.Option(help="Values of this profile only.")] = None,
+    nodes: Annotated[int, typer.Option(min=1, help="The largest number of operators in a graph.")] = Limits().max_nodes,
+    profile: Annotated[Profile | None, typer.Option(help="Only values of this profile.")] = None,
     stats: Annotated[
-        bool, typer.Option("--stats", help="Check in PyTorch that they are valid; print what they cover.")
+        bool, typer.Option("--stats", help="Check in PyTorch that the cases are valid; print what they cover.")
     ] = False,
     json: JsonFlag = False,
 ) -> None:
@@ -53,5 +53,5 @@ def gen(
         for key, value in summary.items() if stats else ():
             print(f"{key:22} {value}")
         print(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; {next_line('run', '--seconds', 120)}")
-    if json or stats:  # the last line is for machines either way
+    if json or stats:  # with --stats, too, the last line is JSON
         print(msgspec.json.encode(summary).decode())

@@ -1,4 +1,4 @@
-"""`fuzz import`: seed cases from real models."""
+"""`fuzz import`: cuts real models into seed cases."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from fuzzer.system.terminal import next_line, print_json, say
 
 
 def import_models(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .onnx or .pt2 file, or a folder of such.")],
-    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="The campaign: cases go to DIR/corpus.")] = Path(
-        "."
-    ),
-    size: Annotated[int, typer.Option(min=1, max=64, help="The most operators of a case.")] = SIZE,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A .onnx or .pt2 file, or a folder of such files.")],
+    into: Annotated[
+        Path, typer.Option("--into", metavar="DIR", help="The campaign; the cases go to DIR/corpus.")
+    ] = Path("."),
+    size: Annotated[int, typer.Option(min=1, max=64, help="The largest number of operators in a case.")] = SIZE,
     json: JsonFlag = False,
 ) -> None:
-    """Make seed cases of real models: pieces of their graphs, with small sizes and numbers of our own. Nothing in a
-    file is executed. Exit code 64 where a file cannot be read."""
+    """Cut real models into seed cases: pieces of their graphs, with smaller sizes and new values.
+
+    Nothing in a file is executed. Exit code 64 where a file cannot be read."""
     done, refused = run(files_of(model), into, size)
     for why in refused:
         say(f"fuzz: {why}")

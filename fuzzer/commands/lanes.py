@@ -8,7 +8,7 @@ from fuzzer.system.terminal import print_json
 
 
 def lanes(json: JsonFlag = False) -> None:
-    """List the lanes, and what this machine can do with each."""
+    """List the lanes, and whether this machine can run each."""
     if json:
         print_json(lane_table.document())
     else:

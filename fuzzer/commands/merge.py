@@ -1,4 +1,4 @@
-"""`fuzz merge`: several campaigns in one."""
+"""`fuzz merge`: merges several campaigns into one."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from fuzzer.watching.formatting import number_of
 
 
 def merge(
-    sources: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Campaigns, perhaps of other machines.")],
-    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="The campaign that takes all; made if needed.")],
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="The campaigns; they may come from other machines.")
+    ],
+    into: Annotated[
+        Path, typer.Option("--into", metavar="DIR", help="The campaign that receives them; created if needed.")
+    ],
     json: JsonFlag = False,
 ) -> None:
-    """Bring the findings and the books of several campaigns into one. Doing it again changes nothing."""
+    """Merge the findings and counters of several campaigns into one. A second merge changes nothing."""
     done = merging.merge(sources, into)
     if json:
         rows = [{**msgspec.structs.asdict(each), "source": str(each.source)} for each in done]
@@ -27,5 +31,5 @@ def merge(
         return
     for each in done:
         tests, new = number_of(each.tests, "test"), number_of(each.new, "finding")
-        print(f"{each.source}: new are {tests} and {new}; {number_of(each.known, 'finding')} known here")
+        print(f"{each.source}: {tests} and {new} added; {number_of(each.known, 'finding')} already known")
     print(next_line("status", "--campaign", into))

@@ -25,24 +25,30 @@ from fuzzer.triage.size import Size
 
 
 def minimize(
-    source: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of crashes/, or any with a case.json.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder of crashes/, or any folder with a case.json.")
+    ],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to; `minimized` beside crashes/ if not given.")
+        Path | None, typer.Option(metavar="DIR", help="The folder for results; by default `minimized` beside crashes/.")
     ] = None,
-    lanes: Annotated[str, typer.Option(metavar="GLOB", help="Of a bare case: the lanes that may fail.")] = "*",
-    toolchain: Annotated[str | None, typer.Option(metavar="NAME", help="Another toolchain than its own.")] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Candidates at a time.")] = max(1, os.cpu_count() or 1),
+    lanes: Annotated[str, typer.Option(metavar="GLOB", help="For a folder with only a case: the lanes to run.")] = "*",
+    toolchain: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A toolchain instead of the finding's own.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Candidates that run at the same time.")] = max(
+        1, os.cpu_count() or 1
+    ),
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
-    """Reduce a finding again, and save it anew: `fuzz minimize crashes/x`. Exit code 78: it does not show each time."""
+    """Reduce a finding again, and save the result: `fuzz minimize crashes/x`. Exit code 78: it does not always fail."""
     wanted = minimizing.read(source, lanes, toolchain)
     folder = out or _beside(source)
     before = _saved(folder)
 
     def kept() -> str:
         new = len(_saved(folder) - before)
-        return f"{f'{new} reduced findings are in {folder}' if new else 'nothing is saved'}; {source} stays as it is"
+        return f"{f'{new} reduced findings are in {folder}' if new else 'nothing is saved'}; {source} is unchanged"
 
     with (
         working("reducing", kept) as shown,
@@ -53,7 +59,7 @@ def minimize(
     if json:
         print_json([_document(each) for each in done])
     elif not done:
-        print(f"no lane that was run fails on it; {next_line('lanes')}")
+        print(f"no lane fails on it; {next_line('lanes')}")
     else:
         print(*(line for each in done for line in lines(each)), sep="\n")
         saved = next((each.folder for each in done if each.folder), None)
@@ -62,7 +68,7 @@ def minimize(
 
 
 def _beside(source: Path) -> Path:
-    """A campaign's folder of its own: none that runs is disturbed, and all verbs can read what is there."""
+    """A campaign of its own: no running campaign is disturbed, and every verb can read the result."""
     folder = source.resolve().parent
     return (folder.parent if folder.name == "crashes" else folder) / "minimized"
 
@@ -78,14 +84,14 @@ def _document(each: Minimized) -> dict[str, object]:
 
 def lines(each: Minimized) -> Sequence[str]:
     if each.folder is None:
-        why = "known behaviour" if each.steps or each.calls else "it does not show each time"
-        return (f"{each.kind} on {each.lane}: {each.again} runs show it; nothing is saved: {why}",)
+        why = "known behaviour" if each.steps or each.calls else "it does not always fail"
+        return (f"{each.kind} on {each.lane}: {each.again} runs fail; nothing is saved: {why}",)
     both = zip(Size._fields, each.before, each.after, strict=True)
     smaller = [f"{name} {was} -> {now}" for name, was, now in both if was != now]
-    ahead = f", {each.ahead} more ahead of their turn" if each.ahead else ""
+    ahead = f", {each.ahead} more in advance" if each.ahead else ""
     return (
         f"{each.kind} on {each.lane}: {', '.join(each.ops)}; {each.calls} calls{ahead}"
-        f"{'' if each.finished else '; the effort ran out'}",
-        f"  {', '.join(smaller) or 'as small as it was'}",
+        f"{'' if each.finished else '; stopped at the limit of calls'}",
+        f"  {', '.join(smaller) or 'not smaller than before'}",
         f"  {os.path.relpath(each.folder)}",
     )

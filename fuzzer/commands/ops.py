@@ -1,4 +1,4 @@
-"""`fuzz ops`: lists the operators, or what they reach of TVM's importers."""
+"""`fuzz ops`: lists the operators, or the converters of TVM's importers that they reach."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from generators.ops.base import no_attrs
 
 def ops(
     coverage: Annotated[
-        bool, typer.Option("--coverage", help="Say which of TVM's converters they reach, and why not the rest.")
+        bool, typer.Option("--coverage", help="List the converters of TVM that are reached, and why others are not.")
     ] = False,
-    only: Annotated[str, typer.Option("--ops", metavar="GLOB", help="With --coverage: only these.")] = "*",
-    count: Annotated[int, typer.Option(min=1, help="With --coverage: programs of each.")] = 12,
-    seed: Annotated[int, typer.Option(min=0, help="With --coverage: where they come from.")] = 0,
-    dynamo: Annotated[bool, typer.Option(help="With --coverage: the slow exporter to ONNX too.")] = True,
-    workers: Annotated[int, typer.Option(min=1, help="With --coverage: at a time.")] = max(1, os.cpu_count() or 1),
+    only: Annotated[str, typer.Option("--ops", metavar="GLOB", help="With --coverage: only these operators.")] = "*",
+    count: Annotated[int, typer.Option(min=1, help="With --coverage: programs of each operator.")] = 12,
+    seed: Annotated[int, typer.Option(min=0, help="With --coverage: the seed of the programs.")] = 0,
+    dynamo: Annotated[bool, typer.Option(help="With --coverage: also use the slow ONNX exporter.")] = True,
+    workers: Annotated[int, typer.Option(min=1, help="With --coverage: programs at the same time.")] = max(
+        1, os.cpu_count() or 1
+    ),
     json: JsonFlag = False,
 ) -> None:
     """List the operators."""
@@ -55,5 +57,5 @@ def ops(
 
 def _measured(order: coverage_of.Order) -> coverage_of.Coverage:
     with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("looking at programs", total=coverage_of.number_of_trials(order))
+        task = progress.add_task("exporting programs", total=coverage_of.number_of_trials(order))
         return coverage_of.measure(order, lambda coverage: progress.update(task, completed=coverage.trials))

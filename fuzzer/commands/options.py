@@ -9,9 +9,9 @@ import typer
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 ToolchainNames = Annotated[
-    str, typer.Option("--toolchain", metavar="NAME", help="Where TVM's lanes run, comma-separated.")
+    str, typer.Option("--toolchain", metavar="NAME", help="The toolchains in which TVM's lanes run, comma-separated.")
 ]
 PreloadFile = Annotated[
-    Path | None, typer.Option("--preload", metavar="FILE.py", help="Executed in each process that runs TVM.")
+    Path | None, typer.Option("--preload", metavar="FILE.py", help="A file to execute in each process that runs TVM.")
 ]
-LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="TVM lanes, comma-separated globs.")]
+LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="The lanes of TVM, comma-separated globs.")]

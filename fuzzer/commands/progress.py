@@ -1,4 +1,4 @@
-"""What a command that takes long shows: on a terminal, what it does and for how long; on SIGINT, what is kept."""
+"""The progress line of commands that take long, and the message about what is kept when SIGINT ends one."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from oracles.outcome import Result
 
 
-class Shown:
-    """One line on stderr: what is under way, how often it was done, and for how long."""
+class ProgressLine:
+    """A line on stderr: the work, a count of what is done, and the time that has passed."""
 
     def __init__(self, progress: Progress, what: str) -> None:
         self._progress, self._what = progress, what
@@ -33,22 +33,22 @@ class Shown:
         self._progress.update(self._line, description=f"{self._what}: {number} {of}")
 
     def print(self, *lines: str) -> None:
-        """Results, on stdout: the line is taken away meanwhile, as both may be the same terminal."""
+        """Print results on stdout. The progress line is removed meanwhile, because both may be on the same terminal."""
         self._progress.stop()
         print(*lines, sep="\n", flush=True)
         self._progress.start()
 
 
 @contextmanager
-def working(what: str, kept: Callable[[], str]) -> Iterator[Shown]:
-    """Show `what` while the context is open. SIGINT ends it: one line says what is kept, and the exit code is 130."""
+def working(what: str, kept: Callable[[], str]) -> Iterator[ProgressLine]:
+    """Show `what` while the context is open. On SIGINT, print what is kept in one line, and exit with 130."""
     console = Console(stderr=True)
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     try:
         with Progress(
             *columns, console=console, transient=True, disable=not console.is_terminal, redirect_stdout=False
         ) as progress:
-            yield Shown(progress, what)
+            yield ProgressLine(progress, what)
     except KeyboardInterrupt:
         say(f"interrupted: {kept()}")
         raise typer.Exit(Exit.INTERRUPTED) from None
@@ -56,10 +56,10 @@ def working(what: str, kept: Callable[[], str]) -> Iterator[Shown]:
 
 @dataclass
 class Counted:
-    """A lab whose runs are counted on the screen."""
+    """A lab that counts its runs on the progress line."""
 
     lab: Lab
-    shown: Shown
+    shown: ProgressLine
     runs: int = 0
 
     @property

@@ -29,24 +29,26 @@ from oracles.lane import LaneSpec
 
 def replay(
     finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
-    lanes: Annotated[str | None, typer.Option(metavar="GLOB", help="Other lanes than the finding's own.")] = None,
-    times: Annotated[int, typer.Option(min=1, help="Runs of each lane.")] = 1,
+    lanes: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="Lanes to run instead of the finding's own.")
+    ] = None,
+    times: Annotated[int, typer.Option(min=1, help="How often each lane runs.")] = 1,
     toolchain: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Other toolchains than the finding's own, comma-separated.")
+        str | None, typer.Option(metavar="NAME", help="Toolchains instead of the finding's own, comma-separated.")
     ] = None,
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
-    """Run a finding again: `fuzz --replay crashes/x`. Exit code 77: still there, 0: gone, 78: another failure."""
+    """Run a finding again: `fuzz --replay crashes/x`. Exit code 77: it still fails, 0: gone, 78: another failure."""
     doc, case = replaying.load(finding)
     chosen = (doc.lane,) if lanes is None else lanes_named(lanes)
     where = named(doc.lane.toolchain if toolchain is None else toolchain)
     find_all = finder(preload)
     with (
-        working("running it again", lambda: f"nothing is saved; {finding} stays as it is") as shown,
+        working("running the finding", lambda: f"nothing is saved; {finding} is unchanged") as shown,
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as fleet,
     ):
-        _tell_of_another_preload(doc, fleet.versions)
+        _report_other_preload(doc, fleet.versions)
         result = replaying.replay(Counted(fleet, shown), doc, case, in_toolchains(chosen, where), times)
         releases = {each.name: fleet.backend(Place(each.name)).versions["tvm"] for each in where}
     if json:
@@ -72,21 +74,21 @@ def replay(
     raise typer.Exit(result.exit)
 
 
-def _tell_of_another_preload(doc: FindingDoc, versions: Mapping[str, str]) -> None:
+def _report_other_preload(doc: FindingDoc, versions: Mapping[str, str]) -> None:
     then, now = doc.versions.get("preload"), versions.get("preload")
     if then != now:
         say(f"preloaded when it was found: {then or 'nothing'}; now: {now or 'nothing'}")
 
 
 def _python_for(lane: LaneSpec) -> str:
-    """What runs a finding's script, where its lane ran."""
+    """The command that runs a finding's script with the Python in which its lane ran."""
     if lane.toolchain == HOST_NAME:
         return os.path.relpath(sys.executable)
     return f"{program()} toolchain python {lane.toolchain}"
 
 
 def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Table:
-    """Where it fails, and where not."""
+    """A row for each toolchain: does the finding fail in it?"""
     table = Table(box=None)
     for column in ("toolchain", "TVM", "verdict", ""):
         table.add_column(column, no_wrap=bool(column), overflow="fold")

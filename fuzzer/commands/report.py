@@ -1,4 +1,4 @@
-"""`fuzz report`: prints saved findings as today's code reports them. Nothing of them is run."""
+"""`fuzz report`: writes the reports of saved findings with the current code. Nothing is run."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from generators.graph import Invalid
 
 def report(
     findings: Annotated[list[Path], typer.Argument(help="Folders of crashes/.")],
-    format: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.MD,
+    format: Annotated[Format, typer.Option("--format", help="The format.")] = Format.MD,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to; of several findings, a folder. Printed if not given.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The file, or a folder for several findings. Printed by default."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
-    """Print findings as today's code reports them: `fuzz report crashes/x --format md`. Nothing is run."""
+    """Write reports of findings with the current code: `fuzz report crashes/x --format md`. Nothing is run."""
     format = Format.JSON if json else format
     records = [read(folder) for folder in findings]
     texts = {record.doc.slug: text(record, format) for record in records}

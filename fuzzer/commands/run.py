@@ -1,4 +1,4 @@
-"""`fuzz run`: a campaign on this machine, or on a cluster's (`--cluster`)."""
+"""`fuzz run`: a campaign on this machine, or on the nodes of a cluster (`--cluster`)."""
 
 from __future__ import annotations
 
@@ -51,39 +51,38 @@ def run(
     until_new: Annotated[
         int | None, typer.Option("--until-new", min=1, metavar="N", help="Stop after this many new findings.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The seed of the cases; random if not given.")] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),
+    seed: Annotated[int | None, typer.Option(min=0, help="The seed of the cases; random by default.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Tests that run at the same time.")] = max(1, os.cpu_count() or 1),
     lanes: LanesGlob = "*",
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
     toolchain: ToolchainNames = HOST_NAME,
-    releases: Annotated[
-        str, typer.Option(metavar="NAMES", help="Run each new finding in these toolchains as well.")
-    ] = "",
+    releases: Annotated[str, typer.Option(metavar="NAMES", help="Also run each new finding in these toolchains.")] = "",
     guided: Annotated[
-        bool, typer.Option("--guided/--random", help="Let what tests showed decide what comes next.")
+        bool, typer.Option("--guided/--random", help="Let the results of tests decide what is drawn next.")
     ] = True,
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
     preload: PreloadFile = None,
     share: Annotated[
-        str, typer.Option(metavar="K/N", help="Only each N-th test, from the K-th on: N campaigns do all of them.")
+        str, typer.Option(metavar="K/N", help="Only every N-th test, from the K-th on; N campaigns run all tests.")
     ] = "1/1",
-    first: Annotated[int, typer.Option(min=0, hidden=True, help="No test below this one.")] = 0,
-    end: Annotated[int | None, typer.Option(min=0, hidden=True, help="Only tests below this one.")] = None,
+    first: Annotated[int, typer.Option(min=0, hidden=True, help="No test below this number.")] = 0,
+    end: Annotated[int | None, typer.Option(min=0, hidden=True, help="Only tests below this number.")] = None,
     disk_limit: Annotated[
         float | None,
         typer.Option(min=0, metavar="GB", help="Disk space for DIR; old tests are deleted first, findings never."),
     ] = None,
     disk_reserve: Annotated[
-        float, typer.Option(min=0, metavar="GB", help="Pause while the disk of DIR has less free space.")
+        float, typer.Option(min=0, metavar="GB", help="Pause while the disk of DIR has less free space than this.")
     ] = RESERVE / GB,
     cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS|local", help="On the nodes of a Ray cluster: see docs/scale.md.")
+        str | None, typer.Option(metavar="ADDRESS|local", help="Run on the nodes of a Ray cluster: see docs/scale.md.")
     ] = None,
     nodes: Annotated[
-        int | None, typer.Option(min=1, help="With --cluster: shares; one for each node that is there by default.")
+        int | None, typer.Option(min=1, help="With --cluster: the number of shares; by default one for each node.")
     ] = None,
     node_dir: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="With --cluster: where nodes keep theirs; DIR/nodes by default.")
+        Path | None,
+        typer.Option(metavar="DIR", help="With --cluster: where nodes keep their campaigns; by default DIR/nodes."),
     ] = None,
     auto_file: Annotated[bool, typer.Option("--auto-file", help="File new findings: see `fuzz file`.")] = False,
     repo: Repository = None,
@@ -91,11 +90,12 @@ def run(
     base_url: BaseUrl = PUBLIC,
     ledger: LedgerFile = None,
     metrics: Annotated[
-        int | None, typer.Option(min=0, max=65535, metavar="PORT", help="Serve Prometheus' metrics on the loopback.")
+        int | None,
+        typer.Option(min=0, max=65535, metavar="PORT", help="Serve metrics for Prometheus on the loopback interface."),
     ] = None,
     json: JsonFlag = False,
 ) -> None:
-    """Fuzz. Starts the campaign in DIR, or continues it; findings go to DIR/crashes."""
+    """Fuzz: start the campaign in DIR, or continue it. Findings go to DIR/crashes."""
     where, others = named(toolchain), named(releases) if releases else ()
     the_mix = lanes == "*"
     every_test = in_toolchains((*SCREENING, *RELAY_ROUTES) if the_mix else lanes_named(lanes), where)
@@ -108,7 +108,7 @@ def run(
     part, of = parsed(share)
     if cluster:
         if of > 1 or auto_file or metrics is not None:
-            raise Invalid("--cluster deals shares itself, and goes neither with --auto-file nor with --metrics")
+            raise Invalid("--cluster assigns the shares itself; it excludes --share, --auto-file and --metrics")
         same = {
             "lanes": lanes,
             "ops": ops,
@@ -156,7 +156,7 @@ def _bytes(gigabytes: float | None) -> int | None:
 
 
 def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preload: Path | None) -> None:
-    """As JSON, the campaign's books; for people, what this run did, and a line for the campaign."""
+    """Print the campaign's counters as JSON; or, for people, what this run did and a line about the campaign."""
     findings = sorted(store.findings.values(), key=lambda doc: doc.slug)
     if task.settings.json:
         listed = [
@@ -179,12 +179,12 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
         in_all += f"; {could_not_be_done(tally.errors)}"
     print(f"the campaign has {in_all}; {number_of(len(findings), 'finding')}, {in_tvm} of them TVM's")
     for device, reason in quarantined.items():
-        print(f"{device} was not used to the end: {reason}")
+        print(f"{device} was given up: {reason}")
     print(next_line(*_what_next(task, store, preload)))
 
 
 def _what_next(task: Campaign, store: Store, preload: Path | None) -> tuple[object, ...]:
-    """Replay a new finding that may be filed; without one, look at the findings; without any, go on."""
+    """The command to suggest: replay a new finding that may be filed; else list the findings; else continue."""
     where = () if os.path.relpath(store.folder) == "." else ("--campaign", os.path.relpath(store.folder))
     loads = ("--preload", preload) if preload else ()
     for doc in task.triage.new:
@@ -195,9 +195,9 @@ def _what_next(task: Campaign, store: Store, preload: Path | None) -> tuple[obje
 
 
 def run_on_cluster(options: ClusterOptions, campaign: Path, seed: int | None, json: bool) -> None:
-    """Raises `EnvironmentMissing` where there is no Ray; exits with 69 where nodes were given up."""
+    """Raise `EnvironmentMissing` if there is no Ray. Exit with 69 if nodes were given up."""
     with Store(campaign, seed) as store:
-        with redirect_stdout(sys.stderr):  # where Ray tells of what goes wrong
+        with redirect_stdout(sys.stderr):  # Ray prints its own errors to stdout
             driver = run_campaign(options, store)
         _summarise_cluster(driver, store, json)
     if driver.given_up:

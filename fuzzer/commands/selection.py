@@ -22,4 +22,4 @@ def ops_named(globs: str) -> tuple[Op, ...]:
     chosen = tuple(op for op in OPS if any(fnmatchcase(op.name, pattern) for pattern in patterns))
     if not chosen:
         raise Invalid(f"no operator matches {globs!r}; `fuzz ops` lists them")
-    return chosen if len(chosen) < len(OPS) else OPS  # all of them: motifs, and a mix that suits TVM
+    return chosen if len(chosen) < len(OPS) else OPS  # all of them: this very tuple also draws motifs

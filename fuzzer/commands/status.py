@@ -1,4 +1,4 @@
-"""`fuzz status`: a campaign as it is on disk, whether it runs or not."""
+"""`fuzz status`: a campaign as it is on disk. It may be running."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ CampaignFolder = Annotated[Path, typer.Option(metavar="DIR", help="The campaign'
 
 def status(
     campaign: CampaignFolder = Path("."),
-    repair: Annotated[bool, typer.Option("--repair", help="Make the index agree with the files.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Rebuild the index from the files.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Say how a campaign is doing, from any shell. With --repair, rebuild its index; nothing is deleted."""
+    """Show how a campaign is doing, from any shell. With --repair, rebuild its index; nothing is deleted."""
     if repair:
         from fuzzer.campaign import store  # it loads the lanes and the reports: 0.1 s
 
@@ -41,7 +41,7 @@ def status(
 
 
 def _lines(found: Status) -> Iterator[str]:
-    who = f"process {found.holder} runs it" if found.holder else "nobody runs it"
+    who = f"process {found.holder} runs it" if found.holder else "not running"
     own = f"{number_of(found.own_tests, 'test')} done{' here' if found.origins else ''}"
     yield f"{found.campaign}: seed {found.seed}, {own}, {who}"
     books = found.books
@@ -54,7 +54,7 @@ def _lines(found: Status) -> Iterator[str]:
     if found.latest:
         yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
     if errors := books["errors"]:
-        yield f"!! {could_not_be_done(errors)}{_kept(Path(found.campaign) / ERRORS)}"
+        yield f"!! {could_not_be_done(errors)}{_location(Path(found.campaign) / ERRORS)}"
     if found.unreadable:
         yield f"!! {number_of(len(found.unreadable), 'finding')} that cannot be read: {found.unreadable[0]}"
     for name, column, now in (("findings", 4, sum(found.findings.values())), ("features", 3, found.features)):
@@ -81,8 +81,8 @@ def _lines(found: Status) -> Iterator[str]:
     yield next_line("triage", "--campaign", found.campaign)
 
 
-def _kept(errors: Path) -> str:
-    """Merged campaigns keep theirs themselves."""
+def _location(errors: Path) -> str:
+    """The folder of errors, if there is one: a merged campaign keeps its errors in its own folder."""
     return f": {errors}" if errors.exists() else ""
 
 

@@ -1,4 +1,4 @@
-"""`fuzz sweep`: PyTorch's own samples of every operator, through the lanes."""
+"""`fuzz sweep`: runs PyTorch's own samples of every operator through the lanes."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from fuzzer.watching.watch import watched
 
 
 def sweep(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The sweep's folder: started there, or continued.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the sweep, which is started or continued.")],
     ops: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="PyTorch's operators (OpInfo names), globs; all by default.")
+        str | None, typer.Option(metavar="GLOB", help="Globs for PyTorch's operators (OpInfo names); by default all.")
     ] = None,
     samples: Annotated[
-        int | None, typer.Option(min=1, help="Samples of each operator and dtype; 2 by default.")
+        int | None, typer.Option(min=1, help="Samples of each operator and dtype; by default 2.")
     ] = None,
     lanes: LanesGlob = "*",
     seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Tests at a time.")] = max(1, os.cpu_count() or 1),
+    workers: Annotated[int, typer.Option(min=1, help="Tests that run at the same time.")] = max(1, os.cpu_count() or 1),
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
-    """Take PyTorch's own samples of every operator through the lanes; DIR/sweep.html is the table."""
+    """Run PyTorch's own samples of every operator through the lanes, and write the table DIR/sweep.html."""
     chosen = in_toolchains(lanes_named(lanes), (HOST,))
     find_all = finder(preload)
     say("taking PyTorch's samples (a minute for all operators) ...")
-    with working("taking samples", lambda: "no sample is kept; the next sweep takes them anew"):
+    with working("taking samples", lambda: "no sample is kept; the next sweep takes them again"):
         task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
     stop_requested = to_stop()
     with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:

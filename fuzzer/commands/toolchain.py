@@ -33,13 +33,15 @@ def group() -> None:
 
 @toolchain.command()
 def add(
-    name: Annotated[str, typer.Argument(help="A release of apache-tvm (0.26.0), relay, or a name with --python.")],
-    python: Annotated[Path | None, typer.Option(help="The interpreter of a build of your own.")] = None,
-    env: Annotated[list[str] | None, typer.Option(metavar="K=V", help="With --python: set for it. Repeatable.")] = None,
+    name: Annotated[str, typer.Argument(help="A release of apache-tvm (0.26.0), relay, or, with --python, any name.")],
+    python: Annotated[Path | None, typer.Option(help="The interpreter of your own build.")] = None,
+    env: Annotated[
+        list[str] | None, typer.Option(metavar="K=V", help="With --python: an environment variable for it. Repeatable.")
+    ] = None,
 ) -> None:
-    """Install a release of TVM, or Relay, in an environment of its own; or take a build that is there."""
+    """Install a release of TVM, or the last one with Relay, in its own environment; or add your own build."""
     if python is None and env:
-        raise Invalid("--env goes with --python: what is installed here knows its environment")
+        raise Invalid("--env needs --python: difftvm sets the environment of what it installs")
     began = time.monotonic()
     if python is not None:
         record = install.add_own(name, python, _environment(env or []), _tell)
@@ -53,11 +55,11 @@ def add(
 @toolchain.command("list")
 def list_all(json: JsonFlag = False) -> None:
     """List the toolchains."""
-    records: list[ToolchainRecord | str] = [_record(name) for name in registry.names()]
+    records: list[ToolchainRecord | str] = [_read_record(name) for name in registry.names()]
     if json:
         print_json([each for each in records if isinstance(each, ToolchainRecord)])
     else:
-        print(f"{HOST_NAME}: TVM {registry.host_release() or '(a build of your own)'}, {sys.executable}")
+        print(f"{HOST_NAME}: TVM {registry.host_release() or '(your own build)'}, {sys.executable}")
         for each in records:
             print(f"{_described(each)}, {each.python}" if isinstance(each, ToolchainRecord) else f"BROKEN {each}")
         print(
@@ -67,7 +69,7 @@ def list_all(json: JsonFlag = False) -> None:
 
 @toolchain.command()
 def remove(name: Name) -> None:
-    """Remove a toolchain, and what was installed for it."""
+    """Remove a toolchain and its environment."""
     registry.remove(name)
     print(f"removed {name}; {next_line('toolchain', 'list')}")
 
@@ -77,11 +79,12 @@ def run_python(
     name: Name,
     context: typer.Context,
     json: Annotated[
-        bool, typer.Option("--json", help="Before NAME: print the exit code and the output as JSON.")
+        bool, typer.Option("--json", help="Print the exit code and the output as JSON; before NAME.")
     ] = False,
 ) -> None:
-    """Run a toolchain's Python in its environment: `fuzz toolchain python relay repro.py`. What follows NAME goes to
-    Python; the exit code is the program's."""
+    """Run a toolchain's Python in its environment: `fuzz toolchain python relay repro.py`.
+
+    The arguments after NAME go to Python. The exit code is the program's."""
     found = registry.find(name)
     try:
         done = subprocess.run(
@@ -97,7 +100,7 @@ def run_python(
 
 @toolchain.command()
 def check(name: Name, json: JsonFlag = False) -> None:
-    """Run a small case through all lanes of a toolchain. Exit code 69 where one of them fails."""
+    """Run a small case through all lanes of a toolchain. Exit code 69 if a lane fails."""
     found = registry.find(name) if registry.is_host(name) else registry.read(name).toolchain
     report = checking.check(found)
     if json:
@@ -118,8 +121,8 @@ def check(name: Name, json: JsonFlag = False) -> None:
         raise EnvironmentMissing(f"toolchain {name!r} fails on a case that every TVM should compile")
 
 
-def _record(name: str) -> ToolchainRecord | str:
-    """Or what is wrong with it."""
+def _read_record(name: str) -> ToolchainRecord | str:
+    """Read the record of a toolchain. Return what is wrong with it if that fails."""
     try:
         return registry.read(name)
     except Invalid as error:

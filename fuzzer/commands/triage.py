@@ -29,14 +29,14 @@ from oracles.finding import Component
 
 def triage(
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
-    unsupported: Annotated[bool, typer.Option("--unsupported", help="What each importer lacks, counted.")] = False,
-    known: Annotated[bool, typer.Option("--known", help="Known behaviour: how often each entry was met.")] = False,
+    unsupported: Annotated[bool, typer.Option("--unsupported", help="Count what each importer lacks.")] = False,
+    known: Annotated[bool, typer.Option("--known", help="Count known behaviour.")] = False,
     merge: Annotated[
-        bool, typer.Option("--merge", help="Merge findings whose signatures agree today; nothing is deleted.")
+        bool, typer.Option("--merge", help="Put findings of one bug together; nothing is deleted.")
     ] = False,
     json: JsonFlag = False,
 ) -> None:
-    """List the findings of a campaign; known behaviour is counted, not listed."""
+    """List the findings of a campaign. Known behaviour is counted, not listed."""
     folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
     if not folders and not is_campaign(campaign):
         raise Invalid(why_no_index(campaign))
@@ -68,7 +68,7 @@ def triage(
 
 
 def _merged(campaign: Path, folders: Sequence[Path]) -> list[Merge]:
-    """Merge all findings or none: without one of them, its duplicates would be lost."""
+    """Merge all findings or none: a finding that cannot be read would lose its duplicates."""
     try:
         return merging.merge(campaign)
     except Invalid:
@@ -89,8 +89,8 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: 
         where = () if campaign.resolve() == Path.cwd() else ("--campaign", campaign)
         yield f"no findings; {next_line('run', *where)}"
         return
-    old = [doc for doc in docs if known_behaviour.match(doc.identity)]
-    new = [doc for doc in docs if doc not in old]
+    known_docs = [doc for doc in docs if known_behaviour.match(doc.identity)]
+    new = [doc for doc in docs if doc not in known_docs]
     caused = causes(new)
     for component in Component:
         of_it = [doc for doc in new if doc.component is component]
@@ -104,7 +104,7 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: 
     more = sum(len(under[doc.slug]) for doc in new)
     hint = f" ({more} more are duplicates)" if more else ""
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
-    hint += f", and {len(old)} of known behaviour (`--known`)" if old else ""
+    hint += f", and {len(known_docs)} of known behaviour (`--known`)" if known_docs else ""
     hint += f"; {unreadable} cannot be read" if unreadable else ""
     first = campaign / "crashes" / (new or docs)[0].slug
     yield f"{number_of(len(new), 'finding')}{hint}; {next_line('--replay', first)}"
@@ -115,5 +115,5 @@ def _merge_lines(merged: Sequence[Merge], campaign: Path) -> Iterator[str]:
         yield into
         yield from (f"  and {each.slug}: {each.why}" for each in merged if each.into == into)
     bugs = len({each.into for each in merged})
-    summary = f"duplicates: {len(merged)}, of {number_of(bugs, 'finding')}" if merged else "no two findings are one"
+    summary = f"duplicates: {len(merged)}, of {number_of(bugs, 'finding')}" if merged else "no duplicates"
     yield f"{summary}; {next_line('triage', '--campaign', campaign)}"

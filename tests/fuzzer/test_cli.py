@@ -1,4 +1,4 @@
-"""The command line: how it is read, and that bad input ends at once, with one line and its exit code."""
+"""The command line: how it is parsed; bad input ends at once with one line and an exit code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DONE, BAD_INPUT, ENVIRONMENT = 0, 64, 69
 
 @pytest.fixture
 def no_torch(tmp_path: Path) -> str:
-    """A path on which torch cannot be imported: a command that starts the compilers exits with 69."""
+    """A PYTHONPATH on which torch cannot be imported: commands that start the compilers exit with 69."""
     (tmp_path / "no-torch").mkdir()
     (tmp_path / "no-torch" / "torch.py").write_text("raise ModuleNotFoundError('no torch here')\n")
     return str(tmp_path / "no-torch")
@@ -60,7 +60,7 @@ def fuzz(tmp_path: Path, no_torch: str, monkeypatch: pytest.MonkeyPatch) -> Fuzz
 
 @pytest.fixture
 def process(tmp_path: Path, no_torch: str) -> Fuzz:
-    """`fuzz ...` as users start it, for commands whose children write to the terminal too."""
+    """`fuzz ...` in a process of its own, for commands whose children also write to the terminal."""
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "fuzzer.cli", *map(str, arguments)]
@@ -70,13 +70,13 @@ def process(tmp_path: Path, no_torch: str) -> Fuzz:
     return run
 
 
-def refused(done: subprocess.CompletedProcess[str], *says: object) -> None:
-    """Exit code 64, one line on stderr that says all of `says`, nothing on stdout."""
+def refused(done: subprocess.CompletedProcess[str], *parts: object) -> None:
+    """Check for exit code 64, one line on stderr that contains all `parts`, and nothing on stdout."""
     assert done.returncode == BAD_INPUT, done.stderr
     assert done.stdout == ""
     assert done.stderr.startswith("fuzz: ")
     assert done.stderr.count("\n") == 1
-    for part in says:
+    for part in parts:
         assert str(part) in done.stderr
 
 
@@ -109,7 +109,7 @@ def refused(done: subprocess.CompletedProcess[str], *says: object) -> None:
         ("nonsense --tests 3", "nonsense --tests 3"),
     ],
 )
-def test_routed(arguments: str, expected: str) -> None:
+def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None:
     assert routed(arguments.split()) == expected.split()
 
 
@@ -196,7 +196,7 @@ PRELOADS = ("run --campaign new", "--replay {saved}", "sweep --out new", "doctor
         ("broken.py", "fuzz: --preload broken.py, line 2: SyntaxError: '(' was never closed\n"),
     ],
 )
-def test_a_preload_that_is_none_starts_nothing(
+def test_a_preload_that_cannot_be_read_starts_nothing(
     fuzz: Fuzz, tmp_path: Path, saved: Path, command: str, name: str, says: str
 ) -> None:
     (tmp_path / "broken.py").write_text("import tvm\nx = (\n")
@@ -205,15 +205,15 @@ def test_a_preload_that_is_none_starts_nothing(
     assert not (tmp_path / "new").exists()
 
 
-def test_no_campaign_names_a_file_to_preload(fuzz: Fuzz, saved: Path) -> None:
+def test_a_campaign_cannot_name_a_file_to_preload(fuzz: Fuzz, saved: Path) -> None:
     state = saved.parents[1] / "campaign.json"
-    (state.parent / "index.sqlite").unlink()  # which has the word while it is there
+    (state.parent / "index.sqlite").unlink()  # campaign.json counts only without it
     state.write_bytes(b'{"preload":"mine.py",' + state.read_bytes()[1:])
     refused(fuzz("--campaign", state.parent), state, "preload")
 
 
-def test_no_finding_names_a_file_to_preload(fuzz: Fuzz, saved: Path) -> None:
-    """Its versions may, and are only read."""
+def test_a_finding_cannot_name_a_file_to_preload(fuzz: Fuzz, saved: Path) -> None:
+    """Its versions may name one; nothing is executed."""
     path = saved / "finding.json"
     path.write_bytes(path.read_bytes().replace(b'"versions": {', b'"versions": {"preload": "mine.py 0123456789ab", '))
     done = fuzz("--replay", saved)
@@ -222,7 +222,7 @@ def test_no_finding_names_a_file_to_preload(fuzz: Fuzz, saved: Path) -> None:
     refused(fuzz("--replay", saved), path, "preload")
 
 
-def test_what_never_began_pins_no_seed(fuzz: Fuzz, tmp_path: Path) -> None:
+def test_a_campaign_that_never_began_has_no_seed(fuzz: Fuzz, tmp_path: Path) -> None:
     for seed in (1, 2):
         assert fuzz("--seed", seed, "--campaign", "new").returncode == ENVIRONMENT, "no torch here"
     assert not (tmp_path / "new" / "campaign.json").exists()
@@ -244,7 +244,7 @@ def test_a_campaign_that_is_a_file(fuzz: Fuzz, tmp_path: Path) -> None:
     refused(fuzz("--campaign", "file"), "file")
 
 
-# --- replay of what is no finding
+# --- replay of a folder that is no finding
 
 
 def test_replay_of_a_missing_folder(fuzz: Fuzz, tmp_path: Path) -> None:
@@ -255,11 +255,11 @@ def test_replay_of_a_file(fuzz: Fuzz, saved: Path) -> None:
     refused(fuzz("--replay", saved / "case.json"), "case.json: not the folder of a finding, but a file")
 
 
-TAKE_A_FINDING = ("replay", "minimize", "blame", "bisect", "report", "file")
+VERBS_FOR_FINDINGS = ("replay", "minimize", "blame", "bisect", "report", "file")
 
 
-@pytest.mark.parametrize("verb", TAKE_A_FINDING)
-def test_what_is_no_finding_is_one_clear_sentence_for_every_verb(fuzz: Fuzz, saved: Path, verb: str) -> None:
+@pytest.mark.parametrize("verb", VERBS_FOR_FINDINGS)
+def test_every_verb_reports_a_folder_that_is_no_finding_in_one_line(fuzz: Fuzz, saved: Path, verb: str) -> None:
     crashes, empty = saved.parent, saved.parents[1] / "empty"
     empty.mkdir()
     assert fuzz(verb, saved / "none").stderr == f"fuzz: {saved / 'none'}: there is no such folder\n"
@@ -378,7 +378,7 @@ def test_coverage_without_torch(process: Fuzz) -> None:
     assert last == "fuzz: fuzzer.children.coverage does not start (exit 1): ModuleNotFoundError: no torch here"
 
 
-# --- what needs no compiler
+# --- commands that need no compiler
 
 
 def test_help(fuzz: Fuzz) -> None:
@@ -405,7 +405,7 @@ def test_version(fuzz: Fuzz) -> None:
     assert (done.returncode, done.stderr, done.stdout) == (DONE, "", f"difftvm {metadata.version('difftvm')}\n")
 
 
-def test_shell_completion_knows_verbs_and_their_options(process: Fuzz, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shell_completion_offers_verbs_and_their_options(process: Fuzz, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "_FUZZ_COMPLETE=complete_bash" in process("--show-completion", "bash").stdout
     monkeypatch.setenv("_FUZZ_COMPLETE", "complete_bash")
     for words, expected in (("tri", "triage"), ("triage --u", "--unsupported"), ("toolchain ch", "check")):
@@ -481,7 +481,7 @@ def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
     assert plain.stdout.splitlines()[-1] == f"1 finding; next: python -m fuzzer.cli --replay {saved}"
 
 
-def test_triage_of_what_is_no_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
+def test_triage_of_a_folder_that_is_no_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
     refused(fuzz("triage", "--campaign", "k9"), "k9: no campaign; `fuzz run --campaign k9` starts one")
     assert not (tmp_path / "k9").exists()
 
@@ -504,8 +504,8 @@ def test_triage_of_an_empty_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
     assert {entry["met"] for entry in json.loads(fuzz("triage", "--known", "--json").stdout)} == {0}
 
 
-def books(folder: Path, state: State) -> Path:
-    """A campaign of which nothing but its books is there."""
+def campaign_of(folder: Path, state: State) -> Path:
+    """A campaign that has only its campaign.json."""
     folder.mkdir()
     (folder / "campaign.json").write_bytes(msgspec.json.encode(state))
     return folder
@@ -514,7 +514,7 @@ def books(folder: Path, state: State) -> Path:
 def test_triage_counts_what_importers_lack(fuzz: Fuzz, tmp_path: Path) -> None:
     tally = Tally(unsupported={"b": 4, "a": 1}, lacking={"b": {"x": 1, "z": 3, "y": 3}, "a": {"w": 1}})
     tally.environment = {"no space left": 2}
-    campaign = books(tmp_path / "c", State(0, tally=tally))
+    campaign = campaign_of(tmp_path / "c", State(0, tally=tally))
     done = fuzz("triage", "--unsupported", "--campaign", campaign)
     assert (done.returncode, done.stderr) == (DONE, "")
     assert done.stdout.splitlines() == [
@@ -533,7 +533,7 @@ def test_triage_counts_what_importers_lack(fuzz: Fuzz, tmp_path: Path) -> None:
 
 def test_triage_counts_known_behaviour(fuzz: Fuzz, tmp_path: Path) -> None:
     met, *others = known_issues()
-    campaign = books(tmp_path / "c", State(0, known={met.name: 7}))
+    campaign = campaign_of(tmp_path / "c", State(0, known={met.name: 7}))
     done = fuzz("triage", "--known", "--campaign", campaign)
     assert (done.returncode, done.stderr) == (DONE, "")
     assert done.stdout.splitlines() == [
@@ -546,7 +546,7 @@ def test_triage_counts_known_behaviour(fuzz: Fuzz, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("table", ["--known", "--unsupported"])
-def test_triage_of_books_that_are_torn(fuzz: Fuzz, tmp_path: Path, table: str) -> None:
-    campaign = books(tmp_path / "c", State(0))
+def test_triage_of_a_damaged_campaign_json(fuzz: Fuzz, tmp_path: Path, table: str) -> None:
+    campaign = campaign_of(tmp_path / "c", State(0))
     (campaign / "campaign.json").write_text('{"seed": ')
     refused(fuzz("triage", table, "--campaign", campaign), campaign / "campaign.json")

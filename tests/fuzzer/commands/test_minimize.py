@@ -1,4 +1,4 @@
-"""`fuzz minimize`, on TVM itself: a planted bug, saved as it was found, is reduced again beside what was saved."""
+"""`fuzz minimize` with TVM itself: a planted bug that was saved without reduction is reduced and saved beside it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
-    """One in which relu is never below 1."""
+    """An executor in which relu returns at least 1."""
     preload = tmp_path_factory.mktemp("preload") / "wrong_relu.py"
     preload.write_text(WRONG_RELU)
     toolchain = finder(preload)(HOST_NAME)
@@ -84,42 +84,42 @@ def minimized(executor: Executor, folder: Path, out: Path, workers: int = 1, lan
 def test_a_finding_is_reduced_again_and_the_old_one_stays(tmp_path: Path, executor: Executor) -> None:
     folder, out = saved(tmp_path / "campaign", CALLS), tmp_path / "minimized"
     before = files(folder)
-    (told,) = minimized(executor, folder, out, workers=2)
-    assert (told.kind, told.ops, told.again, told.finished) == ("wrong-value", ("relu",), "3 of 3", True)
-    assert (told.before.operators, told.after.operators, told.after.elements) == (3, 1, 1)
-    assert told.folder is not None
-    assert told.folder.parent == out / "crashes"
-    doc, case = finding_file.read_with_case(told.folder)
-    assert (doc.ops, doc.found_in, doc.reduction_calls) == (["relu"], ["neg", "relu", "abs"], told.calls)
+    (result,) = minimized(executor, folder, out, workers=2)
+    assert (result.kind, result.ops, result.again, result.finished) == ("wrong-value", ("relu",), "3 of 3", True)
+    assert (result.before.operators, result.after.operators, result.after.elements) == (3, 1, 1)
+    assert result.folder is not None
+    assert result.folder.parent == out / "crashes"
+    doc, case = finding_file.read_with_case(result.folder)
+    assert (doc.ops, doc.found_in, doc.reduction_calls) == (["relu"], ["neg", "relu", "abs"], result.calls)
     assert [item.value.type.sizes for item in case.graph.inputs] == [(1,)]
     assert files(folder) == before
-    assert lines(told)[0].startswith(f"wrong-value on {told.lane}: relu; {told.calls} calls")
-    assert "operators 3 -> 1" in lines(told)[1]
+    assert lines(result)[0].startswith(f"wrong-value on {result.lane}: relu; {result.calls} calls")
+    assert "operators 3 -> 1" in lines(result)[1]
 
 
 @pytest.mark.tvm
-def test_what_does_not_show_any_more_is_not_saved(tmp_path: Path, executor: Executor) -> None:
+def test_a_finding_that_does_not_fail_any_more_is_not_saved(tmp_path: Path, executor: Executor) -> None:
     folder = saved(tmp_path / "campaign", [("v0", "neg", "x0")])
-    (told,) = minimized(executor, folder, tmp_path / "minimized")
-    assert (told.again, told.folder, told.calls) == ("0 of 3", None, 0)
-    assert lines(told) == (
-        "wrong-value on relax-export-llvm: 0 of 3 runs show it; nothing is saved: it does not show each time",
+    (result,) = minimized(executor, folder, tmp_path / "minimized")
+    assert (result.again, result.folder, result.calls) == ("0 of 3", None, 0)
+    assert lines(result) == (
+        "wrong-value on relax-export-llvm: 0 of 3 runs fail; nothing is saved: it does not always fail",
     )
     assert list((tmp_path / "minimized" / "crashes").iterdir()) == []
 
 
 @pytest.mark.tvm
-def test_a_bare_case_is_reduced_by_what_fails_on_it(tmp_path: Path, executor: Executor) -> None:
+def test_a_case_without_a_finding_is_reduced_for_the_failure_of_its_lane(tmp_path: Path, executor: Executor) -> None:
     for name, data in zip((case_file.JSON_NAME, case_file.TENSORS_NAME), case_file.encode(whole(CALLS)), strict=True):
         (tmp_path / name).write_bytes(data)
-    (told,) = minimized(executor, tmp_path, tmp_path / "out", lanes="relax-export-llvm")
-    assert (told.kind, told.ops) == ("wrong-value", ("relu",))
+    (result,) = minimized(executor, tmp_path, tmp_path / "out", lanes="relax-export-llvm")
+    assert (result.kind, result.ops) == ("wrong-value", ("relu",))
 
 
-def test_what_is_no_finding_and_no_case_is_bad_input(tmp_path: Path) -> None:
-    seen = subprocess.run(
+def test_a_folder_without_finding_and_case_is_bad_input(tmp_path: Path) -> None:
+    done = subprocess.run(
         [sys.executable, "-m", "fuzzer.cli", "minimize", str(tmp_path)], capture_output=True, text=True, check=False
     )
     says = "not the folder of a finding: there is no finding.json in it"
-    assert (seen.returncode, seen.stderr) == (64, f"fuzz: {tmp_path}: {says}\n")
+    assert (done.returncode, done.stderr) == (64, f"fuzz: {tmp_path}: {says}\n")
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""What commands that take long show on a terminal, and what they say when SIGINT ends them."""
+"""What long commands show on a terminal, and what they print when SIGINT ends them."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def interrupted(*_: Any, **__: Any) -> Any:
 @pytest.mark.parametrize(
     ("arguments", "module", "name", "kept"),
     [
-        ("blame {saved}", blame, "find", "nothing is saved; {saved} stays as it is"),
-        ("bisect {saved}", bisect, "Release", "nothing is saved; {saved} stays as it is"),
-        ("replay {saved}", replay.replaying, "replay", "nothing is saved; {saved} stays as it is"),
-        ("minimize {saved}", minimize.minimizing, "run", "nothing is saved; {saved} stays as it is"),
+        ("blame {saved}", blame, "find", "nothing is saved; {saved} is unchanged"),
+        ("bisect {saved}", bisect, "Release", "nothing is saved; {saved} is unchanged"),
+        ("replay {saved}", replay.replaying, "replay", "nothing is saved; {saved} is unchanged"),
+        ("minimize {saved}", minimize.minimizing, "run", "nothing is saved; {saved} is unchanged"),
         ("corpus --run", corpus.shipped, "run", "nothing is saved; 0 runs were done"),
         ("gen --count 9", gen, "generate_cases", "nothing is saved; 0 of 9 were generated"),
         ("gen --count 9 --out c", gen, "generate_cases", "0 of 9 cases are in c"),
-        ("sweep --out s", sweep.sweeping, "gather", "no sample is kept; the next sweep takes them anew"),
+        ("sweep --out s", sweep.sweeping, "gather", "no sample is kept; the next sweep takes them again"),
     ],
 )
-def test_an_interrupt_says_in_one_line_what_is_kept_and_exits_with_130(
+def test_an_interrupted_command_prints_in_one_line_what_is_kept_and_exits_with_130(
     saved: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -51,7 +51,7 @@ def test_an_interrupt_says_in_one_line_what_is_kept_and_exits_with_130(
     monkeypatch.setattr(registry, "names", list)
     monkeypatch.setattr(module, name, interrupted)
     for each in (bisect, blame, replay):
-        monkeypatch.setattr(each, "Fleet", Idle)
+        monkeypatch.setattr(each, "Fleet", IdleFleet)
     monkeypatch.setattr(sys, "argv", ["fuzz", *arguments.format(saved=saved).split()])
     before = {path: path.read_bytes() for path in saved.iterdir()}
     with pytest.raises(SystemExit) as ended:
@@ -61,18 +61,18 @@ def test_an_interrupt_says_in_one_line_what_is_kept_and_exits_with_130(
     assert {path: path.read_bytes() for path in saved.iterdir()} == before
 
 
-class Idle:
+class IdleFleet:
     """A fleet that starts nothing."""
 
     def __init__(self, *_: Any) -> None:
         self.versions = {"tvm": "0.27.0"}
 
-    def __enter__(self) -> Idle:
+    def __enter__(self) -> IdleFleet:
         return self
 
     def __exit__(self, *_: Any) -> None: ...
 
-    def backend(self, place: Any) -> Idle:
+    def backend(self, place: Any) -> IdleFleet:
         return self
 
     run_fresh = interrupted
@@ -84,31 +84,31 @@ def fuzz(*arguments: object, stderr: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, env=environment)
 
 
-def everything(terminal: int) -> bytes:
+def all_output(terminal: int) -> bytes:
     read = b""
     try:
         while piece := os.read(terminal, 4096):
             read += piece
-    except OSError:  # Linux: nobody has the other end open any more
+    except OSError:  # on Linux: no process has the other end open
         pass
     return read
 
 
-def test_a_terminal_shows_what_is_under_way_and_stdout_has_the_result_alone() -> None:
+def test_the_progress_line_is_on_the_terminal_and_stdout_has_only_the_result() -> None:
     terminal, other_end = pty.openpty()
     process = fuzz("gen", "--count", 300, stderr=other_end)
     os.close(other_end)
-    told = everything(terminal)
+    shown = all_output(terminal)
     assert process.stdout is not None
     out = process.stdout.read()
     assert process.wait() == 0
-    assert b"generating cases: " in told
-    assert b"of 300" in told
+    assert b"generating cases: " in shown
+    assert b"of 300" in shown
     (line,) = out.splitlines()
     assert line.startswith(b"300 cases, ")
 
 
-def test_sigint_says_how_many_cases_were_written(tmp_path: Path) -> None:
+def test_after_sigint_the_number_of_written_cases_is_printed(tmp_path: Path) -> None:
     process = fuzz("gen", "--count", 100000, "--out", tmp_path / "c", stderr=subprocess.PIPE)
     while len(list(tmp_path.glob("c/*/case.json"))) < 5:
         assert process.poll() is None

@@ -1,4 +1,4 @@
-"""`fuzz run`: how a run begins, and what it says at its end."""
+"""`fuzz run`: how a run begins, and what it prints at its end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RIGHT_LAB = FakeLab(lambda case, lane, lanes: None)
 
 
 class ColdFleet:
-    """Whose compilers warm up until `meanwhile` is through."""
+    """A fleet that calls `meanwhile` while its compilers warm up."""
 
     def __init__(self, meanwhile: Callable[[], None]) -> None:
         self.started: list[str] = []
@@ -46,7 +46,7 @@ class ColdFleet:
 
 
 @pytest.fixture
-def asked() -> Iterator[threading.Event]:
+def stop_requested() -> Iterator[threading.Event]:
     before = {number: signal.getsignal(number) for number in (*SIGNALS, signal.SIGTSTP, signal.SIGCONT)}
     yield to_stop()
     for number, handler in before.items():
@@ -55,10 +55,10 @@ def asked() -> Iterator[threading.Event]:
 
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("gone", [False, True])
-def test_who_wants_it_to_stop_while_it_warms_up_is_answered_at_once(
-    number: signal.Signals, gone: bool, asked: threading.Event, capsys: pytest.CaptureFixture[str]
+def test_a_signal_while_the_compilers_warm_up_is_acknowledged_at_once(
+    number: signal.Signals, gone: bool, stop_requested: threading.Event, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing more is started. Ctrl-C may end the compilers, too: that is no failure of theirs."""
+    """Nothing more is started. Ctrl-C may also end the compilers, which is not reported as their failure."""
 
     def meanwhile() -> None:
         signal.raise_signal(number)
@@ -67,32 +67,36 @@ def test_who_wants_it_to_stop_while_it_warms_up_is_answered_at_once(
             raise EnvironmentMissing("it was interrupted")
 
     fleet = ColdFleet(meanwhile)
-    warm_up(fleet, ["other"], asked)  # type: ignore[arg-type]
-    assert asked.is_set()
+    warm_up(fleet, ["other"], stop_requested)  # type: ignore[arg-type]
+    assert stop_requested.is_set()
     assert fleet.started == [HOST_NAME]
 
 
-@pytest.mark.parametrize("wanted", [False, True])
-def test_what_was_asked_meanwhile_is_obeyed(wanted: bool, asked: threading.Event) -> None:
-    if wanted:
-        asked.set()
+@pytest.mark.parametrize("requested", [False, True])
+def test_a_request_to_stop_during_the_warm_up_stops_the_campaign(
+    requested: bool, stop_requested: threading.Event
+) -> None:
+    if requested:
+        stop_requested.set()
     stops: list[bool] = []
     task = SimpleNamespace(stop=lambda: stops.append(True), gate=Gate())
-    obey_signals(task, asked)  # type: ignore[arg-type]
-    assert stops == [True] * wanted
+    obey_signals(task, stop_requested)  # type: ignore[arg-type]
+    assert stops == [True] * requested
     signal.raise_signal(signal.SIGINT)
-    assert stops == [True] * (1 + wanted), "those that come later still count"
+    assert stops == [True] * (1 + requested), "later signals still count"
 
 
-def test_compilers_that_do_not_start_are_told_of(asked: threading.Event) -> None:
+def test_compilers_that_do_not_start_are_reported(stop_requested: threading.Event) -> None:
     def meanwhile() -> None:
         raise EnvironmentMissing("no torch here")
 
     with pytest.raises(EnvironmentMissing, match="no torch here"):
-        warm_up(ColdFleet(meanwhile), [], asked)  # type: ignore[arg-type]
+        warm_up(ColdFleet(meanwhile), [], stop_requested)  # type: ignore[arg-type]
 
 
-def test_the_end_of_a_run_tells_it_from_the_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_distinguishes_the_run_from_the_campaign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with Store(tmp_path, 1) as store:
         store.state.tally = Tally(tests=5, invalid=4, errors=2)
         task = Campaign(Settings(tmp_path, 1), store, RIGHT_LAB)
@@ -109,7 +113,7 @@ def test_the_end_of_a_run_tells_it_from_the_campaign(tmp_path: Path, capsys: pyt
     assert again[1] == f"1 test could not be done by difftvm itself: {os.path.relpath(tmp_path / 'errors')}"
 
 
-def test_what_to_call_next_is_what_a_shell_takes(
+def test_the_suggested_command_is_quoted_for_the_shell(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -123,7 +127,7 @@ def test_what_to_call_next_is_what_a_shell_takes(
     ("component", "words"),
     [(Component.TVM, "--replay c/crashes/{slug}"), (Component.PYTORCH, "triage --campaign c")],
 )
-def test_what_to_call_next_is_a_new_finding_only_where_no_gate_holds_it_back(
+def test_the_suggested_command_replays_a_new_finding_only_if_it_may_be_filed(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -153,8 +157,8 @@ def test_the_end_of_a_campaign_names_the_gpus_that_were_given_up(
     with Store(tmp_path, 1) as store:
         task = Campaign(Settings(tmp_path, 1, json=json_wanted), store, RIGHT_LAB)
         summarise(task, store, given_up, None)
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     if json_wanted:
-        assert json.loads(told)["quarantined"] == {"GPU-1 (H100)": "it has fallen off the bus"}
+        assert json.loads(printed)["quarantined"] == {"GPU-1 (H100)": "it has fallen off the bus"}
     else:
-        assert "\nGPU-1 (H100) was not used to the end: it has fallen off the bus\n" in told
+        assert "\nGPU-1 (H100) was given up: it has fallen off the bus\n" in printed

@@ -40,7 +40,7 @@ def test_status_of_a_campaign_with_a_finding(
 ) -> None:
     made_at(saved, time.time() - 3600.5)
     assert fuzz("status", "--campaign", tmp_path).splitlines() == [
-        f"{tmp_path}: seed 1, 0 tests done, nobody runs it",
+        f"{tmp_path}: seed 1, 0 tests done, not running",
         "0 s: 0 tests, 0 lane results; rates are not known yet",
         "findings: 1 tvm; 0 flaky; 1 in 24 h",
         f"latest: {saved.name}, 1 h 00 min ago",
@@ -51,12 +51,12 @@ def test_status_of_a_campaign_with_a_finding(
 
 def test_status_while_it_runs(tmp_path: Path) -> None:
     with Store(campaign(tmp_path), 1):
-        told = json.loads(fuzz("status", "--campaign", tmp_path, "--json"))
-    assert (told["holder"], told["next_test"], told["lanes"]) == (os.getpid(), 1, {"torch": {"ran": 1}})
-    assert told["books"]["tests"] == 1
+        found = json.loads(fuzz("status", "--campaign", tmp_path, "--json"))
+    assert (found["holder"], found["next_test"], found["lanes"]) == (os.getpid(), 1, {"torch": {"ran": 1}})
+    assert found["books"]["tests"] == 1
 
 
-def test_status_says_how_fast_it_is_what_it_costs_and_what_fails(tmp_path: Path) -> None:
+def test_status_shows_speed_costs_and_failing_lanes(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         tally = store.state.tally
         for number in range(200):
@@ -86,7 +86,7 @@ def test_status_says_how_fast_it_is_what_it_costs_and_what_fails(tmp_path: Path)
 def test_merge_and_status_of_the_result(tmp_path: Path) -> None:
     a, into = campaign(tmp_path / "a"), tmp_path / "c"
     assert fuzz("merge", a, "--into", into).splitlines() == [
-        f"{a}: new are 1 test and 0 findings; 0 findings known here",
+        f"{a}: 1 test and 0 findings added; 0 findings already known",
         f"next: {program()} status --campaign {into}",
     ]
     assert json.loads(fuzz("merge", a, "--into", into, "--json")) == [
@@ -101,7 +101,7 @@ def test_features_of_a_campaign_too_short_for_a_curve(tmp_path: Path) -> None:
     assert "features ▁█ 2" in fuzz("status", "--campaign", tmp_path).splitlines()
 
 
-def test_tests_that_difftvm_could_not_do_are_told_of(tmp_path: Path) -> None:
+def test_tests_that_difftvm_could_not_do_are_reported(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         folder = store.went_wrong(0, None, "why", 1).parent
     assert f"!! 1 test could not be done by difftvm itself: {folder}" in fuzz("status", "--campaign", tmp_path)
@@ -110,19 +110,19 @@ def test_tests_that_difftvm_could_not_do_are_told_of(tmp_path: Path) -> None:
 def test_status_repairs(tmp_path: Path) -> None:
     campaign(tmp_path)
     (tmp_path / "index.sqlite").write_bytes(b"garbage" * 999)
-    told = json.loads(fuzz("status", "--repair", "--campaign", tmp_path, "--json"))
-    assert (told["next_test"], told["books"]["tests"]) == (1, 1)
+    found = json.loads(fuzz("status", "--repair", "--campaign", tmp_path, "--json"))
+    assert (found["next_test"], found["books"]["tests"]) == (1, 1)
     assert (tmp_path / "index.sqlite.damaged-1").exists()
 
 
-def test_of_a_share_its_tests_count_and_not_their_numbers(tmp_path: Path) -> None:
+def test_the_tests_of_a_share_are_counted_not_their_numbers(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         store.finished(801)
         store.state.tally.tests = 100
-    assert fuzz("status", "--campaign", tmp_path).startswith(f"{tmp_path}: seed 1, 100 tests done, nobody runs it\n")
+    assert fuzz("status", "--campaign", tmp_path).startswith(f"{tmp_path}: seed 1, 100 tests done, not running\n")
 
 
-def test_a_finding_that_is_damaged_is_told_of(tmp_path: Path, saved: Path) -> None:
+def test_a_damaged_finding_is_reported(tmp_path: Path, saved: Path) -> None:
     damaged = tmp_path / "crashes" / "damaged" / "finding.json"
     damaged.parent.mkdir()
     damaged.write_text("[" * 9999)
@@ -132,15 +132,15 @@ def test_a_finding_that_is_damaged_is_told_of(tmp_path: Path, saved: Path) -> No
 
 
 @pytest.mark.parametrize("command", ["status", "dashboard"])
-def test_an_index_without_books_is_told_of(command: str, tmp_path: Path) -> None:
-    """Its campaign was killed in its first moment."""
+def test_an_index_without_counters_is_reported(command: str, tmp_path: Path) -> None:
+    """The campaign was killed right after its start."""
     Index(tmp_path).close()
     with pytest.raises(Invalid, match=r"no books in it yet; `fuzz run --campaign .*` writes them$"):
         fuzz(command, "--campaign", tmp_path)
 
 
 def merged(folder: Path, count: int) -> Path:
-    """Campaigns of 1, 2, 3, ... tests in one that did none itself, as the driver of a cluster is."""
+    """Campaigns of 1, 2, 3, ... tests, merged into one that ran none itself, like the driver of a cluster."""
     with Store(folder, 1) as store:
         for number in range(1, count + 1):
             with Store(folder / f"from-{number}", 1) as other:
@@ -153,10 +153,10 @@ def merged(folder: Path, count: int) -> Path:
     return folder
 
 
-def test_of_merged_campaigns_the_sums_are_shown_and_the_largest(tmp_path: Path) -> None:
+def test_status_shows_the_sums_of_merged_campaigns_and_the_largest_ones(tmp_path: Path) -> None:
     lines = fuzz("status", "--campaign", merged(tmp_path, 12)).splitlines()
     assert lines[:2] == [
-        f"{tmp_path}: seed 1, 0 tests done here, nobody runs it",
+        f"{tmp_path}: seed 1, 0 tests done here, not running",
         "12 min 00 s: 78 tests, 780 lane results of 12 campaigns together",
     ]
     assert lines[3:5] == ["time goes to compile 75%, run 25%", "known behaviour met in 24 tests"]

@@ -1,4 +1,4 @@
-"""`fuzz triage`: of what it lists findings, and what it says where there is nothing to list."""
+"""`fuzz triage`: which findings it lists, and what it prints if there is nothing to list."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from fuzzer.signature.known import known_issues
 from generators.graph import Invalid
 
 
-def said(capsys: pytest.CaptureFixture[str], campaign: Path, **options: bool) -> tuple[list[str], list[str]]:
+def printed(capsys: pytest.CaptureFixture[str], campaign: Path, **options: bool) -> tuple[list[str], list[str]]:
     """Lines of stdout and of stderr."""
     capsys.readouterr()
     triage(campaign, **options)
-    told = capsys.readouterr()
-    return told.out.splitlines(), told.err.splitlines()
+    output = capsys.readouterr()
+    return output.out.splitlines(), output.err.splitlines()
 
 
 @pytest.mark.parametrize("options", [{}, {"merge": True}, {"known": True}, {"unsupported": True}, {"json": True}])
-def test_what_is_no_campaign_is_told_of(tmp_path: Path, options: dict[str, bool]) -> None:
-    """An empty list would say that a campaign found nothing, where only its name was mistyped."""
+def test_a_folder_that_is_no_campaign_is_reported(tmp_path: Path, options: dict[str, bool]) -> None:
+    """An empty list would look as if a campaign found nothing, although only its name was mistyped."""
     nowhere, other, file = tmp_path / "nowhere", tmp_path / "other", tmp_path / "file"
     (other / "crashes").mkdir(parents=True)
     (other / "crashes" / "README.md").touch()
@@ -47,53 +47,53 @@ def test_findings_are_listed_wherever_they_were_copied_to(
     saved.parent.rename(tmp_path / "copy-crashes")
     (tmp_path / "copy").mkdir()
     (tmp_path / "copy-crashes").rename(tmp_path / "copy" / "crashes")
-    out, _ = said(capsys, tmp_path / "copy")
+    out, _ = printed(capsys, tmp_path / "copy")
     assert out[1].startswith(f"  {saved.name} ")
     assert out[-1].endswith(f"--replay {tmp_path / 'copy' / 'crashes' / saved.name}")
 
 
-def test_a_campaign_without_findings_says_so_and_how_it_goes_on(
+def test_a_campaign_without_findings_says_so_and_suggests_to_continue(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with Store(tmp_path / "a c", 1):
-        (line,), _ = said(capsys, Path("a c"))  # it warms up: nothing is written yet
+        (line,), _ = printed(capsys, Path("a c"))  # during the warm-up nothing is written
         assert line.startswith("no findings; next: ")
         assert sorted(os.listdir("a c")) == ["campaign.lock", "crashes"]
-    (line,), _ = said(capsys, Path("a c"))
+    (line,), _ = printed(capsys, Path("a c"))
     assert line.endswith(" run --campaign 'a c'")
     monkeypatch.chdir("a c")
     for here in (Path("."), tmp_path / "a c"):
-        (line,), _ = said(capsys, here)
+        (line,), _ = printed(capsys, here)
         assert line.endswith(" run")
 
 
 @pytest.mark.parametrize("options", [{}, {"json": True}, {"known": True}])
-def test_a_finding_that_cannot_be_read_is_left_out_and_told_of(
+def test_a_finding_that_cannot_be_read_is_left_out_and_reported(
     tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str], options: dict[str, bool]
 ) -> None:
     damaged = saved.parent / "damaged" / "finding.json"
     damaged.parent.mkdir()
     damaged.write_text("[" * 9999)
-    out, err = said(capsys, tmp_path, **options)
+    out, err = printed(capsys, tmp_path, **options)
     assert [line.startswith(f"left out: {damaged}: ") for line in err] == [True]
     if not options:
         assert out[-1].startswith("1 finding; 1 cannot be read; next: ")
         (saved / "finding.json").unlink()
-        assert said(capsys, tmp_path)[0][0].startswith("1 finding that cannot be read, no other; next: ")
+        assert printed(capsys, tmp_path)[0][0].startswith("1 finding that cannot be read, no other; next: ")
     if "json" in options:
         assert [doc["slug"] for doc in json.loads("".join(out))] == [saved.name]
 
 
 @pytest.mark.parametrize("name", ["finding.json", "case.json"])
-def test_findings_are_put_together_when_all_can_be_read(tmp_path: Path, saved: Path, name: str) -> None:
+def test_findings_are_merged_only_if_all_can_be_read(tmp_path: Path, saved: Path, name: str) -> None:
     (saved / name).write_text("{}")
     with pytest.raises(Invalid, match=f"{name}: .*; move {saved} out of {saved.parent}/ to go on without it$"):
         triage(tmp_path, merge=True)
     assert not (tmp_path / "merged.json").exists()
 
 
-def test_what_was_put_together_before_and_is_torn_is_no_findings_fault(tmp_path: Path, saved: Path) -> None:
+def test_a_damaged_record_of_earlier_merges_blames_no_finding(tmp_path: Path, saved: Path) -> None:
     (tmp_path / "merged.json").write_text("{")
     with pytest.raises(Invalid, match=r"merged\.json: .* writes it again$"):
         triage(tmp_path, merge=True)
@@ -112,7 +112,7 @@ def counting(folder: Path, seed: int) -> Path:
 
 def counts(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
     """The first line of each table."""
-    return said(capsys, folder, known=True)[0][0].split()[0], said(capsys, folder, unsupported=True)[0][0]
+    return printed(capsys, folder, known=True)[0][0].split()[0], printed(capsys, folder, unsupported=True)[0][0]
 
 
 def test_merged_campaigns_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,18 +121,20 @@ def test_merged_campaigns_count(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert counts(into, capsys) == ("321", "lane: 1 things lacking, met in 321 tests")
 
 
-def test_either_of_the_books_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = ("20", "lane: 1 things lacking, met in 20 tests")
+def test_the_counters_are_read_from_the_index_or_from_campaign_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = ("20", "lane: 1 things lacking, met in 20 tests")
     (counting(tmp_path / "a", 20) / state.NAME).write_text('{"seed": ')
-    assert counts(tmp_path / "a", capsys) == told
+    assert counts(tmp_path / "a", capsys) == expected
     (counting(tmp_path / "b", 20) / index.NAME).unlink()
-    assert counts(tmp_path / "b", capsys) == told
+    assert counts(tmp_path / "b", capsys) == expected
     state.write(tmp_path, State(0, known={known_issues()[0].name: 7}))
-    index.Index(tmp_path).close()  # killed before it wrote its books there
+    index.Index(tmp_path).close()  # killed before it wrote its counters there
     assert counts(tmp_path, capsys) == ("7", "nothing is counted yet")
 
 
-def test_a_damaged_index_is_told_of_as_it_may_have_held_more(tmp_path: Path) -> None:
+def test_a_damaged_index_is_reported_because_it_may_hold_more(tmp_path: Path) -> None:
     (counting(tmp_path, 20) / index.NAME).write_bytes(b"garbage" * 999)
     with pytest.raises(Invalid, match="--repair"):
         triage(tmp_path, known=True)

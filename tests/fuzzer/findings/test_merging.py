@@ -88,7 +88,7 @@ def test_merging_again_changes_nothing(campaign: Path, capsys: pytest.CaptureFix
 
 def test_a_campaign_without_duplicates_gets_no_file(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     triage(saved.parents[1], merge=True)
-    assert capsys.readouterr().out.startswith("no two findings are one; next: ")
+    assert capsys.readouterr().out.startswith("no duplicates; next: ")
     assert not (saved.parents[1] / NAME).exists()
 
 
