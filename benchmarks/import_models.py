@@ -157,7 +157,7 @@ def of_models() -> int:
         assert not refused, refused
         print(f"{'file':22} {'nodes':>6} {'mapped':>8} {'cases':>6} {'like another':>13} {'dropped':>8}")
         for each in done:
-            found, resolved = each.harvest, each.harvest.resolved
+            found, resolved = each.extracted, each.extracted.resolved
             share = f"{100 * resolved.mapped / resolved.steps:.1f} %"
             dropped = sum(found.dropped.values())
             print(f"{found.file:22} {resolved.steps:6} {share:>8} {len(found.cases):6} {found.repeated:13} {dropped:8}")

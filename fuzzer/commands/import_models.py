@@ -34,7 +34,7 @@ def import_models(
         for each in done:
             print(*each.lines(), sep="\n")
         written = sum(len(each.written) for each in done)
-        lacking = sum((each.harvest.resolved.lacking for each in done), Counter[tuple[str, str]]())
+        lacking = sum((each.extracted.resolved.lacking for each in done), Counter[tuple[str, str]]())
         lacks = f"; without a row: {len({title for title, _ in lacking})} functions" if lacking else ""
         if done:
             print(f"{written} cases written to {into / corpus.FOLDER}{lacks}; {next_line('run', '--campaign', into)}")

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzzer.isolate.validity import Validity, Verdict
+from fuzzer.isolate.validity import CaseVerdict, Validity
 from generators import case_file
 from generators.builder import Limits
 from generators.choice import NumpySource
@@ -53,7 +53,7 @@ def run(order: Order, *, ask_pytorch: bool, on_case: Callable[[int], None] = lam
     profile: the others are not meant to stay finite.
     """
     coverage, seconds = Coverage(), 0.0
-    verdicts: Counter[Verdict] = Counter()
+    verdicts: Counter[CaseVerdict] = Counter()
     finite: Counter[bool] = Counter()
     invalid: list[str] = []
     with Validity() if ask_pytorch else nullcontext() as judge:
@@ -65,9 +65,9 @@ def run(order: Order, *, ask_pytorch: bool, on_case: Callable[[int], None] = lam
             for answer in map(judge, case.instances()) if judge else ():
                 verdicts[answer.verdict] += 1
                 if not answer.verdict.is_valid:
-                    invalid.append(f"{case.origin}: {answer.verdict}: {answer.told}")
+                    invalid.append(f"{case.origin}: {answer.verdict}: {answer.message}")
                 elif case.profile is Profile.NORMAL:
-                    finite[answer.verdict is Verdict.OK] += 1
+                    finite[answer.verdict is CaseVerdict.OK] += 1
             on_case(len(coverage.nodes))
     valid = sum(count for verdict, count in verdicts.items() if verdict.is_valid)
     return Report(

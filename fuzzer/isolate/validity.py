@@ -1,4 +1,4 @@
-"""Ask eager PyTorch, in a process of its own, whether cases are valid: no compiler takes part."""
+"""Check with eager PyTorch, in a separate process, whether cases are valid. No compiler is used."""
 
 from __future__ import annotations
 
@@ -17,28 +17,30 @@ START_SECONDS = 180.0
 ANSWER_SECONDS = 60.0
 
 
-class Verdict(StrEnum):
+class CaseVerdict(StrEnum):
     OK = "ok"
     NOT_FINITE = "not finite"
-    INVALID = "invalid"  # PyTorch refuses it
-    WRONG_TYPE = "wrong type"  # PyTorch gives another type than was inferred
-    DIED = "died"  # PyTorch's process went away
-    TIMED_OUT = "timed out"  # PyTorch did not come to an end
+    INVALID = "invalid"  # PyTorch raises an exception
+    WRONG_TYPE = "wrong type"  # a result of PyTorch has another type than was inferred
+    DIED = "died"  # PyTorch's process ended
+    TIMED_OUT = "timed out"  # PyTorch did not finish
 
     @property
     def is_valid(self) -> bool:
-        return self in (Verdict.OK, Verdict.NOT_FINITE)
+        return self in (CaseVerdict.OK, CaseVerdict.NOT_FINITE)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    verdict: Verdict
-    told: str
+class CaseCheck:
+    """The verdict on a case, and what PyTorch reported."""
+
+    verdict: CaseVerdict
+    message: str
 
 
 class Validity:
-    """One PyTorch process, started afresh where a case kills it or takes longer than `seconds`. Raises
-    `EnvironmentMissing` where none starts."""
+    """A PyTorch process that checks cases. A new process is started after a case killed it or took longer than
+    `seconds`. Raise `EnvironmentMissing` where PyTorch does not start."""
 
     def __init__(self, seconds: float = ANSWER_SECONDS) -> None:
         self._seconds = seconds
@@ -59,8 +61,8 @@ class Validity:
             self._child.kill()
             raise EnvironmentMissing(f"PyTorch does not start (status {self._child.wait()}); its message stands above")
 
-    def __call__(self, case: Case) -> Answer:
-        """The verdict on a static case."""
+    def __call__(self, case: Case) -> CaseCheck:
+        """Check a case with static sizes."""
         text, tensors = case_file.encode(case)
         assert self._child.stdin is not None
         try:
@@ -75,16 +77,16 @@ class Validity:
             self._child.kill()
             self._child.wait()
             self._start()
-            return Answer(Verdict.TIMED_OUT, f"no answer in {self._seconds:g} s")
+            return CaseCheck(CaseVerdict.TIMED_OUT, f"no answer in {self._seconds:g} s")
         if not line:
             code = self._child.wait()
             self._start()
-            return Answer(Verdict.DIED, f"the process ended with status {code}")
-        verdict, told = json.loads(line)
-        return Answer(Verdict(verdict), told)
+            return CaseCheck(CaseVerdict.DIED, f"the process ended with status {code}")
+        verdict, message = json.loads(line)
+        return CaseCheck(CaseVerdict(verdict), message)
 
     def _line(self, seconds: float) -> bytes | None:
-        """What the process says next, nothing at its end, None where it says nothing in time."""
+        """The next line that the process prints; empty where it has ended, None where no line comes in time."""
         assert self._child.stdout is not None
-        talks, _, _ = select.select([self._child.stdout], [], [], seconds)
-        return self._child.stdout.readline() if talks else None
+        readable, _, _ = select.select([self._child.stdout], [], [], seconds)
+        return self._child.stdout.readline() if readable else None

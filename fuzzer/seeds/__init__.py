@@ -6,5 +6,5 @@ aten_names, onnx_to_torch    translate functions that the operator table has in 
 row_of_call, resolve         find the row of the operator table for each call
 cut, shrink                  cut the graph into pieces that run in milliseconds
 domains                      choose values for the inputs
-harvest, imported            all of this in order
+extract, imported            all of this in order
 """

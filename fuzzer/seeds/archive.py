@@ -1,4 +1,4 @@
-"""A zip archive that is not trusted: members are read one by one, into memory, and each within a bound."""
+"""Read a zip archive that is not trusted: its members are read one by one into memory, each within a bound."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from generators.graph import Invalid
 
 MAX_MEMBERS = 200_000
 MAX_READ = 32 << 20
-"""Bytes that are read of the file at once: zipfile reads the list of members so, before anybody can count them."""
+"""The most bytes of one read. zipfile reads the whole list of members at once, before the members can be counted."""
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
 
 
 class _File(io.BufferedReader):
+    """A file that raises where one read would return more than `MAX_READ` bytes."""
+
     def read(self, size: int | None = -1, /) -> bytes:
         data = super().read(MAX_READ + 1 if size is None or size < 0 else min(size, MAX_READ + 1))
         if len(data) > MAX_READ:
@@ -27,7 +29,7 @@ class _File(io.BufferedReader):
 
 
 class Archive:
-    """Each method raises `Invalid` with one line that says what is wrong and where."""
+    """An open archive. Each method raises `Invalid` with one line that describes what is wrong and where."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -55,7 +57,7 @@ class Archive:
         return self._zip.getinfo(name).file_size
 
     def read(self, name: str, most: int) -> bytes:
-        """A member of at most so many bytes, whatever the archive says of its size."""
+        """Read a member. Raise `Invalid` where it has more than `most` bytes, whatever size the archive states."""
         try:
             with self._zip.open(name) as member:
                 parts = list(_parts(member, most))
@@ -66,12 +68,12 @@ class Archive:
         return b"".join(parts)
 
     def _broken(self, error: Exception, name: str = "") -> Invalid:
-        told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        return Invalid(f"{self._path}: {name and f'{name}: '}{' '.join(told.split()) or type(error).__name__}")
+        message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return Invalid(f"{self._path}: {name and f'{name}: '}{' '.join(message.split()) or type(error).__name__}")
 
 
 def _parts(member: IO[bytes], most: int) -> Iterator[bytes]:
-    """Up to one byte more than `most`."""
+    """Yield at most one byte more than `most`."""
     left = most + 1
     while left and (part := member.read(min(left, 1 << 20))):
         left -= len(part)

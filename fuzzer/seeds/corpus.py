@@ -1,6 +1,6 @@
-"""A campaign's corpus: `DIR/corpus/<name>/`, cases in the form of corpus/README.md that `fuzz import` brought.
+"""A campaign's corpus, `DIR/corpus/<name>/`: cases that `fuzz import` made, in the form of corpus/README.md.
 
-Each is run as it is, once, and mutated now and then later (`fuzzer.campaign.cases`).
+The campaign runs each case once unchanged, and later draws mutations of it (`fuzzer.campaign.cases`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ EXPECTED = "expect.json"
 
 
 def cases(campaign: Path) -> dict[str, Case]:
-    """By name, in the order of names; none where the campaign has no corpus. Raise `Invalid` with one line that says
+    """The cases by name, sorted; empty where the campaign has no corpus. Raise `Invalid` with one line that describes
     what is wrong and where."""
     return {name: case_file.read(campaign / FOLDER / name) for name in names(campaign)}
 
 
 def names(campaign: Path) -> list[str]:
-    """Sorted; none where the campaign has no corpus. Cases of the project itself, beside which stands what they must
-    give, have a command of their own (`fuzz corpus`): a campaign in the project's folder leaves them alone."""
+    """The names of the cases, sorted; empty where the campaign has no corpus. Cases with expected results are left out:
+    they belong to the project itself, and `fuzz corpus` runs them."""
     found = (path.parent for path in (campaign / FOLDER).glob(f"*/{case_file.JSON_NAME}"))
     return sorted(
         folder.name for folder in found if not folder.name.startswith(".") and not (folder / EXPECTED).exists()
@@ -31,8 +31,8 @@ def names(campaign: Path) -> list[str]:
 
 
 def add(campaign: Path, name: str, case: Case) -> bool:
-    """Write a case: its folder is there whole or not at all. False where there is one of that name already, which stays
-    as it is. Raise `Invalid` where the folder cannot be written."""
+    """Write a case into a new folder, completely or not at all. Return False where the name exists already; that case
+    stays as it is. Raise `Invalid` where the folder cannot be written."""
     folder = campaign / FOLDER / name
     if folder.exists():
         return False

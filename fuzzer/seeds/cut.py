@@ -1,7 +1,7 @@
-"""Pieces of a long graph: at most so many nodes each, connected, every node in at least one.
+"""Cut a long graph into connected pieces with a bounded number of nodes. Each node is in at least one piece.
 
-A piece is what is connected within a stretch of nodes that follow each other, as the model executes them. Stretches
-overlap by half: what stands together in the model stands together in a piece.
+The nodes are divided into windows in the order of execution. A piece is a connected part of a window. Windows overlap
+by half, so that neighbours in the model are together in a piece.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from generators.graph import Graph, Input, Node, Role, TensorType, Value
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """`origins` says what the file calls each input."""
+    """A part of the graph. `origins` maps each input to its name in the file."""
 
     graph: Graph
     origins: Mapping[str, str]
@@ -23,21 +23,21 @@ class Piece:
 def pieces(
     nodes: Sequence[Node], types: Mapping[str, TensorType], roles: Mapping[str, Role], size: int
 ) -> Iterator[Piece]:
-    """`size` is the most nodes of a piece. Values are called x0, w0, b0, v0, ... within each."""
-    seen: set[tuple[int, ...]] = set()
+    """Yield the pieces, each of at most `size` nodes. The values of each piece are named x0, w0, b0, v0, ..."""
+    done: set[tuple[int, ...]] = set()
     for start in range(0, max(len(nodes), 1), max(size // 2, 1)):
-        stretch = range(start, min(start + size, len(nodes)))
-        for group in _connected(nodes, stretch):
-            if not any(set(group) <= set(other) for other in seen):
-                seen.add(group)
+        window = range(start, min(start + size, len(nodes)))
+        for group in _connected(nodes, window):
+            if not any(set(group) <= set(other) for other in done):
+                done.add(group)
                 yield _piece([nodes[index] for index in group], types, roles)
-        seen = {group for group in seen if group[-1] >= start}  # those behind cannot hold what comes
-        if stretch.stop == len(nodes):
+        done = {group for group in done if group[-1] >= start}  # later windows have no nodes before `start`
+        if window.stop == len(nodes):
             return
 
 
 def halves(piece: Piece) -> Iterator[Piece]:
-    """The piece in shorter ones; none of a single node."""
+    """Yield the piece in shorter pieces; nothing for a piece of a single node."""
     graph = piece.graph
     if len(graph.nodes) > 1:
         roles = {item.value.name: item.role for item in graph.inputs}
@@ -45,30 +45,30 @@ def halves(piece: Piece) -> Iterator[Piece]:
             yield Piece(part.graph, {name: piece.origins.get(own, own) for name, own in part.origins.items()})
 
 
-def _connected(nodes: Sequence[Node], stretch: range) -> list[tuple[int, ...]]:
-    """The stretch in parts that share no computed value."""
-    maker: dict[str, int] = {}
-    part: dict[int, list[int]] = {}
-    for index in stretch:
-        mine = [index]
+def _connected(nodes: Sequence[Node], window: range) -> list[tuple[int, ...]]:
+    """The indices of the nodes in the window, in groups that share no computed value."""
+    producer: dict[str, int] = {}
+    group_of: dict[int, list[int]] = {}
+    for index in window:
+        group = [index]
         for name in dict.fromkeys(nodes[index].args):
-            other = part[maker[name]] if name in maker else mine
-            if other is not mine:
-                mine[:0] = other
-                for member in mine:
-                    part[member] = mine
-        part[index] = mine
-        maker |= {value.name: index for value in nodes[index].results}
-    return sorted({tuple(sorted(group)) for group in part.values()})
+            other = group_of[producer[name]] if name in producer else group
+            if other is not group:
+                group[:0] = other
+                for member in group:
+                    group_of[member] = group
+        group_of[index] = group
+        producer |= {value.name: index for value in nodes[index].results}
+    return sorted({tuple(sorted(group)) for group in group_of.values()})
 
 
 _LETTERS = {Role.INPUT: "x", Role.PARAM: "w", Role.BUFFER: "b"}
 
 
 def _piece(nodes: Sequence[Node], types: Mapping[str, TensorType], roles: Mapping[str, Role]) -> Piece:
-    made = [value.name for node in nodes for value in node.results]
+    computed = [value.name for node in nodes for value in node.results]
     read = dict.fromkeys(name for node in nodes for name in node.args)
-    names = {name: f"v{index}" for index, name in enumerate(made)}
+    names = {name: f"v{index}" for index, name in enumerate(computed)}
     inputs, counts = [], dict.fromkeys(Role, 0)
     for name in read:
         if name not in names:
@@ -85,7 +85,7 @@ def _piece(nodes: Sequence[Node], types: Mapping[str, TensorType], roles: Mappin
         )
         for node in nodes
     )
-    outputs = tuple(names[name] for name in made if name not in read)
-    origins = {names[name]: name for name in read if name not in made}
-    inputs.sort(key=lambda item: item.role is Role.INPUT)  # as rendered: the model's own first
+    outputs = tuple(names[name] for name in computed if name not in read)
+    origins = {names[name]: name for name in read if name not in computed}
+    inputs.sort(key=lambda item: item.role is Role.INPUT)  # parameters and buffers first, as in the rendered source
     return Piece(Graph(tuple(inputs), renamed, outputs), origins)

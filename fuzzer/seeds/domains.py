@@ -1,7 +1,7 @@
-"""The numbers of an imported case: what each input must be so that its readers are defined, and arrays of that kind.
+"""Draw the inputs of an imported case, in the domains in which all operators that read them are defined.
 
-Which numbers a row is defined for, the row says when it makes its own operands: a divisor is made nonzero, a variance
-positive. Indices depend on sizes, and have a table here.
+The domain of an operand is taken from the operand that its row makes for itself: a row makes a divisor nonzero and a
+variance positive. Indices depend on sizes; their domains are in a table here.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from generators.values import draw, holds
 DRAWS = 12
 MAX_BOUND = 10**9 - 1
 
-_AS_THEY_ARE = (
+_ELEMENTS_UNCHANGED = (
     *("clone", "contiguous", "detach", "identity", "to", "to_cpu", "type_as"),
     *("view", "view_as", "reshape", "reshape_as", "flatten", "ravel", "unflatten", "squeeze", "unsqueeze"),
     *("expand", "expand_as", "broadcast_to", "repeat", "tile", "cat", "stack"),
     *("permute", "transpose", "swapdims", "swapaxes", "t", "mT", "movedim", "moveaxis", "flip", "roll"),
     *("slice", "narrow", "select", "chunk", "split", "split_size", "unbind"),
 )
-"""Rows whose results hold no other numbers than their operands: what their readers need, their operands need."""
+"""Rows that copy elements and compute nothing: the domain that a result needs is the domain that the operand needs."""
 
 
-def with_numbers(source: ChoiceSource, graph: Graph, constants: Mapping[str, Array]) -> Case:
-    """A case of the graph. `constants` are numbers that the model has, by the input's name: their leading part."""
+def draw_case(source: ChoiceSource, graph: Graph, constants: Mapping[str, Array]) -> Case:
+    """Make a case of the graph. `constants` are the model's own values of inputs, by name; the case gets their leading
+    part where the shape is smaller."""
     inputs = tuple(replace(item, domain=domain) for item, domain in zip(graph.inputs, domains(graph), strict=True))
     graph = replace(graph, inputs=inputs)
     arrays = {item.value.name: _array(source, item, constants.get(item.value.name)) for item in inputs}
@@ -54,24 +55,25 @@ def _array(source: ChoiceSource, item: Input, constant: Array | None) -> Array:
 
 
 def domains(graph: Graph) -> list[Domain]:
-    """One for each input: what its readers want, directly or through rows that hand its numbers on."""
+    """The domain of each input. It satisfies the operators that read the input, directly or through rows that only copy
+    its elements."""
     types = graph.types
-    wanted: dict[str, Domain] = {}
+    needed: dict[str, Domain] = {}
     for node in reversed(graph.nodes):
         operands = tuple(types[name] for name in node.args)
         for place, name in enumerate(node.args):
             needs = _needed(node, place, operands)
-            if needs == ANY and node.op in _AS_THEY_ARE:
-                passed = [wanted[value.name] for value in node.results if value.name in wanted]
-                needs = passed[0] if passed else ANY
+            if needs == ANY and node.op in _ELEMENTS_UNCHANGED:
+                of_results = [needed[value.name] for value in node.results if value.name in needed]
+                needs = of_results[0] if of_results else ANY
                 if needs.bounds is Bounds.DISTINCT:
                     needs = within(needs.low, needs.high)
-            wanted[name] = _both(wanted.get(name, ANY), needs)
-    return [_fitting(wanted.get(item.value.name, ANY), item.value.type) for item in graph.inputs]
+            needed[name] = _both(needed.get(name, ANY), needs)
+    return [_fitting(needed.get(item.value.name, ANY), item.value.type) for item in graph.inputs]
 
 
 def _both(one: Domain, other: Domain) -> Domain:
-    """What is in both, where that can be said; else in the first."""
+    """The intersection of two domains where a domain can express it; else the first."""
     ranges = (Bounds.WITHIN, Bounds.DISTINCT)
     if one.bounds in ranges and other.bounds in ranges:
         low, high = max(one.low, other.low), min(one.high, other.high)
@@ -82,7 +84,7 @@ def _both(one: Domain, other: Domain) -> Domain:
 
 
 def _fitting(domain: Domain, type: TensorType) -> Domain:
-    """Only what `check` holds an input of this type to."""
+    """The domain, limited to what `check` accepts for an input of this type."""
     if domain.bounds is Bounds.DISTINCT and domain.axis >= type.rank:
         domain = within(domain.low, domain.high)
     if domain.bounds in (Bounds.WITHIN, Bounds.DISTINCT) and not type.dtype.is_float:
@@ -93,18 +95,19 @@ def _fitting(domain: Domain, type: TensorType) -> Domain:
 
 
 def _needed(node: Node, place: int, types: Types) -> Domain:
-    position = _POSITIONS.get((node.op, place))
-    if position is not None and types[place].dtype.is_integer:
-        return position(types, node.attrs)
+    """The domain that a node needs for its operand number `place`."""
+    index_domain = _INDEX_DOMAINS.get((node.op, place))
+    if index_domain is not None and types[place].dtype.is_integer:
+        return index_domain(types, node.attrs)
     if node.op in ("getitem", "setitem", "setitem_scalar", "setitem_update", "index_put") and place:
         values = node.op in ("setitem", "setitem_update", "index_put") and place == 1
         return ANY if values or not types[place].dtype.is_integer else _index(min(types[0].sizes, default=1))
-    return _learned(node.op, place, types[place].dtype.is_float)
+    return _row_domain(node.op, place, types[place].dtype.is_float)
 
 
 # --- indices
 
-Position = Callable[[Types, Attrs], Domain]
+IndexDomain = Callable[[Types, Attrs], Domain]
 
 
 def _index(size: int) -> Domain:
@@ -117,7 +120,7 @@ def _along(types: Types, attrs: Attrs) -> Domain:
 
 
 def _once_along(types: Types, attrs: Attrs) -> Domain:
-    """Writing twice to one place gives what nobody promises."""
+    """Distinct indices where possible: the result of writing twice to one element is not defined."""
     axis, sizes, index = int_of(attrs, "dim"), types[0].sizes or (1,), types[1].sizes or (1,)
     if index[axis] > sizes[axis]:
         return _along(types, attrs)
@@ -125,7 +128,7 @@ def _once_along(types: Types, attrs: Attrs) -> Domain:
 
 
 def _once(types: Types, attrs: Attrs) -> Domain:
-    """A list of positions along a dimension."""
+    """Distinct positions along a dimension, given as a list."""
     size = (types[0].sizes or (1,))[int_of(attrs, "dim")]
     if types[1].rank != 1 or types[1].numel > size:
         return _along(types, attrs)
@@ -136,7 +139,7 @@ def _classes(types: Types, attrs: Attrs) -> Domain:
     return _index(types[0].sizes[1 if types[0].rank > 1 else 0])
 
 
-_POSITIONS: Mapping[tuple[str, int], Position] = {
+_INDEX_DOMAINS: Mapping[tuple[str, int], IndexDomain] = {
     ("embedding", 0): lambda types, attrs: _index(types[1].sizes[0]),
     ("embedding_bag", 0): lambda types, attrs: _index(types[1].sizes[0]),
     ("gather", 1): _along,
@@ -160,24 +163,25 @@ _POSITIONS: Mapping[tuple[str, int], Position] = {
 }
 
 
-# --- what a row makes for itself
+# --- the operands that a row makes
 
 
 @functools.cache
-def _learned(op: str, place: int, of_floats: bool) -> Domain:
-    """What every operand at this place is held to, of those that the row makes in some draws."""
-    seen = [domain for seed in range(DRAWS) if (domain := _drawn(TABLE[op], place, of_floats, seed)) is not None]
-    if not seen or ANY in seen:
+def _row_domain(op: str, place: int, of_floats: bool) -> Domain:
+    """The domain of operand number `place`: what all operands have in common that the row makes in `DRAWS` draws."""
+    drawn = [domain for seed in range(DRAWS) if (domain := _drawn(TABLE[op], place, of_floats, seed)) is not None]
+    if not drawn or ANY in drawn:
         return ANY
-    ranges = [domain for domain in seen if domain.bounds in (Bounds.WITHIN, Bounds.DISTINCT)]
-    if len(ranges) < len(seen):
-        return next(domain for domain in seen if domain not in ranges)
+    ranges = [domain for domain in drawn if domain.bounds in (Bounds.WITHIN, Bounds.DISTINCT)]
+    if len(ranges) < len(drawn):
+        return next(domain for domain in drawn if domain not in ranges)
     low, high = max(domain.low for domain in ranges), min(domain.high for domain in ranges)
     return within(low, high) if low <= high else ANY
 
 
 def _drawn(op: Op, place: int, of_floats: bool, seed: int) -> Domain | None:
-    """In one draw. None where that has no such operand."""
+    """The domain of the operand in one draw; None where the draw has no such operand. A `clamp` in the graph counts as
+    a range."""
     builder = Builder(NumpySource(seed, place))
     try:
         operands = op.operands(builder)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fuzzer.isolate.validity import Validity
 from fuzzer.seeds import corpus
-from fuzzer.seeds.harvest import READERS, Harvest, harvest, read
+from fuzzer.seeds.extract import READERS, Extracted, extract, read
 from generators import case_file
 from generators.graph import Invalid
 
@@ -20,14 +20,15 @@ NAME_LENGTH = 40
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What came of a file: `written` are the cases that were not there yet."""
+    """An imported file. `written` are the names of the cases that the corpus did not have before."""
 
-    harvest: Harvest
+    extracted: Extracted
     written: tuple[str, ...]
 
     @property
     def document(self) -> dict[str, object]:
-        found = self.harvest
+        """The result for `--json`."""
+        found = self.extracted
         return {
             "file": found.file,
             "nodes": found.resolved.steps,
@@ -40,7 +41,8 @@ class Imported:
         }
 
     def lines(self) -> Iterator[str]:
-        found = self.harvest
+        """The result for people."""
+        found = self.extracted
         resolved = found.resolved
         share = 100 * resolved.mapped / resolved.steps if resolved.steps else 0.0
         yield (
@@ -54,32 +56,33 @@ class Imported:
 
 
 def files_of(model: Path) -> list[Path]:
-    """Raise `Invalid` where there are none."""
+    """The files to import: the model itself, or all files below it that can be read. Raise `Invalid` where a folder has
+    none."""
     if not model.is_dir():
         return [model]
     found = sorted(path for path in model.rglob("*") if path.suffix in READERS and path.is_file())
     if not found:
-        raise Invalid(f"{model}: there is no {' or '.join(READERS)} in it")
+        raise Invalid(f"{model}: it contains no {' or '.join(READERS)}")
     return found
 
 
 def run(files: Sequence[Path], into: Path, size: int) -> tuple[list[Imported], list[str]]:
-    """What came of each file, and one line for each that cannot be read. A file's cases are written when all of them
-    are made."""
+    """Import files into a campaign. Return the imported files, and one line for each file that cannot be read. The
+    cases of a file are written after all of them were made."""
     done, refused = [], []
-    there = {name.rpartition("-")[2] for name in corpus.names(into)}
+    existing = {name.rpartition("-")[2] for name in corpus.names(into)}
     with ExitStack() as opened:
-        ask: Validity | None = None  # PyTorch is started for the first file that can be read
+        validity: Validity | None = None  # PyTorch is started for the first file that can be read
         for path in files:
             try:
                 program = read(path)
             except Invalid as why:
                 refused.append(str(why))
                 continue
-            ask = ask or opened.enter_context(Validity())
-            found = harvest(program, size, ask)
-            new = {hex: case for case in found.cases if (hex := case_file.digest(case)[:12]) not in there}
-            there.update(new)
+            validity = validity or opened.enter_context(Validity())
+            found = extract(program, size, validity)
+            new = {hex: case for case in found.cases if (hex := case_file.digest(case)[:12]) not in existing}
+            existing.update(new)
             names = tuple(f"{_slug(path.stem)}-{hex}" for hex in new)
             for name, case in zip(names, new.values(), strict=True):
                 corpus.add(into, name, case)

@@ -15,15 +15,15 @@ from generators.graph import Array, DType, Role, TensorType
 SECONDS = 240.0
 MODULE = "fuzzer.children.onnx_reader"
 
-SIZES = frozenset(("Shape", "Size"))
-OF_SIZES = frozenset(
+SHAPE_OPERATORS = frozenset(("Shape", "Size"))
+SHAPE_ARITHMETIC = frozenset(
     ("Add", "Cast", "Concat", "Div", "Gather", "Identity", "Mul", "Slice", "Squeeze", "Sub", "Unsqueeze")
 )
-"""Operators that exporters use to compute shapes."""
+"""Operators with which exporters compute new shapes from the results of `SHAPE_OPERATORS`."""
 
 
 def read(path: Path) -> Program:
-    """Raise `Invalid` with one line: what is wrong, and where."""
+    """Read a file. Raise `Invalid` with one line that describes what is wrong and where."""
     return program(decode(_described(path), str(path)), path)
 
 
@@ -68,8 +68,9 @@ def _steps(graph: OnnxGraph, translation: Translation, path: Path) -> Iterator[S
 
 
 def _is_size(node: Node, sizes: set[str], constants: Mapping[str, Array]) -> bool:
+    """Whether a node only computes a shape. `sizes` are the values that do so before it."""
     known = all(name in sizes or name in constants for name in node.inputs if name)
-    return node.op in SIZES or (node.op in OF_SIZES and known and not sizes.isdisjoint(node.inputs))
+    return node.op in SHAPE_OPERATORS or (node.op in SHAPE_ARITHMETIC and known and not sizes.isdisjoint(node.inputs))
 
 
 def _step(node: Node, results: tuple[str, ...], translation: Translation) -> Step:

@@ -1,7 +1,7 @@
-"""An ONNX file as the child that reads it describes it: nodes, types, and small tensors of numbers. Loads no compiler.
+"""The description of an ONNX file by the child that reads it: nodes, types, and small tensors. Loads no compiler.
 
-Nodes and tensors are those of `fuzzer.cases.onnx_model`. That module has all weights, for reports that rebuild the
-file; this one has only the types of most tensors.
+Nodes and tensors have the types of `fuzzer.cases.onnx_model`. A description by that module has all weights, so that a
+report can rebuild the file; a description here has only the types of most tensors.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from generators.graph import Invalid
 
 MAX_BYTES = 256 << 20
 OPAQUE = "(opaque)"
-"""Domain of a node that the description has no words for: one that holds a graph, say."""
+"""The domain of a node that cannot be described, such as one that contains a graph."""
 
 
 class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
-    """types      element type and shape of each value, None for a size that is not known
-    constants  small tensors that the model owns, by name
-    owned      all tensors that the model owns"""
+    """A file.
+
+    types      the element type and shape of each value; None is an unknown size
+    constants  small tensors of the model by name
+    owned      the names of all tensors of the model: weights, buffers and constants
+    """
 
     opset: int
     inputs: tuple[str, ...]
@@ -30,13 +33,13 @@ class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):
-    """Why the child gives no description, in one line."""
+    """The child's answer for a file that it cannot describe: the reason in one line."""
 
     refused: str
 
 
 def decode(text: bytes, where: str) -> OnnxGraph:
-    """Raise `Invalid` with one line that says what is wrong in `where`."""
+    """Raise `Invalid` with one line that describes what is wrong in `where`."""
     try:
         found = msgspec.json.decode(text, type=OnnxGraph)
     except msgspec.ValidationError:

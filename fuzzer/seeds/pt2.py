@@ -1,8 +1,9 @@
-"""A .pt2 file (torch.export.save) as a `Program`. Pure Python: a zip archive, JSON, and bytes; nothing is unpickled.
+"""Read a .pt2 file (torch.export.save) as a `Program`, in pure Python: a zip archive with JSON and bytes. Nothing is
+unpickled.
 
-The JSON is torch's `torch/_export/serde/schema.py`, of which only what is used here is decoded: fields that are not
-known are passed over, and an argument of a kind that is not known makes its node a cut. Two layouts of the archive are
-in use: `*/models/*.json` with raw weights (torch 2.13), and `serialized_exported_program.json` with pickled ones.
+The JSON follows `torch/_export/serde/schema.py`. Only the parts that are needed are decoded. Unknown fields are
+ignored; a node with an argument of an unknown kind cuts the graph. There are two layouts of the archive:
+`*/models/*.json` with raw weights (torch 2.13), and `serialized_exported_program.json` with pickled weights.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 MAX_JSON = 256 << 20
 MAX_CONSTANT = 1 << 20
-"""Bytes of a tensor whose numbers are kept."""
+"""The most bytes of a tensor whose values are read."""
 
 DTYPES = {
     1: DType.UINT8,
@@ -40,7 +41,7 @@ DTYPES = {
     12: DType.BOOL,
     13: DType.BFLOAT16,
 }
-"""`ScalarType` of the schema, as far as we have it."""
+"""The members of the schema's `ScalarType` that difftvm supports."""
 STRIDED = 7
 
 
@@ -53,7 +54,7 @@ class _Expr(msgspec.Struct):
 
 
 class _Size(msgspec.Struct):
-    """A SymInt, or a SymIntArgument: a number, a formula with the number that it had for the example, or a name."""
+    """A SymInt or a SymIntArgument: a number, a formula with its value for the example inputs, or a name."""
 
     as_int: int | None = None
     as_expr: _Expr | None = None
@@ -74,7 +75,7 @@ class _Device(msgspec.Struct):
 
 
 class _Argument(msgspec.Struct):
-    """One of these is set, or none where the kind is not known."""
+    """An argument: one of the fields is set, or none where the kind is unknown."""
 
     as_none: bool | None = None
     as_tensor: _Tensor | None = None
@@ -163,8 +164,8 @@ class _Payloads(msgspec.Struct):
 
 
 def read(path: Path) -> Program:
-    """Raise `Invalid` with one line that says what is wrong and where. What a hostile file takes of memory and time has
-    no bound here: `pt2_file` has it read by a child."""
+    """Read a file. Raise `Invalid` with one line that describes what is wrong and where. Memory and time are not
+    bounded here; `pt2_file` calls this in a child with limits."""
     with Archive(path) as archive:
         model = _model(archive, path)
         exported = _decoded(archive.read(model, MAX_JSON), _Exported, f"{path}: {model}")
@@ -204,12 +205,12 @@ def _decoded(text: bytes, type: type[T], where: str) -> T:
 
 
 class _Opaque(Exception):
-    """An argument that no row can take; the message says why."""
+    """An argument that no row accepts. The message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A value was changed in place, and is called `result` since then."""
+    """A change of `operand` in place. Later readers read `result` in place of `operand`."""
 
     operand: str
     result: str
@@ -220,12 +221,12 @@ class _Reader:
         self._graph, self._where = graph, where
         self._sizes = {name: _number(size) for name, size in graph.sym_int_values.items()}
         self.types = {name: type for name, meta in graph.tensor_values.items() if (type := self._type(name, meta))}
-        self._part_of: dict[str, str] = {}  # whose memory a value may share
-        self._changes: dict[str, _Change] = {}  # by whose memory it was: how it was changed last
-        self._since: dict[str, _Change | None] = {}  # the last change before a part was taken
+        self._part_of: dict[str, str] = {}  # from a view to the value whose memory it shares
+        self._changes: dict[str, _Change] = {}  # from such a value to the last change of its memory
+        self._since: dict[str, _Change | None] = {}  # from a view to the last change before the view was made
 
     def _type(self, name: str, meta: _Meta) -> TensorType | None:
-        """None where it is none of ours: complex, sparse, of a size that only a run tells."""
+        """The type; None where difftvm does not support it: complex or sparse, or a size depends on data."""
         sizes = [_number(size) for size in meta.sizes]
         require_sizes(name, sizes, self._where)
         if meta.dtype not in DTYPES or meta.layout != STRIDED or None in sizes:
@@ -233,7 +234,7 @@ class _Reader:
         return TensorType(DTYPES[meta.dtype], tuple(size for size in sizes if size is not None))
 
     def steps(self) -> Iterator[Step]:
-        """Nodes that only compute sizes are left out: the sizes are known."""
+        """Yield the steps, without nodes that only compute sizes: sizes are known."""
         given = (each.as_tensor.name for each in self._graph.inputs if each.as_tensor)
         order = TopologicalOrder(given, len(self._graph.nodes), self._where)
         for node in self._graph.nodes:
@@ -248,7 +249,7 @@ class _Reader:
         function = rest.partition(".")[0]
         title = rest.removesuffix(".default") if library == "aten" else node.target
         if library != "aten":
-            return Step(title, results, why_not="is no function of PyTorch's own")
+            return Step(title, results, why_not="is not a function of PyTorch's own")
         in_place = function.endswith("_") and not function.endswith("__")
         function = function.removesuffix("_") if in_place else function
         try:
@@ -271,7 +272,8 @@ class _Reader:
         return any(row.view for row in rows_by_function().get(in_table_form(call, self.types).function, ()))
 
     def _change(self, name: str, result: str) -> None:
-        """From here on a value is another. What shares its memory is changed as well, into what no node makes."""
+        """Record that a value was changed in place: later readers get `result`. Other values that share its memory have
+        changed too, but no node computes them (`_ref`)."""
         whole = self._part_of.get(name, name)
         self._part_of[result] = whole
         self._changes[whole] = self._since[result] = _Change(name, result)
@@ -300,17 +302,18 @@ class _Reader:
                 return tuple(map(self._size, sizes))
             case _Argument(as_scalar_type=int(code)):
                 if code not in DTYPES:
-                    raise _Opaque("has a dtype that is none of ours")
+                    raise _Opaque("has a dtype that difftvm does not support")
                 return DTYPES[code].value
             case _Argument(as_device=_Device()) | _Argument(as_layout=int()) | _Argument(as_memory_format=int()):
                 return None
             case _Argument(as_none=bool()):
                 return None
-        raise _Opaque("has an argument that is no tensor, number or text")
+        raise _Opaque("has an argument that is not a tensor, a number or a string")
 
     def _ref(self, name: str) -> Ref:
-        """What a value is called since its memory was changed in place: known when it is read, for what was changed
-        shares its memory with any number of others."""
+        """The name under which a value is read now. It differs from the value's own name after its memory was changed
+        in place. Where another value with the same memory was changed, the name is one that no node makes, which cuts
+        the graph."""
         change = self._changes.get(self._part_of.get(name, name))
         if change is None or change is self._since.get(name):
             return Ref(name)
@@ -324,7 +327,7 @@ class _Reader:
     def _size(self, size: _Size) -> int:
         known = self._sizes.get(size.as_name) if size.as_name else _number(size)
         if known is None:
-            raise _Opaque("has a size that only a run tells")
+            raise _Opaque("has a size that depends on data")
         return known
 
 
@@ -335,7 +338,7 @@ def _number(size: _Size) -> int | None:
 
 
 def _float(value: float | str) -> float:
-    """JSON has no infinities: they are texts."""
+    """A float. JSON has no infinities, so that they are strings here."""
     try:
         return float(value)
     except ValueError:
@@ -358,7 +361,8 @@ def _tensors(arg: _Argument) -> Iterator[str]:
 
 
 def _constants(archive: Archive, model: str, names: dict[str, str], path: Path) -> Iterator[tuple[str, Array]]:
-    """Integers and booleans that lie in the archive as they are. What is pickled stays where it is."""
+    """Yield the integer and boolean tensors of the model that the archive stores as raw bytes. Pickled tensors are not
+    read."""
     root = model.rpartition("models/")[0]
     for kind, listed in (("weights", "model_weights_config"), ("constants", "model_constants_config")):
         config = f"{root}data/{kind}/{Path(model).stem}{listed.removeprefix('model')}.json"
@@ -378,7 +382,7 @@ def _constants(archive: Archive, model: str, names: dict[str, str], path: Path) 
 
 
 def _array(data: bytes, dtype: DType, meta: _Meta) -> Array | None:
-    """A tensor that lies in its storage as C does; None for others."""
+    """The tensor where it is contiguous and fills its storage; None otherwise."""
     sizes = [_number(size) for size in meta.sizes]
     strides = [_number(size) for size in meta.strides]
     if None in sizes or len(sizes) > MAX_RANK:

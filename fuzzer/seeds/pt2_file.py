@@ -1,6 +1,7 @@
-"""A .pt2 file, read in a child: `python -m fuzzer.seeds.pt2_file FILE PARENT`, the `Program` as MessagePack on stdout.
+"""Read a .pt2 file in a child: `python -m fuzzer.seeds.pt2_file FILE PARENT` writes the `Program` as MessagePack.
 
-Nothing of the file is executed (`pt2`), but of a zip archive of JSON, kilobytes can become gigabytes of memory.
+Nothing in the file is executed (`pt2`). The child is needed because kilobytes of zipped JSON can become gigabytes of
+memory.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 import numpy as np
 
 from fuzzer.seeds import pt2
-from fuzzer.seeds.bounded_child import answer_of, answers_of_a_child
+from fuzzer.seeds.bounded_child import answer_of, limit_child
 from fuzzer.seeds.program import Program
 from generators.graph import DType, Invalid
 
@@ -37,7 +38,7 @@ class _Answer(msgspec.Struct):
 
 
 def read(path: Path) -> Program:
-    """Raise `Invalid` with one line that says what is wrong and where."""
+    """Read a file. Raise `Invalid` with one line that describes what is wrong and where."""
     answer = decode(answer_of(MODULE, path, SECONDS, MAX_ANSWER), path)
     if answer.program is None:
         raise Invalid(answer.refused)
@@ -52,7 +53,7 @@ def decode(data: bytes, path: Path) -> _Answer:
     try:
         return msgspec.msgpack.decode(data, type=_Answer, dec_hook=_array)
     except (msgspec.DecodeError, ValueError) as error:
-        raise Invalid(f"{path}: what its reader sent cannot be read: {error}") from None
+        raise Invalid(f"{path}: the answer of its reader cannot be read: {error}") from None
 
 
 def _plain(array: Any) -> object:
@@ -73,12 +74,12 @@ def _answer(path: Path) -> _Answer:
 
 def main() -> None:
     path = Path(sys.argv[1])
-    with answers_of_a_child(int(sys.argv[2]), MEMORY_BYTES, CPU_SECONDS) as answers:
+    with limit_child(int(sys.argv[2]), MEMORY_BYTES, CPU_SECONDS) as answer_file:
         try:
             data = encode(_answer(path))
         except MemoryError:
             data = encode(_Answer(refused=f"{path}: reading it takes more than {MEMORY_BYTES >> 30} GiB of memory"))
-        answers.write(data)
+        answer_file.write(data)
 
 
 if __name__ == "__main__":

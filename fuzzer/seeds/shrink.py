@@ -1,9 +1,9 @@
-"""The same graph with small sizes, so that a case runs in milliseconds.
+"""Give a graph small sizes, so that its case runs in milliseconds.
 
-A size is changed wherever the graph has it, in inputs and in attributes, and the operators' inference says whether the
-whole still holds. Sizes hang together: what is 64 heads' worth of 12 is 768 elsewhere, and what was concatenated is the
-sum. So a size is first changed together with all its multiples, then alone; and where an operator refuses, the sizes
-that have come out in front of it are carried to its other operands, and the whole is tried again.
+A size is changed everywhere in the graph, in inputs and in attributes. The type inference of the operators then decides
+whether the graph is still valid. Sizes depend on each other: 12 heads of size 64 are 768 elsewhere, and concatenation
+adds sizes. So a size is first changed together with all its multiples, and then alone. Where an operator does not
+accept its operands, the changes that its operands have are applied to the whole graph, and the graph is tried again.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from generators.ops import TABLE
 from generators.ops.base import Op
 
 SMALL = 8
-"""Sizes up to here stay."""
+"""Sizes up to this one stay."""
 TARGETS = (4, 6, 8, 3, 5, 7, 12, 16, 24, 32, 64)
-"""What larger ones become, the first that fits: sizes that differ shall still differ, if they can."""
+"""The sizes that are tried for a larger one. Targets that the graph does not have yet come first, so that different
+sizes stay different where possible."""
 MAX_NUMEL = 1 << 15
 MAX_WORK = 20_000_000
 REPAIRS = 6
 
 
 class TooLarge(Exception):
-    """The graph cannot be made small; the message says what stays large."""
+    """The graph cannot be made small. The message names what stays large."""
 
 
 def shrunk(graph: Graph) -> Graph:
-    """The graph with every size as small as its operators let it. Raise `TooLarge`."""
+    """The graph with every size as small as its operators allow. Raise `TooLarge`."""
     before = None
     while graph != before:
         before = graph
@@ -41,9 +42,9 @@ def shrunk(graph: Graph) -> Graph:
 
 
 def _without_size(graph: Graph, size: int) -> Graph:
-    there = {size for value in graph.values() for size in value.type.sizes}
+    present = {size for value in graph.values() for size in value.type.sizes}
     targets = [target for target in TARGETS if target < size]
-    targets.sort(key=lambda target: target in there)
+    targets.sort(key=lambda target: target in present)
     multiples = [other for other in large_sizes(graph) if other % size == 0]
     for target in targets:
         changes: list[dict[int, int]] = [{other: other // size * target for other in multiples}, {size: target}]
@@ -61,37 +62,37 @@ def large_sizes(graph: Graph) -> set[int]:
 
 def _sizes(node: Node) -> Iterator[int]:
     for key, value in node.attrs.items():
-        if _counts(TABLE[node.op], key):
+        if _is_size(TABLE[node.op], key):
             for item in value if isinstance(value, tuple) else (value,):
                 if isinstance(item, int) and not isinstance(item, bool):
                     yield item
 
 
-def _counts(op: Op, key: str) -> bool:
-    """Whether an attribute is a size or position, and no number to compute with."""
+def _is_size(op: Op, key: str) -> bool:
+    """Whether an attribute is a size or position: its kind accepts integers only."""
     kind = op.schema[key]
     others: tuple[Attr, ...] = (0.5, (0.5,), True, ("...",))
     return not any(kind.accepts(other) for other in others)
 
 
 def _changed(graph: Graph, change: Mapping[int, int]) -> Graph | None:
-    """The graph with those sizes in the place of others; None where its operators do not have that."""
+    """The graph with changed sizes, by the old ones; None where its operators do not accept them."""
     change = dict(change)
     for _ in range(REPAIRS):
         try:
             return _with_sizes(graph, change)
         except _Refused as refused:
-            if change.items() >= refused.seen.items():
+            if change.items() >= refused.changes.items():
                 return None
-            change = {**refused.seen, **change}
+            change = {**refused.changes, **change}
     return None
 
 
 class _Refused(Exception):
-    """`seen` are sizes that operands of the node have now, by those that they had."""
+    """An operator does not accept its operands. `changes` maps the old sizes of its operands to the new ones."""
 
-    def __init__(self, seen: Mapping[int, int]) -> None:
-        self.seen = seen
+    def __init__(self, changes: Mapping[int, int]) -> None:
+        self.changes = changes
 
 
 def _with_sizes(graph: Graph, change: Mapping[int, int]) -> Graph:
@@ -104,9 +105,9 @@ def _with_sizes(graph: Graph, change: Mapping[int, int]) -> Graph:
         try:
             inferred = TABLE[node.op].results(tuple(types[name] for name in node.args), attrs)
         except Invalid:
-            raise _Refused(_seen(node, old, types)) from None
+            raise _Refused(_changed_sizes(node, old, types)) from None
         if not _alike(inferred, tuple(value.type for value in node.results)):
-            raise _Refused(_seen(node, old, types))
+            raise _Refused(_changed_sizes(node, old, types))
         results = tuple(Value(value.name, type) for value, type in zip(node.results, inferred, strict=True))
         types |= {value.name: value.type for value in results}
         nodes.append(replace(node, attrs=attrs, results=results))
@@ -114,13 +115,13 @@ def _with_sizes(graph: Graph, change: Mapping[int, int]) -> Graph:
 
 
 def _alike(new: tuple[TensorType, ...], old: tuple[TensorType, ...]) -> bool:
-    """The same number of results, each of the dtype and rank that it had, none of them empty now."""
+    """Whether the results have the dtypes and ranks that they had, and none has become empty."""
     return len(new) == len(old) and all(
         (a.dtype, a.rank) == (b.dtype, b.rank) and (a.numel > 0 or b.numel == 0) for a, b in zip(new, old, strict=True)
     )
 
 
-def _seen(node: Node, old: Mapping[str, TensorType], new: Mapping[str, TensorType]) -> dict[int, int]:
+def _changed_sizes(node: Node, old: Mapping[str, TensorType], new: Mapping[str, TensorType]) -> dict[int, int]:
     pairs = ((a, b) for name in node.args for a, b in zip(old[name].sizes, new[name].sizes, strict=True))
     return {before: now for before, now in pairs if before != now and before > SMALL}
 
@@ -132,7 +133,7 @@ def _resized(item: Input, change: Mapping[int, int]) -> Input:
 
 
 def _mapped(op: Op, key: str, value: Attr, change: Mapping[int, int]) -> Attr:
-    if not _counts(op, key):
+    if not _is_size(op, key):
         return value
     if isinstance(value, tuple):
         return tuple(_moved(item, change) if isinstance(item, int) else item for item in value)
@@ -140,7 +141,7 @@ def _mapped(op: Op, key: str, value: Attr, change: Mapping[int, int]) -> Attr:
 
 
 def _moved(number: int, change: Mapping[int, int]) -> int:
-    """Positions from the end are negative."""
+    """The number after the change. A negative number is a position from the end."""
     return -change.get(-number, -number) if number < 0 else change.get(number, number)
 
 

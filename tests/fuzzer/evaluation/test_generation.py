@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fuzzer.evaluation.generation import Order, run
-from fuzzer.isolate.validity import Answer, Validity, Verdict
+from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from generators import case_file
 from generators.builder import Limits
 from generators.choice import NumpySource
@@ -96,36 +96,36 @@ def judge() -> Iterator[Validity]:
 
 
 def test_valid(judge: Validity) -> None:
-    assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
-    assert judge(one_node("neg", "int8[0]", "int8[0]")) == Answer(Verdict.OK, "")
-    assert judge(one_node("neg", "bfloat16[]", "bfloat16[]")) == Answer(Verdict.OK, "")
+    assert judge(one_node("neg", "float32[2]", "float32[2]")) == CaseCheck(CaseVerdict.OK, "")
+    assert judge(one_node("neg", "int8[0]", "int8[0]")) == CaseCheck(CaseVerdict.OK, "")
+    assert judge(one_node("neg", "bfloat16[]", "bfloat16[]")) == CaseCheck(CaseVerdict.OK, "")
 
 
 def test_valid_and_not_finite(judge: Validity) -> None:
     case = one_node("neg", "bfloat16[2]", "bfloat16[2]")
     case.tensors["x0"][1] = np.inf
-    assert judge(case) == Answer(Verdict.NOT_FINITE, "")
-    assert Verdict.NOT_FINITE.is_valid
+    assert judge(case) == CaseCheck(CaseVerdict.NOT_FINITE, "")
+    assert CaseVerdict.NOT_FINITE.is_valid
 
 
 def test_what_the_table_refuses_is_invalid(judge: Validity) -> None:
     told = "case/case.json: nodes[0] (neg): declared as float32[3], but gives float32[2]"
-    assert judge(one_node("neg", "float32[2]", "float32[3]")) == Answer(Verdict.INVALID, told)
-    assert not Verdict.INVALID.is_valid
+    assert judge(one_node("neg", "float32[2]", "float32[3]")) == CaseCheck(CaseVerdict.INVALID, told)
+    assert not CaseVerdict.INVALID.is_valid
 
 
 def test_what_pytorch_refuses_is_invalid(judge: Validity) -> None:
     call = {"call": "torch.bmm(a0, a0)", "types": ("float32[2]",)}
     answer = judge(one_node("torch_call", "float32[2]", "float32[2]", **call))
-    assert answer.verdict is Verdict.INVALID
-    assert answer.told.startswith("RuntimeError: batch1 must be a 3D tensor")
+    assert answer.verdict is CaseVerdict.INVALID
+    assert answer.message.startswith("RuntimeError: batch1 must be a 3D tensor")
 
 
 def test_a_type_that_pytorch_does_not_give(judge: Validity) -> None:
     lying = {"call": "torch.neg(a0)", "types": ("float32[7]",)}
     answer = judge(one_node("torch_call", "float32[1]", "float32[7]", **lying))
-    assert answer == Answer(Verdict.WRONG_TYPE, "['float32[1]'] instead of ['float32[7]']")
-    assert not Verdict.WRONG_TYPE.is_valid
+    assert answer == CaseCheck(CaseVerdict.WRONG_TYPE, "['float32[1]'] instead of ['float32[7]']")
+    assert not CaseVerdict.WRONG_TYPE.is_valid
 
 
 def test_layouts_are_what_pytorch_sees(judge: Validity) -> None:
@@ -134,27 +134,29 @@ def test_layouts_are_what_pytorch_sees(judge: Validity) -> None:
     call = {"call": "torch.Tensor.view(a0, (6,))", "types": ("float32[6]",)}
     plain = one_node("torch_call", "float32[2,3]", "float32[6]", **call)
     turned = replace(plain, graph=replace(plain.graph, inputs=(Input(Value("x0", type), layout=Layout.TRANSPOSED),)))
-    assert judge(plain).verdict is Verdict.OK
-    assert judge(turned).verdict is Verdict.INVALID
+    assert judge(plain).verdict is CaseVerdict.OK
+    assert judge(turned).verdict is CaseVerdict.INVALID
 
 
 def test_a_process_that_dies_costs_one_answer() -> None:
     with Validity() as judge:
         judge._child.kill()
-        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(
-            Verdict.DIED, f"the process ended with status {-signal.SIGKILL}"
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == CaseCheck(
+            CaseVerdict.DIED, f"the process ended with status {-signal.SIGKILL}"
         )
-        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == CaseCheck(CaseVerdict.OK, "")
 
 
 @pytest.mark.exhaustive
 def test_a_case_that_does_not_end_costs_one_answer() -> None:
     with Validity(seconds=1.0) as judge:
         os.kill(judge._child.pid, signal.SIGSTOP)
-        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.TIMED_OUT, "no answer in 1 s")
-        assert not Verdict.TIMED_OUT.is_valid
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == CaseCheck(
+            CaseVerdict.TIMED_OUT, "no answer in 1 s"
+        )
+        assert not CaseVerdict.TIMED_OUT.is_valid
         judge._seconds = 60.0
-        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == CaseCheck(CaseVerdict.OK, "")
 
 
 def test_what_lies_in_the_users_folder_is_not_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +164,7 @@ def test_what_lies_in_the_users_folder_is_not_executed(tmp_path: Path, monkeypat
         (tmp_path / f"{name}.py").write_text("import os\nos._exit(9)\n")
     monkeypatch.chdir(tmp_path)
     with Validity() as judge:
-        assert judge(one_node("neg", "float32[2]", "float32[2]")) == Answer(Verdict.OK, "")
+        assert judge(one_node("neg", "float32[2]", "float32[2]")) == CaseCheck(CaseVerdict.OK, "")
 
 
 def test_rates_are_of_what_pytorch_was_asked(tmp_path: Path) -> None:
@@ -176,9 +178,9 @@ def test_rates_are_of_what_pytorch_was_asked(tmp_path: Path) -> None:
         def __exit__(self, *_: object) -> None:
             return
 
-        def __call__(self, case: Case) -> Answer:
+        def __call__(self, case: Case) -> CaseCheck:
             asked.append(case)
-            return Answer(Verdict.INVALID, "no") if len(asked) == 2 else Answer(Verdict.NOT_FINITE, "")
+            return CaseCheck(CaseVerdict.INVALID, "no") if len(asked) == 2 else CaseCheck(CaseVerdict.NOT_FINITE, "")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fuzzer.evaluation.generation.Validity", Judge)

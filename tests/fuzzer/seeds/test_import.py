@@ -12,10 +12,10 @@ from archives import document, node, write
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.settings import LaneMix, Settings
 from fuzzer.cli import main
-from fuzzer.isolate.validity import Answer, Validity, Verdict
+from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from fuzzer.lanes import TVM_LANES
 from fuzzer.seeds import corpus, pt2
-from fuzzer.seeds import harvest as harvesting
+from fuzzer.seeds import extract as extracting
 from fuzzer.seeds.imported import run
 from generators import case_file
 from generators.check import check
@@ -33,8 +33,8 @@ MODEL = document(
 class Agreeable(Validity):
     """PyTorch takes everything."""
 
-    def __call__(self, case: Case) -> Answer:
-        return Answer(Verdict.OK, "")
+    def __call__(self, case: Case) -> CaseCheck:
+        return CaseCheck(CaseVerdict.OK, "")
 
 
 def fuzz(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
@@ -105,11 +105,11 @@ def test_of_a_folder_the_good_files_are_taken(
 
 
 def test_so_many_pieces_of_a_file_are_tried_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harvesting, "MAX_PIECES", 2)
+    monkeypatch.setattr(extracting, "MAX_PIECES", 2)
     words = "relu", "neg", "abs", "exp"
     nodes = [node(f"{word}.default", f"v{n}", self="$x") for n, word in enumerate(words)]
     model = document({"x": "float32[2]", **{f"v{n}": "float32[2]" for n in range(4)}}, *nodes)
-    found = harvesting.harvest(pt2.read(write(tmp_path / "net.pt2", model)), 1, Agreeable())
+    found = extracting.extract(pt2.read(write(tmp_path / "net.pt2", model)), 1, Agreeable())
     assert [case.graph.ops for case in found.cases] == [("relu",), ("neg",)]
     assert found.dropped == {"2 pieces of the file were tried before them": 2}
 

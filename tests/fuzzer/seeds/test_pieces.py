@@ -7,8 +7,8 @@ import pytest
 from graphs_by_hand import graph_of
 
 from fuzzer.seeds.cut import halves, pieces
-from fuzzer.seeds.domains import domains, with_numbers
-from fuzzer.seeds.harvest import structure
+from fuzzer.seeds.domains import domains, draw_case
+from fuzzer.seeds.extract import structure
 from fuzzer.seeds.shrink import TooLarge, shrunk
 from generators.check import check
 from generators.choice import NumpySource
@@ -65,7 +65,7 @@ def test_every_node_is_in_a_piece_and_none_is_too_long(size: int, count: int) ->
     assert len(covered) == len(found)
     assert sum(len(piece.graph.nodes) for piece in found) >= count
     for piece in found:
-        check(with_numbers(NumpySource(0), piece.graph, {}))
+        check(draw_case(NumpySource(0), piece.graph, {}))
 
 
 # --- small sizes
@@ -194,7 +194,7 @@ def test_a_variance_is_positive() -> None:
 
 def test_the_models_own_integers_are_cropped_and_kept_within() -> None:
     graph = graph_of({"b0": "int64[3]", "w0": "float32[10,4]"}, [("v0", "embedding", "b0 w0")], "v0")
-    case = with_numbers(NumpySource(0), graph, {"b0": np.array([3, 400, 0, 5], np.int64)})
+    case = draw_case(NumpySource(0), graph, {"b0": np.array([3, 400, 0, 5], np.int64)})
     assert case.tensors["b0"].tolist() == [3, 9, 0]
     assert case.graph.inputs[0].value.type == TensorType.parse("int64[3]")
     check(case)

@@ -117,11 +117,11 @@ def test_changes_in_place_take_no_more_than_what_is_read(tmp_path: Path) -> None
     ("made", "why"),
     [
         (node("brandnew.default", "v", self="$x"), "no row of the operator table has its name"),
-        (node("torch.ops.mine.op.default", "v", self="$x"), "is no function of PyTorch's own"),
+        (node("torch.ops.mine.op.default", "v", self="$x"), "is not a function of PyTorch's own"),
         (node("relu.default", "v", self="$x", extra={"as_graph": {"name": "g"}}), "has an argument that is no tensor"),
         (node("mul.Tensor", "v", self="$x", other={"as_float": "Infinity"}), "mul has no attribute other=inf"),
         (node("sum.default", "v", self="$x"), "returns float32[2,3], the row float32[]"),
-        (node("to.dtype", "v", self="$x", dtype={"as_scalar_type": 10}), "has a dtype that is none of ours"),
+        (node("to.dtype", "v", self="$x", dtype={"as_scalar_type": 10}), "has a dtype that difftvm does not support"),
     ],
 )
 def test_what_has_no_row_is_a_cut(made: dict[str, Any], why: str, tmp_path: Path) -> None:
