@@ -37,9 +37,9 @@ from generators.ops.pairs import (
     WHOLE,
     YES_OR_NO,
     alike,
+    bounded,
     division_terms,
     factor,
-    held,
     nonzero,
     pair,
     promoted,
@@ -98,7 +98,7 @@ def _quotient(b: Builder) -> tuple[Value, ...]:
 def _second_within(low: float, high: float, dtypes: Sequence[DType] = ALL) -> Operands:
     def operands(b: Builder) -> tuple[Value, ...]:
         first, second = pair(dtypes)(b)
-        return first, held(b, second, low, high)
+        return first, bounded(b, second, low, high)
 
     return operands
 
@@ -106,7 +106,7 @@ def _second_within(low: float, high: float, dtypes: Sequence[DType] = ALL) -> Op
 def _both_within(low: float, high: float, dtypes: Sequence[DType]) -> Operands:
     def operands(b: Builder) -> tuple[Value, ...]:
         first, second = pair(dtypes)(b)
-        return held(b, first, low, high), held(b, second, low, high)
+        return bounded(b, first, low, high), bounded(b, second, low, high)
 
     return operands
 
@@ -121,8 +121,8 @@ def _power(b: Builder) -> tuple[Value, ...]:
     """Fractional exponents get a positive base. Integer exponents are not negative: integers would become 0."""
     base, exponent = ANY_PAIR(b)
     if exponent.type.dtype.is_float:
-        return held(b, base, 0.25, 4.0), held(b, exponent, -3.0, 3.0)
-    return held(b, base, -10.0, 10.0) if base.type.dtype.is_float else base, held(b, exponent, 0, 3)
+        return bounded(b, base, 0.25, 4.0), bounded(b, exponent, -3.0, 3.0)
+    return bounded(b, base, -10.0, 10.0) if base.type.dtype.is_float else base, bounded(b, exponent, 0, 3)
 
 
 # --- attributes and terms

@@ -32,12 +32,12 @@ from generators.ops.base import (
 )
 from generators.ops.guard import clamped
 from generators.ops.operands import one
-from generators.ops.pairs import WHOLE, held, nonzero, require_fits
+from generators.ops.pairs import WHOLE, bounded, nonzero, require_fits
 from generators.ops.rules import ALL, NUMERIC, floating, require_dtype, same_type
 
 
 def _within(low: float, high: float, dtypes: Sequence[DType] = ALL) -> Operands:
-    return lambda b: (held(b, b.tensor(dtypes), low, high),)
+    return lambda b: (bounded(b, b.tensor(dtypes), low, high),)
 
 
 def _nonzero(b: Builder) -> tuple[Value, ...]:

@@ -15,7 +15,7 @@ from generators.graph import FLOATS, INTEGERS, Attrs, DType, TensorType, Value
 from generators.ops.base import BOOL, NUMBER, Types, number_of, one_term, require
 from generators.ops.literals import require_fits
 from generators.ops.operands import partner
-from generators.ops.reduced import Element, held, held_as, loss_row, weight
+from generators.ops.reduced import Element, bounded_of_type, bounded_tensor, loss_row, weight
 from generators.ops.rules import ALL, NUMERIC, broadcast, join, promote, require_dtype
 
 SIGNED = tuple(dtype for dtype in INTEGERS if dtype is not DType.UINT8)
@@ -55,7 +55,7 @@ def _differing(dtypes: Sequence[DType], weighted: int = 0) -> Callable[[Builder]
 def _target(b: Builder, x: Value, dtypes: Sequence[DType], low: int, high: int) -> Value:
     """A target in a range: of the input's dtype or one of `dtypes`; sometimes one number for all elements."""
     dtype = x.type.dtype if b.source.chance(50) else b.source.choice((x.type.dtype, *dtypes))
-    return held_as(b, TensorType(dtype, () if b.source.chance(8) else x.type.sizes), low, high)
+    return bounded_of_type(b, TensorType(dtype, () if b.source.chance(8) else x.type.sizes), low, high)
 
 
 def _part(b: Builder, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -143,7 +143,7 @@ def _poisson_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 def _poisson_operands(low: int, high: int) -> Callable[[Builder], tuple[Value, ...]]:
     def operands(b: Builder) -> tuple[Value, ...]:
-        x = held(b, FLOATS, low, high)
+        x = bounded_tensor(b, FLOATS, low, high)
         return x, _target(b, x, WHOLE, 0, 6)
 
     return operands
@@ -184,18 +184,18 @@ def _binary(types: Types, attrs: Attrs) -> TensorType:
 def _binary_operands(low: int, high: int, each: int) -> Callable[[Builder], tuple[Value, ...]]:
     def operands(b: Builder) -> tuple[Value, ...]:
         """If there is one weight, a second one follows in `each` of a hundred cases."""
-        x = held(b, FLOATS, low, high)
+        x = bounded_tensor(b, FLOATS, low, high)
         dtype, shape = x.type.dtype, x.type.sizes
         weights = weight(b, 40, dtype, _part(b, shape))
         more = weight(b, each, dtype, _part(b, shape)) if weights else ()
-        return x, held_as(b, x.type, 0, 1), *weights, *more
+        return x, bounded_of_type(b, x.type, 0, 1), *weights, *more
 
     return operands
 
 
 def _pos_weight_operands(b: Builder) -> tuple[Value, ...]:
-    x = held(b, FLOATS, -8, 8)
-    return x, held_as(b, x.type, 0, 1), *weight(b, 100, x.type.dtype, _part(b, x.type.sizes))
+    x = bounded_tensor(b, FLOATS, -8, 8)
+    return x, bounded_of_type(b, x.type, 0, 1), *weight(b, 100, x.type.dtype, _part(b, x.type.sizes))
 
 
 # --- signs
@@ -214,14 +214,14 @@ def _hinge(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _soft_margin_operands(b: Builder) -> tuple[Value, ...]:
-    x = held(b, FLOATS, -8, 8)
+    x = bounded_tensor(b, FLOATS, -8, 8)
     return x, _target(b, x, SIGNED, -1, 1)
 
 
 def _hinge_operands(b: Builder) -> tuple[Value, ...]:
     x = b.tensor(FLOATS)
     dtype = b.source.choice((*SIGNED, x.type.dtype))
-    return x, held_as(b, TensorType(dtype, () if b.source.chance(8) else x.type.sizes), -1, 1)
+    return x, bounded_of_type(b, TensorType(dtype, () if b.source.chance(8) else x.type.sizes), -1, 1)
 
 
 _POISSON = {"full": BOOL, "eps": NUMBER}

@@ -28,7 +28,7 @@ _ENDS = ("inf", "-inf")
 
 
 def _order(value: Attr) -> float:
-    """Case files write infinities as text."""
+    """Return the order as a number. Case files store infinities as text."""
     assert isinstance(value, int | float | str)
     return float(value)
 
@@ -104,7 +104,7 @@ def _matrix_norm(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _pdist(types: Types, attrs: Attrs) -> TensorType:
-    """Stricter than PyTorch, which takes half precision if there are no distances."""
+    """Stricter than PyTorch, which accepts half precision if there are no distances."""
     require_dtype(types, *SINGLE_AND_DOUBLE)
     require(_order(attrs["p"]) >= 0, "takes a p of at least 0")
     (x,) = types

@@ -1,4 +1,4 @@
-"""Losses of samples: by class, by margin, by distance."""
+"""Losses of samples: of classes, of margins, of distances."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from generators.graph import FLOATS, INTEGERS, Attrs, DType, TensorType, Value
 from generators.ops.base import BOOL, INT, NUMBER, Op, Types, int_of, number_of, require
 from generators.ops.distance import distances, order
 from generators.ops.magnitude import ORDER
-from generators.ops.reduced import held_as, least, loss_row, same, weight
+from generators.ops.reduced import bounded_of_type, least, loss_row, same, weight
 from generators.ops.rules import (
     NUMERIC,
     SINGLE_AND_DOUBLE,
@@ -56,7 +56,7 @@ def _by_index_operands(b: Builder) -> tuple[Value, ...] | None:
     if last < 0:
         return None
     dtype = DType.UINT8 if last < 256 and x.type.rank <= 2 and b.source.chance(15) else DType.INT64
-    target = held_as(b, TensorType(dtype, _samples(x.type)), 0, last)
+    target = bounded_of_type(b, TensorType(dtype, _samples(x.type)), 0, last)
     return x, target, *weight(b, 35, x.type.dtype, (classes,))
 
 
@@ -94,7 +94,7 @@ def _by_probability(types: Types, attrs: Attrs) -> TensorType:
 def _by_probability_operands(b: Builder) -> tuple[Value, ...]:
     x = b.tensor(FLOATS, ranks=(1, 5))
     dtype = b.source.choice(FLOATS) if b.source.chance(15) else x.type.dtype
-    target = held_as(b, x.type.with_dtype(dtype), 0, 1)
+    target = bounded_of_type(b, x.type.with_dtype(dtype), 0, 1)
     return x, target, *weight(b, 35, x.type.dtype, (_classes(x.type),))
 
 
@@ -125,7 +125,7 @@ def _multi_margin_operands(b: Builder) -> tuple[Value, ...] | None:
     last = least(b, classes) - 1
     if last < 0:
         return None
-    target = held_as(b, TensorType(DType.INT64, x.type.sizes[:-1]), 0, last)
+    target = bounded_of_type(b, TensorType(DType.INT64, x.type.sizes[:-1]), 0, last)
     return x, target, *weight(b, 35, x.type.dtype, (classes,), ANY)
 
 
@@ -140,7 +140,7 @@ def _multilabel_margin_operands(b: Builder) -> tuple[Value, ...] | None:
     """A list of classes ends before the first -1."""
     x = b.tensor(SINGLE_AND_DOUBLE, ranks=(2, 2))
     last = least(b, x.type.sizes[-1]) - 1
-    return (x, held_as(b, x.type.with_dtype(DType.INT64), -1, last)) if last >= 0 else None
+    return (x, bounded_of_type(b, x.type.with_dtype(DType.INT64), -1, last)) if last >= 0 else None
 
 
 def _multilabel_soft_margin(types: Types, attrs: Attrs) -> TensorType:
@@ -159,7 +159,7 @@ def _multilabel_soft_margin_operands(b: Builder) -> tuple[Value, ...] | None:
     if not x.type.sizes[-1]:  # which PyTorch divides by
         return None
     dtype = b.source.choice((x.type.dtype, x.type.dtype, *INTEGERS))
-    target = held_as(b, x.type.with_dtype(dtype), 0, 1)
+    target = bounded_of_type(b, x.type.with_dtype(dtype), 0, 1)
     return x, target, *weight(b, 35, x.type.dtype, b.source.choice((x.type.sizes[-1:], x.type.sizes)), ANY)
 
 
@@ -172,7 +172,7 @@ def _margin_ranking(types: Types, attrs: Attrs) -> TensorType:
 def _margin_ranking_operands(b: Builder) -> tuple[Value, ...]:
     x = b.tensor(FLOATS)
     target = x.type.with_dtype(x.type.dtype if b.source.chance(50) else DType.INT64)
-    return x, same(b, x), held_as(b, target, -1, 1)
+    return x, same(b, x), bounded_of_type(b, target, -1, 1)
 
 
 # --- by distance
@@ -198,7 +198,7 @@ def _cosine_embedding_operands(b: Builder) -> tuple[Value, ...] | None:
             return None
         x, y = (b.fresh_input(fresh, domain=within(-1, 1)) for _ in range(2))
     dtype = b.source.choice((DType.INT64, DType.INT64, DType.INT32, x.type.dtype))
-    return x, y, held_as(b, TensorType(dtype, x.type.sizes[:-1]), -1, 1)
+    return x, y, bounded_of_type(b, TensorType(dtype, x.type.sizes[:-1]), -1, 1)
 
 
 def _triplet(types: Types, attrs: Attrs) -> TensorType:

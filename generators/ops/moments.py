@@ -67,7 +67,7 @@ def _var_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
 
 
 def _unbiased(name: str) -> Spelling:
-    """The older keyword `unbiased`, for a correction of 0 or 1."""
+    """Forms with the older keyword `unbiased`, for a correction of 0 or 1."""
     return Spelling(
         lambda args, attrs: (
             f"torch.{name}({args[0]}, dim={attrs['dim']}, unbiased={attrs['correction'] == 1}, "
@@ -181,7 +181,7 @@ def _histc(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _histc_operand(b: Builder) -> tuple[Value, ...]:
-    """No half precision: rounding would decide into which bin a number falls. Without bounds PyTorch takes the least
+    """No half precision: rounding would decide into which bin a number falls. Without bounds PyTorch uses the least
     and largest number of the operand, which must then be finite."""
     value = b.tensor(SINGLE_AND_DOUBLE)
     return (clamped(b, value, -16, 16) if b.profile is Profile.SPECIAL else value,)

@@ -88,7 +88,7 @@ def _t(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _last_two(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch also takes 0-d tensors, but this is deprecated."""
+    """PyTorch also accepts 0-d tensors, but this is deprecated."""
     require(types[0].rank >= 2, f"takes matrices, not {types[0]}")
     return _swapped(types[0], -2, -1)
 
@@ -152,7 +152,7 @@ def _roll(types: Types, attrs: Attrs) -> TensorType:
         require(len(shifts) == 1, f"{len(shifts)} shifts without dims")
         return x
     require(x.rank > 0 and len(shifts) == len(dims), f"{len(shifts)} shifts for {len(dims)} dims of {x}")
-    for dim in dims:  # one may come twice
+    for dim in dims:  # a dim may occur twice
         axis_of(dim, x.rank)
     return x
 
@@ -201,7 +201,7 @@ def _groups(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _repeated(key: str, shorter: bool) -> Infer:
-    """`shorter`: there may be fewer counts than dimensions; then they are for the last ones."""
+    """With `shorter`, there may be fewer counts than dimensions, and they are for the last dimensions."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         (x,), counts = types, ints_of(attrs, key)

@@ -30,31 +30,31 @@ from generators.ops.rules import HALVES, require_dtype
 _EPS = (1e-5, 1e-5, 1e-5, 1e-3, 0.1, 1e-12)
 
 
-# --- parameters: of the input's dtype, or float32 with half precision
+# --- parameters have the input's dtype, or float32 if the input has half precision
 
 
 def _dtype(b: Builder, x: Value) -> DType:
     return DType.FLOAT32 if x.type.dtype in HALVES and b.source.chance(20) else x.type.dtype
 
 
-def _given(b: Builder, dtype: DType, shape: tuple[int, ...], domain: Domain = ANY, buffer: bool = False) -> Value:
+def _parameter(b: Builder, dtype: DType, shape: tuple[int, ...], domain: Domain = ANY, buffer: bool = False) -> Value:
     """Mostly a tensor of the model; sometimes an input or, where it may be any number, a computed value."""
     if b.source.chance(88):
         return (b.buffer if buffer else b.param)(dtype, *shape, domain=domain)
-    wanted = TensorType(dtype, shape)
+    type = TensorType(dtype, shape)
     if domain == ANY:
-        return b.pick(lambda t: t == wanted, lambda: wanted)
-    return b.fresh_input(wanted, domain=domain)
+        return b.pick(lambda t: t == type, lambda: type)
+    return b.fresh_input(type, domain=domain)
 
 
 def _affine(b: Builder, dtype: DType, *shape: int) -> tuple[Value, ...]:
     """No parameter, a weight, or a weight and a bias."""
-    return tuple(_given(b, dtype, shape) for _ in range(b.source.choice((0, 0, 1, 2, 2))))
+    return tuple(_parameter(b, dtype, shape) for _ in range(b.source.choice((0, 0, 1, 2, 2))))
 
 
 def _statistics(b: Builder, dtype: DType, channels: int) -> tuple[Value, ...]:
     """Running mean and variance."""
-    return _given(b, dtype, (channels,), buffer=True), _given(b, dtype, (channels,), POSITIVE, buffer=True)
+    return _parameter(b, dtype, (channels,), buffer=True), _parameter(b, dtype, (channels,), POSITIVE, buffer=True)
 
 
 def _checked(types: Types, attrs: Attrs, sizes: tuple[int, ...]) -> TensorType:
@@ -70,7 +70,7 @@ def _checked(types: Types, attrs: Attrs, sizes: tuple[int, ...]) -> TensorType:
 
 
 def _numbers(source: ChoiceSource, types: Types) -> Attrs:
-    """`momentum` moves the running statistics in training only: here it changes nothing."""
+    """`momentum` has no effect here, because it updates the running statistics in training only."""
     return {"momentum": source.choice((0.1, 0.1, 0.0, 0.5, 1.0)), "eps": source.choice(_EPS)}
 
 
@@ -79,7 +79,7 @@ _DEFAULTS: Attrs = {"momentum": 0.1, "eps": 1e-5}
 
 
 def _channel_layer(name: str, running: bool) -> Layer:
-    """A layer over the channels: with both weight and bias or with neither, as in all versions of PyTorch."""
+    """A layer over the channels, with both weight and bias or with neither. Older PyTorch has no layer with one of them."""
     statistics = ("running_mean", "running_var") if running else ()
     first = 1 + len(statistics)
     ranks = (2, 3, 4, 5) if name == "BatchNorm" else (3, 4, 5)
@@ -117,7 +117,7 @@ def _without_weight(op: Op, source: str | Callable[[tuple[str, ...], Attrs], str
 def _call(
     function: str, schema: Mapping[str, AttrKind], defaults: Attrs, *between: str, end: str = ""
 ) -> Callable[[tuple[str, ...], Attrs], str]:
-    """The call by position: the input, the arguments `between` (names of attributes, or text), the parameters."""
+    """A call with positional arguments: the input, the arguments `between` (attribute names, or text), the parameters."""
 
     def source(args: tuple[str, ...], attrs: Attrs) -> str:
         middle = [schema[text].render(attrs[text]) if text in schema else text for text in between]
@@ -130,7 +130,7 @@ def _call(
 
 
 def _over_channels(running: bool, instances: bool) -> Callable[[Types, Attrs], TensorType]:
-    """`instances`: each element of the batch is normalised separately."""
+    """With `instances`, each element of the batch is normalised separately."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         x = types[0]
@@ -147,7 +147,7 @@ def _over_channels(running: bool, instances: bool) -> Callable[[Types, Attrs], T
 
 
 def _length(instances: bool) -> Callable[[Types, Attrs], int]:
-    """How many numbers share a mean and a variance."""
+    """Return a function for the number of elements that share a mean and a variance."""
     return lambda types, attrs: product(types[0].sizes[2:]) * (1 if instances else types[0].sizes[0])
 
 
@@ -189,7 +189,7 @@ _BATCH_NORM_BATCH_STATS = Op(
 
 
 def _trained(types: Types, attrs: Attrs) -> tuple[TensorType, ...]:
-    """The running statistics move towards those of the batch, by `momentum`."""
+    """The running statistics are updated towards those of the batch, by the factor `momentum`."""
     x, mean, var = types[:3]
     require(
         x.rank >= 2 and x.numel > 0 and _length(False)(types, attrs) > 1,
@@ -237,7 +237,7 @@ _INSTANCE_NORM_RUNNING_STATS = replace(
 )
 
 
-# --- layer, group and rms norm: one number or shape, then weight and bias
+# --- layer, group and rms norm: called with one number or shape, then weight and bias
 
 
 _LAYER = {"normalized_shape": SIZES, "eps": NUMBER}
@@ -282,7 +282,7 @@ def _layer_norm_layer(name: str, schema: Mapping[str, AttrKind], defaults: Attrs
 
 
 def _rms_norm(types: Types, attrs: Attrs) -> TensorType:
-    """Without eps, PyTorch takes the epsilon of the input's dtype: the evaluation in double precision would compute
+    """Without eps, PyTorch uses the epsilon of the input's dtype, so the evaluation in double precision would compute
     another function."""
     x, *weight = types
     require_dtype(types, *FLOATS)

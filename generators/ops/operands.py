@@ -1,4 +1,4 @@
-"""Ways to find operands, shared by many rows. Each takes a builder and returns values, or None where nothing fits."""
+"""Functions that choose operands, shared by many rows. They return values of a builder, or None where nothing fits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _thinned(b: Builder, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def alike(low: int, high: int, ranks: tuple[int, int] = (0, 5)) -> Operands:
-    """`low` to `high` values of one type: what stack takes."""
+    """`low` to `high` values of one type, as torch.stack needs them."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         first = b.tensor(ranks=ranks)

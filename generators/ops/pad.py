@@ -89,7 +89,7 @@ def _constant_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _value(source: ChoiceSource, dtype: DType) -> Attr:
-    """A number of another kind than the tensor is converted as in C: 1.5 becomes 1 in integers, and true in bool."""
+    """PyTorch converts the number to the tensor's dtype as C does: 1.5 becomes 1 for integers, and true for bool."""
     if source.chance(40):
         return None
     value = source.choice((0, 1, 2, 7, 0.0, 0.5, 1.5) if dtype is DType.UINT8 else (0, 1, -2, 0.0, 0.5, -1.5))
@@ -104,7 +104,7 @@ def _constant_layer(types: Types, attrs: Attrs) -> str:
 
 
 def _amounts(pad: tuple[int, ...]) -> str:
-    """A layer takes one number for all sides."""
+    """Return the argument of a layer, which accepts one number for all sides."""
     return repr(pad if len(set(pad)) > 1 else pad[0])
 
 

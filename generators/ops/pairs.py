@@ -18,7 +18,7 @@ from generators.ops.rules import ALL, NUMERIC, Number, broadcast, floating, prom
 
 WHOLE = (*INTEGERS, DType.BOOL)
 
-# --- inference: the promoted dtype decides whether PyTorch has a kernel, and about the result
+# --- inference: the promoted dtype determines whether PyTorch has a kernel, and the result type
 
 
 def promoted(
@@ -41,7 +41,7 @@ FLOAT_OF_ALL = promoted(*ALL, result=floating)
 
 
 def require_fits(number: Number, dtype: DType) -> None:
-    """The dtype must hold the number: PyTorch refuses others, wraps them around or makes them infinite."""
+    """Require that the dtype can hold the number. PyTorch refuses others, wraps them around or makes them infinite."""
     if dtype.is_float:
         require(abs(number) <= float(ml_dtypes.finfo(dtype.numpy).max), f"{number} is too large for {dtype}")
     elif isinstance(number, int):
@@ -83,10 +83,10 @@ def alike(b: Builder, count: int, dtypes: Sequence[DType] = ALL) -> tuple[Value,
     return (first, *(another(b, first, (first.type.dtype,)) for _ in range(count - 1)))
 
 
-def held(b: Builder, value: Value, low: float, high: float) -> Value:
-    """The value clamped into [low, high] by the graph, or an input of its type that lies there. Raises `Invalid` where
-    an integer dtype has no number there. Floats of the special profile stay: what functions make of NaN, infinities
-    and zero is defined."""
+def bounded(b: Builder, value: Value, low: float, high: float) -> Value:
+    """Return the value clamped to [low, high], or a new input of its type with these bounds. Raise `Invalid` where an
+    integer dtype has no number within them. In the special profile a float is returned unchanged, because functions
+    are defined for NaN, infinities and zeros."""
     dtype = value.type.dtype
     if dtype.is_float and b.profile is Profile.SPECIAL:
         return value
@@ -106,8 +106,8 @@ def held(b: Builder, value: Value, low: float, high: float) -> Value:
 
 
 def nonzero(b: Builder, value: Value, dividend: Value | None = None) -> Value:
-    """A divisor that replaces the value. Never -1 where the dividend may be the smallest integer: the dtype cannot hold
-    this quotient, and the process would be killed."""
+    """Return a divisor that replaces the value. It is never -1 if the dividend may be the smallest integer: the dtype
+    cannot hold this quotient, and the processor would raise an exception that ends the process."""
     type = value.type
     if type.dtype.is_float and b.profile is Profile.SPECIAL:
         return value
@@ -140,7 +140,7 @@ def factor(source: ChoiceSource, dtype: DType) -> Number:
 
 
 def two_terms(types: Types, attrs: Attrs) -> int:
-    """There is a rounded part that may cancel with another, or fall on either side of a step."""
+    """Two terms: a rounded intermediate result may cancel with another, or lie on either side of a step."""
     return 2
 
 

@@ -44,7 +44,7 @@ def _slice_attrs(source: ChoiceSource, types: Types) -> Attrs:
         start = source.integer(0, size - 1)
         end = source.integer(start + 1, size)
     if source.chance(4):
-        end = start  # nothing
+        end = start  # an empty slice
     return {
         "dim": dim,
         "start": source.choice((None, -size - 2)) if start == 0 else source.choice((start, start - size)),
@@ -54,7 +54,7 @@ def _slice_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _at(dim: int, index: str) -> str:
-    """The text in brackets of an index for one dimension, counted from either end."""
+    """Return an index for one dimension as the text in brackets. `dim` counts from either end."""
     return f"{':, ' * dim}{index}" if dim >= 0 else f"..., {index}{', :' * (-dim - 1)}"
 
 
@@ -122,7 +122,7 @@ def _unfold_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _as_strided(types: Types, attrs: Attrs) -> TensorType:
-    """It reads only elements of the operand, which is copied: a view would expose the memory around it."""
+    """The operand is copied first, so that only its elements are read: a view would expose the memory around it."""
     (x,), size, stride = types, ints_of(attrs, "size"), ints_of(attrs, "stride")
     offset = attrs["storage_offset"] if isinstance(attrs["storage_offset"], int) else 0
     require(len(size) == len(stride), f"{len(size)} sizes, but {len(stride)} strides")
@@ -133,18 +133,18 @@ def _as_strided(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _as_strided_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    """Any strides: elements may overlap, and there may be gaps."""
+    """Draw any strides: elements may overlap, and there may be gaps."""
     count = types[0].numel
     offset = source.integer(0, count - 1) if count and source.chance(50) else None
-    room = count - 1 - (offset or 0)
+    remaining = count - 1 - (offset or 0)
     size, stride = [], []
     for _ in range(source.integer(0, 3)):
         along = source.choice((0, 1, 1, 2, 3, 4, 6))
-        most = 0 if room < 0 else min(5, room // along + 1) if along else 3
+        most = 0 if remaining < 0 else min(5, remaining // along + 1) if along else 3
         size.append(source.integer(min(1, most), most))
         stride.append(along)
-        room -= max(size[-1] - 1, 0) * along
-    if room < 0 and not size:
+        remaining -= max(size[-1] - 1, 0) * along
+    if remaining < 0 and not size:
         size, stride = [0], [1]
     return {"size": tuple(size), "stride": tuple(stride), "storage_offset": offset}
 

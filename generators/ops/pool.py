@@ -95,7 +95,7 @@ _DEFAULTS: dict[str, Attr] = {"stride": None, "padding": 0, "ceil_mode": False}
 
 
 def _max_rows(nd: int) -> tuple[Op, Op]:
-    """In one dimension, PyTorch takes integers only in the variant with indices."""
+    """In one dimension, PyTorch accepts integers only in the variant with indices."""
     dtypes, windows = FLOATS if nd == 1 else NUMERIC, _windows(nd)
     schema, call = {**_WINDOW, "dilation": EACH}, f"max_pool{nd}d({{0}}, {{kernel_size}}{{more}})"
 
@@ -108,7 +108,7 @@ def _max_rows(nd: int) -> tuple[Op, Op]:
 
     row = Op(
         f"max_pool{nd}d",
-        one(dtypes, ranks=(nd + 1 if nd < 3 else 5, nd + 2)),  # (C, D, H, W) is taken in some layouts only
+        one(dtypes, ranks=(nd + 1 if nd < 3 else 5, nd + 2)),  # PyTorch accepts (C, D, H, W) in some layouts only
         of(dtypes, pooled),
         f"F.{call}",
         lambda source, types: _draw_windows(source, types[0].sizes[-nd:], tuple(schema)),
@@ -120,13 +120,13 @@ def _max_rows(nd: int) -> tuple[Op, Op]:
         },
     )
 
-    def held(types: Types, attrs: Attrs) -> TensorType:
+    def with_nonempty_windows(types: Types, attrs: Attrs) -> TensorType:
         found = pooled(types, attrs)
         along = zip(types[0].sizes[-nd:], each(attrs, "kernel_size", nd), each(attrs, "dilation", nd), strict=True)
         require(all(k == 1 or d <= size for size, k, d in along), "a window that holds no element has no largest one")
         return found
 
-    return row, with_indices(row, nd, held, NUMERIC, "{kernel_size}{more}", f"MaxPool{nd}d")
+    return row, with_indices(row, nd, with_nonempty_windows, NUMERIC, "{kernel_size}{more}", f"MaxPool{nd}d")
 
 
 def _unpool_row(nd: int, pool: Op) -> Op:
@@ -169,11 +169,11 @@ def _unpool_row(nd: int, pool: Op) -> Op:
         kernel = [source.choice((2, 2, 2, 3, 4)) for _ in range(nd)]
         stride = None if source.chance(50) else [source.choice((2, 2, 3)) for _ in range(nd)]
         steps = kernel if stride is None else stride
-        room = [(n - 1) * s + k - 2 * n for n, s, k in zip(places, steps, kernel, strict=True)]
-        padding = [source.integer(0, min(1, extra // 2)) for extra in room]
+        unused = [(n - 1) * s + k - 2 * n for n, s, k in zip(places, steps, kernel, strict=True)]
+        padding = [source.integer(0, min(1, extra // 2)) for extra in unused]
         sizes = [
             source.integer(max(2 * n, 2 * n + extra - 2 * p - s + 1), 2 * n + extra - 2 * p + s - 1)
-            for n, extra, p, s in zip(places, room, padding, steps, strict=True)
+            for n, extra, p, s in zip(places, unused, padding, steps, strict=True)
         ]
         return {
             "kernel_size": either(source, kernel, single=False),
@@ -256,7 +256,7 @@ def _avg_row(nd: int) -> Op:
 
 
 def _lp_row(nd: int) -> Op:
-    """avg_pool(x ** p) * kernel, and the p-th root of that: dtypes go through all three."""
+    """The p-th root of avg_pool(x ** p) * kernel. The result dtype is that of these three steps in sequence."""
     averaged, pooled = _averaged(nd), _windows(nd, inside=nd == 3)
     schema = {"norm_type": NUMBER, "kernel_size": INT if nd == 1 else EACH, "stride": OPTIONAL_EACH, "ceil_mode": BOOL}
 
@@ -281,12 +281,12 @@ def _lp_row(nd: int) -> Op:
         if drawn is None:
             return None
         kernel = drawn["kernel_size"]
-        if isinstance(kernel, tuple) and len(kernel) == 1:  # what lp_pool multiplies by
+        if isinstance(kernel, tuple) and len(kernel) == 1:  # the number of elements by which lp_pool multiplies
             drawn["kernel_size"] = kernel[0]
         return {"norm_type": source.choice((1, 2, 2, 3, 4, 1.0, 2.0, 1.5, 2.5)), **drawn}
 
     def as_layer(types: Types, attrs: Attrs) -> bool:
-        """The layer makes a float of norm_type."""
+        """The layer converts norm_type to a float."""
         return types[0].dtype.is_float or isinstance(attrs["norm_type"], float)
 
     call = "{norm_type}, {kernel_size}{more}"
@@ -319,7 +319,7 @@ def _adaptive(nd: int, average: bool) -> Pooled:
     def pooled(types: Types, attrs: Attrs) -> TensorType:
         (x,), given = types, attrs["output_size"]
         _require_rank(x, nd)
-        # PyTorch averages an empty plane to NaN
+        # PyTorch returns NaN as the average of an empty plane
         require(min(x.sizes[-nd:] if average and nd < 3 else x.sizes[1:]) > 0, f"pooling takes no empty plane, as {x}")
         listed = given if isinstance(given, tuple) else (given,) * nd
         require(len(listed) == nd, f"output_size takes {nd} numbers, not {len(listed)}")
@@ -333,7 +333,7 @@ def _adaptive(nd: int, average: bool) -> Pooled:
 
 def _draw_output(nd: int) -> Callable[[ChoiceSource, Types], Attrs]:
     def draw(source: ChoiceSource, types: Types) -> Attrs:
-        """One element; sizes that divide the old ones, and others; larger ones; sometimes 0."""
+        """Draw output sizes: 1, divisors of the input size and other numbers, larger ones, and sometimes 0."""
 
         def size(old: int) -> int | None:
             if nd > 1 and source.chance(15):

@@ -29,7 +29,7 @@ _STEPS = (0.25, 0.5, 0.0625, 1.0, 2.0)
 
 
 def _grid(source: ChoiceSource, types: Types) -> Attrs:
-    low, high = source.choice(((0, 255), (-128, 127), (0, 127)))  # what ONNX knows
+    low, high = source.choice(((0, 255), (-128, 127), (0, 127)))  # the ranges that ONNX supports
     zero = source.choice((0, 0, low, high, source.integer(low, high)))
     return {"scale": source.choice(_STEPS), "zero_point": zero, "quant_min": low, "quant_max": high}
 

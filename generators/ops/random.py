@@ -16,7 +16,7 @@ def _noise(attrs: Attrs, otherwise: DType) -> DType:
     return dtype
 
 
-def _certain(types: Types, attrs: Attrs) -> TensorType:
+def _not_random(types: Types, attrs: Attrs) -> TensorType:
     require(attrs["p"] in (0, 1), "chance decides, unless p is 0 or 1")
     return types[0]
 
@@ -26,11 +26,11 @@ def _with_noise(types: Types, attrs: Attrs) -> TensorType:
     return x.with_dtype(promote((x, x.with_dtype(_noise(attrs, x.dtype)))))
 
 
-def _silence(types: Types, attrs: Attrs) -> TensorType:
+def _zero_noise(types: Types, attrs: Attrs) -> TensorType:
     return filled(0, ints_of(attrs, "size"), _noise(attrs, DEFAULT_FLOAT))
 
 
-def _waiting(types: Types, attrs: Attrs) -> TensorType:
+def _exponential(types: Types, attrs: Attrs) -> TensorType:
     (x,) = types
     _noise(attrs, x.dtype)
     require(number_of(attrs, "lambd") > 0, "lambd must be positive")
@@ -38,7 +38,7 @@ def _waiting(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _dtype(source: ChoiceSource, types: Types) -> Attrs:
-    """There is no noise in integers."""
+    """PyTorch makes noise in float dtypes only."""
     x = types[0].dtype
     return {"dtype": maybe_dtype(source, FLOATS) if x.is_float else source.choice(FLOATS).value}
 
@@ -50,7 +50,7 @@ OPS = (
     Op(
         "bernoulli",
         one(ALL),
-        _certain,
+        _not_random,
         "torch.bernoulli({0}, {p})",
         lambda source, types: {"p": source.choice((1.0, 0.0))},
         {"p": NUMBER},
@@ -69,7 +69,7 @@ OPS = (
     Op(
         "no_noise",
         nothing,
-        _silence,
+        _zero_noise,
         "torch.randn({size}{more}) * 0.0",
         lambda source, types: {"size": drawn_sizes(source), "dtype": maybe_dtype(source, FLOATS)},
         {"size": SIZES, **_DTYPE},
@@ -79,7 +79,7 @@ OPS = (
     Op(
         "exponential_sign",
         one(ALL),
-        _waiting,
+        _exponential,
         "torch.empty_like({0}{more}).exponential_({lambd}) >= 0",
         lambda source, types: {"lambd": source.choice((1.0, 0.5, 2.0)), **_dtype(source, types)},
         {"lambd": NUMBER, **_DTYPE},

@@ -53,7 +53,7 @@ def _arange(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _arange_attrs(source: ChoiceSource, types: Types) -> Attrs:
-    """All three ways to call it; steps in either direction, and ends that are reached exactly or not."""
+    """Attributes for all three ways to call it. Steps go in either direction, and may reach the end exactly or not."""
     dtype = maybe_dtype(source, NUMERIC)
     count, floats = source.integer(0, 12), dtype in (None, *FLOATS) and source.chance(50)
     start: int | float = 0
@@ -81,7 +81,7 @@ def _linspace(types: Types, attrs: Attrs) -> TensorType:
     dtype = dtype_or(attrs, DEFAULT_FLOAT)
     require_dtype((TensorType(dtype, ()),), *NUMERIC)
     require(steps >= 0, "steps must not be negative")
-    # elsewhere rounding decides which integer is next
+    # otherwise rounding would determine to which integer a step is truncated
     whole = isinstance(start, int) and isinstance(end, int) and (end - start) % max(steps - 1, 1) == 0
     require(dtype.is_float or whole, f"{steps} steps from {start} to {end} are no {dtype}")
     require_fits(start, dtype)
@@ -175,10 +175,10 @@ def _window(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _window_row(name: str, **defaults: float) -> Op:
-    """PyTorch takes the later parameters only together with the earlier ones."""
+    """PyTorch accepts a parameter only together with all earlier ones."""
 
     def attrs(source: ChoiceSource, types: Types) -> Attrs:
-        """Gives some of the first parameters; the others stay at their defaults."""
+        """Draw some of the first parameters. The others keep their defaults."""
         count = source.choice((0, *range(len(defaults) + 1)))
         shape = {
             key: source.integer(1, 16) / 8 * default if index < count else default
@@ -211,7 +211,7 @@ def _window_row(name: str, **defaults: float) -> Op:
 
 
 def _many(types: Types, attrs: Attrs) -> int:
-    """There are several functions in sequence, and each rounds."""
+    """Several functions are applied in sequence, and each of them rounds."""
     return 16
 
 

@@ -1,4 +1,4 @@
-"""Recurrent layers over sequences, and their cells. Floats only: PyTorch takes integers here only by accident."""
+"""Recurrent layers over sequences, and their cells. Floats only: PyTorch accepts integers here only by accident."""
 
 from __future__ import annotations
 
@@ -19,8 +19,15 @@ STEPS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Mode:
-    """Its name in torch, its layer in torch.nn, how many gates its weights stack, and how many states it has."""
+class Cell:
+    """A kind of cell.
+
+    name     its name in torch
+    layer    its layer in torch.nn
+    gates    how many gates its weights stack
+    states   how many states it has
+    options  further arguments of its layer
+    """
 
     name: str
     layer: str
@@ -29,31 +36,31 @@ class Mode:
     options: str = ""
 
 
-MODES = (
-    Mode("lstm", "LSTM", 4, states=2),
-    Mode("gru", "GRU", 3),
-    Mode("rnn_tanh", "RNN", 1),
-    Mode("rnn_relu", "RNN", 1, options=', nonlinearity="relu"'),
+CELLS = (
+    Cell("lstm", "LSTM", 4, states=2),
+    Cell("gru", "GRU", 3),
+    Cell("rnn_tanh", "RNN", 1),
+    Cell("rnn_relu", "RNN", 1, options=', nonlinearity="relu"'),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """`out` is the number of outputs of a cell: `hidden`, or fewer in a projected LSTM."""
+class CellSizes:
+    """The sizes of a cell. `out` is the number of its outputs: `hidden`, or fewer in a projected LSTM."""
 
     features: int
     hidden: int
     out: int
 
 
-def _cells(attrs: Attrs) -> int:
+def _cell_count(attrs: Attrs) -> int:
     return int_of(attrs, "num_layers") * (2 if attrs["bidirectional"] else 1)
 
 
-def _weights(mode: Mode, sizes: Sizes, attrs: Attrs) -> dict[str, tuple[int, ...]]:
+def _weights(cell: Cell, sizes: CellSizes, attrs: Attrs) -> dict[str, tuple[int, ...]]:
     """The shapes of the parameters by their names in torch.nn, in the order in which the functions take them."""
     ways = ("", "_reverse") if attrs["bidirectional"] else ("",)
-    rows = mode.gates * sizes.hidden
+    rows = cell.gates * sizes.hidden
     found: dict[str, tuple[int, ...]] = {}
     for layer in range(int_of(attrs, "num_layers")):
         features = sizes.out * len(ways) if layer else sizes.features
@@ -68,40 +75,44 @@ def _weights(mode: Mode, sizes: Sizes, attrs: Attrs) -> dict[str, tuple[int, ...
 
 
 _NAMES = tuple(
-    _weights(MODES[0], Sizes(1, 1, 1), {"num_layers": 2, "bidirectional": True, "has_biases": True}),
+    _weights(CELLS[0], CellSizes(1, 1, 1), {"num_layers": 2, "bidirectional": True, "has_biases": True}),
 )
 
 
-def _params(b: Builder, mode: Mode, x: Value, shapes: list[tuple[int, ...]]) -> list[Value]:
+def _params(b: Builder, cell: Cell, x: Value, shapes: list[tuple[int, ...]]) -> list[Value]:
     """Small weights for relu, and half of the time for the others: large weights saturate most gates."""
-    small = mode.name == "rnn_relu" or b.source.chance(50)
+    small = cell.name == "rnn_relu" or b.source.chance(50)
     return [b.param(x.type.dtype, *shape, domain=within(-1, 1) if small else ANY) for shape in shapes]
 
 
 @dataclass(frozen=True, slots=True)
-class Sequences:
-    """One row: with initial states or with zeros for them; for batches of sequences or for one sequence."""
+class SequenceRow:
+    """One row for a layer over sequences.
 
-    mode: Mode
-    given: bool
+    has_states  whether the initial states are operands; otherwise they are zeros
+    batched     whether there is a batch of sequences; otherwise there is one sequence
+    """
+
+    cell: Cell
+    has_states: bool
     batched: bool
 
     @property
     def states(self) -> int:
-        """How many of the operands are initial states."""
-        return self.mode.states if self.given else 0
+        """The number of operands that are initial states."""
+        return self.cell.states if self.has_states else 0
 
     def row(self) -> Op:
-        mode, states = self.mode, self.states
-        suffix = "" if self.given else "_zero_state" if self.batched else "_unbatched"
+        cell, states = self.cell, self.states
+        suffix = "" if self.has_states else "_zero_state" if self.batched else "_unbatched"
         schema: dict[str, AttrKind] = {"has_biases": BOOL, "num_layers": INT, "bidirectional": BOOL}
         if self.batched:
             schema["batch_first"] = BOOL
         start = ("", ", {1}", ", ({1}, {2})")[states]
-        end = "({out1}, {out2})" if mode.states > 1 else "{out1}"
+        end = "({out1}, {out2})" if cell.states > 1 else "{out1}"
         call = f"{{out0}}, {end} = {{self}}({{0}}{start})"
         return Op(
-            mode.name + suffix,
+            cell.name + suffix,
             self.operands,
             self.infer,
             self.plain,
@@ -113,31 +124,33 @@ class Sequences:
             forms={Form.MODULE: Layer(self.layer, _NAMES, 1 + states, call, when=self.is_layer)},
         )
 
-    def sizes(self, types: Types) -> Sizes:
+    def sizes(self, types: Types) -> CellSizes:
         """The sizes, from the weights of the first cell: its second weight has a column for each output."""
-        name, gates = self.mode.name, self.mode.gates
+        name, gates = self.cell.name, self.cell.gates
         first, second = types[1 + self.states : 3 + self.states]
         require(first.rank == second.rank == 2, f"{name}: weights must be matrices, not {first} and {second}")
         require(first.sizes[0] % gates == 0, f"{name}: the weight {first} must stack {gates} gates")
-        sizes = Sizes(first.sizes[1], first.sizes[0] // gates, second.sizes[1])
-        projected = sizes.out < sizes.hidden and self.mode.states == 2
+        sizes = CellSizes(first.sizes[1], first.sizes[0] // gates, second.sizes[1])
+        projected = sizes.out < sizes.hidden and self.cell.states == 2
         require(sizes.out > 0 and (projected or sizes.out == sizes.hidden), f"{name}: {first} and {second} do not fit")
         return sizes
 
     def infer(self, types: Types, attrs: Attrs) -> Types:
         require_dtype(types, *FLOATS)
         require_same_dtype(types)
-        name, x, sizes = self.mode.name, types[0], self.sizes(types)
+        name, x, sizes = self.cell.name, types[0], self.sizes(types)
         require(0 < int_of(attrs, "num_layers") <= len(types), f"{name}: the weights are for other layers")
         require(x.rank == 2 + self.batched, f"{name} takes rank {2 + self.batched}, not {x}")
         require(x.sizes[-1] == sizes.features, f"{name}: {x} does not fit the weights")
         steps, *batch = self.steps(x, bool(attrs.get("batch_first")))
         require(steps > 0, f"{name} takes at least one step, not {x}")
         found = [t.sizes for t in types[1 + self.states :]]
-        wanted = list(_weights(self.mode, sizes, attrs).values())
+        wanted = list(_weights(self.cell, sizes, attrs).values())
         require(found == wanted, f"{name}: the weights are {found}, not {wanted}")
-        ends = [x.with_shape(_cells(attrs), *batch, size) for size in (sizes.out, sizes.hidden)[: self.mode.states]]
-        require(not self.given or list(types[1 : 1 + self.states]) == ends, f"{name}: the states are not {ends}")
+        ends = [
+            x.with_shape(_cell_count(attrs), *batch, size) for size in (sizes.out, sizes.hidden)[: self.cell.states]
+        ]
+        require(not self.has_states or list(types[1 : 1 + self.states]) == ends, f"{name}: the states are not {ends}")
         return x.with_shape(*x.sizes[:-1], sizes.out * (2 if attrs["bidirectional"] else 1)), *ends
 
     @staticmethod
@@ -146,7 +159,7 @@ class Sequences:
         return x.sizes[:-1][:: -1 if batch_first else 1]
 
     def operands(self, b: Builder) -> tuple[Value, ...]:
-        source, mode = b.source, self.mode
+        source, cell = b.source, self.cell
         attrs: Attrs = {
             "num_layers": source.choice((1, 1, 2)),
             "bidirectional": source.chance(35),
@@ -155,12 +168,12 @@ class Sequences:
         batch_first = self.batched and source.chance(40)
         x = self.sequence(b, axis=1 if batch_first else 0)
         hidden = source.choice(WIDTHS)
-        projected = mode.states == 2 and hidden > 1 and source.chance(20)
-        sizes = Sizes(x.type.sizes[-1], hidden, source.integer(1, hidden - 1) if projected else hidden)
+        projected = cell.states == 2 and hidden > 1 and source.chance(20)
+        sizes = CellSizes(x.type.sizes[-1], hidden, source.integer(1, hidden - 1) if projected else hidden)
         _, *batch = self.steps(x.type, batch_first)
         widths = (sizes.out, sizes.hidden)[: self.states]
-        starts = [exactly(b, x.type.with_shape(_cells(attrs), *batch, width)) for width in widths]
-        return x, *starts, *_params(b, mode, x, list(_weights(mode, sizes, attrs).values()))
+        starts = [exactly(b, x.type.with_shape(_cell_count(attrs), *batch, width)) for width in widths]
+        return x, *starts, *_params(b, cell, x, list(_weights(cell, sizes, attrs).values()))
 
     def sequence(self, b: Builder, axis: int) -> Value:
         rank = 2 + self.batched
@@ -174,7 +187,7 @@ class Sequences:
         return b.pick(lambda t: t.dtype in FLOATS and t.rank == rank and 0 < t.sizes[axis] <= STEPS, otherwise)
 
     def attrs(self, source: ChoiceSource, types: Types) -> Attrs | None:
-        """Attributes that fit the operands. Several may fit: two layers or both directions, either dim as the batch."""
+        """Draw attributes that fit the operands. Weights may fit two layers or two directions, and either dim the batch."""
         flags = (False, True)
         options: list[Attrs] = [
             {"has_biases": biases, "num_layers": layers, "bidirectional": both}
@@ -188,25 +201,25 @@ class Sequences:
         return source.choice(fitting) if fitting else None
 
     def plain(self, args: tuple[str, ...], attrs: Attrs) -> str:
-        """The functions have neither default states nor single sequences, but the layers do."""
-        mode, x, starts, weights = self.mode, args[0], args[1 : 1 + self.states], args[1 + self.states :]
-        if not self.given:
+        """The functions need initial states and a batch, so the source makes them where the layers need none."""
+        cell, x, starts, weights = self.cell, args[0], args[1 : 1 + self.states], args[1 + self.states :]
+        if not self.has_states:
             batch = f"{x}.shape[{0 if attrs['batch_first'] else 1}]" if self.batched else "1"
-            sizes = f"{weights[1]}.shape[1]", f"{weights[1]}.shape[0] // {mode.gates}"
-            starts = tuple([f"{x}.new_zeros({_cells(attrs)}, {batch}, {size})" for size in sizes[: mode.states]])
-        start = f"({', '.join(starts)})" if mode.states > 1 else starts[0]
+            sizes = f"{weights[1]}.shape[1]", f"{weights[1]}.shape[0] // {cell.gates}"
+            starts = tuple([f"{x}.new_zeros({_cell_count(attrs)}, {batch}, {size})" for size in sizes[: cell.states]])
+        start = f"({', '.join(starts)})" if cell.states > 1 else starts[0]
         flags = f"{attrs['has_biases']}, {attrs['num_layers']}, 0.0, False, {attrs['bidirectional']}"
         call = (
-            f"torch.{mode.name}({x}{'' if self.batched else '.unsqueeze(1)'}, {start}, [{', '.join(weights)}], "
+            f"torch.{cell.name}({x}{'' if self.batched else '.unsqueeze(1)'}, {start}, [{', '.join(weights)}], "
             f"{flags}, {attrs.get('batch_first', False)})"
         )
         if self.batched:
             return call
-        outs = [f"{{out{i}}}" for i in range(1 + mode.states)]
+        outs = [f"{{out{i}}}" for i in range(1 + cell.states)]
         return f"{', '.join(outs)} = {call}\n{', '.join(outs)} = {', '.join(f'{out}.squeeze(1)' for out in outs)}"
 
     def layer(self, types: Types, attrs: Attrs) -> str:
-        sizes, options = self.sizes(types), self.mode.options
+        sizes, options = self.sizes(types), self.cell.options
         if attrs["num_layers"] != 1:
             options += f", num_layers={attrs['num_layers']}"
         if not attrs["has_biases"]:
@@ -214,12 +227,12 @@ class Sequences:
         options += "".join(f", {key}=True" for key in ("batch_first", "bidirectional") if attrs.get(key))
         if sizes.out != sizes.hidden:
             options += f", proj_size={sizes.out}"
-        return f"torch.nn.{self.mode.layer}({sizes.features}, {sizes.hidden}{options})"
+        return f"torch.nn.{self.cell.layer}({sizes.features}, {sizes.hidden}{options})"
 
     def is_layer(self, types: Types, attrs: Attrs) -> bool:
-        """A `Layer` has one order of parameter names: that with biases and both directions."""
+        """Only with biases and in both directions: a `Layer` has one order of parameter names."""
         sizes = self.sizes(types)
-        names = tuple(_weights(self.mode, sizes, attrs))
+        names = tuple(_weights(self.cell, sizes, attrs))
         return sizes.features > 0 and names == _NAMES[: len(names)]
 
     def terms(self, types: Types, attrs: Attrs) -> int:
@@ -230,45 +243,45 @@ class Sequences:
 # --- single steps
 
 
-def _cell(mode: Mode) -> Op:
-    inputs = 1 + mode.states
+def _cell_row(cell: Cell) -> Op:
+    inputs = 1 + cell.states
 
     def infer(types: Types, attrs: Attrs) -> TensorType | Types:
         require_dtype(types, *FLOATS)
         require_same_dtype(types)
         x, state, *rest = types
-        require(x.rank == state.rank == 2, f"{mode.name}_cell takes rank 2, not {x} and {state}")
-        require(state.sizes == (x.sizes[0], state.sizes[1]), f"{mode.name}_cell: {x} and {state} differ in batch")
-        require(mode.states == 1 or rest.pop(0) == state, f"{mode.name}_cell: the states differ")
-        rows = mode.gates * state.sizes[1]
+        require(x.rank == state.rank == 2, f"{cell.name}_cell takes rank 2, not {x} and {state}")
+        require(state.sizes == (x.sizes[0], state.sizes[1]), f"{cell.name}_cell: {x} and {state} differ in batch")
+        require(cell.states == 1 or rest.pop(0) == state, f"{cell.name}_cell: the states differ")
+        rows = cell.gates * state.sizes[1]
         wanted = [(rows, x.sizes[1]), (rows, state.sizes[1]), (rows,), (rows,)]
         found = [t.sizes for t in rest]
-        require(found in (wanted, wanted[:2]), f"{mode.name}_cell: the weights are {found}, not {wanted}")
-        return (state,) * mode.states if mode.states > 1 else state
+        require(found in (wanted, wanted[:2]), f"{cell.name}_cell: the weights are {found}, not {wanted}")
+        return (state,) * cell.states if cell.states > 1 else state
 
     def operands(b: Builder) -> tuple[Value, ...]:
         x = b.tensor(FLOATS, ranks=(2, 2))
         (batch, features), hidden = x.type.sizes, b.source.choice(WIDTHS)
-        starts = [exactly(b, x.type.with_shape(batch, hidden)) for _ in range(mode.states)]
-        rows = mode.gates * hidden
+        starts = [exactly(b, x.type.with_shape(batch, hidden)) for _ in range(cell.states)]
+        rows = cell.gates * hidden
         shapes = [(rows, features), (rows, hidden), *([(rows,)] * 2 if b.source.chance(75) else [])]
-        return x, *starts, *_params(b, mode, x, shapes)
+        return x, *starts, *_params(b, cell, x, shapes)
 
     def plain(args: tuple[str, ...], attrs: Attrs) -> str:
-        return f"torch.{mode.name}_cell({_start(args)}, {', '.join(args[inputs:])})"
+        return f"torch.{cell.name}_cell({_start(args)}, {', '.join(args[inputs:])})"
 
     def call(args: tuple[str, ...], attrs: Attrs) -> str:
         return f"{{self}}({_start(args)})"
 
     def _start(args: tuple[str, ...]) -> str:
-        return f"{args[0]}, ({args[1]}, {args[2]})" if mode.states > 1 else f"{args[0]}, {args[1]}"
+        return f"{args[0]}, ({args[1]}, {args[2]})" if cell.states > 1 else f"{args[0]}, {args[1]}"
 
     def layer(types: Types, attrs: Attrs) -> str:
         bias = "" if len(types) > inputs + 2 else ", bias=False"
-        return f"torch.nn.{mode.layer}Cell({types[0].sizes[1]}, {types[1].sizes[1]}{bias}{mode.options})"
+        return f"torch.nn.{cell.layer}Cell({types[0].sizes[1]}, {types[1].sizes[1]}{bias}{cell.options})"
 
     return Op(
-        f"{mode.name}_cell",
+        f"{cell.name}_cell",
         operands,
         infer,
         plain,
@@ -280,8 +293,8 @@ def _cell(mode: Mode) -> Op:
 
 
 OPS = (
-    *(Sequences(mode, given=True, batched=True).row() for mode in MODES),
-    *(Sequences(mode, given=False, batched=True).row() for mode in MODES),
-    *(Sequences(mode, given=False, batched=False).row() for mode in MODES),
-    *map(_cell, MODES),
+    *(SequenceRow(cell, has_states=True, batched=True).row() for cell in CELLS),
+    *(SequenceRow(cell, has_states=False, batched=True).row() for cell in CELLS),
+    *(SequenceRow(cell, has_states=False, batched=False).row() for cell in CELLS),
+    *map(_cell_row, CELLS),
 )

@@ -53,8 +53,8 @@ def loss_row(
     """A loss.
 
     element   the type of the losses before they are reduced
-    inputs    how many tensors it takes by position; those in `given` follow by name, and `needs` of them are required
-    in_layer  whether the layer takes them as well
+    inputs    how many tensors are positional arguments; those in `given` follow by name, `needs` of them are required
+    in_layer  whether the layer is called with them too
     each      terms of one loss; `terms` are those of the result, where it is not their sum
     fixed     arguments of each call
     """
@@ -101,7 +101,7 @@ def _reduced(element: Element) -> Element:
 
 
 def _drawn(element: Element, draw: DrawAttrs, ways: tuple[str, ...]) -> DrawAttrs:
-    """No mean of no losses, which is NaN, and no long sum in float16, which may overflow."""
+    """Draw attributes. Exclude means of no losses, which are NaN, and long sums in float16, which may overflow."""
 
     def attrs(source: ChoiceSource, types: Types) -> Attrs | None:
         drawn = draw(source, types)
@@ -119,16 +119,16 @@ def _drawn(element: Element, draw: DrawAttrs, ways: tuple[str, ...]) -> DrawAttr
 # --- operands
 
 
-def held(b: Builder, dtypes: Sequence[DType], low: int, high: int, ranks: tuple[int, int] = (0, 5)) -> Value:
-    """Numbers in a range: a fresh input, or a computed value, clamped."""
+def bounded_tensor(b: Builder, dtypes: Sequence[DType], low: int, high: int, ranks: tuple[int, int] = (0, 5)) -> Value:
+    """Return a value of one of the dtypes with numbers in a range: a new input, or a computed value that is clamped."""
     computed = [v for v in b.results() if v.type.dtype in dtypes and ranks[0] <= v.type.rank <= ranks[1]]
     if computed and b.source.chance(60):
         return clamped(b, b.source.choice(computed), low, high)
     return b.fresh_input(TensorType(b.dtype(dtypes), b.shape(b.source.integer(*ranks))), domain=within(low, high))
 
 
-def held_as(b: Builder, type: TensorType, low: int, high: int) -> Value:
-    """The same for one type: the part of the range that its dtype holds."""
+def bounded_of_type(b: Builder, type: TensorType, low: int, high: int) -> Value:
+    """Return a value of the type with numbers in the part of the range that its dtype can hold."""
     if not type.dtype.is_float:
         low, high = max(low, type.dtype.range[0]), min(high, type.dtype.range[1])
     computed = [value for value in b.results() if value.type == type]
@@ -149,7 +149,7 @@ def same(b: Builder, x: Value) -> Value:
 def weight(
     b: Builder, percent: int, dtype: DType, shape: tuple[int, ...], domain: Domain = POSITIVE
 ) -> tuple[Value, ...]:
-    """No weight or one, mostly a tensor of the model. A mean divides by the sum of the weights: they are positive."""
+    """No weight or one, mostly a tensor of the model. Weights are positive, because a mean divides by their sum."""
     if not b.source.chance(percent):
         return ()
     if b.source.chance(80):

@@ -121,7 +121,7 @@ def _prod_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def factors(b: Builder) -> tuple[Value, ...]:
-    """A value whose product stays small in every dtype: the clamp of many numbers is narrow. Often without zeros."""
+    """A value whose product is small in every dtype: for many numbers the clamp is narrow. Often without zeros."""
     value = b.tensor()
     if value.type.dtype is DType.BOOL:
         return (value,)
@@ -162,7 +162,7 @@ def _argmax(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _mostly_without_ties(dtypes: tuple[DType, ...]) -> Operands:
-    """PyTorch promises the first of equal numbers: sometimes there are such."""
+    """Operands that sometimes have equal numbers, because PyTorch promises to return the index of the first."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         numeric = tuple(dtype for dtype in dtypes if dtype is not DType.BOOL)
@@ -222,7 +222,7 @@ def _summing(
     zero_sensitivity: ZeroSensitivity = NO_ZEROS,
     plainer: str | None = "mean",
 ) -> Op:
-    """With dim=None, PyTorch's sum is another overload than without dim: the function form omits it."""
+    """PyTorch's sum with dim=None is another overload than without dim. The function form omits dim."""
     return Op(
         name,
         one(dtypes),

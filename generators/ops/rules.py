@@ -17,7 +17,7 @@ Number = bool | int | float
 
 
 def category(dtype: DType) -> int:
-    """0 bool, 1 integer, 2 float: it decides whether a 0-d tensor or a Python number changes a promotion."""
+    """Return 0 for bool, 1 for integers, 2 for floats: the order in which 0-d tensors and numbers change a promotion."""
     return 0 if dtype is DType.BOOL else 2 if dtype.is_float else 1
 
 
@@ -29,15 +29,18 @@ def join(a: DType, b: DType) -> DType:
         return a if category(a) > category(b) else b
     if a.is_float:
         return DType.FLOAT32 if a.bits == b.bits else a if a.bits > b.bits else b
-    if DType.UINT8 in (a, b):  # the only unsigned one
+    if DType.UINT8 in (a, b):  # uint8, the only unsigned dtype
         signed = b if a is DType.UINT8 else a
         return DType.INT16 if signed is DType.INT8 else signed
     return a if a.bits > b.bits else b
 
 
 def promote(types: Iterable[TensorType], *numbers: Number) -> DType:
-    """torch.result_type: tensors with dimensions decide. 0-d tensors, and after them Python numbers, count only if
-    their category (bool < integer < float) is higher than all before."""
+    """Return torch.result_type of tensors and numbers.
+
+    Tensors with dimensions determine it. A 0-d tensor changes it only if its category (bool < integer < float) is
+    higher, and a Python number only if its category is higher than those of all tensors.
+    """
     dims = zeros = None
     for t in types:
         if t.shape:
@@ -77,7 +80,7 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def axis_of(dim: int, rank: int) -> int:
-    """A possibly negative dimension number as an axis; a 0-d tensor takes 0 and -1, as PyTorch does."""
+    """Return a possibly negative dimension number as an axis. For a 0-d tensor 0 and -1 are valid, as in PyTorch."""
     bound = max(rank, 1)
     require(-bound <= dim < bound, f"dim {dim} is out of range for rank {rank}")
     return dim % bound

@@ -1,7 +1,7 @@
-"""One row for any public function of PyTorch, as `fuzz sweep` takes it from PyTorch's own samples.
+"""One row for all public functions of PyTorch that `fuzz sweep` calls with PyTorch's own samples.
 
-It is in the table, so such cases are checked, run, reduced and filed like others. Random generation does not draw it:
-its result types are those that PyTorch gave when the sample was taken, and no rule infers them.
+The row is in the table, so these cases are checked, run, reduced and filed like others. Random generation does not draw
+it: the result types are stored in the case, as PyTorch gave them for the sample, and no rule infers them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ OPERAND = re.compile(r"a(0|[1-9][0-9]{0,2})")
 
 
 def _is_call(value: Attr) -> bool:
-    """A call of a listed function on literals, dtypes, and operands a0, a1, ... The text must be that of `ast.unparse`,
-    so that each call has one text: titles show it."""
+    """Whether it is a call of a listed function on literals, dtypes, and operands a0, a1, ... The text must be that of
+    `ast.unparse`, so that each call has one text only: titles show it."""
     if not isinstance(value, str) or len(value) > 4000:
         return False
     try:

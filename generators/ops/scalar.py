@@ -27,7 +27,16 @@ from generators.ops.base import (
     zeros_of,
 )
 from generators.ops.operands import one, partner
-from generators.ops.pairs import ROUNDING, WHOLE, division_terms, held, nonzero, require_fits, rounding_mode, two_terms
+from generators.ops.pairs import (
+    ROUNDING,
+    WHOLE,
+    bounded,
+    division_terms,
+    nonzero,
+    require_fits,
+    rounding_mode,
+    two_terms,
+)
 from generators.ops.rules import ALL, NUMERIC, Number, broadcast, floating, promote
 
 ODD = (0.1, -0.3, 1e-3, 3.14159, 100.0)
@@ -40,7 +49,7 @@ ODD = (0.1, -0.3, 1e-3, 3.14159, 100.0)
 def _promoted(
     result: Callable[[DType], DType], *computed: DType, key: str = "other"
 ) -> Callable[[Types, Attrs], TensorType]:
-    """The number takes part in the promotion, and there must be a kernel for the promoted dtype."""
+    """The number is included in the promotion, and there must be a kernel for the promoted dtype."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
         number = number_of(attrs, key)
@@ -91,7 +100,7 @@ def _shifted(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _where(types: Types, attrs: Attrs) -> TensorType:
-    """A condition, and perhaps a tensor; the other arguments are numbers."""
+    """torch.where of a condition, perhaps a tensor, and numbers."""
     require(types[0].dtype is DType.BOOL, f"the condition must be bool, not {types[0].dtype}")
     numbers = [number_of(attrs, key) for key in ("input", "other") if key in attrs]
     dtype = promote(types[1:], *numbers)
@@ -162,7 +171,7 @@ def _two_numbers(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _within(low: float, high: float) -> Operands:
-    return lambda b: (held(b, b.tensor(), low, high),)
+    return lambda b: (bounded(b, b.tensor(), low, high),)
 
 
 def _nonzero(b: Builder) -> tuple[Value, ...]:
@@ -171,7 +180,7 @@ def _nonzero(b: Builder) -> tuple[Value, ...]:
 
 def _exponents(b: Builder) -> tuple[Value, ...]:
     value = b.tensor()
-    return (held(b, value, -4.0 if value.type.dtype.is_float else 0, 4.0),)
+    return (bounded(b, value, -4.0 if value.type.dtype.is_float else 0, 4.0),)
 
 
 def _condition_and_tensor(b: Builder) -> tuple[Value, ...]:
@@ -187,7 +196,7 @@ def _condition(b: Builder) -> tuple[Value, ...]:
 
 
 def _changed(name: str, sign: str, key: str) -> Spelling:
-    """In place, either by the method (if the integral part of the number is odd) or by the operator."""
+    """The call in place: the method if the integral part of the number is odd, else the operator."""
 
     def source(args: tuple[str, ...], attrs: Attrs) -> str:
         number = attrs[key]
@@ -212,7 +221,7 @@ def _row(
     plainer: str | None = None,
     **facts: Unpack[NumericFacts],
 ) -> Op:
-    """`{0} sign number`. `reverse` is the sign that means the same with the number first."""
+    """The row of `{0} sign number`. `reverse` is the equivalent sign for the number as the first operand."""
     forms: dict[Form, str | Spelling | Layer] = {
         Form.FUNCTION: f"torch.{name}({{0}}, {{{key}}})",
         Form.METHOD: f"{{0}}.{name}({{{key}}})",

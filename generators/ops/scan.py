@@ -166,7 +166,7 @@ def _spacing_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _integrals(name: str, cumulative: bool) -> tuple[Op, Op]:
-    """Two rows: even steps, and given points. Integers times a step are rounded and may cancel: hence `scale`."""
+    """Two rows: with even steps, and with points as an operand. Integers times a step may cancel: hence `scale`."""
     infer = _integral(cumulative)
     even = Op(
         name,

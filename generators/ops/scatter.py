@@ -72,8 +72,8 @@ def _index(b: Builder, x: TensorType, once: bool) -> Value:
 
 
 def _scattered(value: Callable[[Builder, TensorType], Value], plain: bool = False) -> Operands:
-    """An operand, an index into it, and a source at least as large. In the `plain` row, only additions take an index
-    with repetitions: products of many numbers grow too large."""
+    """An operand, an index into it, and a source at least as large. In the `plain` row, only additions have repeated
+    indices: products of many numbers grow too large."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         x = b.tensor()

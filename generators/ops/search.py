@@ -29,7 +29,7 @@ def _require_side(attrs: Attrs) -> None:
 
 
 def _searchsorted(types: Types, attrs: Attrs) -> TensorType:
-    """Searches each row of the first operand for the same row of the second; a vector serves all rows."""
+    """Each row of the second operand is searched in the same row of the first; a vector is used for all rows."""
     sequence, values = types
     _require_side(attrs)
     require(not sequence.dtype == values.dtype == DType.BOOL, "is not defined for bool")
@@ -153,7 +153,7 @@ _SEARCHES = (
 
 
 def _require_tests(type: TensorType) -> None:
-    """Stricter than PyTorch, which takes more dimensions, but not with all strides."""
+    """Stricter than PyTorch, which accepts more dimensions, but not with all strides."""
     require(type.rank <= 1, f"takes a list of tests, not {type}")
 
 
@@ -184,7 +184,7 @@ def _number_isin(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _elements_and_tests(b: Builder) -> tuple[Value, ...]:
-    """Operands of any two dtypes; sometimes so many test elements that PyTorch sorts them."""
+    """Operands of any two dtypes, sometimes with so many test elements that PyTorch sorts them."""
     return b.tensor(NUMERIC), b.tensor(NUMERIC, (0, 1) if b.source.chance(20) else (1, 1))
 
 

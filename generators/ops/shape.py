@@ -137,8 +137,8 @@ def _reshaped(key: str) -> Infer:
     return lambda types, attrs: types[0].with_shape(*_resolved(types[0].sizes, ints_of(attrs, key)))
 
 
-def _dealt(source: ChoiceSource, count: int, parts: int) -> list[int]:
-    """Sizes of `parts` > 0 dimensions for `count` elements: each prime factor goes to one of them."""
+def _factored(source: ChoiceSource, count: int, parts: int) -> list[int]:
+    """Return the sizes of `parts` > 0 dimensions for `count` elements. Each prime factor is assigned to one of them."""
     if count == 0:
         shape = [source.integer(0, 3) for _ in range(parts)]
         shape[source.integer(0, parts - 1)] = 0
@@ -156,9 +156,9 @@ def _dealt(source: ChoiceSource, count: int, parts: int) -> list[int]:
 
 
 def _regrouped(source: ChoiceSource, sizes: tuple[int, ...], parts: int) -> tuple[int, ...]:
-    """Another shape for as many elements; with a -1 sometimes, and always where a size is symbolic."""
+    """Return another shape for as many elements. It sometimes has a -1, and always if a size is symbolic."""
     symbolic = any(isinstance(size, Size) for size in sizes)
-    shape = _dealt(source, product([size for size in sizes if not isinstance(size, Size)]), parts)
+    shape = _factored(source, product([size for size in sizes if not isinstance(size, Size)]), parts)
     if symbolic or source.chance(30):
         hole = shape.index(0) if 0 in shape else source.integer(0, parts - 1)
         shape[hole] = -1
@@ -185,7 +185,7 @@ def _same_count(b: Builder) -> tuple[Value, ...]:
     def other() -> TensorType:
         shape = b.source.shuffled(x.type.sizes)
         if not any(isinstance(size, Size) for size in shape):
-            shape = _dealt(b.source, x.type.numel, b.source.integer(1, 4))
+            shape = _factored(b.source, x.type.numel, b.source.integer(1, 4))
         return TensorType(b.dtype((x.type.dtype,)), tuple(shape))
 
     return x, b.pick(lambda t: t.numel == x.type.numel, other)

@@ -16,7 +16,7 @@ from generators.ops.operands import one
 from generators.ops.rules import ALL, NUMERIC, require_dtype
 
 Draw = Callable[[ChoiceSource, Types, int], Attrs | None]
-"""Draws attributes for a given axis."""
+"""Draws the attributes of a call along an axis."""
 
 # --- pairs of rows
 
@@ -44,7 +44,7 @@ def _ranking(
     plainer: str | None = None,
     plainer_values: str | None = None,
 ) -> tuple[Op, Op]:
-    """The rows `name`, for inputs without ties, and `name`_values. `draw` gets the dim, which is drawn here."""
+    """The rows `name`, for inputs without ties, and `name`_values, for all inputs. `draw` gets the drawn dim."""
 
     def attrs(axis: Callable[[ChoiceSource, Types], int]) -> DrawAttrs:
         return lambda source, types: draw(source, types, axis(source, types))

@@ -12,7 +12,7 @@ from generators.ops.rules import ALL, NUMERIC, require_dtype, require_same_dtype
 
 
 def _finite(b: Builder, value: Value) -> Value:
-    """Only finite numbers: a sparse product skips zeros that are not stored, where zero times infinity would be NaN."""
+    """Return a value of finite numbers: a sparse product skips zeros that are not stored, but 0 x infinity is NaN."""
     special = b.profile is Profile.SPECIAL and value.type.dtype.is_float
     return clamped(b, value, -8.0, 8.0) if special else value
 

@@ -65,7 +65,7 @@ def _split_size_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _chunk(types: Types, attrs: Attrs) -> Types:
-    """Fewer chunks than requested if the size is too small; but of an empty dimension, as many as requested."""
+    """There are fewer chunks than requested if the size is too small. An empty dimension gives as many as requested."""
     (x,), chunks = types, int_of(attrs, "chunks")
     axis = _axis(x, attrs)
     require(0 < chunks <= MOST_RESULTS, f"chunks must be a positive number, not {chunks}")
@@ -78,7 +78,7 @@ def _chunk_attrs(source: ChoiceSource, types: Types) -> Attrs:
 
 
 def _unbind(types: Types, attrs: Attrs) -> Types:
-    """A graph has no call without results."""
+    """An empty dimension is refused, because a call in a graph must have a result."""
     (x,) = types
     axis = _axis(x, attrs)
     require(0 < x.sizes[axis] <= MOST_RESULTS, f"unbind of {x.sizes[axis]} elements")
@@ -92,7 +92,7 @@ def _unbind_attrs(source: ChoiceSource, types: Types) -> Attrs | None:
 
 
 def _tensor_split(types: Types, attrs: Attrs) -> Types:
-    """Sections whose sizes differ by at most one, or a cut before each index, with the bounds of slices."""
+    """Sections whose sizes differ by at most one, or a split before each index; indices are clipped as in slices."""
     (x,) = types
     axis = _axis(x, attrs)
     size = x.sizes[axis]
@@ -105,7 +105,7 @@ def _tensor_split(types: Types, attrs: Attrs) -> Types:
 
 
 def _cuts(source: ChoiceSource, size: int) -> tuple[int, ...]:
-    """Mostly ascending; some are counted from the end, or beyond it."""
+    """Draw indices, mostly in ascending order. Some count from the end, and some are beyond it."""
     cuts = [source.integer(0, size) for _ in range(source.integer(0, 3))]
     cuts = sorted(cuts) if source.chance(80) else cuts
     return tuple(cut - size if source.chance(25) else cut + size if source.chance(5) else cut for cut in cuts)

@@ -28,7 +28,7 @@ from generators.ops.rules import ALL, NUMERIC, broadcast, promote, require_same_
 
 
 def _lerp(types: Types, attrs: Attrs) -> TensorType:
-    """A tensor as the weight may have another dtype only if it is 0-d; then it takes part in the promotion."""
+    """A tensor as the weight may have another dtype only if it is 0-d. Then it is included in the promotion."""
     require_same_dtype(types[:2])
     for weight in types[2:]:
         require(not weight.shape or weight.dtype is types[0].dtype, "the weight must be of the operands' dtype")
@@ -49,7 +49,7 @@ def _addcdiv(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _where(types: Types, attrs: Attrs) -> TensorType:
-    """PyTorch also takes uint8 as a condition, but warns."""
+    """PyTorch also accepts uint8 as a condition, but warns."""
     require(types[0].dtype is DType.BOOL, f"the condition must be bool, not {types[0].dtype}")
     return TensorType(promote(types[1:]), broadcast(*(t.sizes for t in types)))
 
@@ -84,13 +84,13 @@ def _condition_and_branches(b: Builder) -> tuple[Value, ...]:
 
 
 def _value_and_bounds(b: Builder) -> tuple[Value, ...]:
-    """One bound or two. Either may be larger: where min is, PyTorch gives max."""
+    """A value and one or two bounds. Where min is larger than max, PyTorch returns max."""
     first, second = ANY_PAIR(b)
     return (first, second) if b.source.chance(30) else (first, second, another(b, first))
 
 
 def _value(source: ChoiceSource, types: Types) -> Attrs:
-    """It is not called for bool, which has no such operator."""
+    """The dtype is never bool, for which these operators are not defined."""
     return {"value": factor(source, promote(types))}
 
 

@@ -26,7 +26,7 @@ def _sum(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _inverse(types: Types, attrs: Attrs) -> TensorType:
-    """For each element, the index of its value among the different ones; along a dim, the same for each slice."""
+    """For each element, the index of its value among the different values. Along a dim, the same for each slice."""
     (x,) = types
     _require_slices(x, attrs)
     shape = x.sizes if attrs["dim"] is None else (x.sizes[axis_of(int_of(attrs, "dim"), x.rank)],)
@@ -44,7 +44,7 @@ def _sorted_or_not(source: ChoiceSource, types: Types) -> Attrs:
 
 _DIM = {"dim": optional(INT)}
 _ANY: Attrs = {"dim": None}
-_OPERAND = one((*[DType.INT64] * 6, *[DType.INT32] * 3, *WHOLE), ranks=(0, 4))  # mostly, because exporters take it
+_OPERAND = one((*[DType.INT64] * 6, *[DType.INT32] * 3, *WHOLE), ranks=(0, 4))  # mostly int64, which exporters support
 
 OPS = (
     Op(

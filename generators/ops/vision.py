@@ -54,7 +54,7 @@ def _scaled(size: int, scale: float) -> int:
     return size * over // under if 0 < under <= 64 and over >= 0 else int(int(size) * scale)
 
 
-def _settled(size: int, out: int, scale: float | None, exact: bool) -> bool:
+def _is_nearest_certain(size: int, out: int, scale: float | None, exact: bool) -> bool:
     """Whether the nearest pixel is the same however positions are rounded.
 
     PyTorch computes positions in single or double precision, from the ratio of the sizes or from the scale, depending
@@ -85,8 +85,8 @@ def _output_sizes(x: TensorType, attrs: Attrs) -> list[int]:
 
 
 def _interpolate(mode: str, ranks: Sequence[int]) -> Callable[[Types, Attrs], TensorType]:
-    """PyTorch takes uint8 in some linear modes, but its rounding depends on the processor. Eager mode takes an empty
-    batch, but its export fails for the nearest modes."""
+    """PyTorch accepts uint8 in some linear modes, but its rounding depends on the processor. Eager mode accepts an
+    empty batch, but the export fails for the nearest modes."""
     nearest = mode.startswith("nearest")
     dtypes = (*FLOATS, DType.UINT8) if nearest else FLOATS
 
@@ -102,8 +102,8 @@ def _interpolate(mode: str, ranks: Sequence[int]) -> Callable[[Types, Attrs], Te
             fixed = attrs["recompute_scale_factor"] or attrs["scale_factor"] is None
             scales = [None] * len(sizes) if fixed else _each(attrs["scale_factor"], len(sizes))
             for old, new, scale in zip(x.sizes[2:], sizes, scales, strict=True):
-                settled = _settled(int(old), int(new), scale, mode == "nearest-exact")
-                require(settled, f"the nearest pixel is a matter of rounding from {old} to {new}")
+                is_certain = _is_nearest_certain(int(old), int(new), scale, mode == "nearest-exact")
+                require(is_certain, f"the nearest pixel is a matter of rounding from {old} to {new}")
         return x.with_shape(*x.sizes[:2], *sizes)
 
     return infer
@@ -186,7 +186,7 @@ def _interpolate_row(mode: str, *ranks: int, plainer: str | None = None) -> Op:
         schema,
         defaults,
         terms=_interpolate_terms(mode),
-        scale=4.0,  # differences between pixels, which the rounding of positions multiplies
+        scale=4.0,  # the rounding of positions is multiplied by the differences between pixels
         forms={Form.MODULE: _upsample(mode, schema, defaults)},
         plainer=plainer,
     )
@@ -264,7 +264,7 @@ def _grid_sample(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _grid_sample_operands(b: Builder) -> tuple[Value, ...]:
-    """A grid that goes slightly beyond the edges of the image: a fresh one, or a computed value, clamped."""
+    """An image and a grid that extends slightly beyond its edges: a new input, or a computed value that is clamped."""
     x = b.tensor(FLOATS, ranks=(4, 5))
     batch, nd, dtype = x.type.sizes[0], x.type.rank - 2, x.type.dtype
 

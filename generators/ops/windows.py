@@ -23,14 +23,14 @@ def each(attrs: Attrs, key: str, nd: int, *, single: bool = True) -> tuple[int, 
 
 
 def either(source: ChoiceSource, values: Sequence[int], *, single: bool = True) -> Attr:
-    """Equal numbers are mostly written as one number, which is sometimes in a list."""
+    """Return equal numbers mostly as one number, which is sometimes in a list."""
     if len(set(values)) > 1 or source.chance(30):
         return tuple(values)
     return (values[0],) if single and source.chance(10) else values[0]
 
 
 def steps(source: ChoiceSource, nd: int, most: Sequence[int] = (3, 3, 3)) -> list[int]:
-    """Strides or dilations, half of the time all 1."""
+    """Draw strides or dilations. Half of the time all are 1."""
     return [1] * nd if source.chance(50) else [source.choice([s for s in (1, 2, 2, 3) if s <= m]) for m in most[:nd]]
 
 

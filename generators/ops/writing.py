@@ -50,7 +50,7 @@ def count(types: Types, attrs: Attrs) -> int:
 
 
 def summed(types: Types, attrs: Attrs) -> int:
-    """Moves and extremes round nothing, but terms must be positive."""
+    """The number of terms of a result element. It is 1 for moves and extremes, because terms must be positive."""
     exact = attrs.get("reduce", "add") in (None, "amax", "amin")
     return 1 if exact else count(types, attrs) + 1
 

@@ -12,7 +12,7 @@ from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Attrs, DType, Form, Invalid, Node, Profile, TensorType, Value
 from generators.ops import TABLE, Op, elementwise
-from generators.ops.pairs import held, nonzero
+from generators.ops.pairs import bounded, nonzero
 from generators.torch_source import statements
 
 EACH_ROW = pytest.mark.parametrize("op", elementwise.OPS, ids=lambda op: op.name)
@@ -107,7 +107,7 @@ def test_casts_to_other_floats_are_casts_to_float64_in_the_reference() -> None:
 
 def guarded(index: int, type: str, low: float, high: float, profile: Profile = Profile.NORMAL) -> tuple[Builder, Value]:
     b = Builder(NumpySource(4, index), Limits(), profile)
-    return b, held(b, b.fresh_input(TensorType.parse(type)), low, high)
+    return b, bounded(b, b.fresh_input(TensorType.parse(type)), low, high)
 
 
 @pytest.mark.parametrize("type", ["float32[3]", "int64[3]", "uint8[3]", "bool[3]"])
