@@ -112,7 +112,9 @@ def _from_bits(array: Array, type: TensorType) -> Array:
 def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
     """Return the case that the contents of the two files describe. Raise `Invalid` with a message of one line that
     names the fault and its place; `where` is the folder's name in it."""
-    from generators.check import check  # it loads every operator: 30 ms that those who read no case save
+    from generators.check import (
+        check,
+    )  # it imports all operators, which takes 30 ms: programs that read no case need not wait
 
     try:
         doc = msgspec.json.decode(text, type=CaseDoc)

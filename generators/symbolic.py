@@ -17,7 +17,7 @@ _TOKEN = re.compile(r"\s*(//|[0-9]+|[a-z][a-z0-9_]{0,31}|[-+*()])")
 
 
 class ExpressionError(ValueError):
-    """A text is not a formula of sizes."""
+    """Raised for a text that is not a formula of sizes."""
 
 
 @total_ordering

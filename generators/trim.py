@@ -18,18 +18,18 @@ def keep_nodes(graph: Graph, kept: Collection[int]) -> Graph:
     If `kept` is empty, the last node is kept. If the smaller graph is not valid, the graph is returned unchanged.
     """
     nodes = _kept_nodes_and_guards(graph, kept or {len(graph.nodes) - 1})
-    made = {value.name for node in nodes for value in node.results}
+    results = {value.name for node in nodes for value in node.results}
     read = {name for node in nodes for name in node.args}
     new = tuple(
         Input(value, domain=_domain(node))
         for node in graph.nodes
         for value in node.results
-        if value.name in read - made
+        if value.name in read - results
     )
     new_names = {item.value.name for item in new}
     nodes = [node.not_in_place if new_names.intersection(node.args[:1]) else node for node in nodes]
     overwritten = {node.args[0] for node in nodes if node.form is Form.INPLACE}
-    outputs = [name for name in graph.outputs if name in made] or sorted(made - read - overwritten)
+    outputs = [name for name in graph.outputs if name in results] or sorted(results - read - overwritten)
     if len(nodes) == len(graph.nodes) or not outputs:
         return graph
     inputs = tuple(item for item in graph.inputs if item.value.name in read)

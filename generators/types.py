@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 
 class Invalid(ValueError):
-    """A graph, case or file breaks a rule. The message names the rule and the place in one line."""
+    """Raised for a graph, case or file that breaks a rule. The message names the rule and the place in one line."""
 
 
 class DType(StrEnum):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # these modules import this one
 
 
 def unsafe_operands(b: Builder, op: Op, args: Sequence[Value], results: tuple[TensorType, ...]) -> list[int]:
-    """The positions of operands whose zeros decide about the result while implementations may disagree on them."""
+    """Return the positions of operands whose zeros matter for the result, but on which implementations may disagree."""
     places = op.zero_sensitivity.places(tuple([arg.type for arg in args]), results)
     return [place for place in places if not zeros_agree(b, args[place])]
 

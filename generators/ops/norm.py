@@ -79,7 +79,7 @@ _DEFAULTS: Attrs = {"momentum": 0.1, "eps": 1e-5}
 
 
 def _channel_layer(name: str, running: bool) -> Layer:
-    """A layer over the channels, with both weight and bias or with neither. Older PyTorch has no layer with one of them."""
+    """A layer over the channels, with weight and bias or with neither. Older PyTorch has no layer with one of them."""
     statistics = ("running_mean", "running_var") if running else ()
     first = 1 + len(statistics)
     ranks = (2, 3, 4, 5) if name == "BatchNorm" else (3, 4, 5)
@@ -117,7 +117,7 @@ def _without_weight(op: Op, source: str | Callable[[tuple[str, ...], Attrs], str
 def _call(
     function: str, schema: Mapping[str, AttrKind], defaults: Attrs, *between: str, end: str = ""
 ) -> Callable[[tuple[str, ...], Attrs], str]:
-    """A call with positional arguments: the input, the arguments `between` (attribute names, or text), the parameters."""
+    """A call with positional arguments: the input, the attributes or texts `between`, the parameters."""
 
     def source(args: tuple[str, ...], attrs: Attrs) -> str:
         middle = [schema[text].render(attrs[text]) if text in schema else text for text in between]

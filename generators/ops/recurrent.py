@@ -187,7 +187,7 @@ class SequenceRow:
         return b.pick(lambda t: t.dtype in FLOATS and t.rank == rank and 0 < t.sizes[axis] <= STEPS, otherwise)
 
     def attrs(self, source: ChoiceSource, types: Types) -> Attrs | None:
-        """Draw attributes that fit the operands. Weights may fit two layers or two directions, and either dim the batch."""
+        """Draw attributes that fit the operands. Weights may fit two layers or directions, and the batch either dim."""
         flags = (False, True)
         options: list[Attrs] = [
             {"has_biases": biases, "num_layers": layers, "bidirectional": both}

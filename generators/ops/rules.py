@@ -17,7 +17,7 @@ Number = bool | int | float
 
 
 def category(dtype: DType) -> int:
-    """Return 0 for bool, 1 for integers, 2 for floats: the order in which 0-d tensors and numbers change a promotion."""
+    """Return 0 for bool, 1 for integers, 2 for floats. `promote` compares the categories of its operands."""
     return 0 if dtype is DType.BOOL else 2 if dtype.is_float else 1
 
 
