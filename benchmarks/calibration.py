@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzer.evaluation.honesty import Order, each_result
+from fuzzer.evaluation.false_alarms import FalseAlarmOptions, each_result
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import HONEST_LANES, TORCH
 from generators.graph import Case, holds_floats
@@ -106,7 +106,7 @@ def main() -> None:
     arguments = parser.parse_args()
     calibration = Calibration()
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
-        order = Order(arguments.cases, arguments.seed, lanes=arguments.lanes)
+        order = FalseAlarmOptions(arguments.cases, arguments.seed, lanes=arguments.lanes)
         each_result(executor, order, calibration.seen, threading.Event())
     calibration.print()
 

@@ -30,7 +30,7 @@ sys.path[:0] = [str(TESTS / "fuzzer" / "cluster"), str(TESTS.parent)]
 from fake_ray import Answer, Clock, Ray  # noqa: E402
 
 from fuzzer.campaign import index  # noqa: E402
-from fuzzer.campaign.rows import Learnt, row_of  # noqa: E402
+from fuzzer.campaign.rows import Observations, index_row  # noqa: E402
 from fuzzer.campaign.store import Store  # noqa: E402
 from fuzzer.cluster import driver as driver_module  # noqa: E402
 from fuzzer.cluster.collection import SUMS_EVERY, Collector, KnownFinding, Update  # noqa: E402
@@ -63,13 +63,13 @@ def work(folder: Path) -> None:
     with Store(folder, 1) as store:
         for number in range(BEHIND_IT):
             seen = {lane: drawn.choice(OUTCOMES) for lane in drawn.sample(lanes, 9)}
-            row = row_of(number, 0.75, seen, [drawn.choice(OPS).name for _ in range(6)])
-            store.through(row, Result(seen, {Stage.COMPILE: 0.1}), number + 1, invalid=False)
+            row = index_row(number, 0.75, seen, [drawn.choice(OPS).name for _ in range(6)])
+            store.finish_test(row, Result(seen, {Stage.COMPILE: 0.1}), number + 1, invalid=False)
         for lane in lanes[:46]:
-            store.state.tally.lacking[lane.name] = {f"{hexadecimal(drawn)}.default": 1 for _ in range(REASONS)}
+            store.state.counters.lacking[lane.name] = {f"{hexadecimal(drawn)}.default": 1 for _ in range(REASONS)}
         store.state.seen |= {hexadecimal(drawn): 3 for _ in range(SIGNATURES)}
         features = {f"failure {hexadecimal(drawn)}": 1 for _ in range(FEATURES)}
-        store.save_state(Learnt(features, dict.fromkeys(features, 1)))
+        store.save_state(Observations(features, dict.fromkeys(features, 1)))
 
 
 @dataclass

@@ -22,10 +22,10 @@ import numpy as np
 from guidance import failures_of
 
 from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.hazards import typed_operators
+from fuzzer.campaign.failure_rates import typed_operators
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.unsupported_operators import SAME_ROAD
+from fuzzer.campaign.unsupported_operators import SAME_ROUTE
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.triage.reproduce import judged_run
@@ -87,7 +87,7 @@ def measure(folder: Path, asked: argparse.Namespace) -> None:
                 rows.append((1.0, len(case.graph.nodes), ended, len(of_tvm)))
                 spent.append(executor.cpu_seconds - before)
                 yields.add(case, judge_all(case, outcomes), spent[-1])
-                roads.update(SAME_ROAD.get(lane.importer, lane.importer).value for lane in of_tvm)
+                roads.update(SAME_ROUTE.get(lane.importer, lane.importer).value for lane in of_tvm)
     table = np.array(rows)
     fitted, (residual,), *_ = np.linalg.lstsq(table[:, :3], np.array(spent), rcond=None)
     test, node, lane = fitted

@@ -53,7 +53,7 @@ class Sample:
 
 def sampled(seconds: float, pid: int, folder: Path) -> Sample:
     below = list(descendants(pid))
-    books = (state.read(folder) or state.State(0)).tally
+    books = (state.read(folder) or state.State(0)).counters
     return Sample(
         seconds,
         resident_bytes(pid),

@@ -22,9 +22,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.failure_rates import FailureRates, Typed
 from fuzzer.campaign.features import features_of, of_case
 from fuzzer.campaign.guidance import YIELD, Guidance
-from fuzzer.campaign.hazards import Hazards, Typed
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.name_counts import Counts
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
@@ -71,7 +71,7 @@ def failures_of(found: Iterable[Finding]) -> tuple[Signature, ...]:
     return tuple(signature for signature in signatures if not known.match(signature))
 
 
-class Careless(Hazards):
+class Careless(FailureRates):
     """Nothing stops a road."""
 
     def passable(self, road: Importer, operators: Collection[Typed]) -> float:
@@ -88,7 +88,7 @@ class Forgetful(Counts):
 ARMS: dict[str, Callable[[Settings, int], Guidance | None]] = {
     "random": lambda settings, seed: None,
     "guided": Guidance,
-    "novelty": lambda settings, seed: Guidance(settings, seed, hazards=Careless()),
+    "novelty": lambda settings, seed: Guidance(settings, seed, failure_rates=Careless()),
     "hazards": lambda settings, seed: Guidance(settings, seed, counts=Forgetful()),
     "even": lambda settings, seed: Guidance(settings, seed, yields=dict.fromkeys(YIELD, 1.0)),
 }

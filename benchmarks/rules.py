@@ -23,9 +23,9 @@ import msgspec
 from guidance import ARMS, Seen, failures_of
 
 from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.failure_rates import ended_well, typed_operators
 from fuzzer.campaign.features import features_of, of_case
 from fuzzer.campaign.guidance import CANDIDATES, Guidance
-from fuzzer.campaign.hazards import ended_well, typed_operators
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.isolate.executor import Executor
@@ -93,7 +93,7 @@ def replay(rule: Guidance | None, tests: Sequence[tuple[Case, Test]], order: ran
         if rule:
             for name in frozenset(of_case(case)):
                 rule.counts.add(name)
-            rule.hazards.learn(typed_operators(case.graph), test.ends)
+            rule.failure_rates.learn(typed_operators(case.graph), test.ends)
     return seen
 
 

@@ -62,7 +62,7 @@ def _ran(workers: int, seconds: float, seed: int) -> tuple[Point, Point]:
     ) as process:
         while process.poll() is None:
             time.sleep(1)
-            books = (state.read(folder) or state.State(0)).tally
+            books = (state.read(folder) or state.State(0)).counters
             done = books.lane_results + books.triage_lane_results
             if books.tests and (not points or done > points[-1].results):
                 spent = own_cpu_seconds(process.pid)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzer.evaluation.honesty import Order, each_result
+from fuzzer.evaluation.false_alarms import FalseAlarmOptions, each_result
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import HONEST_LANES, TORCH
 from generators.graph import Case, holds_floats
@@ -72,7 +72,9 @@ def main() -> None:
     arguments = parser.parse_args()
     lies = Lies(arguments.times, arguments.lies, arguments.seed)
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
-        each_result(executor, Order(arguments.cases, arguments.seed, lanes=LANES), lies.seen, threading.Event())
+        each_result(
+            executor, FalseAlarmOptions(arguments.cases, arguments.seed, lanes=LANES), lies.seen, threading.Event()
+        )
     for kind in ("uncertainty", "envelope"):
         for (of, dtype), told in sorted(lies.told.items()):
             if of == kind:

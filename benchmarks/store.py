@@ -19,7 +19,7 @@ from pathlib import Path
 from fuzzer.campaign import index
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.settings import LaneMix, Settings
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import LANES
@@ -61,9 +61,9 @@ def main() -> None:
                 assert case is not None
                 began = time.process_time()
                 guidance.learn(number, case, seen, ())
-                row = row_of(number, 0.75, seen, case.graph.ops)
-                store.through(row, Result(seen, {Stage.COMPILE: 0.1}), number + 1, invalid=False)
-                store.state.tally.wall_seconds += 0.3
+                row = index_row(number, 0.75, seen, case.graph.ops)
+                store.finish_test(row, Result(seen, {Stage.COMPILE: 0.1}), number + 1, invalid=False)
+                store.state.counters.wall_seconds += 0.3
                 if number % TOGETHER == 0:
                     store.save_state(guidance.changed())
                 spent += time.process_time() - began

@@ -15,9 +15,9 @@ from collections import Counter
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.tally import Tally
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.triage.reproduce import judged_run
@@ -32,7 +32,7 @@ def main() -> None:
     arguments = parser.parse_args()
     mix = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, arguments.drawn, steered=True)
     settings = Settings(Path(), arguments.seed, mix)
-    draw, tally, ended = random_cases(settings, arguments.seed), Tally(), Counter[tuple[str, str]]()
+    draw, counters, ended = random_cases(settings, arguments.seed), Counters(), Counter[tuple[str, str]]()
     began = time.process_time()
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
         warm = executor.cpu_seconds
@@ -41,16 +41,18 @@ def main() -> None:
             assert case is not None, "random cases do not end"
             result = judged_run(executor.run, case, lanes_of(settings, arguments.seed, index, case))
             list(judge_all(case, result.outcomes))
-            tally.add(result)
+            counters.add(result)
             ended.update((lane.name, type(outcome).__name__) for lane, outcome in result.outcomes.items())
         children = executor.cpu_seconds - warm
     own = time.process_time() - began
     total = children + own
-    print(f"{tally.lane_results / total:.2f} TVM lane results per CPU second: {tally.lane_results} in {total:.1f} s")
+    print(
+        f"{counters.lane_results / total:.2f} TVM lane results per CPU second: {counters.lane_results} in {total:.1f} s"
+    )
     print(f"{1000 * total / arguments.tests:.0f} CPU ms per test")
     for (lane, how), count in ended.most_common(30):
         print(f"  {count:4} {lane} {how}")
-    stages = {**tally.stage_cpu, "processes": children - sum(tally.stage_cpu.values()), "supervisor": own}
+    stages = {**counters.stage_cpu, "processes": children - sum(counters.stage_cpu.values()), "supervisor": own}
     for stage, seconds in sorted(stages.items(), key=lambda item: -item[1]):
         print(f"  {stage:10} {1000 * seconds / arguments.tests:7.1f} ms per test  {100 * seconds / total:5.1f} %")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Doing:
+class CurrentTask:
     """What a worker does, and since when (`time.monotonic`)."""
 
     what: str
@@ -19,14 +19,14 @@ class Activity:
     """Each worker is a thread, and reports for itself."""
 
     def __init__(self) -> None:
-        self._doing: dict[int, Doing] = {}
+        self._doing: dict[int, CurrentTask] = {}
 
     def begin(self, what: str) -> None:
-        self._doing[threading.get_ident()] = Doing(what, time.monotonic())
+        self._doing[threading.get_ident()] = CurrentTask(what, time.monotonic())
 
     def end(self) -> None:
         self._doing.pop(threading.get_ident(), None)
 
     @property
-    def now(self) -> tuple[Doing, ...]:
+    def now(self) -> tuple[CurrentTask, ...]:
         return tuple(self._doing.values())

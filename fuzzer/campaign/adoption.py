@@ -50,7 +50,7 @@ def take_tests(db: sqlite3.Connection, part: Part) -> int:
 
 
 def take_sums(db: sqlite3.Connection, part: Part) -> None:
-    """Without its curve, and the hazards that it goes by: these are read by the campaign itself alone."""
+    """Without its curve, and the failure_rates that it goes by: these are read by the campaign itself alone."""
     held = part.rows("SELECT op, lane, how, outcomes FROM operators")
     supported = ((part.mine, op, part.lane(lane), how, count) for op, lane, how, count in held)
     db.executemany("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?)", supported)

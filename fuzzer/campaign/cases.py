@@ -31,7 +31,7 @@ Cases = Callable[[int], Case | None]
 """The case of a test, by its number; None where there are no more."""
 
 
-class AsTheyAre:
+class UnchangedCases:
     """Deals each case of a corpus to one test of a campaign, as it is, whenever it was brought. Thread-safe.
 
     A test that is repeated gets its case again. What cannot be written down is run once more by a later run.
@@ -63,14 +63,14 @@ def _dealt(path: Path) -> Iterator[tuple[int, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class CaseSource:
     """Decided by the seed and the campaign's corpus alone: by what is in it, and by what of it was run. Who names
     operators gets no others."""
 
     settings: Settings
     seed: int
     corpus: Sequence[Case]
-    as_they_are: AsTheyAre
+    unchanged: UnchangedCases
 
     @property
     def _everything(self) -> bool:
@@ -78,7 +78,7 @@ class Drawing:
 
     def given(self, index: int) -> Case | None:
         """What somebody put into the corpus comes first, as it is: before all that this run draws."""
-        case = self.as_they_are.case(index)
+        case = self.unchanged.case(index)
         return NumpySource(self.seed, index).choice(at_each_size(case)) if case else None
 
     def random(self, index: int) -> Case:
@@ -98,11 +98,11 @@ class Drawing:
         return source.choice(at_each_size(made))
 
 
-def drawing(settings: Settings, seed: int) -> Drawing:
+def case_source(settings: Settings, seed: int) -> CaseSource:
     cases = corpus.cases(settings.campaign) if settings.ops is OPS else {}
-    as_they_are = AsTheyAre(settings.campaign / corpus.FOLDER, cases, settings.share)
-    return Drawing(settings, seed, list(cases.values()), as_they_are)
+    unchanged = UnchangedCases(settings.campaign / corpus.FOLDER, cases, settings.share)
+    return CaseSource(settings, seed, list(cases.values()), unchanged)
 
 
 def random_cases(settings: Settings, seed: int) -> Cases:
-    return drawing(settings, seed).random
+    return case_source(settings, seed).random

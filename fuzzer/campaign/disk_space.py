@@ -1,4 +1,4 @@
-"""Room on the disk: a campaign pauses where little is left, and forgets its oldest tests where it takes too much.
+"""DiskSpace on the disk: a campaign pauses where little is left, and forgets its oldest tests where it takes too much.
 
 Findings and the corpus are never removed.
 """
@@ -44,14 +44,14 @@ def free_bytes(folder: Path) -> int:
 
 
 @dataclass(slots=True)
-class Room:
+class DiskSpace:
     """`limit`: bytes that the campaign's directory may take; `reserve`: bytes that must stay free on its file system.
-    `tell` gets a line when it pauses, when it goes on, and when the first tests are forgotten. `forget` makes the
+    `report` gets a line when it pauses, when it goes on, and when the first tests are forgotten. `forget` makes the
     directory smaller, and says whether it could. Thread-safe."""
 
     folder: Path
     gate: Gate
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
     limit: int | None = None
     reserve: int = RESERVE
     forget: Callable[[], bool] = lambda: False
@@ -68,10 +68,10 @@ class Room:
         with self._lock:
             if why := self._short() or self._too_large() or self._still_full():
                 self._shut(why)
-            elif self.gate.is_shut_for(DISK):
-                self.tell("there is room again: going on")
+            elif self.gate.is_closed_for(DISK):
+                self.report("there is room again: going on")
                 self.gate.open(DISK)
-            return not self.gate.is_shut_for(DISK)
+            return not self.gate.is_closed_for(DISK)
 
     def ran_out(self, why: str) -> None:
         """Shut the gate until a look finds room."""
@@ -80,9 +80,9 @@ class Room:
             self._shut(why)
 
     def _shut(self, why: str) -> None:
-        if not self.gate.is_shut_for(DISK):
-            self.gate.shut(DISK)
-            self.tell(f"paused: {why}")
+        if not self.gate.is_closed_for(DISK):
+            self.gate.close(DISK)
+            self.report(f"paused: {why}")
 
     def _still_full(self) -> str:
         if not self._failed:
@@ -129,7 +129,7 @@ class Room:
             before, taken = taken, size_of(self.folder)
             if not self._forgetting:
                 self._forgetting = True
-                self.tell(f"{self.folder} is at its --disk-limit: its oldest tests are forgotten from now on")
+                self.report(f"{self.folder} is at its --disk-limit: its oldest tests are forgotten from now on")
         return taken
 
 

@@ -19,23 +19,23 @@ class Gate:
         self._inside = 0
         self._lock = threading.Lock()
 
-    def shut(self, reason: str) -> None:
+    def close(self, reason: str) -> None:
         self._reasons[reason] = None
 
     def open(self, reason: str) -> None:
         self._reasons.pop(reason, None)
 
     @property
-    def is_shut(self) -> bool:
+    def is_closed(self) -> bool:
         return bool(self._reasons)
 
-    def is_shut_for(self, reason: str) -> bool:
+    def is_closed_for(self, reason: str) -> bool:
         return reason in self._reasons
 
     @property
-    def at_rest(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether it is shut, and nobody inside any more."""
-        return self.is_shut and not self._inside
+        return self.is_closed and not self._inside
 
     @contextmanager
     def run(self, give_up: Callable[[], bool]) -> Iterator[bool]:
@@ -53,7 +53,7 @@ class Gate:
                 return False
             with self._lock:  # the one who looks for rest sees either the reason obeyed, or somebody inside
                 self._inside += 1
-                if not self.is_shut:
+                if not self.is_closed:
                     return True
                 self._inside -= 1
             time.sleep(POLL_SECONDS)

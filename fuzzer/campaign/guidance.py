@@ -1,7 +1,7 @@
 """What tests showed decides which case comes next: of several that could, the one that promises most.
 
 Drawing a case costs a thousandth of running it. So a guided campaign draws many, and runs the one that would show most
-that is new, on as many roads as it is likely to pass: a graph with an operator that stops its importer tests nothing
+that is new, on as many routes as it is likely to pass: a graph with an operator that stops its importer tests nothing
 else there, and most of what stops one is a bug that is known by then.
 """
 
@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fuzzer.campaign.cases import Drawing, drawing
+from fuzzer.campaign.cases import CaseSource, case_source
+from fuzzer.campaign.failure_rates import NO_OPERAND, FailureRates, ended_well, typed_operators
 from fuzzer.campaign.features import features_of, is_of_case, of_case
-from fuzzer.campaign.hazards import NO_OPERAND, Hazards, ended_well, typed_operators
 from fuzzer.campaign.name_counts import Counts
-from fuzzer.campaign.rows import Learnt
+from fuzzer.campaign.rows import Observations
 from fuzzer.campaign.settings import Settings
-from fuzzer.campaign.unsupported_operators import takes
+from fuzzer.campaign.unsupported_operators import supports
 from generators.choice import NumpySource
 from generators.graph import Case, DType
 from oracles.finding import Finding
@@ -35,7 +35,7 @@ ALL_WORKERS, FEWEST = 640, 4
 _STREAM = 16
 """The first of their streams of choices; 0 is the random case's, 1 the lanes'."""
 
-ROADS = {Importer.EXPORT: 0.7, Importer.ONNX: 0.17, Importer.EXPORT_RAW: 0.08, Importer.FX: 0.05}
+ROUTE_SHARES = {Importer.EXPORT: 0.7, Importer.ONNX: 0.17, Importer.EXPORT_RAW: 0.08, Importer.FX: 0.05}
 """The share of the default mix's lanes that take each (`benchmarks/costs.py`)."""
 
 TEST, NODE, LANES = 0.05, 0.06, 0.78
@@ -67,34 +67,38 @@ class Guidance:
     settings: Settings
     seed: int
     counts: Counts = field(default_factory=Counts)
-    hazards: Hazards = field(default_factory=Hazards)
+    failure_rates: FailureRates = field(default_factory=FailureRates)
     yields: Mapping[str, float] = field(default_factory=lambda: YIELD)
     _first: dict[str, int] = field(default_factory=dict)
     _seen: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    drawing: Drawing = field(init=False)
+    case_source: CaseSource = field(init=False)
 
     def __post_init__(self) -> None:
-        self.drawing = drawing(self.settings, self.seed)
+        self.case_source = case_source(self.settings, self.seed)
 
     def case(self, index: int) -> Case:
         """The case of a test. What was learnt decides with the seed: a resumed campaign goes on otherwise than it would
         have, which its findings do not mind."""
-        if given := self.drawing.given(index):
+        if given := self.case_source.given(index):
             return given
-        ops = self.drawing.mix(NumpySource(self.seed, index))
+        ops = self.case_source.mix(NumpySource(self.seed, index))
         count = max(FEWEST, min(CANDIDATES, ALL_WORKERS // self.settings.workers))
         streams = (NumpySource(self.seed, index, _STREAM + number) for number in range(count))
-        candidates = [self.drawing.case(source, index, ops) for source in streams]
+        candidates = [self.case_source.case(source, index, ops) for source in streams]
         with self._lock:
             return max(candidates, key=self.worth)
 
     def worth(self, case: Case) -> float:
-        """What is expected to be new, over the roads that it may pass, by CPU second; and more where such dtypes show
+        """What is expected to be new, over the routes that it may pass, by CPU second; and more where such dtypes show
         more. Of that the root: by all of it, next to no test would be of float32 alone for the first hours."""
         novelty = sum(_weight(name) / (1 + self.counts[name]) ** 2 for name in frozenset(of_case(case)))
         typed, ops = typed_operators(case.graph), frozenset(case.graph.ops)
-        passed = sum(share * self.hazards.passable(road, typed) for road, share in ROADS.items() if takes(road, ops))
+        passed = sum(
+            share * self.failure_rates.passable(route, typed)
+            for route, share in ROUTE_SHARES.items()
+            if supports(route, ops)
+        )
         shows = sum(self.yields[each.dtype] for each in typed) / max(1, len(typed))
         return math.sqrt(shows) * novelty * passed / (TEST + NODE * len(case.graph.nodes) + LANES * passed)
 
@@ -108,21 +112,21 @@ class Guidance:
                 self._first.setdefault(name, index)
             for name in of_its_own:
                 self.counts.add(name)
-            self.hazards.learn(typed, ended_well(outcomes, found))
+            self.failure_rates.learn(typed, ended_well(outcomes, found))
 
-    def recall(self, learnt: Learnt) -> None:
+    def recall(self, learnt: Observations) -> None:
         """Go on with what earlier runs learnt."""
         for name, tests in learnt.features.items():
             if is_of_case(name):
                 self.counts.add(name, tests)
-        self.hazards.recall(learnt.hazards)
+        self.failure_rates.recall(learnt.failure_rates)
 
-    def changed(self) -> Learnt:
+    def changed(self) -> Observations:
         """What was learnt since the last time that somebody asked."""
         with self._lock:
             seen, self._seen = self._seen, Counter()
             first, self._first = self._first, {}
-            return Learnt(seen, first, self.hazards.changed())
+            return Observations(seen, first, self.failure_rates.changed())
 
 
 def _weight(feature: str) -> float:

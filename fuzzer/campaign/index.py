@@ -21,10 +21,10 @@ import msgspec
 
 from fuzzer.campaign import adoption
 from fuzzer.campaign.adoption import Part
-from fuzzer.campaign.rows import NOTHING, Hazard, Learnt, Row
+from fuzzer.campaign.counters import Counters
+from fuzzer.campaign.rows import NO_OBSERVATIONS, FailureRate, IndexRow, Observations
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
-from fuzzer.campaign.tally import Tally
 from generators.graph import Invalid
 from oracles.lane import Importer
 
@@ -69,9 +69,9 @@ class Index:
     def write(
         self,
         state: State,
-        tests: Iterable[Row] = (),
+        tests: Iterable[IndexRow] = (),
         findings: Mapping[str, str] | None = None,
-        learnt: Learnt = NOTHING,
+        learnt: Observations = NO_OBSERVATIONS,
     ) -> None:
         """One transaction: all of it is there afterwards, or nothing. `findings`: slugs by signature, of new ones.
         What is counted by operator follows every `PROGRESS_SECONDS`, and in the end."""
@@ -80,7 +80,7 @@ class Index:
             db.execute(
                 "INSERT INTO origins VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
                 " next_test = excluded.next_test, tally = excluded.tally",
-                (OWN, state.campaign, state.seed, state.next_test, msgspec.json.encode(state.tally).decode()),
+                (OWN, state.campaign, state.seed, state.next_test, msgspec.json.encode(state.counters).decode()),
             )
             for test in tests:
                 db.execute("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", (OWN, test.number, test.cpu_ms))
@@ -93,7 +93,7 @@ class Index:
             _write_learnt(db, learnt)
             counted_operators = self._note_progress(db, state) and self._count_operators(db)
             named = [(signature, slug, OWN) for signature, slug in (findings or {}).items()]
-            db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NOTHING", named)
+            db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NO_OBSERVATIONS", named)
         if counted_operators:
             self._operators.clear()
         self._operators.update((op, lane, how) for test in tests for op in test.ops for lane, how, _ in test.outcomes)
@@ -118,7 +118,7 @@ class Index:
 
     def _note_progress(self, db: sqlite3.Connection, state: State) -> bool:
         """Whether the time had come."""
-        seconds, tally = int(state.tally.wall_seconds), state.tally
+        seconds, counters = int(state.counters.wall_seconds), state.counters
         (last,) = db.execute("SELECT max(seconds) FROM progress WHERE origin = ?", (OWN,)).fetchone()
         if last is not None and seconds - last < PROGRESS_SECONDS:
             return False
@@ -126,7 +126,7 @@ class Index:
         (findings,) = db.execute("SELECT count(*) FROM findings").fetchone()
         db.execute(
             "INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (OWN, seconds, tally.tests, tally.lane_results, features, findings, int(tally.cpu_seconds)),
+            (OWN, seconds, counters.tests, counters.lane_results, features, findings, int(counters.cpu_seconds)),
         )
         return True
 
@@ -173,10 +173,10 @@ class Index:
         finally:
             self._db.rollback()
 
-    def _is_ahead(self, campaign: str, tally: str) -> bool:
+    def _is_ahead(self, campaign: str, counters: str) -> bool:
         """Whether what was taken over of a campaign before is more than these books say."""
         held = self._db.execute("SELECT tally FROM origins WHERE campaign = ?", (campaign,)).fetchone()
-        return held is not None and _tests_in(held[0]) > _tests_in(tally)
+        return held is not None and _tests_in(held[0]) > _tests_in(counters)
 
     def done_from(self, number: int) -> list[int]:
         found = self.rows("SELECT number FROM tests WHERE origin = ? AND number >= ?", OWN, number)
@@ -207,16 +207,16 @@ class Index:
             if told != "ok":
                 raise sqlite3.DatabaseError(f"damaged ({told.splitlines()[-1]})")
 
-    def learnt(self) -> Learnt:
+    def learnt(self) -> Observations:
         """What to go on with: all features that were seen, the hazards that the campaign itself met."""
         seen = self.rows("SELECT name, tests FROM features")
         met = self.rows("SELECT road, op, dtype, met, blamed FROM hazards WHERE origin = ?", OWN)
-        return Learnt(
+        return Observations(
             {str(name): tests for name, tests in seen},
             {},
             tuple(
-                Hazard(Importer(str(road)), str(op), str(dtype), float(str(met)), float(str(blamed)))
-                for road, op, dtype, met, blamed in met
+                FailureRate(Importer(str(route)), str(op), str(dtype), float(str(met)), float(str(blamed)))
+                for route, op, dtype, met, blamed in met
             ),
         )
 
@@ -247,17 +247,17 @@ class Index:
     def tests(self) -> int:
         return int(str(self.rows("SELECT count(*) FROM tests")[0][0]))
 
-    def origins(self) -> list[tuple[str, int, Tally]]:
+    def origins(self) -> list[tuple[str, int, Counters]]:
         """(campaign, seed, books) of the campaign itself, and of all that were merged into it."""
         rows = self.rows("SELECT campaign, seed, tally FROM origins ORDER BY id")
-        return [(str(name), seed, msgspec.json.decode(str(tally), type=Tally)) for name, seed, tally in rows]
+        return [(str(name), seed, msgspec.json.decode(str(counters), type=Counters)) for name, seed, counters in rows]
 
-    def totals(self) -> Tally:
+    def totals(self) -> Counters:
         """The books of all of them together."""
         total: dict[str, Any] = {}
-        for *_, tally in self.origins():
-            _add(total, msgspec.to_builtins(tally))
-        return msgspec.convert(total, Tally)
+        for *_, counters in self.origins():
+            _add(total, msgspec.to_builtins(counters))
+        return msgspec.convert(total, Counters)
 
     def history(self, tests: int, newest: int) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
         """How the newest tests came out, counted, lane by lane: each lane's newest outcomes, and those before."""
@@ -287,9 +287,9 @@ class Index:
             ).fetchone()
             if row is None:
                 return None
-            campaign, seed, next_test, tally = row
+            campaign, seed, next_test, counters = row
             counted = self._db.execute("SELECT kind, name, tests FROM counts WHERE origin = ?", (OWN,)).fetchall()
-        books = msgspec.json.decode(tally, type=Tally)
+        books = msgspec.json.decode(counters, type=Counters)
         by_kind = {kind: {name: n for k, name, n in counted if k == kind} for kind in ("finding", "known")}
         return State(seed, next_test, books, by_kind["finding"], by_kind["known"], campaign)
 
@@ -310,22 +310,22 @@ def _add(total: dict[str, Any], books: dict[str, Any]) -> None:
             total[name] = total.get(name, 0) + value
 
 
-def _write_learnt(db: sqlite3.Connection, learnt: Learnt) -> None:
+def _write_learnt(db: sqlite3.Connection, learnt: Observations) -> None:
     db.executemany(
         "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET tests = tests + excluded.tests",
         [(name, OWN, learnt.first[name], tests) for name, tests in learnt.features.items()],
     )
     db.executemany(
         "INSERT OR REPLACE INTO hazards VALUES (?, ?, ?, ?, ?, ?)",
-        [(OWN, each.road, each.op, each.dtype, each.met, each.blamed) for each in learnt.hazards],
+        [(OWN, each.route, each.op, each.dtype, each.met, each.blamed) for each in learnt.failure_rates],
     )
 
 
-def _tests_in(tally: str) -> int:
-    return msgspec.json.decode(tally, type=Tally).tests
+def _tests_in(counters: str) -> int:
+    return msgspec.json.decode(counters, type=Counters).tests
 
 
-def _in_turn(test: Row) -> Iterator[tuple[int, str, str, str | None]]:
+def _in_turn(test: IndexRow) -> Iterator[tuple[int, str, str, str | None]]:
     """Its outcomes; lanes of one name, such as are drawn for one test, numbered in turn."""
     turns: Counter[str] = Counter()
     for lane, how, stage in test.outcomes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzzer.campaign.drawn_lanes import IMPORTERS, drawn
 from fuzzer.campaign.settings import Settings
-from fuzzer.campaign.unsupported_operators import takes
+from fuzzer.campaign.unsupported_operators import supports
 from fuzzer.lanes import REFERENCES
 from fuzzer.triage.reproduce import judged_by
 from generators.choice import NumpySource
@@ -31,8 +31,8 @@ def lanes_of(settings: Settings, seed: int, index: int, case: Case) -> tuple[Lan
     turns = [lane for lane in mix.in_turn if lane.symbolic == bool(case.graph.symbols)]
     usual = [*mix.always, *(mix.often if index % EVERY == 0 else ())]
     usual += [turns[index % len(turns)]] if turns else []
-    lanes = [lane for lane in usual if doubting or is_relay(lane) or takes(lane.importer, ops)]
-    importers = [importer for importer in IMPORTERS if takes(importer, ops)]
+    lanes = [lane for lane in usual if doubting or is_relay(lane) or supports(lane.importer, ops)]
+    importers = [importer for importer in IMPORTERS if supports(importer, ops)]
     if importers and not case.graph.symbols:
         lanes += [drawn(source, case, importers) for _ in range(mix.drawn)]
     # PyTorch on what torch.export gave is asked only where somebody disagrees with it (`judged_run`)

@@ -34,7 +34,7 @@ LISTED = tuple(lane for lanes in WHEN.values() for lane in lanes)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LaneRow:
     """when: how often a campaign takes the lane. here: what this machine can do with it."""
 
     lane: LaneSpec
@@ -42,8 +42,8 @@ class Row:
     here: Availability
 
 
-def rows(machine: Machine = THIS) -> list[Row]:
-    return [Row(lane, when, availability(lane, machine)) for when, lanes in WHEN.items() for lane in lanes]
+def rows(machine: Machine = THIS) -> list[LaneRow]:
+    return [LaneRow(lane, when, availability(lane, machine)) for when, lanes in WHEN.items() for lane in lanes]
 
 
 def text(machine: Machine = THIS) -> Iterator[str]:
@@ -54,7 +54,7 @@ def text(machine: Machine = THIS) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: LaneRow) -> tuple[str, ...]:
     lane = row.lane
     target = lane.target if lane.engine is Engine.TVM else ""
     return (

@@ -6,21 +6,21 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from fuzzer.campaign.activity import Activity
-from fuzzer.campaign.books import Books
 from fuzzer.campaign.cases import Cases
-from fuzzer.campaign.dealer import Dealer
-from fuzzer.campaign.disk_space import Room, is_full
+from fuzzer.campaign.disk_space import DiskSpace, is_full
+from fuzzer.campaign.dispatcher import Dispatcher
+from fuzzer.campaign.failed_tests import FailedTests
 from fuzzer.campaign.gate import Gate
-from fuzzer.campaign.gated_lab import GatedLab, Stopping
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.judging import judged
 from fuzzer.campaign.lane_mix import lanes_of
-from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.pausable_lab import PausableLab, Stopping
+from fuzzer.campaign.rows import index_row
+from fuzzer.campaign.run_progress import RunProgress
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Numbers
 from fuzzer.campaign.triage import Triage
-from fuzzer.campaign.trouble import Trouble
 from fuzzer.isolate.fleet import Lab
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.processes import give_back_memory
@@ -51,25 +51,27 @@ class Campaign:
         self.settings, self.store, self._watch = settings, store, watch
         self.guidance = Guidance(settings, store.state.seed)
         self.guidance.recall(store.learnt())
-        self._cases = cases or (self.guidance.case if settings.guided else self.guidance.drawing.random)
+        self._cases = cases or (self.guidance.case if settings.guided else self.guidance.case_source.random)
         self.gate = Gate()
-        self.room = Room(store.folder, self.gate, say, settings.disk.limit, settings.disk.reserve, store.forget_oldest)
-        self.when_at_rest: Callable[[], None] = lambda: None
-        self.books = Books(store, self.guidance, self.room, lambda: lab.cpu_seconds)
+        self.disk_space = DiskSpace(
+            store.folder, self.gate, say, settings.disk.limit, settings.disk.reserve, store.forget_oldest
+        )
+        self.when_idle: Callable[[], None] = lambda: None
+        self.progress = RunProgress(store, self.guidance, self.disk_space, lambda: lab.cpu_seconds)
         self.activity = Activity()
         next_test = store.state.next_test
         numbers = Numbers(settings.share, next_test, store.done_from(next_test))
-        self._dealer = Dealer(numbers, settings.run, lambda: self.books.seconds, lambda: len(self.triage.new))
-        self._lab = GatedLab(lab, self.gate, lambda: self._dealer.is_stopped, store.triaged)
+        self._dealer = Dispatcher(numbers, settings.run, lambda: self.progress.seconds, lambda: len(self.triage.new))
+        self._lab = PausableLab(lab, self.gate, lambda: self._dealer.is_stopped, store.triaged)
         self.triage = Triage(settings, store, self._lab, self.activity)
-        self._trouble = Trouble(store, self._dealer)
+        self._failed_tests = FailedTests(store, self._dealer)
 
     def stop(self) -> None:
         """Each worker finishes the run of lanes that it is in, and returns."""
         self._dealer.stop()
 
     def run(self) -> None:
-        if self.room.look():
+        if self.disk_space.look():
             self.store.save_state()
         with ThreadPoolExecutor(self.settings.workers, "worker") as pool:
             workers = [pool.submit(self._work) for _ in range(self.settings.workers)]
@@ -77,19 +79,19 @@ class Campaign:
                 self._supervise(workers)
             finally:
                 self.stop()
-        self.books.save(over=True)
+        self.progress.save(over=True)
         for worker in workers:
             worker.result()
 
     def _supervise(self, workers: Sequence[Future[None]]) -> None:
         while not all(worker.done() for worker in workers):
             wait(workers, timeout=SAVE_SECONDS, return_when="FIRST_EXCEPTION")
-            if self.room.look():
-                self.books.save()
+            if self.disk_space.look():
+                self.progress.save()
                 give_back_memory()  # costs 0.1 ms, and gives back some MB after a reduction with large tensors
-            if self.gate.at_rest:
-                self.when_at_rest()
-            if self.gate.is_shut and self._dealer.is_out_of_time:
+            if self.gate.is_idle:
+                self.when_idle()
+            if self.gate.is_closed and self._dealer.is_out_of_time:
                 self.stop()
             if any(worker.done() and worker.exception() for worker in workers):
                 return
@@ -117,11 +119,11 @@ class Campaign:
             except OSError as error:
                 if not is_full(error):
                     raise
-                self.room.ran_out(str(error))
+                self.disk_space.ran_out(str(error))
             except (Stopping, Invalid, EnvironmentMissing):
                 raise
             except Exception as error:
-                self._trouble.keep(number, case, error)
+                self._failed_tests.keep(number, case, error)
                 return True
 
     def _run(self, number: int, case: Case) -> None:
@@ -131,6 +133,6 @@ class Campaign:
         self.triage.look_into(case, sightings(findings))
         self.guidance.learn(number, case, result.outcomes, findings)
         self._watch(number, case, result, findings)
-        row = row_of(number, result.cpu_seconds, result.outcomes, case.graph.ops)
-        self.store.through(row, result, self._dealer.finish(number), invalid=not is_valid(result.outcomes))
-        self._trouble.is_over()
+        row = index_row(number, result.cpu_seconds, result.outcomes, case.graph.ops)
+        self.store.finish_test(row, result, self._dealer.finish(number), invalid=not is_valid(result.outcomes))
+        self._failed_tests.is_over()

@@ -29,7 +29,7 @@ class Merged(msgspec.Struct, frozen=True):
 
 
 def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
-    """Bring the sources into a campaign, which may be there already. Doing it twice changes nothing.
+    """Bring the sources into a campaign, which may be there already. CurrentTask it twice changes nothing.
 
     Sources may be running. Raises `Invalid` where one is no campaign, or holds an index or a finding that cannot be
     read, before anything is written.
@@ -55,7 +55,7 @@ def bring(source: Path, store: Store) -> Merged:
     new = known = 0
     for path in sorted((source / "crashes").glob(f"*/{finding_file.NAME}")):
         doc = finding_file.read(path.parent)
-        if store.take_over(path.parent, doc):
+        if store.copy_finding(path.parent, doc):
             new += 1
         else:
             known += 1

@@ -45,7 +45,7 @@ class Minimized:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MinimizeRequest:
     """What to minimize.
 
     saved     the failure that was saved with the case; None for a bare case
@@ -59,18 +59,20 @@ class Wanted:
     releases: tuple[Release, ...] = ()
 
 
-def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> Wanted:
+def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> MinimizeRequest:
     """Raise `Invalid` where the folder contains neither a finding nor a case."""
     if (source / finding_file.NAME).exists() or not (source / case_file.JSON_NAME).exists():
         doc, case = finding_file.read_with_case(source)
         (lane,) = in_toolchains((doc.lane,), named(toolchain or doc.lane.toolchain)[:1])
         finding = Finding(doc.kind, doc.component, lane, doc.identity.stage, doc.evidence.evidence)
-        return Wanted(case, Sighting(doc.identity.coarse, finding, (lane,)), (lane,), _releases(lane, doc.releases))
+        return MinimizeRequest(
+            case, Sighting(doc.identity.coarse, finding, (lane,)), (lane,), _releases(lane, doc.releases)
+        )
     case = case_file.read(source)
     chosen = select(lanes)
     if not chosen:
         raise Invalid(f"no lane matches {lanes!r}; `fuzz lanes` lists them")
-    return Wanted(case, None, in_toolchains(chosen, named(toolchain or HOST_NAME)))
+    return MinimizeRequest(case, None, in_toolchains(chosen, named(toolchain or HOST_NAME)))
 
 
 def _releases(lane: LaneSpec, before: Releases) -> tuple[Release, ...]:
@@ -81,10 +83,10 @@ def _releases(lane: LaneSpec, before: Releases) -> tuple[Release, ...]:
     return tuple(Release(record.versions["tvm"], record.name) for record in mine)
 
 
-def run(lab: Lab, store: Store, wanted: Wanted, workers: int) -> list[Minimized]:
+def run(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> list[Minimized]:
     """Investigate and save the finding, or every failure that the lanes show."""
-    failures = [wanted.saved] if wanted.saved else _failures(lab, wanted.case, wanted.lanes)
-    return [_minimized(lab, store, wanted, sighting, workers) for sighting in failures]
+    failures = [request.saved] if request.saved else _failures(lab, request.case, request.lanes)
+    return [_minimized(lab, store, request, sighting, workers) for sighting in failures]
 
 
 def _failures(lab: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
@@ -93,12 +95,12 @@ def _failures(lab: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]
     return sightings(finding for finding in found if finding.lane in lanes)
 
 
-def _minimized(lab: Lab, store: Store, wanted: Wanted, sighting: Sighting, workers: int) -> Minimized:
+def _minimized(lab: Lab, store: Store, request: MinimizeRequest, sighting: Sighting, workers: int) -> Minimized:
     def releases(lane: LaneSpec) -> Sequence[Release]:
         host = [Release(lab.versions["tvm"], HOST_NAME)] if runs_in(lane, HOST) else []
-        return [*host, *wanted.releases]
+        return [*host, *request.releases]
 
-    found = investigate(lab.run_fresh, wanted.case, sighting, releases, lab.examine, workers)
+    found = investigate(lab.run_fresh, request.case, sighting, releases, lab.examine, workers)
     folder = None
     if not found.flaky:
         if not store.holds(found):
@@ -107,7 +109,7 @@ def _minimized(lab: Lab, store: Store, wanted: Wanted, sighting: Sighting, worke
         if doc is not None and (line := warning(doc)):
             say(line)
         folder = store.crashes / doc.slug if doc else None
-    return _summary(found, wanted.case, sighting.finding.lane, folder)
+    return _summary(found, request.case, sighting.finding.lane, folder)
 
 
 def _summary(found: Confirmed, case: Case, lane: LaneSpec, folder: Path | None) -> Minimized:

@@ -10,7 +10,7 @@ from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class IndexRow:
     """What is kept of a test that showed nothing new: some 30 bytes, and 20 for each lane."""
 
     number: int
@@ -22,10 +22,10 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Hazard:
-    """How often lanes of a road met an operator of a dtype, and how much of their failing was laid to it."""
+class FailureRate:
+    """How often lanes of a route met an operator of a dtype, and how much of their failing was laid to it."""
 
-    road: Importer
+    route: Importer
     op: str
     dtype: str
     met: float
@@ -33,20 +33,22 @@ class Hazard:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class Observations:
     """`features`: in how many tests more each was seen, by name; `first`: the first of these tests."""
 
     features: Mapping[str, int]
     first: Mapping[str, int]
-    hazards: tuple[Hazard, ...] = ()
+    failure_rates: tuple[FailureRate, ...] = ()
 
 
-NOTHING = Learnt({}, {})
+NO_OBSERVATIONS = Observations({}, {})
 
 
-def row_of(number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome], ops: Iterable[str] = ()) -> Row:
-    told = tuple((lane.name, *_how(outcome)) for lane, outcome in outcomes.items())
-    return Row(number, round(1000 * cpu_seconds), told, frozenset(ops))
+def index_row(
+    number: int, cpu_seconds: float, outcomes: Mapping[LaneSpec, Outcome], ops: Iterable[str] = ()
+) -> IndexRow:
+    outcome_rows = tuple((lane.name, *_how(outcome)) for lane, outcome in outcomes.items())
+    return IndexRow(number, round(1000 * cpu_seconds), outcome_rows, frozenset(ops))
 
 
 def _how(outcome: Outcome) -> tuple[str, str | None]:

@@ -9,7 +9,7 @@ MIGRATIONS = (
         campaign TEXT NOT NULL UNIQUE,  -- a random name that it got when it began
         seed INTEGER NOT NULL,
         next_test INTEGER NOT NULL,
-        tally TEXT NOT NULL             -- JSON of `Tally`
+        tally TEXT NOT NULL             -- JSON of `Counters`
     );
     CREATE TABLE lanes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE tests (

@@ -14,7 +14,7 @@ from fuzzer.campaign.gate import Gate
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-ASKED = "asked"
+REQUESTED = "asked"
 """Why the gate is shut."""
 
 ONE_REQUEST = 1.0
@@ -43,31 +43,31 @@ class Pause:
     """What SIGTSTP does to a campaign: its gate is shut; once nothing runs behind it, `rest` stops the process, until
     SIGCONT. No deadline passes while it is stopped: none is running."""
 
-    def __init__(self, gate: Gate, tell: Callable[[str], None]) -> None:
-        self._gate, self._tell = gate, tell
+    def __init__(self, gate: Gate, report: Callable[[str], None]) -> None:
+        self._gate, self._report = gate, report
         signal.signal(signal.SIGTSTP, self._pause)
         signal.signal(signal.SIGCONT, self._go_on)
 
     # Either handler may be interrupted by the other wherever it is: each changes the gate in one step, and tells then.
 
     def _pause(self, signum: int, frame: object) -> None:
-        if not self._asked:
-            self._gate.shut(ASKED)
-            self._tell("pausing as soon as what is under way has ended")
+        if not self._requested:
+            self._gate.close(REQUESTED)
+            self._report("pausing as soon as what is under way has ended")
 
     def _go_on(self, signum: int, frame: object) -> None:
-        if self._asked:
-            self._gate.open(ASKED)
-            self._tell("going on")
+        if self._requested:
+            self._gate.open(REQUESTED)
+            self._report("going on")
 
     @property
-    def _asked(self) -> bool:
-        return self._gate.is_shut_for(ASKED)
+    def _requested(self) -> bool:
+        return self._gate.is_closed_for(REQUESTED)
 
     def rest(self) -> None:
         """Called by the main thread while nothing runs."""
-        if not self._asked:
+        if not self._requested:
             return
-        self._tell("paused; SIGCONT (fg, kill -CONT) goes on")
-        if self._asked:  # else it came while that was said
+        self._report("paused; SIGCONT (fg, kill -CONT) goes on")
+        if self._requested:  # else it came while that was said
             os.kill(os.getpid(), signal.SIGSTOP)

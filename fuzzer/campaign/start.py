@@ -17,17 +17,17 @@ from fuzzer.toolchains.toolchain import HOST_NAME
 
 def to_stop() -> threading.Event:
     """Set where somebody wants it to stop while the compilers warm up, which cannot be cut short."""
-    asked = threading.Event()
+    stop_requested = threading.Event()
 
     def stop() -> None:
-        asked.set()
+        stop_requested.set()
         say("stopping as soon as the compilers are warm (once more to stop at once)")
 
     on_first_signal(stop)
-    return asked
+    return stop_requested
 
 
-def warm_up(executor: Fleet, others: Sequence[str], asked: threading.Event) -> None:
+def warm_up(executor: Fleet, others: Sequence[str], stop_requested: threading.Event) -> None:
     """What comes before the first test; no more of it than is under way where somebody wants it to stop."""
     steps: list[Callable[[], object]] = [
         lambda: executor.backend(Place(HOST_NAME)),
@@ -36,10 +36,10 @@ def warm_up(executor: Fleet, others: Sequence[str], asked: threading.Event) -> N
     ]
     try:
         for step in steps:
-            if not asked.is_set():
+            if not stop_requested.is_set():
                 step()
     except EnvironmentMissing:
-        if not asked.is_set():  # else the same Ctrl-C has ended a compiler that was not warm yet
+        if not stop_requested.is_set():  # else the same Ctrl-C has ended a compiler that was not warm yet
             raise
 
 
@@ -51,8 +51,8 @@ def prove_that_failures_are_seen(executor: Backend) -> None:
         raise EnvironmentMissing(f"the self-test failed ({listed}); `fuzz doctor` shows more")
 
 
-def obey_signals(task: Campaign, asked: threading.Event, *also: Callable[[], None]) -> None:
-    """Of whoever wants it to stop, or to pause; also what was `asked` while the compilers warmed up."""
+def obey_signals(task: Campaign, stop_requested: threading.Event, *also: Callable[[], None]) -> None:
+    """Of whoever wants it to stop, or to pause; also what was `stop_requested` while the compilers warmed up."""
 
     def stop() -> None:
         for each in (task.stop, *also):
@@ -60,6 +60,6 @@ def obey_signals(task: Campaign, asked: threading.Event, *also: Callable[[], Non
         say("stopping; what is under way is repeated by the next run (once more to stop at once)")
 
     on_first_signal(stop)
-    task.when_at_rest = Pause(task.gate, say).rest
-    if asked.is_set():
+    task.when_idle = Pause(task.gate, say).rest
+    if stop_requested.is_set():
         task.stop()

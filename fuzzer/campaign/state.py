@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from fuzzer.campaign.tally import Tally
+from fuzzer.campaign.counters import Counters
 from fuzzer.system.files import write_atomically
 from generators.graph import Invalid
 
@@ -22,7 +22,7 @@ class State(msgspec.Struct, forbid_unknown_fields=True):
 
     seed: int
     next_test: int = 0
-    tally: Tally = msgspec.field(default_factory=Tally)
+    counters: Counters = msgspec.field(default_factory=Counters, name="tally")
     seen: dict[str, int] = msgspec.field(default_factory=dict)
     known: dict[str, int] = msgspec.field(default_factory=dict)
     campaign: str = ""

@@ -20,7 +20,7 @@ from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import ELSEWHERE, ERRORS, SCRATCH, findings_in
 from fuzzer.campaign.lock import locked, why_no_index
-from fuzzer.campaign.rows import NOTHING, Learnt, Row
+from fuzzer.campaign.rows import NO_OBSERVATIONS, IndexRow, Observations
 from fuzzer.campaign.state import State
 from fuzzer.cases import onnx_model
 from fuzzer.findings import finding_file
@@ -59,7 +59,7 @@ class Store:
         self._lock = threading.RLock()
         self._pending: set[str] = set()
         self._index: Index | None = None
-        self._rows: list[Row] = []
+        self._rows: list[IndexRow] = []
         self._lock_file = locked(folder)
         try:
             self.state = self._load(seed)
@@ -80,7 +80,7 @@ class Store:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         try:
-            if kind is None or self.state.tally.tests:  # what fails before its first test is no campaign yet
+            if kind is None or self.state.counters.tests:  # what fails before its first test is no campaign yet
                 self.save_state()
         finally:
             self._close()
@@ -135,17 +135,17 @@ class Store:
 
     # Books
 
-    def through(self, row: Row, result: Result, next_test: int, *, invalid: bool) -> None:
+    def finish_test(self, row: IndexRow, result: Result, next_test: int, *, invalid: bool) -> None:
         """It counts from now on, and is not repeated. Of the tests from `next_test` on, some are open."""
         with self._lock:
-            tally = self.state.tally
-            tally.tests += 1
-            tally.invalid += invalid
-            tally.add(result)
+            counters = self.state.counters
+            counters.tests += 1
+            counters.invalid += invalid
+            counters.add(result)
             self.record(row)
             self.finished(next_test)
 
-    def record(self, row: Row) -> None:
+    def record(self, row: IndexRow) -> None:
         """For the index."""
         with self._lock:
             self._rows.append(row)
@@ -156,9 +156,9 @@ class Store:
 
     def triaged(self, result: Result) -> None:
         with self._lock:
-            self.state.tally.add(result, triage=True)
+            self.state.counters.add(result, triage=True)
 
-    def went_wrong(self, number: int, case: Case | None, told: str, next_test: int) -> Path:
+    def keep_failed_test(self, number: int, case: Case | None, told: str, next_test: int) -> Path:
         """difftvm itself could not do a test: what happened, and the case, are kept for whoever mends it."""
         files = {"error.txt": told.encode()}
         if case is not None:
@@ -166,7 +166,7 @@ class Store:
             files |= {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors}
         folder = self.folder / ERRORS / f"test-{number}"
         with self._lock:
-            self.state.tally.errors += 1
+            self.state.counters.errors += 1
             self.finished(next_test)
             with suppress(OSError):  # no room: it is counted, and told
                 folder.parent.mkdir(exist_ok=True)
@@ -183,9 +183,9 @@ class Store:
         with self._lock:
             return self._index is not None and self._index.forget_oldest()
 
-    def learnt(self) -> Learnt:
+    def learnt(self) -> Observations:
         """What earlier runs learnt."""
-        return self._index.learnt() if self._index else NOTHING
+        return self._index.learnt() if self._index else NO_OBSERVATIONS
 
     @property
     def corpus(self) -> Path:
@@ -205,7 +205,7 @@ class Store:
             assert self._index is not None
             return self._index.adopt(other)
 
-    def save_state(self, learnt: Learnt = NOTHING) -> None:
+    def save_state(self, learnt: Observations = NO_OBSERVATIONS) -> None:
         """Commit everything that was counted, recorded and learnt since the last time."""
         with self._lock:
             if self._index is None:
@@ -244,7 +244,7 @@ class Store:
                 self._pending.add(key)
             return True
 
-    def disclaim(self, sighting: Sighting) -> None:
+    def release_claim(self, sighting: Sighting) -> None:
         """It could not be looked into: the next one like it is worth it again."""
         with self._lock:
             self._pending.discard(sighting.signature.id)
@@ -292,7 +292,7 @@ class Store:
             self.state.seen[key] = self.state.seen.get(key, 0) + 1  # counted once, though the disk was full meanwhile
             return doc
 
-    def take_over(self, folder: Path, doc: FindingDoc) -> bool:
+    def copy_finding(self, folder: Path, doc: FindingDoc) -> bool:
         """Copy a finding of another campaign, whose document is `doc`; False where the same one is here already."""
         with self._lock:
             if doc.signature in self.findings:
@@ -347,7 +347,7 @@ def _worth_a_look(count: int) -> bool:
     return count > 1 and count & (count - 1) == 0
 
 
-def learn_of(folder: Path, slug: str, document: bytes) -> None:
+def add_elsewhere(folder: Path, slug: str, document: bytes) -> None:
     """Tell a campaign, which perhaps runs, of a finding that another one has saved: its `finding.json`."""
     if Path(slug).name != slug:
         raise Invalid(f"{slug!r} is no finding's name")

@@ -52,7 +52,7 @@ class Sample(msgspec.Struct):
     why: str = ""
 
 
-class Line(msgspec.Struct):
+class SampleResult(msgspec.Struct):
     """One line of sweep.jsonl: a sample's status and reason by lane."""
 
     key: str
@@ -84,15 +84,15 @@ class Sweep:
                 file.seek(-1, os.SEEK_END)
                 if file.read() != b"\n":  # a crash tore the line before
                     file.write(b"\n")
-            file.write(msgspec.json.encode(Line(self.cases[index], lanes)) + b"\n")
+            file.write(msgspec.json.encode(SampleResult(self.cases[index], lanes)) + b"\n")
 
-    def lines(self) -> dict[str, Line]:
+    def lines(self) -> dict[str, SampleResult]:
         """What is known so far, by key; a line that a crash tore is left out, the test is repeated."""
         path = self.folder / "sweep.jsonl"
-        known: dict[str, Line] = {}
+        known: dict[str, SampleResult] = {}
         for text in path.read_bytes().splitlines() if path.exists() else ():
             try:
-                line = msgspec.json.decode(text, type=Line)
+                line = msgspec.json.decode(text, type=SampleResult)
             except msgspec.DecodeError:
                 continue
             known[line.key] = line
@@ -128,14 +128,14 @@ def _read_case(folder: Path, key: str) -> Case:
     return Case(case.graph, case.tensors, origin=f"sample {key}")
 
 
-class Asked(msgspec.Struct):
+class SampleRequest(msgspec.Struct):
     """asked.json: which samples the folder holds."""
 
     ops: str
     samples: int
 
 
-class _Told(msgspec.Struct):
+class _ChildLine(msgspec.Struct):
     """One line of the child: the operator that comes now, or a sample."""
 
     at: str = ""
@@ -148,7 +148,7 @@ def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]
     and of a new one everything, two of each dtype. Raises `Invalid`."""
     index, request = folder / "samples.jsonl", folder / "asked.json"
     if not index.exists():
-        asked = Asked("*" if ops is None else ops, 2 if per_dtype is None else per_dtype)
+        asked = SampleRequest("*" if ops is None else ops, 2 if per_dtype is None else per_dtype)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -159,7 +159,7 @@ def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]
         write_atomically(request, msgspec.json.encode(asked) + b"\n")
         write_atomically(index, msgspec.json.Encoder().encode_lines(taken))
     try:
-        held = msgspec.json.decode(request.read_bytes(), type=Asked)
+        held = msgspec.json.decode(request.read_bytes(), type=SampleRequest)
     except (OSError, msgspec.DecodeError):
         raise Invalid(f"{folder} does not say which samples it holds: choose another folder") from None
     if ops not in (None, held.ops) or per_dtype not in (None, held.samples):
@@ -170,8 +170,8 @@ def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]
     return msgspec.json.Decoder(Sample).decode_lines(index.read_bytes())
 
 
-def _taken(folder: Path, asked: Asked) -> Iterator[Sample]:
-    """A child tells its samples; an operator that ends it costs only what it would have told, the next child begins
+def _taken(folder: Path, asked: SampleRequest) -> Iterator[Sample]:
+    """A child tells its samples; an operator that ends it costs only what it would have line, the next child begins
     behind it."""
     after = ""
     while True:
@@ -179,10 +179,10 @@ def _taken(folder: Path, asked: Asked) -> Iterator[Sample]:
         command += ["--ops", asked.ops, "--samples", str(asked.samples), "--after", after]
         done = subprocess.run(command, stdout=subprocess.PIPE)
         at = ""
-        for told in filter(None, map(_told, done.stdout.splitlines())):
-            at = told.at or at
-            if told.key:
-                yield Sample(told.key, told.why)
+        for line in filter(None, map(_child_line, done.stdout.splitlines())):
+            at = line.at or at
+            if line.key:
+                yield Sample(line.key, line.why)
         if done.returncode == 0:
             return
         if not at:
@@ -193,10 +193,10 @@ def _taken(folder: Path, asked: Asked) -> Iterator[Sample]:
         after = at
 
 
-def _told(line: bytes) -> _Told | None:
+def _child_line(line: bytes) -> _ChildLine | None:
     """None of what libraries print, and of a line that the end tore."""
     try:
-        return msgspec.json.decode(line, type=_Told)
+        return msgspec.json.decode(line, type=_ChildLine)
     except msgspec.DecodeError:
         return None
 
@@ -204,7 +204,7 @@ def _told(line: bytes) -> _Told | None:
 # --- the table
 
 
-class Row(msgspec.Struct):
+class OperatorRow(msgspec.Struct):
     """One operator: samples by lane and status, and the commonest reason that is not `supported`."""
 
     operator: str
@@ -215,15 +215,15 @@ class Row(msgspec.Struct):
 
 
 class Table(msgspec.Struct):
-    rows: list[Row]
+    rows: list[OperatorRow]
     lanes: list[str]
     totals: dict[str, dict[Status, int]]
     samples: int
     done: int
 
 
-def table_of(samples: Sequence[Sample], lines: Iterable[Line]) -> Table:
-    by_operator: dict[str, list[Line]] = defaultdict(list)
+def table_of(samples: Sequence[Sample], lines: Iterable[SampleResult]) -> Table:
+    by_operator: dict[str, list[SampleResult]] = defaultdict(list)
     for line in lines:
         by_operator[_operator(line.key)].append(line)
     without: dict[str, Counter[str]] = defaultdict(Counter)
@@ -243,16 +243,16 @@ def _operator(key: str) -> str:
     return key.rsplit("/", 2)[0]
 
 
-def _row(name: str, lines: Sequence[Line], lanes: Sequence[str], without: Mapping[str, int]) -> Row:
+def _row(name: str, lines: Sequence[SampleResult], lanes: Sequence[str], without: Mapping[str, int]) -> OperatorRow:
     counts: dict[str, dict[Status, int]] = {}
     reasons: dict[str, str] = {}
     for lane in lanes:
         seen = [line.lanes[lane] for line in lines if lane in line.lanes]
         counts[lane] = dict(Counter(status for status, _ in seen))
-        told = Counter(reason for status, reason in seen if status is not Status.SUPPORTED and reason)
-        if told:
-            reasons[lane] = told.most_common(1)[0][0]
-    return Row(name, len(lines), counts, reasons, dict(without))
+        line = Counter(reason for status, reason in seen if status is not Status.SUPPORTED and reason)
+        if line:
+            reasons[lane] = line.most_common(1)[0][0]
+    return OperatorRow(name, len(lines), counts, reasons, dict(without))
 
 
 def page(table: Table) -> str:

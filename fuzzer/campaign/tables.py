@@ -13,18 +13,18 @@ def lacking(state: State) -> dict[str, dict[str, int]]:
     """By lane, the commonest first: operators and features, and how many tests asked for them in vain."""
     return {
         lane: dict(sorted(names.items(), key=lambda item: (-item[1], item[0])))
-        for lane, names in sorted(state.tally.lacking.items())
+        for lane, names in sorted(state.counters.lacking.items())
     }
 
 
 def lacking_lines(state: State) -> Iterator[str]:
     for lane, names in lacking(state).items():
-        yield f"{lane}: {len(names)} things lacking, met in {state.tally.unsupported.get(lane, 0)} tests"
+        yield f"{lane}: {len(names)} things lacking, met in {state.counters.unsupported.get(lane, 0)} tests"
         for name, count in names.items():
             yield f"  {count:5} {name}"
-    for reason, count in sorted(state.tally.environment.items()):
+    for reason, count in sorted(state.counters.environment.items()):
         yield f"the machine failed {count} lanes: {reason}"
-    if not state.tally.lacking:
+    if not state.counters.lacking:
         yield "nothing is counted yet"
 
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from fuzzer.campaign.activity import Activity
-from fuzzer.campaign.gated_lab import GatedLab
+from fuzzer.campaign.pausable_lab import PausableLab
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
 from fuzzer.findings.finding_file import FindingDoc
@@ -19,7 +19,7 @@ from oracles.lane import Engine, LaneSpec, is_relay
 
 
 class Triage:
-    def __init__(self, settings: Settings, store: Store, lab: GatedLab, activity: Activity) -> None:
+    def __init__(self, settings: Settings, store: Store, lab: PausableLab, activity: Activity) -> None:
         self._settings, self._store, self._lab, self._activity = settings, store, lab, activity
         self.new: list[FindingDoc] = []
         """The findings that this run has saved."""
@@ -40,7 +40,7 @@ class Triage:
                 found = with_own_script(self._lab, found, self._lab.versions)
             doc = self._store.save(found, sighting, self._lab.versions)
         except OSError:  # the test is repeated. Any other error is our mistake, and one such test is enough
-            self._store.disclaim(sighting)
+            self._store.release_claim(sighting)
             raise
         if doc is not None:
             self.new.append(doc)

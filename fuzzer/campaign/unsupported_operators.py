@@ -47,11 +47,11 @@ def operators(source: ChoiceSource) -> tuple[Op, ...]:
     return next(ops for limit, ops in _MIXES if percent <= limit)
 
 
-SAME_ROAD = {Importer.EXPORT_TVM: Importer.EXPORT, Importer.DYNAMO: Importer.FX}
+SAME_ROUTE = {Importer.EXPORT_TVM: Importer.EXPORT, Importer.DYNAMO: Importer.FX}
 """Importers that read the same graph by the same converters."""
 
 
-def takes(importer: Importer, ops: frozenset[str]) -> bool:
+def supports(importer: Importer, ops: frozenset[str]) -> bool:
     """Whether nothing is known among the operators that this importer does not take."""
-    asked = SAME_ROAD.get(importer, importer)
+    asked = SAME_ROUTE.get(importer, importer)
     return not any(asked in UNSUPPORTED.get(name, frozenset()) for name in ops)

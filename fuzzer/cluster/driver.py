@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fuzzer.campaign.disk_space import RESERVE, Room, free_bytes, is_full
+from fuzzer.campaign.disk_space import RESERVE, DiskSpace, free_bytes, is_full
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.merge import bring
 from fuzzer.campaign.store import Store
@@ -109,7 +109,7 @@ class Driver:
     _round: Round = field(init=False)
     _shapes: list[Shape] = field(init=False)
     _corpus: Any = field(init=False)
-    _disk_space: Room = field(init=False)
+    _disk_space: DiskSpace = field(init=False)
     _nodes: dict[int, Node] = field(default_factory=dict)
     _requests: dict[Any, int] = field(default_factory=dict)
     _failures: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class Driver:
         self._round = current_round(self.store.folder, self.options.nodes, count, self.options.tests)
         self._shapes = shapes_of(nodes, self._round.shares)
         self._corpus = self.ray.put(corpus_of(self.store.folder).packed())
-        self._disk_space = Room(self.store.folder, Gate(), self.tell, reserve=self.options.reserve, free=self.free)
+        self._disk_space = DiskSpace(self.store.folder, Gate(), self.tell, reserve=self.options.reserve, free=self.free)
         self._save()
         self.tell(f"shares: {self._round.shares}; nodes in the cluster: {len(nodes)}; first test: {self._round.first}")
         for part in self._open_parts():

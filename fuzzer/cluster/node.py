@@ -46,7 +46,7 @@ class NodeProcess:
             self._collector.acknowledge()
         for finding in findings:
             self._collector.skip(finding)
-            store.learn_of(self.folder, finding.slug, finding.document)
+            store.add_elsewhere(self.folder, finding.slug, finding.document)
         exit_code = self._process.poll()  # before collecting, so that the last update has everything
         files, next_test = self._collector.collect(last=exit_code is not None)
         return Update(files, next_test, exit_code, "" if exit_code is None else self._log_tail())

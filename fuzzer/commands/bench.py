@@ -11,7 +11,7 @@ import msgspec
 import typer
 
 from fuzzer.campaign.signals import on_first_signal
-from fuzzer.evaluation import honesty as honest
+from fuzzer.evaluation import false_alarms
 from fuzzer.isolate.executor import Executor
 from fuzzer.system.terminal import next_line
 
@@ -35,11 +35,11 @@ def honesty(
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON in the last line.")] = False,
 ) -> None:
     """Measure how often an implementation that is right by definition is called wrong. SIGINT ends it early."""
-    order = honest.Order(count, seed, first, lanes, workers)
-    honest.lanes_of(order, 0)
+    options = false_alarms.FalseAlarmOptions(count, seed, first, lanes, workers)
+    false_alarms.lanes_of(options, 0)
     stop = _stop_on_interrupt()
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
-        report = honest.run(executor, order, _print_alarm, stop)
+        report = false_alarms.run(executor, options, _print_alarm, stop)
     summary = report.summary()
     if json:
         print(msgspec.json.encode(summary).decode())
@@ -50,7 +50,7 @@ def honesty(
     print(next_line("bench", "honesty", "--seed", seed, "--first", report.next_test, "--count", count))
 
 
-def _print_alarm(alarm: honest.Alarm) -> None:
+def _print_alarm(alarm: false_alarms.Alarm) -> None:
     ratio = "" if alarm.ratio is None else f" ({alarm.ratio:.3g} tolerances)"
     ops = ", ".join(alarm.ops)
     where = f"test {alarm.test} {alarm.lane} against {alarm.blamed}: {alarm.kind} {alarm.dtype}"

@@ -11,7 +11,7 @@ import typer
 from fuzzer.commands.options import JsonFlag
 from fuzzer.commands.progress import working
 from fuzzer.commands.selection import ops_named
-from fuzzer.evaluation.generation import Order
+from fuzzer.evaluation.generation import GenerationOptions
 from fuzzer.evaluation.generation import run as generate_cases
 from fuzzer.system.terminal import next_line, say
 from generators.builder import Limits
@@ -31,7 +31,7 @@ def gen(
     json: JsonFlag = False,
 ) -> None:
     """Generate cases without any compiler."""
-    order = Order(count, seed, out, ops_named(ops), Limits(nodes), profile)
+    options = GenerationOptions(count, seed, out, ops_named(ops), Limits(nodes), profile)
     done = 0
 
     def kept() -> str:
@@ -44,7 +44,7 @@ def gen(
             done = number
             shown.count(done, f"of {count}")
 
-        report = generate_cases(order, ask_pytorch=stats, on_case=on_case)
+        report = generate_cases(options, ask_pytorch=stats, on_case=on_case)
     for line in report.invalid:
         say(line)
     summary = report.summary()

@@ -34,7 +34,7 @@ def ops(
 ) -> None:
     """List the operators."""
     if coverage:
-        measured = _measured(coverage_of.Order(ops_named(only), count, seed, dynamo, workers))
+        measured = _measured(coverage_of.CoverageOptions(ops_named(only), count, seed, dynamo, workers))
         if json:
             print_json(coverage_report.document(measured))
         else:
@@ -55,7 +55,7 @@ def ops(
     Console(markup=False, emoji=False).print(table)
 
 
-def _measured(order: coverage_of.Order) -> coverage_of.Coverage:
+def _measured(options: coverage_of.CoverageOptions) -> coverage_of.Coverage:
     with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("exporting programs", total=coverage_of.number_of_trials(order))
-        return coverage_of.measure(order, lambda coverage: progress.update(task, completed=coverage.trials))
+        task = progress.add_task("exporting programs", total=coverage_of.number_of_trials(options))
+        return coverage_of.measure(options, lambda coverage: progress.update(task, completed=coverage.trials))

@@ -164,19 +164,19 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
             for doc in findings
         ]
         gone = {str(device): reason for device, reason in quarantined.items()}
-        print_json({**store.state.tally.summary(), "quarantined": gone, "findings": listed})
+        print_json({**store.state.counters.summary(), "quarantined": gone, "findings": listed})
         return
-    run, tally = task.books.counts, store.state.tally
+    run, counters = task.progress.counts, store.state.counters
     new = number_of(len(task.triage.new), "new finding") + (":" if task.triage.new else "")
-    print(f"{number_of(run.tests, 'test')} in {task.books.seconds:.0f} s; {run.invalid} invalid; {new}")
+    print(f"{number_of(run.tests, 'test')} in {task.progress.seconds:.0f} s; {run.invalid} invalid; {new}")
     for doc in sorted(task.triage.new, key=lambda doc: (doc.component, doc.slug)):
         print(f"  {found_line(doc)}")
     if run.errors:
         print(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")
     in_tvm = sum(doc.component is Component.TVM for doc in findings)
-    in_all = f"{number_of(tally.tests, 'test')}, {tally.invalid} invalid"
-    if tally.errors:
-        in_all += f"; {could_not_be_done(tally.errors)}"
+    in_all = f"{number_of(counters.tests, 'test')}, {counters.invalid} invalid"
+    if counters.errors:
+        in_all += f"; {could_not_be_done(counters.errors)}"
     print(f"the campaign has {in_all}; {number_of(len(findings), 'finding')}, {in_tvm} of them TVM's")
     for device, reason in quarantined.items():
         print(f"{device} was given up: {reason}")

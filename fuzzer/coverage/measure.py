@@ -31,7 +31,7 @@ SYMBOLIC = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CoverageOptions:
     """What to look at. With `dynamo`, an operator's first case takes the dear exporter too."""
 
     ops: tuple[Op, ...] = OPS
@@ -90,11 +90,11 @@ class Coverage:
         return sorted(self.tables[table] - self.reached[table].keys())
 
 
-def measure(order: Order, said: Callable[[Coverage], None]) -> Coverage:
+def measure(options: CoverageOptions, said: Callable[[Coverage], None]) -> Coverage:
     """`said` hears of each case that is done. An interrupt ends it with what is known by then."""
     lock, stopped = threading.Lock(), threading.Event()
     coverage = Coverage({})
-    works = _works(order, coverage.unfit)
+    works = _works(options, coverage.unfit)
 
     def work() -> None:
         with Worker() as worker:
@@ -116,8 +116,8 @@ def measure(order: Order, said: Callable[[Coverage], None]) -> Coverage:
                         coverage.trials += 1
                         said(coverage)
 
-    with ThreadPoolExecutor(order.workers) as pool:
-        working = [pool.submit(work) for _ in range(order.workers)]
+    with ThreadPoolExecutor(options.workers) as pool:
+        working = [pool.submit(work) for _ in range(options.workers)]
         try:
             for each in working:
                 each.result()
@@ -128,13 +128,13 @@ def measure(order: Order, said: Callable[[Coverage], None]) -> Coverage:
     return coverage
 
 
-def number_of_trials(order: Order) -> int:
+def number_of_trials(options: CoverageOptions) -> int:
     """Fewer, where an operator does not fit into a small graph."""
-    return len(order.ops) * order.count + _graphs(order)
+    return len(options.ops) * options.count + _graphs(options)
 
 
-def _graphs(order: Order) -> int:
-    return -(-len(order.ops) // 4)
+def _graphs(options: CoverageOptions) -> int:
+    return -(-len(options.ops) // 4)
 
 
 class Decompositions:
@@ -156,28 +156,28 @@ class Decompositions:
                 self._keys.update(keys)
 
 
-def _works(order: Order, unfit: dict[str, str]) -> Iterator[Sequence[Trial]]:
+def _works(options: CoverageOptions, unfit: dict[str, str]) -> Iterator[Sequence[Trial]]:
     """The cases of each operator, then random graphs of all of them. What has no case goes to `unfit`."""
-    for row, op in enumerate(order.ops):
-        yield list(_trials(order, row, op, unfit))
-    for number in range(_graphs(order)):
+    for row, op in enumerate(options.ops):
+        yield list(_trials(options, row, op, unfit))
+    for number in range(_graphs(options)):
         with suppress(Exception):  # said above already
-            case = generate(NumpySource(order.seed, number), ops=order.ops)
+            case = generate(NumpySource(options.seed, number), ops=options.ops)
             yield [Trial((1 << 32) + number, "a random graph", case, _questions(number, decomposed=True))]
 
 
-def _trials(order: Order, row: int, op: Op, unfit: dict[str, str]) -> Iterator[Trial]:
-    for number in range(order.count):
-        case = _case(order, op, number, unfit)
+def _trials(options: CoverageOptions, row: int, op: Op, unfit: dict[str, str]) -> Iterator[Trial]:
+    for number in range(options.count):
+        case = _case(options, op, number, unfit)
         if case is not None:
             decomposed = number % DECOMPOSED == 0 or bool(case.graph.symbols)
-            questions = _questions(number + row, decomposed=decomposed, dynamo=order.dynamo and number == 0)
-            yield Trial(row * order.count + number, op.name, case, questions)
+            questions = _questions(number + row, decomposed=decomposed, dynamo=options.dynamo and number == 0)
+            yield Trial(row * options.count + number, op.name, case, questions)
 
 
-def _case(order: Order, op: Op, number: int, unfit: dict[str, str]) -> Case | None:
-    source = NumpySource(order.seed, zlib.crc32(f"{op.name} {number}".encode()))
-    symbolic = number >= order.count - order.count // SYMBOLIC
+def _case(options: CoverageOptions, op: Op, number: int, unfit: dict[str, str]) -> Case | None:
+    source = NumpySource(options.seed, zlib.crc32(f"{op.name} {number}".encode()))
+    symbolic = number >= options.count - options.count // SYMBOLIC
     try:
         case = (_symbolic_case(op, source) if symbolic else None) or _small_case(op, source, number)
     except Exception as error:  # a row that is wrong is one thing to know, the other rows' keys are another

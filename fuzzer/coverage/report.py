@@ -12,7 +12,7 @@ from fuzzer.coverage.reasons import ReasonKind
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableReport:
     """One table: how many keys it has, which are reached, and why the others are not ("" where nobody says)."""
 
     table: Table
@@ -35,7 +35,7 @@ def _percent(part: int, whole: int) -> float:
     return round(100 * part / whole, 1) if whole else 100.0
 
 
-def rows(coverage: Coverage) -> list[Row]:
+def rows(coverage: Coverage) -> list[TableReport]:
     made = []
     for table in Table:
         why: dict[ReasonKind | None, dict[str, str]] = {kind: {} for kind in (*ReasonKind, None)}
@@ -45,7 +45,14 @@ def rows(coverage: Coverage) -> list[Row]:
         reached = dict(sorted(coverage.reached[table].items()))
         gaps = tuple(why[None])
         made.append(
-            Row(table, len(coverage.tables[table]), reached, why[ReasonKind.IMPOSSIBLE], why[ReasonKind.LEFT_OUT], gaps)
+            TableReport(
+                table,
+                len(coverage.tables[table]),
+                reached,
+                why[ReasonKind.IMPOSSIBLE],
+                why[ReasonKind.LEFT_OUT],
+                gaps,
+            )
         )
     return made
 

@@ -18,7 +18,7 @@ from fuzzer.findings.merge import Merge
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, page, wording
 from fuzzer.watching.health import LaneHealth, lanes_health
-from fuzzer.watching.on_disk import Origin, books_of, findings_of, opened
+from fuzzer.watching.on_disk import Origin, counters_of, findings_of, opened
 from generators.graph import Invalid
 from generators.plain_file import read_plain
 from oracles.finding import Mismatch
@@ -120,14 +120,14 @@ class Data:
 def gather(folder: Path) -> Data:
     """Raises `Invalid` where there is no campaign."""
     with opened(folder) as read_only:
-        books, lanes = books_of(read_only), lanes_health(read_only)
+        books, lanes = counters_of(read_only), lanes_health(read_only)
         features, curve, operators = read_only.features, read_only.progress(CURVE_POINTS), read_only.operators()
-    tally = books.total
+    counters = books.total
     rows, unreadable = _findings(folder, books.seen)
     if not books.merged:  # as of now, as the tiles are: the index has a point every half minute
         findings = sum(1 + len(row.duplicates) for row in rows)
-        now = tally.tests, tally.lane_results, features, findings, round(tally.cpu_seconds)
-        curve = [*(point for point in curve if point[0] < tally.wall_seconds), (round(tally.wall_seconds), *now)]
+        now = counters.tests, counters.lane_results, features, findings, round(counters.cpu_seconds)
+        curve = [*(point for point in curve if point[0] < counters.wall_seconds), (round(counters.wall_seconds), *now)]
     return Data(
         made=time.time(),
         campaign=folder.resolve().name,
@@ -135,13 +135,13 @@ def gather(folder: Path) -> Data:
         crashes=shlex.quote(str(folder / "crashes")),
         holder=lock.holder(folder),
         seed=books.own.seed,
-        tests=tally.tests,
-        lane_results=tally.lane_results,
-        triage_lane_results=tally.triage_lane_results,
-        cpu_seconds=tally.cpu_seconds,
-        wall_seconds=tally.wall_seconds,
+        tests=counters.tests,
+        lane_results=counters.lane_results,
+        triage_lane_results=counters.triage_lane_results,
+        cpu_seconds=counters.cpu_seconds,
+        wall_seconds=counters.wall_seconds,
         features=features,
-        stage_cpu=tally.stage_cpu,
+        stage_cpu=counters.stage_cpu,
         curve=curve,
         lanes=lanes,
         failing=[lane.lane for lane in lanes if lane.fails],

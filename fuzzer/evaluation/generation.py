@@ -20,7 +20,7 @@ from generators.statistics import Coverage
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class GenerationOptions:
     """What to generate. `out` None writes nothing."""
 
     count: int
@@ -32,7 +32,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class GenerationReport:
     """`seconds` is the time spent generating alone; the rates are None where nobody asked PyTorch."""
 
     coverage: Coverage
@@ -46,7 +46,9 @@ class Report:
         return {**self.coverage.summary(), "seconds": round(self.seconds, 3), **rates, "invalid": list(self.invalid)}
 
 
-def run(order: Order, *, ask_pytorch: bool, on_case: Callable[[int], None] = lambda done: None) -> Report:
+def run(
+    options: GenerationOptions, *, ask_pytorch: bool, on_case: Callable[[int], None] = lambda done: None
+) -> GenerationReport:
     """Generate, write, and, where asked, hold each case (at each of its sizes) against eager PyTorch.
 
     `on_case` is called with the number of cases that are done. `finite_rate` is among the valid ones of the normal
@@ -57,11 +59,11 @@ def run(order: Order, *, ask_pytorch: bool, on_case: Callable[[int], None] = lam
     finite: Counter[bool] = Counter()
     invalid: list[str] = []
     with Validity() if ask_pytorch else nullcontext() as judge:
-        for case, cost in _generated(order):
+        for case, cost in _generated(options):
             seconds += cost
             coverage.add(case)
-            if order.out is not None:
-                _write(order.out / f"seed{order.seed}-{len(coverage.nodes) - 1:06d}", case)
+            if options.out is not None:
+                _write(options.out / f"seed{options.seed}-{len(coverage.nodes) - 1:06d}", case)
             for answer in map(judge, case.instances()) if judge else ():
                 verdicts[answer.verdict] += 1
                 if not answer.verdict.is_valid:
@@ -70,7 +72,7 @@ def run(order: Order, *, ask_pytorch: bool, on_case: Callable[[int], None] = lam
                     finite[answer.verdict is CaseVerdict.OK] += 1
             on_case(len(coverage.nodes))
     valid = sum(count for verdict, count in verdicts.items() if verdict.is_valid)
-    return Report(
+    return GenerationReport(
         coverage,
         seconds,
         valid / verdicts.total() if verdicts else None,
@@ -79,12 +81,12 @@ def run(order: Order, *, ask_pytorch: bool, on_case: Callable[[int], None] = lam
     )
 
 
-def _generated(order: Order) -> Iterator[tuple[Case, float]]:
+def _generated(options: GenerationOptions) -> Iterator[tuple[Case, float]]:
     """Cases, each with the CPU seconds it took."""
-    for index in range(order.count):
+    for index in range(options.count):
         began = time.process_time()
-        origin = f"seed {order.seed} test {index}"
-        case = generate(NumpySource(order.seed, index), order.limits, order.ops, origin, order.profile)
+        origin = f"seed {options.seed} test {index}"
+        case = generate(NumpySource(options.seed, index), options.limits, options.ops, origin, options.profile)
         yield case, time.process_time() - began
 
 

@@ -33,7 +33,7 @@ class LaneCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ToolchainReport:
     """`seconds` is what the zygote took to start."""
 
     versions: dict[str, str]
@@ -45,7 +45,7 @@ class Report:
         return all(check.passed for check in self.lanes)
 
 
-def check(toolchain: Toolchain) -> Report:
+def check(toolchain: Toolchain) -> ToolchainReport:
     """Raise `EnvironmentMissing` where its zygote does not start."""
     lanes = [in_toolchain(lane, toolchain.name) for lane in EVERY_TVM_LANE if runs_in(lane, toolchain)]
     known = case()
@@ -56,7 +56,9 @@ def check(toolchain: Toolchain) -> Report:
         seconds = time.monotonic() - began
         outcomes = fleet.run(known, (*references, *lanes)).outcomes
     objections = {finding.lane: headline(finding) for finding in reversed([*judge_all(known, outcomes)])}
-    return Report(versions, seconds, tuple(_judged(lane, outcomes[lane], objections.get(lane)) for lane in lanes))
+    return ToolchainReport(
+        versions, seconds, tuple(_judged(lane, outcomes[lane], objections.get(lane)) for lane in lanes)
+    )
 
 
 def _judged(lane: LaneSpec, outcome: Outcome, objection: str | None) -> LaneCheck:

@@ -1,1 +1,1 @@
-"""Watching a campaign: one glance at it, told as a screen, as lines, as files for scripts, as Prometheus' metrics."""
+"""Watching a campaign: one snapshot at it, told as a screen, as lines, as files for scripts, as Prometheus' metrics."""

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from fuzzer.watching.snapshot import Glance
+from fuzzer.watching.snapshot import Snapshot
 from generators.graph import Invalid
 
 LOOPBACK = "127.0.0.1"
@@ -19,9 +19,9 @@ LOOPBACK = "127.0.0.1"
 class Metrics:
     """Serves while its context is open. Raises `Invalid` where the port is taken; port 0 takes any that is free."""
 
-    def __init__(self, glance: Callable[[], Glance], port: int) -> None:
+    def __init__(self, snapshot: Callable[[], Snapshot], port: int) -> None:
         registry = CollectorRegistry()
-        registry.register(_Books(glance))
+        registry.register(_Books(snapshot))
         try:
             self._server, self._thread = start_http_server(port, LOOPBACK, registry)
         except OSError as error:
@@ -35,54 +35,54 @@ class Metrics:
 
 
 class _Books(Collector):
-    def __init__(self, glance: Callable[[], Glance]) -> None:
-        self._glance = glance
+    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
+        self._glance = snapshot
 
     def describe(self) -> list[Metric]:
-        """None: whoever registers a collector must not need a glance."""
+        """None: whoever registers a collector must not need a snapshot."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        glance = self._glance()
+        snapshot = self._glance()
         counters = {
-            "tests": (glance.tests, "Tests that are through."),
-            "invalid_tests": (glance.invalid, "Tests that PyTorch refused."),
-            "errors": (glance.errors, "Tests that difftvm itself could not do."),
-            "lane_results": (glance.lane_results, "Verdicts of TVM lanes in tests."),
-            "triage_lane_results": (glance.triage_lane_results, "Verdicts of TVM lanes in triage."),
-            "known_sightings": (glance.known, "Tests that met what was known."),
-            "cpu_seconds": (glance.cpu_seconds, "CPU time of all processes."),
-            "wall_seconds": (glance.wall_seconds, "Wall clock of all runs."),
+            "tests": (snapshot.tests, "Tests that are through."),
+            "invalid_tests": (snapshot.invalid, "Tests that PyTorch refused."),
+            "errors": (snapshot.errors, "Tests that difftvm itself could not do."),
+            "lane_results": (snapshot.lane_results, "Verdicts of TVM lanes in tests."),
+            "triage_lane_results": (snapshot.triage_lane_results, "Verdicts of TVM lanes in triage."),
+            "known_sightings": (snapshot.known, "Tests that met what was known."),
+            "cpu_seconds": (snapshot.cpu_seconds, "CPU time of all processes."),
+            "wall_seconds": (snapshot.wall_seconds, "Wall clock of all runs."),
         }
         for name, (value, told) in counters.items():
             yield CounterMetricFamily(f"difftvm_{name}", told, value)
         gauges = {
-            "findings_flaky": (glance.flaky, "Findings that do not show each time."),
-            "features": (glance.features, "Behaviours of the compiler that were seen."),
-            "last_finding_timestamp_seconds": (glance.last_found or 0, "When the last finding was made; 0: none."),
-            "workers": (glance.workers, "Workers that were asked for."),
-            "workers_busy": (len(glance.doing), "Workers that are at something."),
-            "supervisor_core_share": (glance.supervisor_share, "CPU of the supervisor in this run, of one core."),
+            "findings_flaky": (snapshot.flaky, "Findings that do not show each time."),
+            "features": (snapshot.features, "Behaviours of the compiler that were seen."),
+            "last_finding_timestamp_seconds": (snapshot.last_found or 0, "When the last finding was made; 0: none."),
+            "workers": (snapshot.workers, "Workers that were asked for."),
+            "workers_busy": (len(snapshot.tasks), "Workers that are at something."),
+            "supervisor_core_share": (snapshot.supervisor_share, "CPU of the supervisor in this run, of one core."),
         }
         for name, (value, told) in gauges.items():
             yield GaugeMetricFamily(f"difftvm_{name}", told, value)
         findings = GaugeMetricFamily("difftvm_findings", "Findings.", labels=["component", "kind"])
-        for labels, count in glance.findings.items():
+        for labels, count in snapshot.findings.items():
             findings.add_metric(labels, count)
         yield findings
         stages = CounterMetricFamily("difftvm_stage_cpu_seconds", "CPU time of lanes.", labels=["stage"])
-        for stage, seconds in glance.stage_cpu.items():
+        for stage, seconds in snapshot.stage_cpu.items():
             stages.add_metric([stage], seconds)
         yield stages
         memory = GaugeMetricFamily("difftvm_memory_bytes", "Memory: resident, shared pages once.", labels=["of"])
-        used = glance.resources
+        used = snapshot.resources
         for name, amount in (("supervisor", used.supervisor), ("children", used.children), ("free", used.free)):
             memory.add_metric([name], amount)
         yield memory
         yield GaugeMetricFamily("difftvm_disk_free_bytes", "Left for the campaign.", used.disk)
         outcomes = GaugeMetricFamily("difftvm_lane_newest_outcomes", "How they came out.", labels=["lane", "how"])
         fails = GaugeMetricFamily("difftvm_lane_fails", "1: suddenly gives far fewer results.", labels=["lane"])
-        for lane in glance.lanes:
+        for lane in snapshot.lanes:
             fails.add_metric([lane.lane], lane.fails)
             for how, count in lane.recent.items():
                 outcomes.add_metric([lane.lane, how], count)

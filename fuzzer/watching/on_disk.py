@@ -1,5 +1,5 @@
-"""What the folder of a campaign says, whether it runs or not: its books with those of all that were merged into it, and
-its findings."""
+"""Reads the folder of a campaign, whether it runs or not: its counters and findings. The counters include those of all
+campaigns that were merged into it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.campaign import index, state
+from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.state import State
-from fuzzer.campaign.tally import Tally
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from generators.graph import Invalid
@@ -21,12 +21,12 @@ Origin = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Books:
+class CampaignCounters:
     """`own` are the campaign's, `total` those of all; so are `seen` and `known`: how many tests met a finding, by
     signature, and known behaviour, by name. `merged` are those that were merged into it, the largest first."""
 
     own: State
-    total: Tally
+    total: Counters
     seen: dict[str, int]
     known: dict[str, int]
     merged: Sequence[Origin]
@@ -34,7 +34,7 @@ class Books:
     @property
     def campaigns(self) -> int:
         """That `total` is of."""
-        return len(self.merged) + (self.own.tally.tests > 0 or not self.merged)
+        return len(self.merged) + (self.own.counters.tests > 0 or not self.merged)
 
 
 def check(folder: Path) -> None:
@@ -51,18 +51,18 @@ def opened(folder: Path) -> Index:
     return Index(folder, writes=False)
 
 
-def books_of(read: Index) -> Books:
+def counters_of(read: Index) -> CampaignCounters:
     """Raises `Invalid` where the index has none: its campaign was killed before they were written."""
     own = read.state()
     if own is None:
         folder = read.path.parent
-        raise Invalid(f"{read.path}: there are no books in it yet; `fuzz run --campaign {folder}` writes them")
+        raise Invalid(f"{read.path}: there are no counted in it yet; `fuzz run --campaign {folder}` writes them")
     counted = read.rows("SELECT kind, name, sum(tests) FROM counts GROUP BY 1, 2")
     seen, known = (
         {str(name): tests for kind, name, tests in counted if kind == wanted} for wanted in ("finding", "known")
     )
-    merged = [(name, seed, tally.tests) for name, seed, tally in read.origins()[1:]]
-    return Books(own, read.totals(), seen, known, sorted(merged, key=lambda origin: -origin[2]))
+    merged = [(name, seed, counters.tests) for name, seed, counters in read.origins()[1:]]
+    return CampaignCounters(own, read.totals(), seen, known, sorted(merged, key=lambda origin: -origin[2]))
 
 
 def counted_in(folder: Path) -> State:
@@ -71,8 +71,8 @@ def counted_in(folder: Path) -> State:
     if (folder / index.NAME).exists():
         with opened(folder) as read:
             if read.state() is not None:
-                books = books_of(read)
-                return State(books.own.seed, tally=books.total, seen=books.seen, known=books.known)
+                counted = counters_of(read)
+                return State(counted.own.seed, counters=counted.total, seen=counted.seen, known=counted.known)
     return state.read(folder) or State(0)
 
 

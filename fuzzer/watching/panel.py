@@ -1,4 +1,4 @@
-"""A glance as a terminal shows it, in 80 columns and 24 lines or more; and as one plain line."""
+"""A snapshot as a terminal shows it, in 80 columns and 24 lines or more; and as one plain line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from fuzzer.watching.formatting import could_not_be_done, counted, duration, number_of, shares, size, sparkline
 from fuzzer.watching.health import LaneHealth, failing
-from fuzzer.watching.snapshot import Glance
+from fuzzer.watching.snapshot import Snapshot
 
 WIDE = 150
 """Columns from which the lanes stand beside the rest."""
@@ -22,17 +22,17 @@ FEWEST = 5
 """Outcomes from which results are counted as "4 of 40". Below that, the outcomes themselves are listed."""
 
 
-def line(glance: Glance) -> str:
+def line(snapshot: Snapshot) -> str:
     """For logs: what this run did, and what is wrong. Counts are of this run but where they say otherwise."""
     words = [
-        duration(glance.seconds),
-        number_of(glance.run_tests, "test"),
-        f"{glance.tests_per_second:.2f}/s",
-        number_of(glance.run_lane_results, "lane result"),
-        f"{number_of(glance.new, 'new finding')}, {glance.all_findings} in all",
-        f"supervisor {size(glance.resources.supervisor)}",
+        duration(snapshot.seconds),
+        number_of(snapshot.run_tests, "test"),
+        f"{snapshot.tests_per_second:.2f}/s",
+        number_of(snapshot.run_lane_results, "lane result"),
+        f"{number_of(snapshot.new, 'new finding')}, {snapshot.all_findings} in all",
+        f"supervisor {size(snapshot.resources.supervisor)}",
     ]
-    bad = failing(glance.lanes)
+    bad = failing(snapshot.lanes)
     if bad:
         words.append(f"LANES FAIL: {', '.join(bad)}")
     return "  ".join(words)
@@ -41,8 +41,8 @@ def line(glance: Glance) -> str:
 class Panel:
     """Fits itself into what the terminal has."""
 
-    def __init__(self, glance: Glance, monotonic: float) -> None:
-        self._glance, self._monotonic = glance, monotonic
+    def __init__(self, snapshot: Snapshot, monotonic: float) -> None:
+        self._glance, self._monotonic = snapshot, monotonic
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width, height = options.max_width, console.height
@@ -60,48 +60,48 @@ class Panel:
         yield body
 
 
-def _facts(glance: Glance, monotonic: float) -> Iterator[tuple[str, Text]]:
+def _facts(snapshot: Snapshot, monotonic: float) -> Iterator[tuple[str, Text]]:
     yield (
         "time",
         Text(
-            f"{_time_of_run(glance)}; {duration(glance.wall_seconds)} in all; "
-            f"supervisor {glance.supervisor_share:.1%} CPU"
+            f"{_time_of_run(snapshot)}; {duration(snapshot.wall_seconds)} in all; "
+            f"supervisor {snapshot.supervisor_share:.1%} CPU"
         ),
     )
-    overall = glance.run_tests / max(glance.seconds, 1e-9)
+    overall = snapshot.run_tests / max(snapshot.seconds, 1e-9)
     yield (
         "tests",
         Text(
-            f"{glance.tests:,}, {glance.tests_per_second:.2f}/s ({overall:.2f}/s in this run), "
-            f"{glance.invalid} invalid, next {glance.next_test}"
+            f"{snapshot.tests:,}, {snapshot.tests_per_second:.2f}/s ({overall:.2f}/s in this run), "
+            f"{snapshot.invalid} invalid, next {snapshot.next_test}"
         ),
     )
-    if glance.errors:
-        yield "", Text(could_not_be_done(glance.errors), "bold red")
+    if snapshot.errors:
+        yield "", Text(could_not_be_done(snapshot.errors), "bold red")
     yield (
         "lane results",
         Text(
-            f"{glance.lane_results:,} in tests, {glance.triage_lane_results:,} in triage, "
-            f"{glance.lane_results_per_second:.1f}/s"
+            f"{snapshot.lane_results:,} in tests, {snapshot.triage_lane_results:,} in triage, "
+            f"{snapshot.lane_results_per_second:.1f}/s"
         ),
     )
-    yield "findings", Text(f"{glance.all_findings}: {counted(glance.by_component) or 'none yet'}")
+    yield "findings", Text(f"{snapshot.all_findings}: {counted(snapshot.by_component) or 'none yet'}")
     yield (
         "",
         Text(
-            f"{glance.new} new in this run, {glance.today} in 24 h, {glance.flaky} flaky; "
-            f"known ones met {glance.known:,} times"
+            f"{snapshot.new} new in this run, {snapshot.today} in 24 h, {snapshot.flaky} flaky; "
+            f"known ones met {snapshot.known:,} times"
         ),
     )
-    if glance.last_found is not None:
-        ago = duration(max(0.0, glance.now - glance.last_found))
-        yield "last", Text(f"{ago} ago: {glance.last}", no_wrap=True, overflow="ellipsis")
-    for name, column, now in (("findings", 4, glance.all_findings), ("features", 3, glance.features)):
-        values = [*(point[column] for point in glance.curve), now]
+    if snapshot.last_found is not None:
+        ago = duration(max(0.0, snapshot.now - snapshot.last_found))
+        yield "last", Text(f"{ago} ago: {snapshot.last}", no_wrap=True, overflow="ellipsis")
+    for name, column, now in (("findings", 4, snapshot.all_findings), ("features", 3, snapshot.features)):
+        values = [*(point[column] for point in snapshot.curve), now]
         if any(values):
             yield f"  {name}", Text(f"{sparkline(_spread(values, CURVE), CURVE)} {now:,}", no_wrap=True)
-    yield "time goes to", Text(shares(glance.stage_cpu, 5) or "nothing yet")
-    used = glance.resources
+    yield "time goes to", Text(shares(snapshot.stage_cpu, 5) or "nothing yet")
+    used = snapshot.resources
     yield (
         "memory",
         Text(
@@ -109,20 +109,20 @@ def _facts(glance: Glance, monotonic: float) -> Iterator[tuple[str, Text]]:
             f"free {size(used.free)}, disk {size(used.disk)}"
         ),
     )
-    at = [f"{each.what} for {duration(monotonic - each.since)}" for each in glance.doing]
-    if gone := glance.workers - len(glance.doing):
-        at.insert(0, f"{gone} of {glance.workers} at rest")
+    at = [f"{each.what} for {duration(monotonic - each.since)}" for each in snapshot.tasks]
+    if gone := snapshot.workers - len(snapshot.tasks):
+        at.insert(0, f"{gone} of {snapshot.workers} at rest")
     yield "workers", Text("; ".join(at), "bold red" if gone else "")
 
 
-def _time_of_run(glance: Glance) -> str:
+def _time_of_run(snapshot: Snapshot) -> str:
     """At its limit a run starts no more tests, and finishes those that are under way."""
-    if glance.limit is None:
-        return duration(glance.seconds)
-    limit = duration(glance.limit)
-    if glance.seconds < glance.limit:
-        return f"{duration(glance.seconds)} of {limit}"
-    late = f" for {duration(glance.seconds - glance.limit)}" if glance.seconds - glance.limit >= 1 else ""
+    if snapshot.limit is None:
+        return duration(snapshot.seconds)
+    limit = duration(snapshot.limit)
+    if snapshot.seconds < snapshot.limit:
+        return f"{duration(snapshot.seconds)} of {limit}"
+    late = f" for {duration(snapshot.seconds - snapshot.limit)}" if snapshot.seconds - snapshot.limit >= 1 else ""
     return f"{limit} are over; finishing what is under way{late}"
 
 

@@ -37,7 +37,7 @@ class Screen:
     def _show(self) -> None:
         if not self._console.is_terminal:
             while not self._over.wait(LINE_SECONDS):
-                print(line(self._observer.glance()), file=sys.stderr, flush=True)
+                print(line(self._observer.snapshot()), file=sys.stderr, flush=True)
             return
         with Live(self._panel(), console=self._console, auto_refresh=False) as live:
             while not self._over.wait(FRAME_SECONDS):
@@ -45,4 +45,4 @@ class Screen:
             live.update(self._panel(), refresh=True)
 
     def _panel(self) -> Panel:
-        return Panel(self._observer.glance(), time.monotonic())
+        return Panel(self._observer.snapshot(), time.monotonic())

@@ -1,4 +1,4 @@
-"""A running campaign at a glance: one value from which the screen, the files for scripts and the metrics are told."""
+"""A running campaign at a snapshot: one value from which the screen, the files for scripts and the metrics are told."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from fuzzer.campaign.activity import Doing
+from fuzzer.campaign.activity import CurrentTask
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.state import State
 from fuzzer.watching.finding_summary import DAY, by_component, found_at, kinds_of
@@ -28,7 +28,7 @@ CURVE_POINTS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Glance:
+class Snapshot:
     """Times are Unix's, in seconds; counts are the campaign's over all its runs, unless said otherwise.
 
     seconds, limit, run_*, new       of this run: how long it is on and may be, what it did, the findings that it made
@@ -70,7 +70,7 @@ class Glance:
     curve: Sequence[tuple[int, ...]]
     lanes: Sequence[LaneHealth]
     workers: int
-    doing: Sequence[Doing]
+    tasks: Sequence[CurrentTask]
     resources: Resources
 
     @property
@@ -101,7 +101,7 @@ class Rates:
 T = TypeVar("T")
 
 
-class Held(Generic[T]):
+class Cached(Generic[T]):
     """What is asked for once in so many seconds, and once more when all is over: what is told last stays."""
 
     def __init__(self, seconds: float, ask: Callable[[], T]) -> None:
@@ -115,7 +115,7 @@ class Held(Generic[T]):
 
 
 class Observer:
-    """Takes glances at a campaign that runs in this process. Threads may do so at the same time."""
+    """Takes snapshots at a campaign that runs in this process. Threads may do so at the same time."""
 
     def __init__(
         self,
@@ -127,36 +127,36 @@ class Observer:
         store = campaign.store
         self._lock = threading.Lock()
         self._rates = Rates()
-        self._features = Held(HEALTH_SECONDS, lambda: store.ask(lambda index: index.features))
-        self._curve = Held(HEALTH_SECONDS, lambda: store.ask(lambda index: index.progress(CURVE_POINTS)))
-        self._lanes = Held(HEALTH_SECONDS, lambda: store.ask(lanes_health))
-        self._resources = Held(RESOURCES_SECONDS, lambda: measure(store.folder, os.getpid()))
+        self._features = Cached(HEALTH_SECONDS, lambda: store.ask(lambda index: index.features))
+        self._curve = Cached(HEALTH_SECONDS, lambda: store.ask(lambda index: index.progress(CURVE_POINTS)))
+        self._lanes = Cached(HEALTH_SECONDS, lambda: store.ask(lanes_health))
+        self._resources = Cached(RESOURCES_SECONDS, lambda: measure(store.folder, os.getpid()))
         self._cpu_before = time.process_time()
         self._rates.of(clock(), *self._counters())
 
     def _counters(self) -> tuple[int, int]:
-        tally = self._campaign.store.state.tally
-        return tally.tests, tally.lane_results + tally.triage_lane_results
+        counters = self._campaign.store.state.counters
+        return counters.tests, counters.lane_results + counters.triage_lane_results
 
-    def glance(self) -> Glance:
+    def snapshot(self) -> Snapshot:
         with self._lock:
             return self._glance(self._campaign.store.state)
 
-    def committed(self) -> Glance:
+    def committed(self) -> Snapshot:
         """With counts as they were committed last: those that come later are gone when the campaign is killed."""
         store = self._campaign.store
         with self._lock:
             return self._glance(store.ask(lambda index: index.state()) or State(store.state.seed))
 
-    def _glance(self, state: State) -> Glance:
+    def _glance(self, state: State) -> Snapshot:
         campaign, store, now = self._campaign, self._campaign.store, self._clock()
-        run, over = campaign.books.counts, campaign.books.over
-        tally, docs = state.tally, list(store.findings.values())
+        run, over = campaign.progress.counts, campaign.progress.over
+        counters, docs = state.counters, list(store.findings.values())
         tests_rate, results_rate = self._rates.of(now, *self._counters())
         found = found_at(docs)
         last = max(found, key=found.__getitem__, default="")
-        seconds = campaign.books.seconds
-        return Glance(
+        seconds = campaign.progress.seconds
+        return Snapshot(
             folder=store.folder,
             seed=state.seed,
             pid=os.getpid(),
@@ -166,16 +166,16 @@ class Observer:
             run_tests=run.tests,
             run_lane_results=run.lane_results,
             new=len(campaign.triage.new),
-            tests=tally.tests,
-            invalid=tally.invalid,
-            errors=tally.errors,
+            tests=counters.tests,
+            invalid=counters.invalid,
+            errors=counters.errors,
             next_test=state.next_test,
-            lane_results=tally.lane_results,
-            triage_lane_results=tally.triage_lane_results,
-            cpu_seconds=tally.cpu_seconds,
-            wall_seconds=tally.wall_seconds,
+            lane_results=counters.lane_results,
+            triage_lane_results=counters.triage_lane_results,
+            cpu_seconds=counters.cpu_seconds,
+            wall_seconds=counters.wall_seconds,
             supervisor_share=(time.process_time() - self._cpu_before) / max(seconds, 1e-9),
-            stage_cpu=dict(tally.stage_cpu),
+            stage_cpu=dict(counters.stage_cpu),
             tests_per_second=tests_rate,
             lane_results_per_second=results_rate,
             findings=kinds_of(docs),
@@ -188,6 +188,6 @@ class Observer:
             curve=self._curve.value(now, over),
             lanes=self._lanes.value(now, over),
             workers=campaign.settings.workers,
-            doing=campaign.activity.now,
+            tasks=campaign.activity.now,
             resources=self._resources.value(now, over),
         )

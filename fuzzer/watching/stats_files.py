@@ -13,14 +13,14 @@ from pathlib import Path
 
 from fuzzer.system.files import write_atomically
 from fuzzer.watching.health import failing
-from fuzzer.watching.snapshot import Glance
+from fuzzer.watching.snapshot import Snapshot
 
 STATS, PLOT = "fuzz_stats", "plot_data"
 PLOT_SECONDS = 30.0
 
 Number = int | float
 
-COLUMNS: dict[str, Callable[[Glance], Number]] = {
+COLUMNS: dict[str, Callable[[Snapshot], Number]] = {
     "unix_time": lambda g: int(g.now),
     "wall_seconds": lambda g: round(g.wall_seconds, 1),
     "tests": lambda g: g.tests,
@@ -37,44 +37,44 @@ COLUMNS: dict[str, Callable[[Glance], Number]] = {
 """Of `plot_data`. New ones are added at the end: files go on over versions."""
 
 
-def stats(glance: Glance) -> dict[str, object]:
+def stats(snapshot: Snapshot) -> dict[str, object]:
     """Times are Unix's, in seconds."""
     return {
-        "start_time": int(glance.now - glance.seconds),
-        "last_update": int(glance.now),
-        "run_time": int(glance.seconds),
-        "fuzzer_pid": glance.pid,
-        "execs_done": glance.tests,
-        "execs_per_sec": round(glance.tests_per_second, 3),
-        "saved_crashes": glance.all_findings,
-        "saved_hangs": sum(n for (_, kind), n in glance.findings.items() if kind == "timed-out"),
-        "last_crash": int(glance.last_found or 0),
-        "seed": glance.seed,
-        "next_test": glance.next_test,
-        "invalid": glance.invalid,
-        "errors": glance.errors,
-        "wall_seconds": int(glance.wall_seconds),
-        "cpu_seconds": int(glance.cpu_seconds),
-        "lane_results": glance.lane_results,
-        "triage_lane_results": glance.triage_lane_results,
-        "lane_results_per_sec": round(glance.lane_results_per_second, 3),
-        **{f"findings_{name}": count for name, count in glance.by_component.items()},
-        "findings_flaky": glance.flaky,
-        "findings_new": glance.new,
-        "findings_24h": glance.today,
-        "known": glance.known,
-        "features": glance.features,
-        "workers": glance.workers,
-        "workers_busy": len(glance.doing),
-        "lanes_failing": " ".join(failing(glance.lanes)),
-        "supervisor_rss_mb": round(glance.resources.supervisor / 1e6, 1),
-        "children_pss_mb": round(glance.resources.children / 1e6, 1),
-        "disk_free_mb": round(glance.resources.disk / 1e6),
+        "start_time": int(snapshot.now - snapshot.seconds),
+        "last_update": int(snapshot.now),
+        "run_time": int(snapshot.seconds),
+        "fuzzer_pid": snapshot.pid,
+        "execs_done": snapshot.tests,
+        "execs_per_sec": round(snapshot.tests_per_second, 3),
+        "saved_crashes": snapshot.all_findings,
+        "saved_hangs": sum(n for (_, kind), n in snapshot.findings.items() if kind == "timed-out"),
+        "last_crash": int(snapshot.last_found or 0),
+        "seed": snapshot.seed,
+        "next_test": snapshot.next_test,
+        "invalid": snapshot.invalid,
+        "errors": snapshot.errors,
+        "wall_seconds": int(snapshot.wall_seconds),
+        "cpu_seconds": int(snapshot.cpu_seconds),
+        "lane_results": snapshot.lane_results,
+        "triage_lane_results": snapshot.triage_lane_results,
+        "lane_results_per_sec": round(snapshot.lane_results_per_second, 3),
+        **{f"findings_{name}": count for name, count in snapshot.by_component.items()},
+        "findings_flaky": snapshot.flaky,
+        "findings_new": snapshot.new,
+        "findings_24h": snapshot.today,
+        "known": snapshot.known,
+        "features": snapshot.features,
+        "workers": snapshot.workers,
+        "workers_busy": len(snapshot.tasks),
+        "lanes_failing": " ".join(failing(snapshot.lanes)),
+        "supervisor_rss_mb": round(snapshot.resources.supervisor / 1e6, 1),
+        "children_pss_mb": round(snapshot.resources.children / 1e6, 1),
+        "disk_free_mb": round(snapshot.resources.disk / 1e6),
     }
 
 
-def write_stats(folder: Path, glance: Glance) -> None:
-    lines = [f"{key:<21}: {value}\n" for key, value in stats(glance).items()]
+def write_stats(folder: Path, snapshot: Snapshot) -> None:
+    lines = [f"{key:<21}: {value}\n" for key, value in stats(snapshot).items()]
     write_atomically(folder / STATS, "".join(lines).encode())
 
 
@@ -90,12 +90,12 @@ class PlotData:
             if whole < len(data):
                 os.truncate(self._path, whole)
 
-    def add(self, glance: Glance, last: bool = False) -> None:
+    def add(self, snapshot: Snapshot, last: bool = False) -> None:
         """A line, where the one before is half a minute old, or this is the `last` of a run."""
-        if not last and self._last is not None and glance.now - self._last < PLOT_SECONDS:
+        if not last and self._last is not None and snapshot.now - self._last < PLOT_SECONDS:
             return
-        self._last = glance.now
-        text = ",".join(str(number(glance)) for number in COLUMNS.values()) + "\n"
+        self._last = snapshot.now
+        text = ",".join(str(number(snapshot)) for number in COLUMNS.values()) + "\n"
         with self._path.open("ab", buffering=0) as file:
             header = "" if file.tell() else ",".join(COLUMNS) + "\n"
             file.write((header + text).encode())

@@ -1,4 +1,4 @@
-"""A campaign at a glance, as `fuzz status` prints it: read from the disk, whether it runs or not."""
+"""A campaign at a snapshot, as `fuzz status` prints it: read from the disk, whether it runs or not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from fuzzer.campaign import lock
 from fuzzer.watching.finding_summary import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import failing, lanes_health
-from fuzzer.watching.on_disk import books_of, findings_of, opened
+from fuzzer.watching.on_disk import counters_of, findings_of, opened
 from fuzzer.watching.resources import resources
 
 RATE_SECONDS = 600
@@ -23,7 +23,7 @@ CURVE = 40
 
 
 class Status(msgspec.Struct):
-    """A campaign at a glance. `holder` is the process that runs it; `origins` are the campaigns that were merged into
+    """A campaign at a snapshot. `holder` is the process that runs it; `origins` are the campaigns that were merged into
     it, with their seeds and numbers of tests, the largest first; `books`, `seen` and `known` are of all `campaigns`
     together, `next_test`, `own_tests`, rates, curve and lanes of the campaign's own tests. `lanes` counts how each came
     out in the newest tests, and those that suddenly give far fewer results are `failing`. `today` are the findings of
@@ -58,7 +58,7 @@ class Status(msgspec.Struct):
 def status_of(campaign: Path) -> Status:
     """Raises `Invalid` where there is no campaign."""
     with opened(campaign) as read:
-        books, lanes = books_of(read), lanes_health(read)
+        books, lanes = counters_of(read), lanes_health(read)
         features, curve, recent = read.features, read.progress(CURVE), read.progress()[-RATE_SECONDS // 30 :]
     holder = lock.holder(campaign)
     findings, unreadable = findings_of(campaign)
@@ -71,7 +71,7 @@ def status_of(campaign: Path) -> Status:
         holder,
         books.own.seed,
         books.own.next_test,
-        books.own.tally.tests,
+        books.own.counters.tests,
         books.campaigns,
         dict(books.total.summary()),
         by_component(kinds_of(docs)),

@@ -19,11 +19,11 @@ def watched(campaign: Campaign, metrics_port: int | None = None) -> Iterator[Obs
     plot = PlotData(folder)
 
     def write() -> None:
-        glance = observer.glance()
-        write_stats(folder, glance)
-        plot.add(glance, last=campaign.books.over)
+        snapshot = observer.snapshot()
+        write_stats(folder, snapshot)
+        plot.add(snapshot, last=campaign.progress.over)
 
-    campaign.books.after_saving = write
+    campaign.progress.after_saving = write
     with ExitStack() as stack:
         if metrics_port is not None:
             from fuzzer.watching.metrics import LOOPBACK, Metrics  # only whoever asks for it needs prometheus-client

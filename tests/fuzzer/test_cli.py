@@ -15,10 +15,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.lane_table import LISTED
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
-from fuzzer.campaign.tally import Tally
 from fuzzer.cli import VERBS, main, routed
 from fuzzer.signature.known import known_issues
 from fuzzer.triage.investigate import Confirmed, Sighting
@@ -512,9 +512,9 @@ def campaign_of(folder: Path, state: State) -> Path:
 
 
 def test_triage_counts_what_importers_lack(fuzz: Fuzz, tmp_path: Path) -> None:
-    tally = Tally(unsupported={"b": 4, "a": 1}, lacking={"b": {"x": 1, "z": 3, "y": 3}, "a": {"w": 1}})
-    tally.environment = {"no space left": 2}
-    campaign = campaign_of(tmp_path / "c", State(0, tally=tally))
+    counters = Counters(unsupported={"b": 4, "a": 1}, lacking={"b": {"x": 1, "z": 3, "y": 3}, "a": {"w": 1}})
+    counters.environment = {"no space left": 2}
+    campaign = campaign_of(tmp_path / "c", State(0, counters=counters))
     done = fuzz("triage", "--unsupported", "--campaign", campaign)
     assert (done.returncode, done.stderr) == (DONE, "")
     assert done.stdout.splitlines() == [

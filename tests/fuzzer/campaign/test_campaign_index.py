@@ -18,7 +18,7 @@ import pytest
 from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import Busy
-from fuzzer.campaign.rows import Row, row_of
+from fuzzer.campaign.rows import IndexRow, index_row
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store, repair
@@ -44,13 +44,13 @@ VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
     ],
 )
 def test_every_outcome_has_its_word(outcome: Outcome, how: str, stage: str | None) -> None:
-    assert row_of(3, 0.0154, {TORCH: outcome}) == Row(3, 15, (("torch", how, stage),))
+    assert index_row(3, 0.0154, {TORCH: outcome}) == IndexRow(3, 15, (("torch", how, stage),))
 
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
     books = State(7, 2, seen={"0a": 3}, known={"integer-power": 1}, campaign="me")
-    books.tally.tests = 2
-    rows = [row_of(0, 0.5, {TORCH: Ran(()), ONNXRUNTIME: Skipped("no")}), row_of(1, 0.25, {TORCH: Ran(())})]
+    books.counters.tests = 2
+    rows = [index_row(0, 0.5, {TORCH: Ran(()), ONNXRUNTIME: Skipped("no")}), index_row(1, 0.25, {TORCH: Ran(())})]
     with Index(tmp_path) as written:
         written.write(books, rows, {"0a": "died-relu-0a"})
     with Index(tmp_path, writes=False) as read:
@@ -66,13 +66,13 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
 def test_a_test_that_is_repeated_after_a_kill_counts_once(tmp_path: Path) -> None:
     with Index(tmp_path) as written:
         for _ in range(2):
-            written.write(State(7, campaign="me"), [row_of(0, 0.5, {TORCH: Ran(())})])
+            written.write(State(7, campaign="me"), [index_row(0, 0.5, {TORCH: Ran(())})])
         assert written.tests == 1
 
 
 def test_lanes_of_one_name_are_all_kept(tmp_path: Path) -> None:
     """As those that are drawn for one test have."""
-    row = Row(0, 5, (("drawn", "ran", None), ("torch", "ran", None), ("drawn", "raised", "import")))
+    row = IndexRow(0, 5, (("drawn", "ran", None), ("torch", "ran", None), ("drawn", "raised", "import")))
     with Index(tmp_path) as written:
         written.write(State(7, campaign="me"), [row])
         assert written.history(9, 9)["drawn"] == ({"ran": 1, "raised": 1}, {})
@@ -86,11 +86,11 @@ def test_lanes_of_one_name_are_all_kept(tmp_path: Path) -> None:
 
 
 def test_a_lane_of_a_transaction_that_failed_gets_its_number_anew(tmp_path: Path) -> None:
-    row = row_of(0, 0.5, {TORCH: Ran(())})
+    row = index_row(0, 0.5, {TORCH: Ran(())})
     with Index(tmp_path) as written:
         with pytest.raises(Invalid):
             written.write(State(7, campaign="me"), [row], {"0a": None})
-        written.write(State(7, campaign="me"), [row_of(1, 0.5, {ONNXRUNTIME: Ran(())}), row])
+        written.write(State(7, campaign="me"), [index_row(1, 0.5, {ONNXRUNTIME: Ran(())}), row])
         assert written.history(9, 9) == {"torch": ({"ran": 1}, {}), "onnxruntime": ({"ran": 1}, {})}
 
 
@@ -98,7 +98,7 @@ def test_nothing_of_a_transaction_that_fails_is_there(tmp_path: Path) -> None:
     with Index(tmp_path) as written:
         written.write(State(7, 1, campaign="me"))
         with pytest.raises(Invalid):
-            written.write(State(7, 2, campaign="me"), [row_of(0, 0.5, {})], {"0a": None})
+            written.write(State(7, 2, campaign="me"), [index_row(0, 0.5, {})], {"0a": None})
         books = written.state()
         assert books is not None
         assert (books.next_test, written.tests) == (1, 0)
@@ -107,13 +107,13 @@ def test_nothing_of_a_transaction_that_fails_is_there(tmp_path: Path) -> None:
 KILLED = """
     import sys
     from pathlib import Path
-    from fuzzer.campaign.rows import row_of
+    from fuzzer.campaign.rows import index_row
     from fuzzer.campaign.store import Store
     from fuzzer.lanes import LANES
     from oracles.outcome import Ran
     with Store(Path(sys.argv[1]), 1) as store:
         for number in range(1_000_000):
-            store.record(row_of(number, 0.1, {lane: Ran(()) for lane in LANES[:9]}))
+            store.record(index_row(number, 0.1, {lane: Ran(()) for lane in LANES[:9]}))
             store.finished(number + 1)
             store.save_state()
             print(number + 1, flush=True)
@@ -141,7 +141,7 @@ def test_the_curve_has_a_point_now_and_then(tmp_path: Path) -> None:
     with Index(tmp_path) as written:
         for seconds in (0, 5, 29.9, 30, 61, 62):
             books = State(7, campaign="me")
-            books.tally.wall_seconds, books.tally.tests = seconds, int(seconds)
+            books.counters.wall_seconds, books.counters.tests = seconds, int(seconds)
             written.write(books, findings={f"{int(seconds):02}": "slug"})
         assert written.progress() == [(0, 0, 0, 0, 0, 0), (30, 30, 0, 0, 3, 0), (61, 61, 0, 0, 4, 0)]
         assert written.progress(2) == [(30, 30, 0, 0, 3, 0), (61, 61, 0, 0, 4, 0)]
@@ -151,14 +151,14 @@ def test_operators_are_counted_with_how_their_lanes_came_out(tmp_path: Path) -> 
     """Every half minute, and when the index is closed; a test that is recorded when the disk fails counts once."""
     books, ran, refused = State(7, campaign="me"), {TORCH: Ran(())}, {TORCH: Unsupported(Stage.IMPORT, "no")}
     with Index(tmp_path) as written:
-        written.write(books, [row_of(0, 0.5, ran, ("relu", "neg", "relu"))])
+        written.write(books, [index_row(0, 0.5, ran, ("relu", "neg", "relu"))])
         assert written.operators() == []
-        books.tally.wall_seconds = 31
+        books.counters.wall_seconds = 31
         with pytest.raises(Invalid):
-            written.write(books, [row_of(1, 0.5, ran, ("relu",))], {"0a": None})
-        written.write(books, [row_of(1, 0.5, ran, ("relu",))])
+            written.write(books, [index_row(1, 0.5, ran, ("relu",))], {"0a": None})
+        written.write(books, [index_row(1, 0.5, ran, ("relu",))])
         assert written.operators() == [("neg", "torch", "ran", 1), ("relu", "torch", "ran", 1)]
-        written.write(books, [row_of(2, 0.5, refused, ("relu",))])
+        written.write(books, [index_row(2, 0.5, refused, ("relu",))])
     with Index(tmp_path, writes=False) as read:
         assert read.operators() == [
             ("neg", "torch", "ran", 1),
@@ -173,7 +173,7 @@ def test_operators_are_counted_with_how_their_lanes_came_out(tmp_path: Path) -> 
 def damaged(folder: Path) -> Path:
     with Store(folder, 3) as store:
         store.finished(5)
-        store.state.tally.tests = 5
+        store.state.counters.tests = 5
     path = folder / index.NAME
     path.write_bytes(b"SQLite format 3\0" + b"garbage" * 1000)
     return path
@@ -191,14 +191,14 @@ def test_repair_keeps_the_damaged_file_and_goes_on_from_the_books(tmp_path: Path
     assert kept == tmp_path / "index.sqlite.damaged-1"
     assert kept.read_bytes() == before
     with Store(tmp_path, None) as store:
-        assert (store.state.seed, store.state.next_test, store.state.tally.tests) == (3, 5, 5)
+        assert (store.state.seed, store.state.next_test, store.state.counters.tests) == (3, 5, 5)
     damaged(tmp_path)
     assert repair(tmp_path) == tmp_path / "index.sqlite.damaged-2"
 
 
 def test_repair_of_a_sound_index_keeps_its_rows_and_brings_findings_in(tmp_path: Path, saved: Path) -> None:
     with Store(tmp_path, None) as store:
-        store.record(row_of(0, 0.5, {TORCH: Ran(())}))
+        store.record(index_row(0, 0.5, {TORCH: Ran(())}))
     assert repair(tmp_path) is None
     assert store_rows(tmp_path, "SELECT slug FROM findings") == [(saved.name,)]
     assert store_rows(tmp_path, "SELECT number FROM tests") == [(0,)]
@@ -230,7 +230,7 @@ def test_what_the_machine_lacks_is_no_damage(tmp_path: Path) -> None:
     with Index(tmp_path) as written:
         written.write(State(7, 1, campaign="me"))
         written._db.execute("PRAGMA max_page_count = 1")
-        rows = [row_of(number, 0.5, {TORCH: Ran(())}) for number in range(9000)]
+        rows = [index_row(number, 0.5, {TORCH: Ran(())}) for number in range(9000)]
         with pytest.raises(OSError, match="nothing that was written before is lost") as told:
             written.write(State(7, 9000, campaign="me"), rows)
         assert told.value.errno == errno.ENOSPC
@@ -253,8 +253,8 @@ def test_repair_never_replaces_what_it_kept_before(tmp_path: Path) -> None:
 
 def test_the_rows_of_a_test_that_took_other_lanes_before_are_replaced(tmp_path: Path) -> None:
     with Index(tmp_path) as written:
-        written.write(State(7, campaign="me"), [row_of(0, 0.5, {TORCH: Ran(()), ONNXRUNTIME: Ran(())})])
-        written.write(State(7, campaign="me"), [row_of(0, 0.5, {TORCH: Built()})])
+        written.write(State(7, campaign="me"), [index_row(0, 0.5, {TORCH: Ran(()), ONNXRUNTIME: Ran(())})])
+        written.write(State(7, campaign="me"), [index_row(0, 0.5, {TORCH: Built()})])
         assert written.history(9, 9) == {"torch": ({"built": 1}, {})}
 
 

@@ -1,4 +1,4 @@
-"""Room on the disk, counted by a function of the test's and on a real file system that is full."""
+"""DiskSpace on the disk, counted by a function of the test's and on a real file system that is full."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 from fakes import CASE
 
 from fuzzer.campaign import index
-from fuzzer.campaign.disk_space import GB, MEASURE_SECONDS, Room, free_bytes, size_of
+from fuzzer.campaign.disk_space import GB, MEASURE_SECONDS, DiskSpace, free_bytes, size_of
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.index import FEW
-from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import LANES
 from fuzzer.seeds import corpus
@@ -54,53 +54,53 @@ def forget(folder: Path) -> bool:
 
 
 def test_too_little_is_free(tmp_path: Path) -> None:
-    left, told, gate = [2 * GB], [], Gate()
-    room = Room(tmp_path, gate, told.append, reserve=GB, free=lambda folder: left[0])
-    assert (room.look(), gate.is_shut, told) == (True, False, [])
+    left, reports, gate = [2 * GB], [], Gate()
+    disk_space = DiskSpace(tmp_path, gate, reports.append, reserve=GB, free=lambda folder: left[0])
+    assert (disk_space.look(), gate.is_closed, reports) == (True, False, [])
     left[0] = GB // 4
-    assert [room.look(), room.look(), gate.is_shut] == [False, False, True]
-    assert told == [f"paused: {tmp_path}: 0.25 GB are free, --disk-reserve keeps 1; waiting for room"]
+    assert [disk_space.look(), disk_space.look(), gate.is_closed] == [False, False, True]
+    assert reports == [f"paused: {tmp_path}: 0.25 GB are free, --disk-reserve keeps 1; waiting for room"]
     left[0] = GB
-    assert (room.look(), gate.is_shut, told[1:]) == (True, False, ["there is room again: going on"])
+    assert (disk_space.look(), gate.is_closed, reports[1:]) == (True, False, ["there is room again: going on"])
 
 
 def test_the_oldest_tests_are_forgotten_and_nothing_else(full: Path) -> None:
-    taken, one, told, gate = size_of(full), size_of_file(full / "old-0"), [], Gate()
-    room = Room(full, gate, told.append, limit=taken - one, reserve=0, forget=lambda: forget(full))
-    assert room.look()
+    taken, one, reports, gate = size_of(full), size_of_file(full / "old-0"), [], Gate()
+    disk_space = DiskSpace(full, gate, reports.append, limit=taken - one, reserve=0, forget=lambda: forget(full))
+    assert disk_space.look()
     gone = 10 - len(list(full.glob("old-*")))
     assert (gone - 1) * one < taken - 0.9 * (taken - one) <= gone * one
     assert (full / "crashes" / "case.json").exists()
     assert corpus.names(full) == ["resnet-block"]
-    assert told == [f"{full} is at its --disk-limit: its oldest tests are forgotten from now on"]
-    assert not gate.is_shut
+    assert reports == [f"{full} is at its --disk-limit: its oldest tests are forgotten from now on"]
+    assert not gate.is_closed
 
 
 def test_where_only_findings_are_left_it_pauses(full: Path) -> None:
-    told, gate, clock = [], Gate(), Clock()
-    room = Room(full, gate, told.append, limit=4096, reserve=0, clock=clock, forget=lambda: forget(full))
-    assert [room.look(), room.look()] == [False, False]
+    reports, gate, clock = [], Gate(), Clock()
+    disk_space = DiskSpace(full, gate, reports.append, limit=4096, reserve=0, clock=clock, forget=lambda: forget(full))
+    assert [disk_space.look(), disk_space.look()] == [False, False]
     assert list(full.glob("old-*")) == []
     assert corpus.names(full) == ["resnet-block"]
     assert (full / "crashes" / "case.json").exists()
-    assert len(told) == 2
-    assert told[1].startswith(f"paused: {full} takes ")
-    room.limit = GB
-    assert not room.look(), "it is measured once a minute"
+    assert len(reports) == 2
+    assert reports[1].startswith(f"paused: {full} takes ")
+    disk_space.limit = GB
+    assert not disk_space.look(), "it is measured once a minute"
     clock.now += MEASURE_SECONDS
-    assert room.look()
-    assert not gate.is_shut
+    assert disk_space.look()
+    assert not gate.is_closed
 
 
 def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         for number in range(4000):
-            store.record(row_of(number, 0.5, {lane: Ran(()) for lane in LANES}))
+            store.record(index_row(number, 0.5, {lane: Ran(()) for lane in LANES}))
         store.finished(4000)
         store.save_state()
         before = size_of(tmp_path)
-        room = Room(tmp_path, Gate(), lambda text: None, int(0.9 * before), 0, store.forget_oldest)
-        assert room.look()
+        disk_space = DiskSpace(tmp_path, Gate(), lambda text: None, int(0.9 * before), 0, store.forget_oldest)
+        assert disk_space.look()
         assert size_of(tmp_path) < 0.81 * before
         assert store.ask(lambda index: index.rows("SELECT min(number), max(number) FROM tests")) == [(2000, 3999)]
         assert store.state.next_test == 4000
@@ -117,10 +117,10 @@ def test_an_index_of_before_room_was_given_back_becomes_smaller_too(tmp_path: Pa
         assert db.execute("PRAGMA auto_vacuum").fetchone() == (0,)
     with Store(tmp_path, 1) as store:
         for number in range(4000):
-            store.record(row_of(number, 0.5, {lane: Ran(()) for lane in LANES}))
+            store.record(index_row(number, 0.5, {lane: Ran(()) for lane in LANES}))
         store.save_state()
         before = size_of(tmp_path)
-        assert Room(tmp_path, Gate(), lambda text: None, int(0.9 * before), 0, store.forget_oldest).look()
+        assert DiskSpace(tmp_path, Gate(), lambda text: None, int(0.9 * before), 0, store.forget_oldest).look()
         assert store.ask(lambda index: index.tests) == 2000
         assert size_of(tmp_path) < 0.81 * before
 
@@ -133,43 +133,43 @@ def test_where_nothing_is_gained_no_more_is_forgotten(full: Path) -> None:
         asked.append(1)
         return True
 
-    room = Room(full, Gate(), lambda text: None, limit=4096, reserve=0, forget=forget)
-    assert not room.look()
+    disk_space = DiskSpace(full, Gate(), lambda text: None, limit=4096, reserve=0, forget=forget)
+    assert not disk_space.look()
     assert len(asked) == 1
 
 
 def test_whoever_runs_out_while_somebody_looks_does_not_wait_for_ever(tmp_path: Path) -> None:
     """Workers run out of room all the time, and the one who looks always finds some again."""
-    told: list[str] = []
-    room = Room(tmp_path, Gate(), told.append, reserve=0)
+    reports: list[str] = []
+    disk_space = DiskSpace(tmp_path, Gate(), reports.append, reserve=0)
     with ThreadPoolExecutor(4) as pool:
-        for running in [pool.submit(room.ran_out, "no space") for _ in range(400)]:
-            room.look()
+        for running in [pool.submit(disk_space.ran_out, "no space") for _ in range(400)]:
+            disk_space.look()
             running.result()
-    assert room.look()
-    assert not room.gate.is_shut
-    assert told[::2] == ["paused: no space"] * (len(told) // 2)
+    assert disk_space.look()
+    assert not disk_space.gate.is_closed
+    assert reports[::2] == ["paused: no space"] * (len(reports) // 2)
 
 
 def test_a_disk_that_ran_out_between_two_looks(tmp_path: Path) -> None:
-    told, gate = [], Gate()
-    room = Room(tmp_path, gate, told.append, reserve=0)
-    room.ran_out("no space")
-    room.ran_out("no space")
-    assert (gate.is_shut, told) == (True, ["paused: no space"])
-    assert room.look()
-    assert not gate.is_shut
+    reports, gate = [], Gate()
+    disk_space = DiskSpace(tmp_path, gate, reports.append, reserve=0)
+    disk_space.ran_out("no space")
+    disk_space.ran_out("no space")
+    assert (gate.is_closed, reports) == (True, ["paused: no space"])
+    assert disk_space.look()
+    assert not gate.is_closed
 
 
 def test_a_quota_that_does_not_show_in_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    room = Room(tmp_path, gate := Gate(), told.append, reserve=0)
-    room.ran_out("Disk quota exceeded")
+    reports: list[str] = []
+    disk_space = DiskSpace(tmp_path, gate := Gate(), reports.append, reserve=0)
+    disk_space.ran_out("Disk quota exceeded")
     with monkeypatch.context() as context:
         context.setattr(Path, "write_bytes", out_of_quota)
-        assert [room.look(), room.look()] == [False, False]
-    assert room.look()
-    assert (gate.is_shut, told) == (False, ["paused: Disk quota exceeded", "there is room again: going on"])
+        assert [disk_space.look(), disk_space.look()] == [False, False]
+    assert disk_space.look()
+    assert (gate.is_closed, reports) == (False, ["paused: Disk quota exceeded", "there is room again: going on"])
 
 
 def out_of_quota(path: Path, data: bytes) -> int:
@@ -190,10 +190,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.programs("mount", "umount")
 def test_a_real_file_system(small_disk: Path) -> None:
     gate = Gate()
-    room = Room(small_disk, gate, lambda text: None, reserve=1 << 20)
-    assert room.look()
+    disk_space = DiskSpace(small_disk, gate, lambda text: None, reserve=1 << 20)
+    assert disk_space.look()
     (small_disk / "other").write_bytes(b"x" * (3 << 19))
     assert free_bytes(small_disk) <= 1 << 19
-    assert not room.look()
+    assert not disk_space.look()
     (small_disk / "other").unlink()
-    assert room.look()
+    assert disk_space.look()

@@ -29,13 +29,13 @@ def test_an_open_gate_lets_everybody_through() -> None:
     with gate.run(never) as one, gate.run(never) as other:
         assert one
         assert other
-    assert not gate.at_rest
+    assert not gate.is_idle
 
 
 def test_a_shut_gate_holds_until_it_is_open_for_every_reason() -> None:
     gate = Gate()
-    gate.shut("disk")
-    gate.shut("asked")
+    gate.close("disk")
+    gate.close("asked")
     thread, told = goes_through(gate)
     gate.open("disk")
     thread.join(0.3)
@@ -48,19 +48,19 @@ def test_a_shut_gate_holds_until_it_is_open_for_every_reason() -> None:
 def test_it_rests_when_the_last_one_is_out() -> None:
     gate = Gate()
     with gate.run(never):
-        gate.shut("asked")
-        assert not gate.at_rest
-    assert gate.at_rest
+        gate.close("asked")
+        assert not gate.is_idle
+    assert gate.is_idle
 
 
 def test_whoever_gives_up_is_not_let_in() -> None:
     gate, over = Gate(), threading.Event()
-    gate.shut("asked")
+    gate.close("asked")
     thread, told = goes_through(gate, over.is_set)
     over.set()
     thread.join()
     assert told == [False]
-    assert gate.at_rest
+    assert gate.is_idle
 
 
 def test_an_open_gate_lets_nobody_in_who_gave_up() -> None:

@@ -114,13 +114,13 @@ def test_a_gpu_that_breaks_is_given_up_and_the_campaign_goes_on(gpu: Callable[[]
     machine.set_variants("honest", "honest", "214-launch")
     with Store(tmp_path, 1) as store:
         campaign = machine.campaign(store, 6)
-        tally = store.state.tally
+        counters = store.state.counters
         assert (campaign.triage.new, store.findings) == ([], {})
-        assert (tally.tests, tally.invalid, tally.lane_results) == (6, 0, 6 + 2)
+        assert (counters.tests, counters.invalid, counters.lane_results) == (6, 0, 6 + 2)
     why = f"tvm.error.InternalError: CUDALaunch Error: CUDA_ERROR_ECC_UNCORRECTABLE, while it ran {CUDA}"
     assert machine.fleet.quarantined == {machine.device: why}
     assert machine.told == [f"{machine.device} is not used any more: {why}"]
-    assert tally.environment == {
+    assert counters.environment == {
         f"{machine.device} is quarantined: {why}": 1,
         f"every GPU is quarantined: {machine.device}: {why}": 3,
     }
@@ -132,6 +132,6 @@ def test_what_a_test_leaves_behind_is_no_later_tests_finding(gpu: Callable[[], G
     machine.set_variants("honest", sin, "honest")
     with Store(tmp_path, 1) as store:
         assert (machine.campaign(store, 6).triage.new, store.findings) == ([], {})
-        assert store.state.tally.lane_results == 12
+        assert store.state.counters.lane_results == 12
     assert machine.pool.stations[0].started == 2
     assert machine.pool.quarantined == {}

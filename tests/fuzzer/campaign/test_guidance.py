@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.failure_rates import NO_OPERAND, Typed, typed_operators
 from fuzzer.campaign.features import of_case
-from fuzzer.campaign.guidance import ROADS, YIELD, Guidance
-from fuzzer.campaign.hazards import NO_OPERAND, Typed, typed_operators
+from fuzzer.campaign.guidance import ROUTE_SHARES, YIELD, Guidance
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.name_counts import Counts
-from fuzzer.campaign.rows import Learnt
+from fuzzer.campaign.rows import Observations
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.state import State
 from fuzzer.lanes import SCREENING
@@ -51,7 +51,7 @@ def test_what_tests_showed_is_counted_once_for_each(tmp_path: Path) -> None:
     assert ends == {f"{SCREENING[0].importer} Raised import"}, "it is told, and not kept in memory"
     assert changed.features == {**dict.fromkeys(own, 2), **dict.fromkeys(ends, 1)}
     assert changed.first == {**dict.fromkeys(own, 3), **dict.fromkeys(ends, 4)}
-    assert guide.changed() == Learnt({}, {}), "nothing since"
+    assert guide.changed() == Observations({}, {}), "nothing since"
 
 
 def test_what_was_often_seen_and_what_stops_a_road_is_worth_less(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_the_next_run_goes_on_with_what_was_learnt(tmp_path: Path) -> None:
         again.recall(written.learnt())
     names = {name for index in range(8) for name in of_case(generate(NumpySource(9, index)))}
     assert {name: again.counts[name] for name in names} == {name: guide.counts[name] for name in names}
-    assert again.hazards.numbers == guide.hazards.numbers
+    assert again.failure_rates.numbers == guide.failure_rates.numbers
     assert case_file.digest(again.case(8)) == case_file.digest(guide.case(8))
 
 
@@ -121,7 +121,7 @@ def test_what_somebody_put_into_the_corpus_comes_first_as_it_is(tmp_path: Path) 
 
 
 def test_the_roads_shares_are_a_whole() -> None:
-    assert sum(ROADS.values()) == pytest.approx(1)
+    assert sum(ROUTE_SHARES.values()) == pytest.approx(1)
 
 
 def test_dtypes_that_show_more_are_worth_more(tmp_path: Path) -> None:

@@ -13,13 +13,13 @@ import pytest
 from fakes import TORCH
 from graphs_by_hand import case_of
 
+from fuzzer.campaign.failed_tests import TROUBLE
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.layout import ERRORS
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import ALL, Share
-from fuzzer.campaign.trouble import TROUBLE
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
@@ -101,7 +101,7 @@ def test_all_cases_are_run_once_and_told(tmp_path: Path, workers: int) -> None:
     executor = FakeExecutor()
     with Store(tmp_path, 1) as store:
         Campaign(settings(tmp_path, workers=workers), store, executor, cases(7), watch(told)).run()
-        assert (store.state.next_test, store.state.tally.tests, store.state.tally.invalid) == (7, 7, 0)
+        assert (store.state.next_test, store.state.counters.tests, store.state.counters.invalid) == (7, 7, 0)
     assert sorted(told) == [(index, f"number {index}", []) for index in range(7)]
     assert sorted(executor.ran) == [(f"number {index}", (*REFERENCES, *TVM_LANES)) for index in range(7)]
 
@@ -131,7 +131,7 @@ def test_the_next_run_goes_on_behind_the_last_test(tmp_path: Path) -> None:
             Campaign(settings(tmp_path, RunLimits(tests=tests)), store, FakeExecutor(), cases(7), watch(told)).run()
     assert [index for index, _, _ in told] == list(range(7))
     with Store(tmp_path, 1) as store:
-        assert (store.state.next_test, store.state.tally.tests) == (7, 7)
+        assert (store.state.next_test, store.state.counters.tests) == (7, 7)
 
 
 def test_no_time_no_tests(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_what_pytorch_refuses_is_counted_as_invalid(tmp_path: Path) -> None:
     executor.run = run
     with Store(tmp_path, 1) as store:
         Campaign(settings(tmp_path), store, executor, cases(3)).run()
-        assert (store.state.tally.tests, store.state.tally.invalid) == (3, 3)
+        assert (store.state.counters.tests, store.state.counters.invalid) == (3, 3)
 
 
 def test_a_test_whose_watch_fails_is_repeated(tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ def test_nothing_runs_and_nothing_is_written_while_it_is_paused(
     executor, free = FakeExecutor(), [0]
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, executor, cases(3))
-        campaign.room.free = lambda folder: free[0]
+        campaign.disk_space.free = lambda folder: free[0]
         rested: list[int] = []
 
         def rest() -> None:
@@ -317,7 +317,7 @@ def test_nothing_runs_and_nothing_is_written_while_it_is_paused(
             assert not (tmp_path / "index.sqlite").exists()
             free[0] = 10**12
 
-        campaign.when_at_rest = rest
+        campaign.when_idle = rest
         campaign.run()
         assert rested == [0]
         assert store.state.next_test == 3
@@ -327,7 +327,7 @@ def test_a_paused_campaign_ends_in_time(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path, RunLimits(seconds=0.2)), store, FakeExecutor(), cases(3))
-        campaign.gate.shut("asked")
+        campaign.gate.close("asked")
         campaign.run()
         assert store.state.next_test == 0
 
@@ -356,11 +356,11 @@ def test_a_test_that_is_cut_short_counts_when_it_is_through(tmp_path: Path) -> N
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path, workers=2), store, executor, cases(9), count)
         campaign.run()
-        assert (store.state.next_test, store.state.tally.tests, len(campaign.triage.new)) == (0, 8, 0)
+        assert (store.state.next_test, store.state.counters.tests, len(campaign.triage.new)) == (0, 8, 0)
     with Store(tmp_path, 1) as store:
         again = Campaign(settings(tmp_path), store, executor, cases(9), count)
         again.run()
-        assert (store.state.next_test, store.state.tally.tests, len(again.triage.new)) == (9, 9, 1)
+        assert (store.state.next_test, store.state.counters.tests, len(again.triage.new)) == (9, 9, 1)
     assert sorted(index for index, _, _ in told) == list(range(9)), "what was through is not repeated"
 
 
@@ -384,7 +384,7 @@ def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(
     executor.run = failing
     with Store(tmp_path, 1) as store:
         Campaign(settings(tmp_path), store, executor, drawn).run()
-        assert (store.state.next_test, store.state.tally.tests, store.state.tally.errors) == (5, 3, 2)
+        assert (store.state.next_test, store.state.counters.tests, store.state.counters.errors) == (5, 3, 2)
     without_case, with_case = (tmp_path / ERRORS / f"test-{number}" for number in (1, 3))
     assert "no such operator" in (without_case / "error.txt").read_text()
     assert (with_case / "error.txt").read_text().startswith("test 3 of seed 1\nTraceback")
@@ -408,7 +408,7 @@ def test_a_full_disk_keeps_no_campaign_from_going_on_behind_our_own_mistakes(
     monkeypatch.setattr("fuzzer.campaign.store.write_folder", full)
     with Store(tmp_path, 1) as store:
         Campaign(settings(tmp_path), store, FakeExecutor(), drawn).run()
-        assert (store.state.next_test, store.state.tally.tests, store.state.tally.errors) == (3, 2, 1)
+        assert (store.state.next_test, store.state.counters.tests, store.state.counters.errors) == (3, 2, 1)
 
 
 def test_where_every_test_goes_wrong_the_campaign_ends(tmp_path: Path) -> None:
@@ -418,7 +418,7 @@ def test_where_every_test_goes_wrong_the_campaign_ends(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         with pytest.raises(KeyError, match="no such operator"):
             Campaign(settings(tmp_path), store, FakeExecutor(), drawn).run()
-        assert store.state.tally.errors == TROUBLE - 1
+        assert store.state.counters.errors == TROUBLE - 1
 
 
 def test_books_that_find_no_room_pause_the_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -430,9 +430,9 @@ def test_books_that_find_no_room_pause_the_campaign(tmp_path: Path, monkeypatch:
         def after_saving() -> None:
             if next(full, False):
                 raise OSError(errno.EDQUOT, "Disk quota exceeded")
-            shut.append(campaign.gate.is_shut)
+            shut.append(campaign.gate.is_closed)
 
-        campaign.books.after_saving = after_saving
+        campaign.progress.after_saving = after_saving
         campaign.run()
         assert store.state.next_test == 300
     assert next(full, None) is None

@@ -11,7 +11,7 @@ import pytest
 
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import Merged, merge
-from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.store import Store, repair
 from fuzzer.findings import finding_file
 from fuzzer.lanes import TORCH
@@ -27,9 +27,9 @@ VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
 def campaign(folder: Path, seed: int, tests: int, *found: tuple[Confirmed, Sighting]) -> Path:
     with Store(folder, seed) as store:
         for number in range(tests):
-            store.record(row_of(number, 0.5, {TORCH: Ran(())}, ("relu",)))
+            store.record(index_row(number, 0.5, {TORCH: Ran(())}, ("relu",)))
         store.finished(tests)
-        store.state.tally.tests = tests
+        store.state.counters.tests = tests
         for each in found:
             store.save(*each, VERSIONS)
     return folder
@@ -52,7 +52,7 @@ def test_tests_findings_and_books_of_all(tmp_path: Path, make: Make) -> None:
     assert merge([a, b], into) == [Merged(a, 3, 1, 0), Merged(b, 4, 1, 1)]
     assert slugs(into) == slugs(b)
     with Index(into, writes=False) as read:
-        assert [(seed, tally.tests) for _, seed, tally in read.origins()[1:]] == [(1, 3), (2, 4)]
+        assert [(seed, counters.tests) for _, seed, counters in read.origins()[1:]] == [(1, 3), (2, 4)]
         assert read.tests == 7
         assert read.operators() == [("relu", "torch", "ran", 7)]
         assert read.rows("SELECT sum(tests) FROM counts WHERE kind = 'finding'") == [(3,)]
@@ -138,7 +138,7 @@ def test_books_that_were_lost_with_the_index_come_back_when_it_is_done_again(tmp
     (into / "index.sqlite").unlink()
     repair(into)
     with Index(into, writes=False) as read:
-        assert [tally.tests for *_, tally in read.origins()] == [4], "docs/watching.md says so"
+        assert [counters.tests for *_, counters in read.origins()] == [4], "docs/watching.md says so"
     assert merge([a], into) == [Merged(a, 3, 0, 1)]
     with Index(into, writes=False) as read:
-        assert [tally.tests for *_, tally in read.origins()] == [4, 3]
+        assert [counters.tests for *_, counters in read.origins()] == [4, 3]

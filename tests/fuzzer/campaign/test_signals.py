@@ -100,7 +100,7 @@ def work():
 threading.Thread(target=work, daemon=True).start()
 while True:
     time.sleep(0.02)
-    if gate.at_rest:
+    if gate.is_idle:
         pause.rest()
 """
 
@@ -158,4 +158,4 @@ def test_going_on_that_is_asked_for_while_pausing_is_told(monkeypatch: pytest.Mo
     Pause(gate, tell)
     handlers[signal.SIGTSTP](signal.SIGTSTP, None)
     assert told == ["pausing as soon as what is under way has ended", "going on"]
-    assert not gate.is_shut
+    assert not gate.is_closed

@@ -19,7 +19,7 @@ import pytest
 
 from fuzzer.campaign.layout import SCRATCH
 from fuzzer.campaign.lock import Busy
-from fuzzer.campaign.store import Store, learn_of, repair
+from fuzzer.campaign.store import Store, add_elsewhere, repair
 from fuzzer.findings import finding_file
 from fuzzer.signature import signature_of
 from fuzzer.triage.investigate import Confirmed, Sighting
@@ -121,14 +121,14 @@ def test_state_survives(tmp_path: Path, make: Make) -> None:
         store.finished(7)
         store.finished(3)  # never back
         lane = sighting.lanes[0]
-        store.state.tally.tests = 7
-        store.state.tally.add(Result({lane: Unsupported(Stage.IMPORT, "no")}, {Stage.COMPILE: 1.5}))
+        store.state.counters.tests = 7
+        store.state.counters.add(Result({lane: Unsupported(Stage.IMPORT, "no")}, {Stage.COMPILE: 1.5}))
         saved = store.save(found, sighting, VERSIONS)
         before = msgspec.to_builtins(store.state)
     with Store(tmp_path, None) as store:
         assert msgspec.to_builtins(store.state) == before
         assert store.state.next_test == 7
-        assert store.state.tally.unsupported == {lane.name: 1}
+        assert store.state.counters.unsupported == {lane.name: 1}
         assert list(store.findings.values()) == [saved]
 
 
@@ -197,7 +197,7 @@ def test_a_finding_of_another_node_that_cannot_be_read_is_told_of_once_and_stops
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Store(tmp_path, 1) as store:
-        learn_of(tmp_path, "x", b"{}")
+        add_elsewhere(tmp_path, "x", b"{}")
         store.save_state()
         store.save_state()
     (told,) = capsys.readouterr().err.splitlines()

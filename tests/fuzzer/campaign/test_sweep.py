@@ -15,7 +15,7 @@ import fakes
 import pytest
 from fakes import ONNXRUNTIME, TORCH, TVM, TVM_ONNX
 
-from fuzzer.campaign.sweep import Line, Sample, Status, Sweep, gather, page, table_of
+from fuzzer.campaign.sweep import Sample, SampleResult, Status, Sweep, gather, page, table_of
 from fuzzer.system.environment import EnvironmentMissing
 from generators import case_file
 from generators.graph import Attrs, Invalid, Node, TensorType, Value
@@ -175,8 +175,8 @@ def test_every_listed_function_is_public_and_has_samples() -> None:
 
 SAMPLES = [Sample("add/float32/0"), Sample("add/int64/0"), Sample("fft/float32/0", "a value is complex")]
 LINES = [
-    Line("add/float32/0", {"lane": (Status.SUPPORTED, "")}),
-    Line("add/int64/0", {"lane": (Status.WRONG, "wrong-dtype")}),
+    SampleResult("add/float32/0", {"lane": (Status.SUPPORTED, "")}),
+    SampleResult("add/int64/0", {"lane": (Status.WRONG, "wrong-dtype")}),
 ]
 
 
@@ -190,7 +190,7 @@ def test_table() -> None:
 
 
 def test_page_is_self_contained_and_escapes() -> None:
-    lines = [Line("add/float32/0", {"lane": (Status.FAILED, "<script>alert(1)</script>")})]
+    lines = [SampleResult("add/float32/0", {"lane": (Status.FAILED, "<script>alert(1)</script>")})]
     text = page(table_of(SAMPLES, lines))
     assert "http" not in text
     assert "<script>alert" not in text
@@ -205,7 +205,7 @@ def test_table_of_a_sweep_that_has_not_begun() -> None:
 
 def test_the_commonest_reason_is_told() -> None:
     statuses = [(Status.FAILED, "rejected"), (Status.UNSUPPORTED, "no int4"), (Status.FAILED, "rejected")]
-    lines = [Line(f"add/float32/{i}", {"lane": status}) for i, status in enumerate(statuses)]
+    lines = [SampleResult(f"add/float32/{i}", {"lane": status}) for i, status in enumerate(statuses)]
     (row,) = table_of([Sample(line.key) for line in lines], lines).rows
     assert row.lanes == {"lane": {Status.FAILED: 2, Status.UNSUPPORTED: 1}}
     assert row.reasons == {"lane": "rejected"}

@@ -94,11 +94,11 @@ def numbers_of(folder: Path) -> list[int]:
 def brought_together(folder: Path) -> bool:
     """Whether the driver has all findings of its nodes, and their counters as they are."""
     with Index(folder, writes=False) as mine:
-        counters = {campaign: tally for campaign, _, tally in mine.origins()[1:]}
+        counters = {campaign: each for campaign, _, each in mine.origins()[1:]}
     theirs = {}
     for node in (folder / "nodes").iterdir():
         with Index(node, writes=False) as read:
-            theirs |= {campaign: tally for campaign, _, tally in read.origins()}
+            theirs |= {campaign: counters for campaign, _, counters in read.origins()}
         assert signatures(node) <= signatures(folder)
     return counters == theirs
 

@@ -75,7 +75,7 @@ def test_an_update_has_only_what_is_new(tmp_path: Path) -> None:
     merge([one], tmp_path / "whole")
     with Index(into, writes=False) as brought, Index(tmp_path / "whole", writes=False) as whole:
         assert [row[2] for row in brought.origins()[1:]] == [row[2] for row in whole.origins()[1:]]
-        assert [tally.tests for _, _, tally in brought.origins()] == [0, 9]
+        assert [counters.tests for _, _, counters in brought.origins()] == [0, 9]
         assert brought.operators() == whole.operators()
         assert (brought.tests, whole.tests) == (0, 9), "rows of single tests stay on the node"
     assert signatures(into) == signatures(one)
@@ -145,9 +145,9 @@ def test_what_another_node_saved_is_known_and_not_saved_again(tmp_path: Path, ma
     found, sighting = make()
     with Store(tmp_path / "b", 1) as other:
         assert other.claim(found.case, sighting)
-        other.disclaim(sighting)
+        other.release_claim(sighting)
         document = (tmp_path / "a" / "crashes" / doc.slug / finding_file.NAME).read_bytes()
-        store.learn_of(tmp_path / "b", doc.slug, document)
+        store.add_elsewhere(tmp_path / "b", doc.slug, document)
         other.save_state()
         assert not other.claim(found.case, sighting)
         assert other.save(found, sighting, {}) is None, "both nodes investigated it"
@@ -158,7 +158,7 @@ def test_what_another_node_saved_is_known_and_not_saved_again(tmp_path: Path, ma
 
 def test_the_name_of_a_finding_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="no finding's name"):
-        store.learn_of(tmp_path / "b", "../x", b"")
+        store.add_elsewhere(tmp_path / "b", "../x", b"")
 
 
 # --- the process
@@ -180,7 +180,7 @@ def test_findings_of_other_nodes_are_known_and_not_sent_back(tmp_path: Path) -> 
         KnownFinding(slug, (tmp_path / "other" / "crashes" / slug / finding_file.NAME).read_bytes()) for slug in slugs
     ]
     for finding in findings:
-        store.learn_of(tmp_path / "n", finding.slug, finding.document)
+        store.add_elsewhere(tmp_path / "n", finding.slug, finding.document)
     node = NodeProcess(Assignment(0, 1, 1, 0, 7, 1, (), PROGRAM), tmp_path / "n")
     wait_for(lambda: node._process.poll() is not None)
     assert list((tmp_path / "n" / "crashes").iterdir()) == []

@@ -14,13 +14,13 @@ from types import SimpleNamespace
 import pytest
 from labs import FakeLab
 
+from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.signals import SIGNALS
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
-from fuzzer.campaign.tally import Tally
 from fuzzer.commands.run import summarise
 from fuzzer.isolate.fleet import Place
 from fuzzer.system.devices import Device
@@ -98,11 +98,11 @@ def test_the_summary_distinguishes_the_run_from_the_campaign(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Store(tmp_path, 1) as store:
-        store.state.tally = Tally(tests=5, invalid=4, errors=2)
+        store.state.counters = Counters(tests=5, invalid=4, errors=2)
         task = Campaign(Settings(tmp_path, 1), store, RIGHT_LAB)
-        store.state.tally.tests += 1
+        store.state.counters.tests += 1
         summarise(task, store, {}, None)
-        store.went_wrong(9, None, "why", 10)
+        store.keep_failed_test(9, None, "why", 10)
         summarise(task, store, {}, None)
     first, all_of_it, _, *again = capsys.readouterr().out.splitlines()
     assert first == "1 test in 0 s; 0 invalid; 0 new findings"

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.rows import Learnt, row_of
+from fuzzer.campaign.rows import Observations, index_row
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.lanes import ONNXRUNTIME, TORCH
@@ -23,9 +23,9 @@ from oracles.outcome import Raised, Ran, Stage
 
 def campaign(folder: Path) -> Path:
     with Store(folder, 1) as store:
-        store.record(row_of(0, 0.5, {TORCH: Ran(())}))
+        store.record(index_row(0, 0.5, {TORCH: Ran(())}))
         store.finished(1)
-        store.state.tally.tests = 1
+        store.state.counters.tests = 1
     return folder
 
 
@@ -58,14 +58,14 @@ def test_status_while_it_runs(tmp_path: Path) -> None:
 
 def test_status_shows_speed_costs_and_failing_lanes(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
-        tally = store.state.tally
+        counters = store.state.counters
         for number in range(200):
             outcome = Raised(Stage.RUN, "E", "no") if number >= 160 else Ran(())
-            store.record(row_of(number, 0.5, {TORCH: Ran(()), ONNXRUNTIME: outcome}))
+            store.record(index_row(number, 0.5, {TORCH: Ran(()), ONNXRUNTIME: outcome}))
         for seconds in (0, 600, 1200, 1500):
-            tally.wall_seconds, tally.tests, tally.lane_results = seconds, seconds // 10, seconds
+            counters.wall_seconds, counters.tests, counters.lane_results = seconds, seconds // 10, seconds
             store.save_state()
-        tally.stage_cpu = {"compile": 3.0, "export": 1.0}
+        counters.stage_cpu = {"compile": 3.0, "export": 1.0}
     with Store(tmp_path, 1):
         lines = fuzz("status", "--campaign", tmp_path).splitlines()
     assert lines[0].startswith(f"{tmp_path}: seed 1, 150 tests done, process ")
@@ -97,13 +97,13 @@ def test_merge_and_status_of_the_result(tmp_path: Path) -> None:
 
 def test_features_of_a_campaign_too_short_for_a_curve(tmp_path: Path) -> None:
     with Store(campaign(tmp_path), 1) as store:
-        store.save_state(Learnt({"a": 1, "b": 1}, {"a": 0, "b": 0}))
+        store.save_state(Observations({"a": 1, "b": 1}, {"a": 0, "b": 0}))
     assert "features ▁█ 2" in fuzz("status", "--campaign", tmp_path).splitlines()
 
 
 def test_tests_that_difftvm_could_not_do_are_reported(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
-        folder = store.went_wrong(0, None, "why", 1).parent
+        folder = store.keep_failed_test(0, None, "why", 1).parent
     assert f"!! 1 test could not be done by difftvm itself: {folder}" in fuzz("status", "--campaign", tmp_path)
 
 
@@ -118,7 +118,7 @@ def test_status_repairs(tmp_path: Path) -> None:
 def test_the_tests_of_a_share_are_counted_not_their_numbers(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         store.finished(801)
-        store.state.tally.tests = 100
+        store.state.counters.tests = 100
     assert fuzz("status", "--campaign", tmp_path).startswith(f"{tmp_path}: seed 1, 100 tests done, not running\n")
 
 
@@ -144,9 +144,13 @@ def merged(folder: Path, count: int) -> Path:
     with Store(folder, 1) as store:
         for number in range(1, count + 1):
             with Store(folder / f"from-{number}", 1) as other:
-                tally = other.state.tally
-                tally.tests, tally.lane_results = number, 10 * number
-                tally.wall_seconds, tally.cpu_seconds, tally.stage_cpu = 60.0, 30.0, {"compile": 3.0, "run": 1.0}
+                counters = other.state.counters
+                counters.tests, counters.lane_results = number, 10 * number
+                counters.wall_seconds, counters.cpu_seconds, counters.stage_cpu = (
+                    60.0,
+                    30.0,
+                    {"compile": 3.0, "run": 1.0},
+                )
                 other.state.known["known"] = 2
             with Index(folder / f"from-{number}", writes=False) as books:
                 store.adopt(books)

@@ -104,8 +104,8 @@ def test_a_damaged_record_of_earlier_merges_blames_no_finding(tmp_path: Path, sa
 
 def counting(folder: Path, seed: int) -> Path:
     with Store(folder, seed) as store:
-        tally = store.state.tally
-        tally.tests, tally.unsupported, tally.lacking = seed, {"lane": seed}, {"lane": {"op": seed}}
+        counters = store.state.counters
+        counters.tests, counters.unsupported, counters.lacking = seed, {"lane": seed}, {"lane": {"op": seed}}
         store.state.known[known_issues()[0].name] = seed
     return folder
 

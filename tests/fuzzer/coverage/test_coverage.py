@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.coverage import measure, reasons, report
-from fuzzer.coverage.measure import Coverage, Order, Trial
+from fuzzer.coverage.measure import Coverage, CoverageOptions, Trial
 from fuzzer.coverage.question import Answer, Question, Table, Way
 from fuzzer.coverage.reasons import Reason, ReasonKind
 from fuzzer.coverage.worker import Worker
@@ -99,15 +99,15 @@ def test_each_key_has_one_reason() -> None:
 
 
 def test_cases_take_turns_in_forms_and_opsets_and_are_the_same_again() -> None:
-    order = Order((TABLE["clamp"],), count=8, workers=1)
-    trials, again = ([trial for trials in measure._works(order, {}) for trial in trials] for _ in range(2))
+    options = CoverageOptions((TABLE["clamp"],), count=8, workers=1)
+    trials, again = ([trial for trials in measure._works(options, {}) for trial in trials] for _ in range(2))
     assert [t.case.graph for t in trials] == [t.case.graph for t in again]
     assert {Form.PLAIN, *TABLE["clamp"].forms} <= {node.form for t in trials for node in t.case.graph.nodes}
     assert any(t.case.graph.symbols for t in trials)
     asked = [question for t in trials for question in t.questions]
     assert {question.way for question in asked} == set(Way)
     assert len({question.opset for question in asked if question.way is Way.ONNX}) > 4
-    assert len(trials) <= measure.number_of_trials(order)
+    assert len(trials) <= measure.number_of_trials(options)
 
 
 def test_an_operator_is_decomposed_until_two_cases_in_a_row_say_nothing_new() -> None:
@@ -171,8 +171,8 @@ def test_a_child_that_does_not_start_is_a_missing_environment() -> None:
 @pytest.mark.tvm
 def test_the_keys_of_real_programs() -> None:
     said: list[int] = []
-    order = Order((TABLE["softmax"], TABLE["relu"]), count=4, workers=2)
-    coverage = measure.measure(order, lambda seen: said.append(seen.trials))
+    options = CoverageOptions((TABLE["softmax"], TABLE["relu"]), count=4, workers=2)
+    coverage = measure.measure(options, lambda seen: said.append(seen.trials))
     assert said == list(range(1, len(said) + 1))
     assert {"softmax.int", "_softmax.default", "relu.default"} <= coverage.reached[Table.EXPORT].keys()
     assert {"softmax", "relu"} <= coverage.reached[Table.FX].keys()

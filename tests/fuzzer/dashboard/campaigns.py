@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphs_by_hand import Call, case_of
 
-from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.lanes import ONNXRUNTIME, TORCH, TVM_LANES
@@ -68,10 +68,10 @@ def campaign(folder: Path) -> list[str]:
         refused: Outcome = Unsupported(Stage.IMPORT, "no")
         for number, (ops, outcome) in enumerate(((("relu", "neg"), refused), (("relu",), Ran(())))):
             outcomes = {TORCH: Ran(()), ONNXRUNTIME: Ran(()), LANE: outcome}
-            store.record(row_of(number, 0.5, outcomes, ops))
-        tally = store.state.tally
-        tally.stage_cpu = {"compile": 30.0, "export": 10.0}
+            store.record(index_row(number, 0.5, outcomes, ops))
+        counters = store.state.counters
+        counters.stage_cpu = {"compile": 30.0, "export": 10.0}
         for seconds in (0, 40, 80):
-            tally.wall_seconds, tally.tests = seconds, seconds // 40
+            counters.wall_seconds, counters.tests = seconds, seconds // 40
             store.save_state()
     return slugs

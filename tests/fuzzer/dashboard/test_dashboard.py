@@ -147,7 +147,7 @@ def test_the_last_point_of_the_curve_is_what_the_tiles_say(tmp_path: Path) -> No
     """A minute passes between the last point of the index and the last books."""
     campaign(tmp_path)
     with Store(tmp_path, None) as store:
-        store.state.tally.wall_seconds, store.state.tally.tests = 95.0, 9
+        store.state.counters.wall_seconds, store.state.counters.tests = 95.0, 9
         store.save_state()
     data = gather(tmp_path)
     seconds, tests, _, features, findings, _ = data.curve[-1]

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzzer.evaluation.generation import Order, run
+from fuzzer.evaluation.generation import GenerationOptions, run
 from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from generators import case_file
 from generators.builder import Limits
@@ -38,7 +38,7 @@ KEYS = {
 
 
 def test_the_files_are_the_cases(tmp_path: Path) -> None:
-    run(Order(5, 3, tmp_path), ask_pytorch=False)
+    run(GenerationOptions(5, 3, tmp_path), ask_pytorch=False)
     folders = sorted(tmp_path.iterdir())
     assert [folder.name for folder in folders] == [f"seed3-{index:06d}" for index in range(5)]
     for index, folder in enumerate(folders):
@@ -48,15 +48,15 @@ def test_the_files_are_the_cases(tmp_path: Path) -> None:
 
 def test_again_into_the_same_folder_is_no_harm(tmp_path: Path) -> None:
     for _ in range(2):
-        run(Order(3, 3, tmp_path), ask_pytorch=False)
+        run(GenerationOptions(3, 3, tmp_path), ask_pytorch=False)
 
 
 def test_another_case_in_the_way_is_kept(tmp_path: Path) -> None:
-    run(Order(1, 3, tmp_path), ask_pytorch=False)
+    run(GenerationOptions(1, 3, tmp_path), ask_pytorch=False)
     path = tmp_path / "seed3-000000" / case_file.JSON_NAME
     path.write_text("{}")
     with pytest.raises(Invalid, match="holds another case"):
-        run(Order(1, 3, tmp_path), ask_pytorch=False)
+        run(GenerationOptions(1, 3, tmp_path), ask_pytorch=False)
     assert path.read_text() == "{}"
 
 
@@ -73,7 +73,7 @@ def test_the_last_line_is_json_with_the_figures(more: list[str]) -> None:
 
 
 def test_profile_and_nodes_are_kept_to() -> None:
-    report = run(Order(20, 1, limits=Limits(2), profile=Profile.EDGE), ask_pytorch=False)
+    report = run(GenerationOptions(20, 1, limits=Limits(2), profile=Profile.EDGE), ask_pytorch=False)
     assert report.coverage.profiles == {"edge": 20}
     assert report.valid_rate is None
 
@@ -184,7 +184,7 @@ def test_rates_are_of_what_pytorch_was_asked(tmp_path: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fuzzer.evaluation.generation.Validity", Judge)
-        report = run(Order(40, 2), ask_pytorch=True)
+        report = run(GenerationOptions(40, 2), ask_pytorch=True)
     drawn = [generate(NumpySource(2, index)) for index in range(40)]
     assert report.coverage.symbolic == sum(bool(case.graph.symbols) for case in drawn) > 0
     assert [case_file.digest(case) for case in asked] == [

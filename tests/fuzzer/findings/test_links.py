@@ -91,7 +91,7 @@ def test_a_merged_finding_is_known_to_the_store_at_once(saved: Path, tmp_path: P
     """So that a campaign that takes it over while its workers save findings does not save it a second time."""
     doc = record.read(saved).doc
     with Store(tmp_path / "into", 2) as store:
-        assert [store.take_over(saved, doc), store.take_over(saved, doc)] == [True, False]
+        assert [store.copy_finding(saved, doc), store.copy_finding(saved, doc)] == [True, False]
         assert set(store.findings) == set(store._known_docs) == {doc.signature}
         assert plain_files(store.crashes / doc.slug) == plain_files(saved)
 

@@ -8,8 +8,8 @@ import pytest
 from recorded_logs import logs
 
 from fuzzer.campaign import tables
+from fuzzer.campaign.counters import MAX_REASONS, OTHER_REASONS, Counters
 from fuzzer.campaign.store import State
-from fuzzer.campaign.tally import MAX_REASONS, OTHER_REASONS, Tally
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import Signature, known, signature_of
 from fuzzer.signature.known import KnownIssue, match, parse, possible_match
@@ -152,14 +152,14 @@ def test_entries_with_a_message_match_recorded_failures_and_few_of_them() -> Non
 
 
 def test_what_is_lacking_is_counted_by_name_and_bounded() -> None:
-    tally = Tally()
+    counters = Counters()
     lane, other = TVM_LANES[:2]
     both = Unsupported(Stage.IMPORT, "Unsupported function types ['amax.default', 'amin.default']")
     one = Unsupported(Stage.IMPORT, "Unsupported function types ['amax.default']")
     full = Skipped("No space left on device", environment=True)
     for outcomes in ({lane: both, other: full}, {lane: one}, {lane: Skipped("no C compiler")}):
-        tally.add(Result(outcomes))  # type: ignore[arg-type]
-    state = State(1, tally=tally)
+        counters.add(Result(outcomes))  # type: ignore[arg-type]
+    state = State(1, counters=counters)
     assert tables.lacking(state) == {lane.name: {"amax.default": 2, "amin.default": 1}}
     assert list(tables.lacking_lines(state)) == [
         f"{lane.name}: 2 things lacking, met in 2 tests",
@@ -169,9 +169,9 @@ def test_what_is_lacking_is_counted_by_name_and_bounded() -> None:
     ]
     for number in range(2 * MAX_REASONS):
         name = "op_" + "".join(chr(97 + int(digit)) for digit in str(number))
-        tally.add(Result({lane: Unsupported(Stage.IMPORT, f"Unsupported function types ['{name}']")}))
-    assert len(tally.lacking[lane.name]) == MAX_REASONS + 1
-    assert tally.lacking[lane.name][OTHER_REASONS] == MAX_REASONS + 2
+        counters.add(Result({lane: Unsupported(Stage.IMPORT, f"Unsupported function types ['{name}']")}))
+    assert len(counters.lacking[lane.name]) == MAX_REASONS + 1
+    assert counters.lacking[lane.name][OTHER_REASONS] == MAX_REASONS + 2
 
 
 def test_an_entry_that_matches_nothing_is_reported() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.rows import row_of
+from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.state import State
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from fuzzer.watching.health import RECENT, LaneHealth, failing, lanes_health
@@ -56,7 +56,7 @@ def test_of_an_index_those_that_fail_come_first(tmp_path: Path) -> None:
 
     with Index(tmp_path) as index:
         assert lanes_health(index) == ()
-        index.write(State(1, campaign="me"), [row_of(n, 0.1, outcomes(n)) for n in range(200)])  # type: ignore[arg-type]
+        index.write(State(1, campaign="me"), [index_row(n, 0.1, outcomes(n)) for n in range(200)])  # type: ignore[arg-type]
         found = lanes_health(index)
     assert found == (
         LaneHealth("onnxruntime", {"raised": 40}, {"ran": 160}),

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from urllib.request import urlopen
 
 import pytest
-from glances import glance
 from prometheus_client.parser import text_string_to_metric_families
+from snapshots import snapshot
 
 from fuzzer.watching.metrics import LOOPBACK, Metrics
 from generators.graph import Invalid
@@ -18,7 +18,7 @@ Samples = dict[tuple[str, tuple[str, ...]], float]
 
 @pytest.fixture
 def served() -> Iterator[Metrics]:
-    metrics = Metrics(glance, 0)
+    metrics = Metrics(snapshot, 0)
     yield metrics
     metrics.close()
 
@@ -59,4 +59,4 @@ def test_a_port_that_is_taken() -> None:
     with socket.create_server((LOOPBACK, 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(Invalid, match=f"--metrics {port}: Address already in use"):
-            Metrics(glance, port)
+            Metrics(snapshot, port)

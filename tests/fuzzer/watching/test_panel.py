@@ -6,8 +6,8 @@ import io
 from typing import Any
 
 import pytest
-from glances import FAILING, SOUND, glance
 from rich.console import Console
+from snapshots import FAILING, SOUND, snapshot
 
 from fuzzer.watching.health import LaneHealth
 from fuzzer.watching.panel import Panel, _facts, line
@@ -15,7 +15,7 @@ from fuzzer.watching.panel import Panel, _facts, line
 
 def shown(width: int, height: int = 24, **other: Any) -> list[str]:
     console = Console(record=True, width=width, height=height, file=io.StringIO())
-    console.print(Panel(glance(**other), monotonic=100.0))
+    console.print(Panel(snapshot(**other), monotonic=100.0))
     return [text.rstrip() for text in console.export_text().splitlines()]
 
 
@@ -83,14 +83,14 @@ def test_names_are_no_markup() -> None:
 
 
 def test_a_line_for_logs() -> None:
-    assert line(glance(lanes=(SOUND,))) == (
+    assert line(snapshot(lanes=(SOUND,))) == (
         "1 h 02 min  1850 tests  0.50/s  9250 lane results  3 new findings, 10 in all  supervisor 122 MB"
     )
-    assert line(glance()).endswith("  LANES FAIL: relax-export-c")
+    assert line(snapshot()).endswith("  LANES FAIL: relax-export-c")
 
 
 def test_a_line_counts_by_ones() -> None:
-    told = line(glance(lanes=(), run_tests=1, run_lane_results=1, new=1)).split("  ")
+    told = line(snapshot(lanes=(), run_tests=1, run_lane_results=1, new=1)).split("  ")
     assert (told[1], told[3], told[4]) == ("1 test", "1 lane result", "1 new finding, 10 in all")
 
 
@@ -107,7 +107,7 @@ def test_tests_that_difftvm_could_not_do_are_shown_where_there_are_any() -> None
     ],
 )
 def test_a_run_beyond_its_limit_says_that_it_finishes(seconds: float, expected: str) -> None:
-    (time,) = (text for name, text in _facts(glance(seconds=seconds, limit=45.0), 100.0) if name == "time")
+    (time,) = (text for name, text in _facts(snapshot(seconds=seconds, limit=45.0), 100.0) if name == "time")
     assert time.plain.startswith(f"{expected}; 6 h 56 min in all; ")
 
 

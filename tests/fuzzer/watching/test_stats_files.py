@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from glances import NOW, glance
+from snapshots import NOW, snapshot
 
 from fuzzer.watching.stats_files import PLOT, STATS, PlotData, write_stats
 
@@ -51,8 +51,8 @@ LINE = "1800000000,25000.0,12345,67890,1204,10,812,0.5,4.25,30000.4,122000000,19
 
 
 def test_fuzz_stats(tmp_path: Path) -> None:
-    write_stats(tmp_path, glance(tests=1))
-    write_stats(tmp_path, glance())
+    write_stats(tmp_path, snapshot(tests=1))
+    write_stats(tmp_path, snapshot())
     assert (tmp_path / STATS).read_text() == WRITTEN
     assert [path.name for path in tmp_path.iterdir()] == [STATS]
 
@@ -61,7 +61,7 @@ def test_plot_data_goes_on_over_runs_every_half_minute(tmp_path: Path) -> None:
     for run in range(2):
         plot = PlotData(tmp_path)
         for seconds in (0, 5, 29.9, 30, 61):
-            plot.add(glance(now=NOW + 100 * run + seconds))
+            plot.add(snapshot(now=NOW + 100 * run + seconds))
     lines = (tmp_path / PLOT).read_text().splitlines()
     assert lines[:2] == [HEADER, LINE]
     with (tmp_path / PLOT).open() as file:
@@ -71,7 +71,7 @@ def test_plot_data_goes_on_over_runs_every_half_minute(tmp_path: Path) -> None:
 def test_a_run_ends_with_a_line(tmp_path: Path) -> None:
     plot = PlotData(tmp_path)
     for seconds, last in ((0, False), (5, False), (7, True)):
-        plot.add(glance(now=NOW + seconds), last=last)
+        plot.add(snapshot(now=NOW + seconds), last=last)
     with (tmp_path / PLOT).open() as file:
         assert [int(row["unix_time"]) - NOW for row in csv.DictReader(file)] == [0, 7]
 
@@ -80,5 +80,5 @@ def test_a_line_that_was_torn_is_cut_off(tmp_path: Path) -> None:
     for torn in ("1800000000,250", HEADER[:20]):
         whole = "" if torn.startswith("unix") else f"{HEADER}\n{LINE}\n"
         (tmp_path / PLOT).write_text(whole + torn)
-        PlotData(tmp_path).add(glance())
+        PlotData(tmp_path).add(snapshot())
         assert (tmp_path / PLOT).read_text() == (whole or f"{HEADER}\n") + f"{LINE}\n"

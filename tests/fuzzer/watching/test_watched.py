@@ -66,12 +66,12 @@ def test_files_and_metrics_go_on_where_the_last_run_ended(tmp_path: Path, capsys
                 port = int(capsys.readouterr().err.rpartition(":")[2].partition("/")[0])
                 task.run()
                 told = scraped(port)
-                glance = observer.glance()
+                snapshot = observer.snapshot()
         assert told[("difftvm_tests_total", ())] == 3 * run
         assert told[("difftvm_stage_cpu_seconds_total", ("compile",))] == 1.5 * run
-        assert (glance.tests, glance.run_tests, glance.doing) == (3 * run, 3, ())
-        assert glance.lane_results == run * glance.run_lane_results > 0
-        assert {lane.lane: lane.results for lane in glance.lanes}[TVM_LANES[0].name] == 3 * (run - 1) + 3
+        assert (snapshot.tests, snapshot.run_tests, snapshot.tasks) == (3 * run, 3, ())
+        assert snapshot.lane_results == run * snapshot.run_lane_results > 0
+        assert {lane.lane: lane.results for lane in snapshot.lanes}[TVM_LANES[0].name] == 3 * (run - 1) + 3
         assert facts(tmp_path)["execs_done"] == str(3 * run)
         assert int(facts(tmp_path)["fuzzer_pid"]) == os.getpid()
     with (tmp_path / PLOT).open() as file:
@@ -83,9 +83,9 @@ def test_what_is_told_last_is_how_it_ended(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         task = campaign(store, 3)
         with watched(task) as observer:
-            assert (observer.glance().features, observer.glance().lanes) == (0, ())
+            assert (observer.snapshot().features, observer.snapshot().lanes) == (0, ())
             task.run()
-            last = observer.glance()
+            last = observer.snapshot()
         features = store.ask(lambda index: index.features)
     assert last.features == features > 0
     assert facts(tmp_path)["features"] == str(features)
@@ -96,11 +96,11 @@ def test_counters_are_what_a_kill_leaves(tmp_path: Path, capsys: pytest.CaptureF
     """What Prometheus was told, a campaign that is killed and started again has not lost."""
     with Store(tmp_path, 1) as store, watched(campaign(store, 1), 0):
         port = int(capsys.readouterr().err.rpartition(":")[2].partition("/")[0])
-        tally = store.state.tally
+        counters = store.state.counters
         for counted in (3, 7):
-            tally.tests, tally.stage_cpu, store.state.known = counted, {"compile": 2.0 * counted}, {"x": counted}
+            counters.tests, counters.stage_cpu, store.state.known = counted, {"compile": 2.0 * counted}, {"x": counted}
             before, left = scraped(port), state_left_by_a_kill(tmp_path)
-            assert before[("difftvm_tests_total", ())] == left.tally.tests < counted
+            assert before[("difftvm_tests_total", ())] == left.counters.tests < counted
             assert before[("difftvm_known_sightings_total", ())] == sum(left.known.values())
             store.save_state()
             assert scraped(port)[("difftvm_tests_total", ())] == counted
@@ -126,9 +126,9 @@ def test_what_is_dear_is_asked_for_seldom(tmp_path: Path, saved: Path, made_at: 
         observer = Observer(campaign(store, 1), lambda: now[0], measure)
         for seconds in (1000, 1029, 1030, 90_000):
             now[0] = seconds
-            glance = observer.glance()
-            assert (glance.last, glance.last_found) == (saved.name, 400.0)
-            assert glance.today == (seconds < 86_400)
+            snapshot = observer.snapshot()
+            assert (snapshot.last, snapshot.last_found) == (saved.name, 400.0)
+            assert snapshot.today == (seconds < 86_400)
     assert asked == [1000, 1030, 90_000]
 
 

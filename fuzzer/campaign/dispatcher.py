@@ -9,7 +9,7 @@ from fuzzer.campaign.settings import RunLimits
 from fuzzer.campaign.test_numbers import Numbers
 
 
-class Dealer:
+class Dispatcher:
     """Thread-safe. `seconds` and `new_findings` say how far the run is."""
 
     def __init__(

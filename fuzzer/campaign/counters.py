@@ -17,7 +17,7 @@ MAX_REASONS = 500
 OTHER_REASONS = "(other reasons)"
 
 
-class Tally(msgspec.Struct):
+class Counters(msgspec.Struct):
     """`lane_results` counts TVM lanes that gave a verdict in tests (ran, raised, died, timed out),
     `triage_lane_results` the same while confirming and reducing; `unsupported` is by lane, `lacking` by lane and
     reason, `environment` by what the machine lacked; `errors` are tests that difftvm itself could not do."""

@@ -17,7 +17,7 @@ class Stopping(Exception):
     """The campaign was stopped before a test was finished. The next run repeats the test."""
 
 
-class GatedLab:
+class PausableLab:
     """`count` gets each result of `run_fresh`: the cost of triage."""
 
     def __init__(self, lab: Lab, gate: Gate, is_stopped: Callable[[], bool], count: Callable[[Result], None]) -> None:

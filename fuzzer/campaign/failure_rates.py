@@ -1,4 +1,4 @@
-"""How likely an operator stops a road: learnt from how lanes came out, as in group testing.
+"""How likely an operator stops a route: learnt from how lanes came out, as in group testing.
 
 A lane that does not end well says that one of the graph's operators stops its importer, not which one. The blame is
 shared out by what is known of each; a lane that ends well acquits them all.
@@ -12,15 +12,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fuzzer.campaign.rows import Hazard
-from fuzzer.campaign.unsupported_operators import SAME_ROAD
+from fuzzer.campaign.rows import FailureRate
+from fuzzer.campaign.unsupported_operators import SAME_ROUTE
 from generators.graph import DType, Graph
 from oracles.finding import Component, Finding
 from oracles.lane import Engine, Importer
 from oracles.outcome import Built, Outcomes, Ran
 
 DOUBT = 0.05
-"""How often an operator that nobody has met is expected to stop a road."""
+"""How often an operator that nobody has met is expected to stop a route."""
 
 MOST = 0.98
 """Nothing is given up for good."""
@@ -46,66 +46,66 @@ _NUMBERS = {dtype: 2 * place for place, dtype in enumerate((ANY, NO_OPERAND, *DT
 
 
 @dataclass(slots=True)
-class Hazards:
-    """`numbers`: by road and operator, for each dtype, how many lanes met it and how much of their failing was laid to
+class FailureRates:
+    """`numbers`: by route and operator, for each dtype, how many lanes met it and how much of their failing was laid to
     it. In one block: operators come with every dtype in time, and a campaign that runs for weeks shall not grow."""
 
     numbers: dict[tuple[Importer, str], array[float]] = field(default_factory=dict)
     _touched: set[tuple[Importer, Typed]] = field(default_factory=set)
 
-    def of(self, road: Importer, typed: Typed) -> float:
-        """How likely it stops the road: by its dtype as far as that was met, else by what the operator does."""
-        met, blamed = self._of(road, Typed(typed.op, ANY))
+    def of(self, route: Importer, typed: Typed) -> float:
+        """How likely it stops the route: by its dtype as far as that was met, else by what the operator does."""
+        met, blamed = self._of(route, Typed(typed.op, ANY))
         usual = (blamed + DOUBT) / (met + 1)
-        met, blamed = self._of(road, typed)
+        met, blamed = self._of(route, typed)
         return min(MOST, (blamed + usual) / (met + 1))
 
-    def passable(self, road: Importer, operators: Collection[Typed]) -> float:
+    def passable(self, route: Importer, operators: Collection[Typed]) -> float:
         """How likely a graph of these goes all the way."""
         through = 1.0
         for typed in operators:
-            through *= 1 - self.of(road, typed)
+            through *= 1 - self.of(route, typed)
         return through
 
     def learn(self, operators: Collection[Typed], ended_well: Mapping[Importer, float]) -> None:
-        """`ended_well`: the share of each road's lanes that did."""
-        for road, share in ended_well.items():
-            risks = {typed: self.of(road, typed) for typed in operators}
+        """`ended_well`: the share of each route's lanes that did."""
+        for route, share in ended_well.items():
+            risks = {typed: self.of(route, typed) for typed in operators}
             total = sum(risks.values())
             for typed, risk in risks.items():
                 for each in (Typed(typed.op, ANY), typed):
-                    met, blamed = self._of(road, each)
-                    self._set(road, each, met + 1, blamed + (1 - share) * risk / total)
-                    self._touched.add((road, each))
+                    met, blamed = self._of(route, each)
+                    self._set(route, each, met + 1, blamed + (1 - share) * risk / total)
+                    self._touched.add((route, each))
 
-    def recall(self, hazards: Iterable[Hazard]) -> None:
-        for each in hazards:
-            self._set(each.road, Typed(each.op, each.dtype), each.met, each.blamed)
+    def recall(self, failure_rates: Iterable[FailureRate]) -> None:
+        for each in failure_rates:
+            self._set(each.route, Typed(each.op, each.dtype), each.met, each.blamed)
 
-    def changed(self) -> tuple[Hazard, ...]:
+    def changed(self) -> tuple[FailureRate, ...]:
         """Since the last time that somebody asked."""
         touched, self._touched = self._touched, set()
-        return tuple(Hazard(road, *typed, *self._of(road, typed)) for road, typed in touched)
+        return tuple(FailureRate(route, *typed, *self._of(route, typed)) for route, typed in touched)
 
-    def _of(self, road: Importer, typed: Typed) -> tuple[float, float]:
-        numbers = self.numbers.get((road, typed.op))
+    def _of(self, route: Importer, typed: Typed) -> tuple[float, float]:
+        numbers = self.numbers.get((route, typed.op))
         if numbers is None:
             return 0.0, 0.0
         place = _NUMBERS[typed.dtype]
         return numbers[place], numbers[place + 1]
 
-    def _set(self, road: Importer, typed: Typed, met: float, blamed: float) -> None:
-        numbers = self.numbers.setdefault((road, typed.op), array("d", bytes(16 * len(_NUMBERS))))
+    def _set(self, route: Importer, typed: Typed, met: float, blamed: float) -> None:
+        numbers = self.numbers.setdefault((route, typed.op), array("d", bytes(16 * len(_NUMBERS))))
         place = _NUMBERS[typed.dtype]
         numbers[place], numbers[place + 1] = met, blamed
 
 
 def ended_well(outcomes: Outcomes, found: Sequence[Finding]) -> dict[Importer, float]:
-    """By road, the share of its lanes that came to an end where no oracle objects."""
+    """By route, the share of its lanes that came to an end where no oracle objects."""
     failing = {finding.lane for finding in found if finding.component is Component.TVM}
     ends: dict[Importer, list[bool]] = defaultdict(list)
     for lane, outcome in outcomes.items():
         if lane.engine is Engine.TVM:
             well = isinstance(outcome, Ran | Built) and lane not in failing
-            ends[SAME_ROAD.get(lane.importer, lane.importer)].append(well)
-    return {road: sum(each) / len(each) for road, each in ends.items()}
+            ends[SAME_ROUTE.get(lane.importer, lane.importer)].append(well)
+    return {route: sum(each) / len(each) for route, each in ends.items()}

@@ -1,4 +1,4 @@
-"""Hazards: who was there each time is blamed, who came through is acquitted, and nothing learnt is lost."""
+"""FailureRates: who was there each time is blamed, who came through is acquitted, and nothing learnt is lost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.campaign.hazards import ANY, DOUBT, MOST, Hazards, Typed, ended_well, typed_operators
+from fuzzer.campaign.failure_rates import ANY, DOUBT, MOST, FailureRates, Typed, ended_well, typed_operators
 from fuzzer.lanes import ONNXRUNTIME
 from generators.choice import NumpySource
 from generators.random_graph import generate
@@ -21,30 +21,30 @@ BAD, GOOD = Typed("bad", "float32"), [Typed(f"good{number}", "float32") for numb
 
 
 def test_nobody_is_suspected_of_much() -> None:
-    assert Hazards().of(EXPORT, BAD) == DOUBT
-    assert Hazards().passable(EXPORT, []) == 1.0
-    assert Hazards().passable(EXPORT, [BAD, GOOD[0]]) == pytest.approx((1 - DOUBT) ** 2)
+    assert FailureRates().of(EXPORT, BAD) == DOUBT
+    assert FailureRates().passable(EXPORT, []) == 1.0
+    assert FailureRates().passable(EXPORT, [BAD, GOOD[0]]) == pytest.approx((1 - DOUBT) ** 2)
 
 
 def test_who_was_there_each_time_is_blamed() -> None:
-    hazards = Hazards()
+    failure_rates = FailureRates()
     for number in range(20):
         good = GOOD[number % 6]
-        hazards.learn([BAD, good], {EXPORT: 0.0})
-        hazards.learn([good, GOOD[(number + 1) % 6]], {EXPORT: 1.0})
-    assert hazards.of(EXPORT, BAD) > 0.8
-    assert max(hazards.of(EXPORT, good) for good in GOOD) < 0.15
-    assert hazards.of(ONNX, BAD) == DOUBT, "the other road was not taken"
+        failure_rates.learn([BAD, good], {EXPORT: 0.0})
+        failure_rates.learn([good, GOOD[(number + 1) % 6]], {EXPORT: 1.0})
+    assert failure_rates.of(EXPORT, BAD) > 0.8
+    assert max(failure_rates.of(EXPORT, good) for good in GOOD) < 0.15
+    assert failure_rates.of(ONNX, BAD) == DOUBT, "the other road was not taken"
 
 
 def test_another_dtype_is_suspected_until_it_comes_through() -> None:
-    hazards, other = Hazards(), Typed(BAD.op, "int8")
+    failure_rates, other = FailureRates(), Typed(BAD.op, "int8")
     for _ in range(9):
-        hazards.learn([BAD], {EXPORT: 0.0})
-    assert hazards.of(EXPORT, other) > 0.8
+        failure_rates.learn([BAD], {EXPORT: 0.0})
+    assert failure_rates.of(EXPORT, other) > 0.8
     for _ in range(9):
-        hazards.learn([other], {EXPORT: 1.0})
-    assert hazards.of(EXPORT, other) < 0.1 < 0.7 < hazards.of(EXPORT, BAD)
+        failure_rates.learn([other], {EXPORT: 1.0})
+    assert failure_rates.of(EXPORT, other) < 0.1 < 0.7 < failure_rates.of(EXPORT, BAD)
 
 
 TYPED = st.tuples(st.sampled_from("abcde"), st.sampled_from(["float32", "int8"])).map(lambda pair: Typed(*pair))
@@ -62,21 +62,21 @@ LESSONS: st.SearchStrategy[list[Lesson]] = st.lists(
 def test_blame_is_shared_out_whole_and_can_be_written_and_read(
     lessons: list[Lesson],
 ) -> None:
-    hazards = Hazards()
+    failure_rates = FailureRates()
     for operators, shares in lessons:
-        hazards.learn(operators, shares)
-    learnt = hazards.changed()
+        failure_rates.learn(operators, shares)
+    learnt = failure_rates.changed()
     for road in (EXPORT, ONNX):
         failed = sum(1 - shares[road] for _, shares in lessons if road in shares)
-        of_road = [hazard for hazard in learnt if hazard.road is road]
+        of_road = [hazard for hazard in learnt if hazard.route is road]
         for every in (True, False):
             laid = sum(hazard.blamed for hazard in of_road if (hazard.dtype == ANY) is every)
             assert laid == pytest.approx(failed)
-        assert all(0 < hazards.of(road, Typed(hazard.op, hazard.dtype)) <= MOST for hazard in of_road)
-    again = Hazards()
+        assert all(0 < failure_rates.of(road, Typed(hazard.op, hazard.dtype)) <= MOST for hazard in of_road)
+    again = FailureRates()
     again.recall(learnt)
-    assert again.numbers == hazards.numbers
-    assert hazards.changed() == (), "nothing since"
+    assert again.numbers == failure_rates.numbers
+    assert failure_rates.changed() == (), "nothing since"
 
 
 def test_how_the_lanes_of_a_road_ended() -> None:

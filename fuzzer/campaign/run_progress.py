@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fuzzer.campaign.disk_space import Room, is_full
+from fuzzer.campaign.counters import Counters
+from fuzzer.campaign.disk_space import DiskSpace, is_full
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.store import Store
-from fuzzer.campaign.tally import Tally
 
 
 class RunCounts(NamedTuple):
@@ -23,20 +23,22 @@ class RunCounts(NamedTuple):
     lane_results: int
 
     @classmethod
-    def of(cls, tally: Tally) -> RunCounts:
-        return cls(tally.tests, tally.invalid, tally.errors, tally.lane_results)
+    def of(cls, counters: Counters) -> RunCounts:
+        return cls(counters.tests, counters.invalid, counters.errors, counters.lane_results)
 
 
-class Books:
+class RunProgress:
     """`lab_seconds` gives the CPU seconds of all processes that run lanes. `after_saving` is called after each
     commit."""
 
-    def __init__(self, store: Store, guidance: Guidance, room: Room, lab_seconds: Callable[[], float]) -> None:
-        self._store, self._guidance, self._room, self._lab_seconds = store, guidance, room, lab_seconds
+    def __init__(
+        self, store: Store, guidance: Guidance, disk_space: DiskSpace, lab_seconds: Callable[[], float]
+    ) -> None:
+        self._store, self._guidance, self._disk_space, self._lab_seconds = store, guidance, disk_space, lab_seconds
         self._began = time.monotonic()
-        tally = store.state.tally
-        self._cpu_before, self._wall_before = tally.cpu_seconds, tally.wall_seconds
-        self._counts_before = RunCounts.of(tally)
+        counters = store.state.counters
+        self._cpu_before, self._wall_before = counters.cpu_seconds, counters.wall_seconds
+        self._counts_before = RunCounts.of(counters)
         self.after_saving: Callable[[], None] = lambda: None
         self.over = False
         """Whether the last commit of this run is made."""
@@ -49,14 +51,14 @@ class Books:
     @property
     def counts(self) -> RunCounts:
         """Of this run. The store has the counts of the campaign."""
-        now = RunCounts.of(self._store.state.tally)
+        now = RunCounts.of(self._store.state.counters)
         return RunCounts(*(count - before for count, before in zip(now, self._counts_before, strict=True)))
 
     def save(self, over: bool = False) -> None:
         """Commit everything. A full disk pauses the campaign."""
-        times, tally = os.times(), self._store.state.tally
-        tally.cpu_seconds = self._cpu_before + times.user + times.system + self._lab_seconds()
-        tally.wall_seconds = self._wall_before + self.seconds
+        times, counters = os.times(), self._store.state.counters
+        counters.cpu_seconds = self._cpu_before + times.user + times.system + self._lab_seconds()
+        counters.wall_seconds = self._wall_before + self.seconds
         try:
             self._store.save_state(self._guidance.changed())
             self.over = over
@@ -64,4 +66,4 @@ class Books:
         except OSError as error:
             if not is_full(error):
                 raise
-            self._room.ran_out(str(error))
+            self._disk_space.ran_out(str(error))

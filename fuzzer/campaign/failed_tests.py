@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 
-from fuzzer.campaign.dealer import Dealer
+from fuzzer.campaign.dispatcher import Dispatcher
 from fuzzer.campaign.store import Store
 from fuzzer.system.terminal import say
 from generators.graph import Case
@@ -14,10 +14,10 @@ TROUBLE = 10
 """A campaign ends after so many such tests in a row: then the cases are not the cause."""
 
 
-class Trouble:
+class FailedTests:
     """Counts such tests in a row, and keeps each for the person who will correct the mistake."""
 
-    def __init__(self, store: Store, dealer: Dealer) -> None:
+    def __init__(self, store: Store, dealer: Dispatcher) -> None:
         self._store, self._dealer = store, dealer
         self._lock = threading.Lock()
         self._in_a_row = 0
@@ -35,6 +35,6 @@ class Trouble:
                 raise error
         trace = "".join(traceback.format_exception(error))
         text = f"test {number} of seed {self._store.state.seed}\n{trace}"
-        folder = self._store.went_wrong(number, case, text, self._dealer.finish(number))
+        folder = self._store.keep_failed_test(number, case, text, self._dealer.finish(number))
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         say(f"test {number}: difftvm itself failed ({what}); going on; see {folder}")

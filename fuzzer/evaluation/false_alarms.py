@@ -37,7 +37,7 @@ EVERY = {"threads": 10, "decomposed": 20, "inductor": 200}
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class FalseAlarmOptions:
     count: int = 200
     seed: int = 0
     first: int = 0
@@ -60,7 +60,7 @@ class Alarm:
 
 
 @dataclass(slots=True)
-class Report:
+class FalseAlarmReport:
     """`next_test` is where another run continues."""
 
     cases: int = 0
@@ -149,25 +149,25 @@ def _ratio(evidence: Mismatch, right: tuple[Expected, ...]) -> float | None:
     return abs(worst.actual - truth) / worst.tolerance if holds_floats(want.eager) else None
 
 
-def lanes_of(order: Order, number: int) -> tuple[LaneSpec, ...]:
+def lanes_of(options: FalseAlarmOptions, number: int) -> tuple[LaneSpec, ...]:
     """References and honest lanes of a test. Raises `Invalid` where no lane matches."""
-    chosen: Sequence[LaneSpec] = matching(HONEST_LANES, order.lanes)
+    chosen: Sequence[LaneSpec] = matching(HONEST_LANES, options.lanes)
     if not chosen:
-        raise Invalid(f"no honest lane matches {order.lanes!r}: {', '.join(lane.name for lane in HONEST_LANES)}")
-    if order.lanes == "*":
+        raise Invalid(f"no honest lane matches {options.lanes!r}: {', '.join(lane.name for lane in HONEST_LANES)}")
+    if options.lanes == "*":
         chosen = [lane for lane in chosen if number % EVERY.get(lane.variant, 1) == 0]
     reader = (ONNXRUNTIME,) if any(lane.importer.is_onnx for lane in chosen) else ()
     return (TORCH, TORCH_F64, TORCH_ENVELOPE, *reader, *chosen)
 
 
-Seen = Callable[[int, Case, Result], None]
+OnResult = Callable[[int, Case, Result], None]
 
 
-def each_result(executor: Executor, order: Order, seen: Seen, stop: threading.Event) -> int:
-    """Runs the order's cases, `seen` one at a time; gives the number of the first test that was not run."""
-    draw = random_cases(Settings(Path(), order.seed), order.seed)
-    numbers, lock = itertools.count(order.first), threading.Lock()
-    end = order.first + order.count
+def each_result(executor: Executor, options: FalseAlarmOptions, on_result: OnResult, stop: threading.Event) -> int:
+    """Runs the options's cases, `on_result` one at a time; gives the number of the first test that was not run."""
+    draw = random_cases(Settings(Path(), options.seed), options.seed)
+    numbers, lock = itertools.count(options.first), threading.Lock()
+    end = options.first + options.count
     left = end
 
     def work() -> None:
@@ -183,12 +183,12 @@ def each_result(executor: Executor, order: Order, seen: Seen, stop: threading.Ev
                 return
             case = draw(number)
             assert case is not None, "random cases do not end"
-            result = _judged(executor, case, lanes_of(order, number))
+            result = _judged(executor, case, lanes_of(options, number))
             with lock:
-                seen(number, case, result)
+                on_result(number, case, result)
 
-    with ThreadPoolExecutor(order.workers, "honest") as pool:
-        for worker in [pool.submit(work) for _ in range(order.workers)]:
+    with ThreadPoolExecutor(options.workers, "honest") as pool:
+        for worker in [pool.submit(work) for _ in range(options.workers)]:
             worker.result()
     return left
 
@@ -204,13 +204,15 @@ def _judged(executor: Executor, case: Case, lanes: tuple[LaneSpec, ...]) -> Resu
     return result
 
 
-def run(executor: Executor, order: Order, tell: Callable[[Alarm], None], stop: threading.Event) -> Report:
+def run(
+    executor: Executor, options: FalseAlarmOptions, tell: Callable[[Alarm], None], stop: threading.Event
+) -> FalseAlarmReport:
     """Ends early, with what is known, once `stop` is set."""
-    report = Report()
+    report = FalseAlarmReport()
 
-    def seen(number: int, case: Case, result: Result) -> None:
+    def on_result(number: int, case: Case, result: Result) -> None:
         for alarm in report.add(number, case, result):
             tell(alarm)
 
-    report.next_test = each_result(executor, order, seen, stop)
+    report.next_test = each_result(executor, options, on_result, stop)
     return report

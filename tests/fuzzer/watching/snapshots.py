@@ -1,14 +1,14 @@
-"""A glance made by hand: a campaign that runs well, but for one lane."""
+"""A snapshot made by hand: a campaign that runs well, but for one lane."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from fuzzer.campaign.activity import Doing
+from fuzzer.campaign.activity import CurrentTask
 from fuzzer.watching.health import LaneHealth
 from fuzzer.watching.resources import Resources
-from fuzzer.watching.snapshot import Glance
+from fuzzer.watching.snapshot import Snapshot
 
 NOW = 1_800_000_000.0
 
@@ -16,7 +16,7 @@ FAILING = LaneHealth("relax-export-c", {"ran": 4, "raised": 36}, {"ran": 95, "ra
 SOUND = LaneHealth("relax-export-llvm", {"ran": 38, "unsupported": 2}, {"ran": 450, "unsupported": 50})
 
 
-def glance(**other: Any) -> Glance:
+def snapshot(**other: Any) -> Snapshot:
     values: dict[str, Any] = {
         "folder": Path("/campaigns/night"),
         "seed": 99,
@@ -49,7 +49,7 @@ def glance(**other: Any) -> Glance:
         "curve": [(30 * n, 10 * n, 50 * n, 100 * n, n, 60 * n) for n in range(9)],
         "lanes": (FAILING, SOUND),
         "workers": 2,
-        "doing": (Doing("test 12346", 98.0), Doing("a new died of relax-export-c", 60.0)),
+        "tasks": (CurrentTask("test 12346", 98.0), CurrentTask("a new died of relax-export-c", 60.0)),
         "resources": Resources(122_000_000, 1_900_000_000, 5, 17_100_000_000, 51_000_000_000),
     }
-    return Glance(**{**values, **other})
+    return Snapshot(**{**values, **other})

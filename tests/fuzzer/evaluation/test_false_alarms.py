@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fuzzer.commands import bench
-from fuzzer.evaluation.honesty import EVERY, Alarm, Order, Report, each_result, lanes_of, run
+from fuzzer.evaluation.false_alarms import EVERY, Alarm, FalseAlarmOptions, FalseAlarmReport, each_result, lanes_of, run
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import HONEST_LANES, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64
 from generators.graph import Case, Invalid
@@ -39,7 +39,7 @@ def honest() -> Ran:
 
 
 def test_honest_results_are_counted() -> None:
-    report = Report()
+    report = FalseAlarmReport()
     assert report.add(3, fakes.CASE, result({LAYOUT: honest(), FILES[0]: Skipped("no")})) == []
     assert (report.results, report.refused) == ({LAYOUT.name: 1}, {FILES[0].name: 1})
     summary = report.summary()
@@ -48,7 +48,7 @@ def test_honest_results_are_counted() -> None:
 
 
 def test_an_alarm_names_lane_element_and_ratio() -> None:
-    report = Report()
+    report = FalseAlarmReport()
     (alarm,) = report.add(3, fakes.CASE, result({LAYOUT: lied()}))
     assert (alarm.test, alarm.lane, alarm.blamed, alarm.kind) == (3, LAYOUT.name, "tvm", "wrong-value")
     assert alarm.ratio == pytest.approx(6 / 0.5, rel=1e-3)
@@ -57,7 +57,7 @@ def test_an_alarm_names_lane_element_and_ratio() -> None:
 
 
 def test_what_the_file_says_is_one_alarm_and_not_held_against_tvm() -> None:
-    report = Report()
+    report = FalseAlarmReport()
     lanes: dict[LaneSpec, Outcome] = {ONNXRUNTIME: lied(), **{lane: lied() for lane in FILES}}
     (alarm,) = report.add(0, fakes.CASE, result(lanes))
     assert alarm.blamed == "exported file"
@@ -65,14 +65,14 @@ def test_what_the_file_says_is_one_alarm_and_not_held_against_tvm() -> None:
 
 
 def test_an_optimiser_that_is_wrong_on_a_good_file_is() -> None:
-    report = Report()
+    report = FalseAlarmReport()
     lanes: dict[LaneSpec, Outcome] = {ONNXRUNTIME: honest(), FILES[0]: honest(), FILES[1]: lied()}
     (alarm,) = report.add(0, fakes.CASE, result(lanes))
     assert (alarm.blamed, alarm.lane) == ("tvm", FILES[1].name)
 
 
 def test_a_program_that_pytorch_runs_otherwise_is_one_alarm_and_not_held_against_tvm() -> None:
-    report = Report()
+    report = FalseAlarmReport()
     lanes: dict[LaneSpec, Outcome] = {**{lane: lied() for lane in COMPILED}, fakes.EXPORTED: lied()}
     (alarm,) = report.add(0, fakes.CASE, result(lanes))
     assert (alarm.blamed, report.against_tvm) == ("exported program", 0)
@@ -84,20 +84,20 @@ def test_a_program_that_pytorch_runs_otherwise_is_one_alarm_and_not_held_against
 def test_pytorch_runs_the_program_where_a_lane_that_decomposes_disagrees(says: Ran, blamed: str) -> None:
     asked: list[tuple[LaneSpec, ...]] = []
 
-    class Asked:
+    class Executed:
         def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
             asked.append(tuple(lanes))
             return result({COMPILED[0]: lied()}) if len(asked) == 1 else Result({fakes.EXPORTED: says}, {}, 0.25)
 
-    order = Order(count=1, lanes=COMPILED[0].name)
-    report = run(cast(Executor, Asked()), order, lambda alarm: None, threading.Event())
-    assert asked == [lanes_of(order, 0), (fakes.EXPORTED,)]
+    options = FalseAlarmOptions(count=1, lanes=COMPILED[0].name)
+    report = run(cast(Executor, Executed()), options, lambda alarm: None, threading.Event())
+    assert asked == [lanes_of(options, 0), (fakes.EXPORTED,)]
     assert [alarm.blamed for alarm in report.alarms] == [blamed]
     assert report.cpu_seconds == 0.75
 
 
 def test_nothing_is_compared_without_references() -> None:
-    report = Report()
+    report = FalseAlarmReport()
     assert report.add(0, fakes.CASE, Result({LAYOUT: lied()})) == []
     assert report.unjudged == 1
 
@@ -106,17 +106,29 @@ def test_nothing_is_compared_without_references() -> None:
 
 
 def test_dear_lanes_take_some_cases_unless_they_are_asked_for() -> None:
-    variants = {lane.variant for lane in lanes_of(Order(), 1)}
+    variants = {lane.variant for lane in lanes_of(FalseAlarmOptions(), 1)}
     assert not variants & set(EVERY)
-    assert {lane.variant for lane in lanes_of(Order(), 0)} >= set(EVERY)
-    assert {lane.variant for lane in lanes_of(Order(lanes="*inductor"), 1)} == {"eager", "f64", "envelope", "inductor"}
+    assert {lane.variant for lane in lanes_of(FalseAlarmOptions(), 0)} >= set(EVERY)
+    inductor = lanes_of(FalseAlarmOptions(lanes="*inductor"), 1)
+    assert {lane.variant for lane in inductor} == {
+        "eager",
+        "f64",
+        "envelope",
+        "inductor",
+    }
 
 
 def test_references_come_first_and_the_reader_of_the_file_where_it_is_needed() -> None:
-    assert lanes_of(Order(lanes="onnxruntime-all"), 0)[:4] == (TORCH, TORCH_F64, TORCH_ENVELOPE, ONNXRUNTIME)
-    assert ONNXRUNTIME not in lanes_of(Order(lanes="torch-*"), 0)
+    with_reader = lanes_of(FalseAlarmOptions(lanes="onnxruntime-all"), 0)
+    assert with_reader[:4] == (
+        TORCH,
+        TORCH_F64,
+        TORCH_ENVELOPE,
+        ONNXRUNTIME,
+    )
+    assert ONNXRUNTIME not in lanes_of(FalseAlarmOptions(lanes="torch-*"), 0)
     with pytest.raises(Invalid, match="no honest lane matches 'x'"):
-        lanes_of(Order(lanes="x"), 0)
+        lanes_of(FalseAlarmOptions(lanes="x"), 0)
 
 
 class Recorder:
@@ -132,8 +144,8 @@ class Recorder:
 
 def test_a_run_tells_alarms_as_they_come_and_says_where_to_go_on() -> None:
     recorder, told = Recorder(), cast(list[Alarm], [])
-    order = Order(count=3, seed=4, first=5, lanes="torch-layout")
-    report = run(cast(Executor, recorder), order, told.append, threading.Event())
+    options = FalseAlarmOptions(count=3, seed=4, first=5, lanes="torch-layout")
+    report = run(cast(Executor, recorder), options, told.append, threading.Event())
     assert recorder.origins == [f"seed 4 test {number}" for number in (5, 6, 7)]
     assert [alarm.test for alarm in told] == [6]
     assert (report.cases, report.next_test) == (3, 8)
@@ -149,9 +161,11 @@ def test_it_stops_where_it_is_and_can_be_continued() -> None:
             stop.set()
 
     recorder: Any = Recorder()
-    assert each_result(recorder, Order(count=9, lanes="torch-layout"), watch, stop) == 2
+    assert each_result(recorder, FalseAlarmOptions(count=9, lanes="torch-layout"), watch, stop) == 2
     assert seen == [0, 1]
-    left = each_result(recorder, replace(Order(count=2, lanes="torch-layout"), first=2), watch, threading.Event())
+    left = each_result(
+        recorder, replace(FalseAlarmOptions(count=2, lanes="torch-layout"), first=2), watch, threading.Event()
+    )
     assert (seen, left) == ([0, 1, 2, 3], 4)
 
 
