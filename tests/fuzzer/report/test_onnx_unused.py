@@ -10,7 +10,7 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
-from fuzzer.isolate.script import ScriptRun
+from fuzzer.isolate.reports import ScriptRun
 from fuzzer.report import own_script, wording
 from fuzzer.report.onnx_unused import operator_at_fault, without_unused
 from fuzzer.signature.blame import Blame, Place
