@@ -12,13 +12,13 @@ from fuzzer.commands.options import JsonFlag
 from fuzzer.filing import draft as drafts
 from fuzzer.filing import secret
 from fuzzer.filing.draft import Draft
-from fuzzer.filing.filing import Denied, Drafted, Fate, Filed, Held, look, submit
-from fuzzer.filing.gates import Desk
+from fuzzer.filing.filing import DraftOnly, Filed, FilingOutcome, HeldBack, NotAccepted, check_gates, submit
+from fuzzer.filing.gates import FilingContext
 from fuzzer.filing.lines import lines
 from fuzzer.filing.newest import newest
-from fuzzer.filing.office import Office, WhenNeeded
+from fuzzer.filing.office import LazyFleet, TrackerOptions
 from fuzzer.filing.secret import Secret
-from fuzzer.filing.sync import Seen, counts, sync
+from fuzzer.filing.sync import FollowedIssue, counts, sync
 from fuzzer.filing.tracker import PUBLIC, Tracker
 from fuzzer.system.terminal import next_line, print_json
 from generators.graph import Invalid
@@ -71,29 +71,29 @@ def file(
 ) -> None:
     """Draft an issue for each finding; with --submit, file each exactly once. Exit code 65: a gate is closed."""
     token = secret.of_user(token_file) if submit or token_file else secret.from_environment()
-    office = Office(repo, base_url, ledger)
+    options = TrackerOptions(repo, base_url, ledger)
     if not (findings or follow_up or resume_filing):
         raise Invalid("name a finding, or give --sync or --resume-filing")
     read = [drafts.read(folder) for folder in findings or []]
     _check_no_token(token, read)
-    tracker = office.tracker(token) if submit or follow_up or resume_filing or (check and repo) else None
-    with office.open_ledger() as books, WhenNeeded() as fleet:
+    tracker = options.tracker(token) if submit or follow_up or resume_filing or (check and repo) else None
+    with options.open_ledger() as opened_ledger, LazyFleet() as fleet:
         if tracker and resume_filing:
-            books.set_pause(tracker.place, "")
+            opened_ledger.set_pause(tracker.place, "")
         if tracker and follow_up:
-            _look_after(Desk(books, tracker.place, tracker, fleet, newest()), tracker, json=json)
-        desk = Desk(books, office.place)
+            _follow_up(FilingContext(opened_ledger, tracker.place, tracker, fleet, newest()), tracker, json=json)
+        context = FilingContext(opened_ledger, options.place)
         if submit or check:
-            desk = Desk(books, office.place, tracker, fleet, newest())
-        fates = []
+            context = FilingContext(opened_ledger, options.place, tracker, fleet, newest())
+        outcomes = []
         for each in read:
-            fate = _fate(each, desk, out, send=submit, force=force)
-            fates.append((each, fate))
+            outcome = _outcome(each, context, out, send=submit, force=force)
+            outcomes.append((each, outcome))
             if not json:
-                _show(each, fate)
+                _show(each, outcome)
     if json and read:
-        print_json([_document(draft, fate) for draft, fate in fates])
-    raise typer.Exit(max((_exit(fate) for _, fate in fates), default=Exit.DONE))
+        print_json([_document(draft, outcome) for draft, outcome in outcomes])
+    raise typer.Exit(max((_exit(outcome) for _, outcome in outcomes), default=Exit.DONE))
 
 
 def _check_no_token(token: Secret | None, read: list[Draft]) -> None:
@@ -102,72 +102,86 @@ def _check_no_token(token: Secret | None, read: list[Draft]) -> None:
             raise Invalid(f"{each.folder}: its report contains the token")
 
 
-def _fate(draft: Draft, desk: Desk, out: Path | None, *, send: bool, force: bool) -> Fate:
+def _outcome(draft: Draft, context: FilingContext, out: Path | None, *, send: bool, force: bool) -> FilingOutcome:
     if not send:
         drafts.write(draft, out or draft.campaign / "drafts")
-        return look(draft, desk)
-    return submit(draft, desk, force=force)
+        return check_gates(draft, context)
+    return submit(draft, context, force=force)
 
 
-def _exit(fate: Fate) -> Exit:
-    match fate:
-        case Drafted() | Filed():
+def _exit(outcome: FilingOutcome) -> Exit:
+    match outcome:
+        case DraftOnly() | Filed():
             return Exit.DONE
-        case Held():
+        case HeldBack():
             return Exit.HELD
-        case Denied():
+        case NotAccepted():
             return Exit.DENIED
         case _:
-            assert_never(fate)
+            assert_never(outcome)
 
 
 # --- what is printed
 
 
-def _show(draft: Draft, fate: Fate) -> None:
-    if isinstance(fate, Drafted):
+def _show(draft: Draft, outcome: FilingOutcome) -> None:
+    if isinstance(outcome, DraftOnly):
         print(draft.text)
-    print(*lines(draft, fate), sep="\n", flush=True)
+    print(*lines(draft, outcome), sep="\n", flush=True)
 
 
-def _document(draft: Draft, fate: Fate) -> dict[str, object]:
+def _name(outcome: FilingOutcome) -> str:
+    match outcome:
+        case DraftOnly():
+            return "drafted"
+        case HeldBack():
+            return "held"
+        case Filed():
+            return "filed"
+        case NotAccepted():
+            return "denied"
+        case _:
+            assert_never(outcome)
+
+
+def _document(draft: Draft, outcome: FilingOutcome) -> dict[str, object]:
     gates = [
-        {"gate": each.gate.name, "verdict": each.answer.verdict, "told": each.answer.told, "forced": each.forced}
-        for each in fate.asked
+        {"gate": each.gate.name, "verdict": each.answer.verdict, "told": each.answer.reason, "forced": each.forced}
+        for each in outcome.gates
     ]
     return {
         "slug": draft.doc.slug,
-        "fate": type(fate).__name__.lower(),
-        "url": fate.url if isinstance(fate, Filed) else "",
-        "told": fate.told if isinstance(fate, Denied) else "",
+        "fate": _name(outcome),
+        "url": outcome.url if isinstance(outcome, Filed) else "",
+        "told": outcome.reason if isinstance(outcome, NotAccepted) else "",
         "title": draft.title,
         "gates": gates,
     }
 
 
-def _look_after(desk: Desk, tracker: Tracker, *, json: bool) -> None:
-    found = sync(desk, tracker)
+def _follow_up(context: FilingContext, tracker: Tracker, *, json: bool) -> None:
+    found = sync(context, tracker)
     if json:
-        listed = [_issue_document(each) for each in found.seen]
+        listed = [_issue_document(each) for each in found.issues]
         print_json({"issues": listed, "paused": found.paused})
         return
-    for each in found.seen:
+    for each in found.issues:
         entry = each.entry
         state = f"{entry.state}{f' as {entry.reason}' if entry.reason else ''}"
-        news = f"commented: {each.comment}" if each.comment else each.told
+        news = f"commented: {each.comment}" if each.comment else each.note
         print(f"  {entry.url}  {state}, {each.standing}" + (f"; {news}" if news else ""))
-    print(f"{len(found.seen)} issues: {', '.join(counts(found.seen)) or 'none was filed'}")
+    print(f"{len(found.issues)} issues: {', '.join(counts(found.issues)) or 'none was filed'}")
     if found.paused:
         resume = next_line("file", "--resume-filing", "--repo", tracker.repository)
         print(f"filing there is paused: {found.paused}; {resume}")
 
 
-def _issue_document(issue: Seen) -> dict[str, object]:
+def _issue_document(issue: FollowedIssue) -> dict[str, object]:
     entry = issue.entry
     fields = ("fingerprint", "url", "state", "reason", "labels", "release")
     return {
         **{name: getattr(entry, name) for name in fields},
         "standing": issue.standing,
-        "told": issue.told,
+        "told": issue.note,
         "comment": issue.comment,
     }

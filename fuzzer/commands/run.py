@@ -23,9 +23,9 @@ from fuzzer.cluster.driver import ClusterOptions, Driver
 from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
 from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames
 from fuzzer.commands.selection import lanes_named, ops_named
-from fuzzer.filing.auto import asked_for
+from fuzzer.filing.auto import auto_filing
 from fuzzer.filing.gates import may_be_filed
-from fuzzer.filing.office import Office
+from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.tracker import PUBLIC
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
@@ -104,7 +104,7 @@ def run(
     drawn = DRAWN if the_mix and HOST in where else 0
     chosen_ops = ops_named(ops)
     find_all = finder(preload)
-    filer = asked_for(auto_file, Office(repo, base_url, ledger), token_file, preload)
+    filer = auto_filing(auto_file, TrackerOptions(repo, base_url, ledger), token_file, preload)
     part, of = parsed(share)
     if cluster:
         if of > 1 or auto_file or metrics is not None:

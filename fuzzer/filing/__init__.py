@@ -1,4 +1,4 @@
-"""From a finding to an issue of a tracker, exactly once: what must hold before, what is sent, what becomes of it.
+"""File findings as issues of a tracker, each exactly once, and follow up the issues.
 
-Nothing here reads the text of a failure, and nothing but `github.py` talks to a network.
+No module here reads the text of a failure. Only `github.py` uses the network.
 """

@@ -1,4 +1,4 @@
-"""`fuzz run --auto-file`: files what a campaign finds while it runs, under the same rules as a person, one by one."""
+"""`fuzz run --auto-file`: file the findings of a campaign while it runs, through the gates of `fuzz file --submit`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from types import TracebackType
 from fuzzer.filing import draft as drafts
 from fuzzer.filing import secret
 from fuzzer.filing.filing import Filed, settle_all, submit
-from fuzzer.filing.gates import Desk
+from fuzzer.filing.gates import FilingContext
 from fuzzer.filing.lines import lines
 from fuzzer.filing.newest import newest
-from fuzzer.filing.office import Office
+from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.secret import Secret
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.child_process import OwnFailure
@@ -25,37 +25,40 @@ from generators.graph import Invalid
 from oracles.finding import Component
 
 LOOK_SECONDS = 1.0
+"""The seconds between two checks for new findings."""
+
 NICE = 10
+"""The niceness of the filing thread."""
 
 
 class AutoFiler:
-    """Files the new findings of a campaign that are TVM's, in a thread of its own, while its context is open; what is
-    new when that closes is looked at before it does, unless the campaign was told to stop.
+    """Files the new findings of a campaign for which TVM is at fault. A thread does this while the context is open.
 
-    The reproductions run in the campaign's own children, one at a time beside its workers' tests. `tell` gets a few
-    lines for each finding. It never forces anything, and what fails here never ends the campaign.
+    When the context closes, the remaining findings are filed first, unless `drop` was called or an exception closes it.
+    The reproductions run in the campaign's children, one at a time, beside the tests. `tell` gets one or two lines for
+    each finding. No gate is forced. An error here is reported and never ends the campaign.
     """
 
     def __init__(
         self,
-        office: Office,
+        options: TrackerOptions,
         token: Secret,
         crashes: Path,
         new: Sequence[FindingDoc],
         backend: Reproducer,
         tell: Callable[[str], None],
     ) -> None:
-        """Entering it raises, before the campaign begins, what would keep each finding from being filed: `Unreachable`
-        where nobody answers, `Invalid` where the ledger or a toolchain's record cannot be read."""
-        self._office, self._token, self._crashes, self._new = office, token, crashes, new
+        """`new` grows while the campaign runs. Entering the context raises `Unreachable` if the tracker does not
+        answer, and `Invalid` if the ledger or a toolchain's record cannot be read."""
+        self._options, self._token, self._crashes, self._new = options, token, crashes, new
         self._backend, self._tell = backend, tell
         self._over, self._dropped = threading.Event(), False
         self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
         self._done = 0
 
     def __enter__(self) -> AutoFiler:
-        self._tracker, self._newest = self._office.tracker(self._token), newest()
-        with self._office.open_ledger() as ledger:
+        self._tracker, self._newest = self._options.tracker(self._token), newest()
+        with self._options.open_ledger() as ledger:
             self._tracker.changed_since(ledger.clock())
             settle_all(ledger, self._tracker)
         self._thread.start()
@@ -67,7 +70,7 @@ class AutoFiler:
         self._thread.join()
 
     def drop(self) -> None:
-        """File no more after the one that is under way."""
+        """Stop after the finding that is being filed."""
         self._dropped = True
 
     def _run(self) -> None:
@@ -81,27 +84,27 @@ class AutoFiler:
                 return
 
     def _file(self, doc: FindingDoc) -> None:
-        """File one finding. What fails is reported, and the next one is tried."""
+        """File one finding. An error is reported, and the next finding is tried."""
         if doc.component is not Component.TVM or doc.flaky:
             return
         try:
             draft = drafts.read(self._crashes / doc.slug)
             if self._token.is_in(draft.text):
-                raise Invalid("its report holds the token")
-            with self._office.open_ledger() as ledger:
-                desk = Desk(ledger, self._office.place, self._tracker, lambda: self._backend, self._newest)
-                fate = submit(draft, desk)
+                raise Invalid("its report contains the token")
+            with self._options.open_ledger() as ledger:
+                context = FilingContext(ledger, self._options.place, self._tracker, lambda: self._backend, self._newest)
+                outcome = submit(draft, context)
         except (Invalid, EnvironmentMissing, OwnFailure, OSError, sqlite3.Error) as error:
             self._tell(f"{doc.slug}: not filed: {error}")
             return
-        said = lines(draft, fate)
-        self._tell(said[-1] if isinstance(fate, Filed) else "\n".join(said[-2:]))
+        printed = lines(draft, outcome)
+        self._tell(printed[-1] if isinstance(outcome, Filed) else "\n".join(printed[-2:]))
 
 
-class NobodyFiles:
-    """What a campaign without `--auto-file` has."""
+class NoFiling:
+    """Takes the place of `AutoFiler` in a campaign without `--auto-file`."""
 
-    def __enter__(self) -> NobodyFiles:
+    def __enter__(self) -> NoFiling:
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -111,21 +114,25 @@ class NobodyFiles:
         return None
 
 
-Start = Callable[[Sequence[FindingDoc], Path, Reproducer, Callable[[str], None]], AutoFiler | NobodyFiles]
-"""From a campaign's new findings, their folder, what runs lanes, and who is told."""
+Start = Callable[[Sequence[FindingDoc], Path, Reproducer, Callable[[str], None]], AutoFiler | NoFiling]
+"""Makes the filer of a campaign from its new findings, their folder, what runs lanes, and what gets the messages."""
 
 
-def asked_for(auto_file: bool, office: Office, token_file: Path | None, preload: Path | None) -> Start:
-    """Before anything is started that could inherit the token. Raise `Invalid` where the options do not go together,
-    `EnvironmentMissing` where there is no token."""
+def auto_filing(auto_file: bool, options: TrackerOptions, token_file: Path | None, preload: Path | None) -> Start:
+    """Check the options and take the token. Call it before a process is started that could inherit the token.
+
+    Raise `Invalid` if the options do not fit together, `EnvironmentMissing` if there is no token.
+    """
     if not auto_file:
-        if office.repository or token_file:
-            raise Invalid("--repo and --token-file go with --auto-file")
-        return lambda new, crashes, backend, tell: NobodyFiles()
-    if not office.repository:
-        raise Invalid("--auto-file: --repo OWNER/NAME is missing: where to?")
+        if options.repository or token_file:
+            raise Invalid("--repo and --token-file need --auto-file")
+        return lambda new, crashes, backend, tell: NoFiling()
+    if not options.repository:
+        raise Invalid("--auto-file needs --repo OWNER/NAME")
     if preload:
-        raise Invalid("--auto-file: what a file of yours changes in TVM is not TVM's fault: not with --preload")
-    _ = office.place  # which raises `Invalid` where it is none
+        raise Invalid(
+            "--auto-file does not go with --preload: a failure may come from the preloaded file, not from TVM"
+        )
+    _ = options.place  # raises `Invalid` if the repository has no valid name
     token = secret.of_user(token_file)
-    return lambda new, crashes, backend, tell: AutoFiler(office, token, crashes, new, backend, tell)
+    return lambda new, crashes, backend, tell: AutoFiler(options, token, crashes, new, backend, tell)

@@ -1,4 +1,4 @@
-"""What would be sent of a finding: its report, in the form of an issue."""
+"""The issue that a finding would be: its report as a title and a body."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from generators.graph import Case, Invalid
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`body` holds the fingerprint in a comment that nobody sees, by which other copies of difftvm find the issue."""
+    """`body` has the fingerprint in an HTML comment. Other copies of difftvm find the issue by it."""
 
     folder: Path
     doc: FindingDoc
@@ -36,13 +36,13 @@ class Draft:
 
 
 def read(folder: Path) -> Draft:
-    """The report that today's code makes of a finding. Raise `Invalid` where the folder holds none."""
+    """The report that the current code writes. Raise `Invalid` if the folder has no finding."""
     stored = record.read(folder)
     return Draft(folder, stored.doc, stored.case, issue.title(stored), issue.body(stored))
 
 
 def write(draft: Draft, folder: Path) -> Path:
-    """Beside other drafts; what an earlier one said is replaced."""
+    """Write the draft to `folder`, in place of an earlier draft of the finding. Return its path."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{draft.doc.slug}.md"

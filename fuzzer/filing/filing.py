@@ -1,4 +1,7 @@
-"""File one finding: gates, intent, request, result. A process may die between any two of these lines."""
+"""File one finding: check the gates, save the intent, send the request, save the result.
+
+The process may die at any point; what it leaves in the ledger is settled later, so each finding is filed exactly once.
+"""
 
 from __future__ import annotations
 
@@ -7,147 +10,153 @@ from dataclasses import dataclass
 
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import (
-    AT_A_GLANCE,
-    AT_THE_DOOR,
-    BY_RUNNING,
-    BY_THE_BOOKS,
+    FINAL_GATES,
+    FINDING_GATES,
     GATES,
-    Answer,
-    Desk,
+    LEDGER_GATES,
+    RUN_GATES,
+    FilingContext,
     Gate,
-    Verdict,
+    GateAnswer,
+    GateVerdict,
     stopped,
 )
-from fuzzer.filing.ledger import Entry, Ledger, Step
+from fuzzer.filing.ledger import Ledger, LedgerEntry, Step
 from fuzzer.filing.tracker import Lost, Refused, Tracker, Written
 from fuzzer.filing.write_once import found_again, marker, nonce, write_once
 
 SKEW = 24 * 3600.0
-"""Seconds by which a server's clock may be behind ours, when it is asked what is new."""
+"""The number of seconds by which a server's clock may be behind this machine's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a gate said; `forced` where it was shut and is passed all the same."""
+class GateResult:
+    """The answer of a gate. `forced`: the gate is closed, and `--force` overrides it."""
 
     gate: Gate
-    answer: Answer
+    answer: GateAnswer
     forced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
-    """Nothing was sent."""
+class DraftOnly:
+    """A draft was written. Nothing was sent."""
 
-    asked: tuple[Asked, ...]
+    gates: tuple[GateResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A gate is shut: the last of `asked`."""
+class HeldBack:
+    """Nothing was sent, because the last of `gates` is closed."""
 
-    asked: tuple[Asked, ...]
+    gates: tuple[GateResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """It is there. `again` where an earlier attempt had filed it."""
+    """The issue exists at `url`. `again`: an earlier attempt filed it."""
 
     url: str
-    asked: tuple[Asked, ...] = ()
+    gates: tuple[GateResult, ...] = ()
     again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Denied:
-    """The tracker did not take it."""
+class NotAccepted:
+    """The tracker refused the issue, for `reason`."""
 
-    told: str
-    asked: tuple[Asked, ...]
-
-
-Fate = Drafted | Held | Filed | Denied
+    reason: str
+    gates: tuple[GateResult, ...]
 
 
-def look(draft: Draft, desk: Desk, gates: Sequence[Gate] = GATES) -> Drafted:
-    """What each gate says, the shut ones not being the end of it."""
-    return Drafted(tuple(Asked(gate, gate.ask(draft, desk)) for gate in gates))
+FilingOutcome = DraftOnly | HeldBack | Filed | NotAccepted
 
 
-def submit(draft: Draft, desk: Desk, *, force: bool = False) -> Fate:
-    """Raise `Unreachable` where the tracker does not answer: what was perhaps sent is found out next time."""
-    tracker = desk.tracker
-    assert tracker is not None, "somebody must be asked"
-    with desk.ledger.alone():
-        if there := _earlier(draft, desk, tracker):
+def check_gates(draft: Draft, context: FilingContext, gates: Sequence[Gate] = GATES) -> DraftOnly:
+    """Ask every gate, including those after a closed one."""
+    return DraftOnly(tuple(GateResult(gate, gate.check(draft, context)) for gate in gates))
+
+
+def submit(draft: Draft, context: FilingContext, *, force: bool = False) -> FilingOutcome:
+    """File the finding, unless a gate is closed or it was filed before.
+
+    Raise `Unreachable` if the tracker does not answer. If a request was sent, the next call finds out what it did.
+    """
+    tracker = context.tracker
+    assert tracker is not None, "submit needs a tracker"
+    with context.ledger.exclusive():
+        if there := _earlier(draft, context, tracker):
             return there
-    first, passed = _pass(draft, desk, (*AT_A_GLANCE, *BY_THE_BOOKS, *BY_RUNNING), force)
+    first, passed = _pass(draft, context, (*FINDING_GATES, *LEDGER_GATES, *RUN_GATES), force)
     if not passed:
-        return Held(first)
-    with desk.ledger.alone():
-        if there := _earlier(draft, desk, tracker):  # somebody else's, meanwhile
+        return HeldBack(first)
+    with context.ledger.exclusive():
+        if there := _earlier(draft, context, tracker):  # another process filed it while the gates ran
             return there
-        last, passed = _pass(draft, desk, AT_THE_DOOR, force)
-        asked = (*(each for each in first if each.gate not in BY_THE_BOOKS), *last)
+        last, passed = _pass(draft, context, FINAL_GATES, force)
+        gates = (*(each for each in first if each.gate not in LEDGER_GATES), *last)
         if not passed:
-            return Held(asked)
-        match _send(draft, desk, tracker):
+            return HeldBack(gates)
+        match _send(draft, context, tracker):
             case Written(url=url):
-                return Filed(url, asked)
-            case Refused(told=told):
-                return Denied(told, asked)
+                return Filed(url, gates)
+            case Refused(reason=reason):
+                return NotAccepted(reason, gates)
 
 
-def _earlier(draft: Draft, desk: Desk, tracker: Tracker) -> Filed | None:
-    """What is there already; an intent that somebody left is settled first."""
-    entry = desk.ledger.entry(desk.place, draft.fingerprint)
+def _earlier(draft: Draft, context: FilingContext, tracker: Tracker) -> Filed | None:
+    """The issue, if the finding was filed before. An intent that an earlier process left is settled first."""
+    entry = context.ledger.entry(context.place, draft.fingerprint)
     if entry is not None and entry.step is Step.INTENDED:
-        settle(entry, desk.ledger, tracker)
-        entry = desk.ledger.entry(desk.place, draft.fingerprint)
+        settle(entry, context.ledger, tracker)
+        entry = context.ledger.entry(context.place, draft.fingerprint)
     return Filed(entry.url, again=True) if entry is not None and entry.step is Step.FILED else None
 
 
-def _pass(draft: Draft, desk: Desk, gates: Sequence[Gate], force: bool) -> tuple[tuple[Asked, ...], bool]:
-    """Ask until one is shut."""
-    asked: list[Asked] = []
-    for each in _ask(draft, desk, gates, force):
-        asked.append(each)
-        if each.answer.verdict is not Verdict.OPEN and not each.forced:
-            return tuple(asked), False
-    return tuple(asked), True
+def _pass(
+    draft: Draft, context: FilingContext, gates: Sequence[Gate], force: bool
+) -> tuple[tuple[GateResult, ...], bool]:
+    """Ask the gates in order, up to the first that is closed and not forced. Return whether all passed, too."""
+    results: list[GateResult] = []
+    for each in _results(draft, context, gates, force):
+        results.append(each)
+        if each.answer.verdict is not GateVerdict.OPEN and not each.forced:
+            return tuple(results), False
+    return tuple(results), True
 
 
-def _ask(draft: Draft, desk: Desk, gates: Sequence[Gate], force: bool) -> Iterator[Asked]:
+def _results(draft: Draft, context: FilingContext, gates: Sequence[Gate], force: bool) -> Iterator[GateResult]:
     for gate in gates:
-        answer = gate.ask(draft, desk)
-        yield Asked(gate, answer, force and answer.forcible)
+        answer = gate.check(draft, context)
+        yield GateResult(gate, answer, force and answer.forcible)
 
 
-def _send(draft: Draft, desk: Desk, tracker: Tracker) -> Written | Refused:
-    ledger, word = desk.ledger, nonce()
-    entry = Entry(
-        place=desk.place,
+def _send(draft: Draft, context: FilingContext, tracker: Tracker) -> Written | Refused:
+    ledger, random_word = context.ledger, nonce()
+    entry = LedgerEntry(
+        place=context.place,
         fingerprint=draft.fingerprint,
-        nonce=word,
+        nonce=random_word,
         title=draft.title,
         finding=str(draft.folder.absolute()),
-        release=desk.newest.release,
+        release=context.newest.release,
         intended=ledger.clock(),
     )
     ledger.intend(entry)
-    body = f"{draft.body.rstrip()}\n{marker(word)}\n"
+    body = f"{draft.body.rstrip()}\n{marker(random_word)}\n"
 
     def send() -> Written | Refused | Lost:
-        why = stopped(draft.campaign)  # somebody may want it to end between two attempts
+        why = stopped(draft.campaign)  # the file may appear between two attempts
         return Refused(why) if why else tracker.create(draft.title, body)
 
-    done = write_once(send, lambda: tracker.find(marker(word), entry.intended - SKEW), tracker.patience)
+    done = write_once(send, lambda: tracker.find(marker(random_word), entry.intended - SKEW), tracker.patience)
     _record(entry, ledger, done)
     return done
 
 
-def settle(entry: Entry, ledger: Ledger, tracker: Tracker) -> Written | None:
-    """What became of an intent that somebody left. Raise `Unreachable` where that cannot be found out now."""
+def settle(entry: LedgerEntry, ledger: Ledger, tracker: Tracker) -> Written | None:
+    """Find out whether the issue of an unfinished intent was written, and save the answer. Raise `Unreachable` if the
+    tracker does not answer."""
     there = found_again(
         lambda: tracker.find(marker(entry.nonce), entry.intended - SKEW), entry.intended, tracker.patience
     )
@@ -155,16 +164,16 @@ def settle(entry: Entry, ledger: Ledger, tracker: Tracker) -> Written | None:
     return there
 
 
-def _record(entry: Entry, ledger: Ledger, done: Written | Refused) -> None:
+def _record(entry: LedgerEntry, ledger: Ledger, done: Written | Refused) -> None:
     match done:
         case Written(number=number, url=url):
             ledger.filed(entry, number, url)
-        case Refused(told=told):
-            ledger.refused(entry, told)
+        case Refused(reason=reason):
+            ledger.refused(entry, reason)
 
 
 def settle_all(ledger: Ledger, tracker: Tracker) -> None:
-    """All intents that were left at a place."""
-    with ledger.alone():
+    """Settle every unfinished intent for this tracker."""
+    with ledger.exclusive():
         for entry in ledger.entries(tracker.place, Step.INTENDED):
             settle(entry, ledger, tracker)

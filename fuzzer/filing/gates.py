@@ -1,6 +1,6 @@
-"""What must hold before a finding is filed. Each gate is one small function; the cheap ones are asked first.
+"""The conditions for filing a finding. Each gate is one function. The cheap gates come first.
 
-A gate that is shut stops the filing; some open with `--force`, where a person has looked.
+A closed gate stops the filing. `--force` overrides some gates, for a person who has checked the finding.
 """
 
 from __future__ import annotations
@@ -29,219 +29,230 @@ from fuzzer.toolchains.toolchain import HOST_NAME, GraphLanguage, language_of
 from oracles.finding import Component
 
 REPRODUCTIONS = 10
+"""The number of runs in fresh children that must all fail."""
+
 DAILY = 3
+"""The number of issues that are filed in one repository on one day (UTC)."""
+
 STOP = "STOP-FILING"
+"""The name of the file that stops all filing."""
+
 RECENT = 24 * 3600.0
-"""Seconds for which a new issue may be missing in GitHub's search; the list has it."""
+"""The age in seconds below which issues are read from the list: GitHub's search may lack new ones."""
 
 
-NOT_ASKED = Newest(HOST_NAME, "")
+NO_RELEASE = Newest(HOST_NAME, "")
 
 
-class Verdict(StrEnum):
+class GateVerdict(StrEnum):
     OPEN = "yes"
-    SHUT = "no"
-    UNASKED = "not asked"
+    CLOSED = "no"
+    NOT_ASKED = "not asked"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a gate says, and why. `forcible`: `--force` opens it."""
+class GateAnswer:
+    """`reason` explains the verdict. `forcible`: `--force` overrides the gate."""
 
-    verdict: Verdict
-    told: str
+    verdict: GateVerdict
+    reason: str
     forcible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """What gates may ask. `place` is empty where no repository was named, `tracker` None where nobody shall be asked,
-    `backend` None where nothing shall run. It is called at the first run."""
+class FilingContext:
+    """What gates need beside the draft.
+
+    place    the repository as the ledger names it; "" if none was given
+    tracker  None if it may not be asked
+    backend  starts what runs lanes, at the first run; None if nothing may run
+    newest   the newest release of TVM that is installed
+    """
 
     ledger: Ledger
     place: str = ""
     tracker: Tracker | None = None
     backend: Callable[[], Reproducer] | None = None
-    newest: Newest = NOT_ASKED
+    newest: Newest = NO_RELEASE
 
 
-Ask = Callable[[Draft, Desk], Answer]
+GateCheck = Callable[[Draft, FilingContext], GateAnswer]
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """`name` completes the sentence: the finding ..."""
+    """`name` completes the sentence "the finding ..."."""
 
     name: str
-    ask: Ask
+    check: GateCheck
 
 
-def opened(told: str = "") -> Answer:
-    return Answer(Verdict.OPEN, told)
+def opened(reason: str = "") -> GateAnswer:
+    return GateAnswer(GateVerdict.OPEN, reason)
 
 
-def shut(told: str, *, forcible: bool = False) -> Answer:
-    return Answer(Verdict.SHUT, told, forcible)
+def closed(reason: str, *, forcible: bool = False) -> GateAnswer:
+    return GateAnswer(GateVerdict.CLOSED, reason, forcible)
 
 
-def unasked(told: str) -> Answer:
-    return Answer(Verdict.UNASKED, told)
+def not_asked(reason: str) -> GateAnswer:
+    return GateAnswer(GateVerdict.NOT_ASKED, reason)
 
 
-# --- what a look at the finding says
+# --- gates that read the finding only
 
 
 def may_be_filed(doc: FindingDoc) -> bool:
-    """Whether the finding itself, without its report, is one for TVM's maintainers."""
+    """Return whether the finding is one for TVM's maintainers. Its report is not read."""
     steady_bug_of_tvm = doc.component is Component.TVM and not doc.flaky
     return steady_bug_of_tvm and misuse.match(doc) is None and known.match(doc.identity) is None
 
 
-def of_tvm(draft: Draft, desk: Desk) -> Answer:
+def of_tvm(draft: Draft, context: FilingContext) -> GateAnswer:
     if draft.doc.component is not Component.TVM:
-        return shut(f"it is {draft.doc.component}'s fault")
+        return closed(f"it is {draft.doc.component}'s fault")
     if language_of(draft.doc.lane) is not GraphLanguage.RELAX:
-        return shut("it is in Relay, which left TVM with 0.20")
+        return closed("it is in Relay, which left TVM with 0.20")
     return opened()
 
 
-def steady(draft: Draft, desk: Desk) -> Answer:
-    return shut(f"flaky: {draft.doc.confirmed}") if draft.doc.flaky else opened(draft.doc.confirmed)
+def steady(draft: Draft, context: FilingContext) -> GateAnswer:
+    return closed(f"flaky: {draft.doc.confirmed}") if draft.doc.flaky else opened(draft.doc.confirmed)
 
 
-def of_plain_tvm(draft: Draft, desk: Desk) -> Answer:
+def of_plain_tvm(draft: Draft, context: FilingContext) -> GateAnswer:
     preloaded = draft.doc.versions.get("preload")
-    return shut(f"found with --preload {preloaded}") if preloaded else opened()
+    return closed(f"found with --preload {preloaded}") if preloaded else opened()
 
 
-def no_misuse(draft: Draft, desk: Desk) -> Answer:
+def no_misuse(draft: Draft, context: FilingContext) -> GateAnswer:
     entry = misuse.match(draft.doc)
-    return shut(f"{entry.name}: {entry.why}", forcible=True) if entry else opened()
+    return closed(f"{entry.name}: {entry.why}", forcible=True) if entry else opened()
 
 
-def not_known(draft: Draft, desk: Desk) -> Answer:
+def not_known(draft: Draft, context: FilingContext) -> GateAnswer:
     entry = known.match(draft.doc.identity)
-    return shut(f"{entry.name}: {entry.upstream}") if entry else opened()
+    return closed(f"{entry.name}: {entry.upstream}") if entry else opened()
 
 
-def presentable(draft: Draft, desk: Desk) -> Answer:
-    """What GitHub takes, and nothing that names this machine."""
+def presentable(draft: Draft, context: FilingContext) -> GateAnswer:
+    """The issue fits into GitHub's limits and does not name this machine."""
     if len(draft.title) > TITLE or len(draft.body) > BODY:
-        return shut(f"title {len(draft.title)} of at most {TITLE} characters, text {len(draft.body)} of {BODY}")
+        return closed(f"title {len(draft.title)} of at most {TITLE} characters, text {len(draft.body)} of {BODY}")
     private = [str(Path.home()), str(draft.campaign), socket.gethostname()]
     named = [word for word in private if len(word) > len("/root") and word in draft.text]
-    return shut(f"it names {named[0]!r}", forcible=True) if named else opened()
+    return closed(f"it names {named[0]!r}", forcible=True) if named else opened()
 
 
-def script_showed(draft: Draft, desk: Desk) -> Answer:
-    """How its repro.py ended when the finding was saved."""
+def script_showed(draft: Draft, context: FilingContext) -> GateAnswer:
+    """The finding's repro.py showed the bug when the finding was saved."""
     script = draft.doc.script
     if script is None:
         return opened("not run: an earlier version of difftvm saved it")
-    return opened() if script.shows else shut(f"its repro.py {script.description}")
+    return opened() if script.shows else closed(f"its repro.py {script.description}")
 
 
-# --- what the books say
+# --- gates that read the ledger and stop files
 
 
 def stopped(campaign: Path) -> str:
-    """Names the file that forbids to send anything; empty where there is none."""
+    """Name the file that stops filing; "" if there is none."""
     found = next((file for file in (state_folder() / STOP, campaign / STOP) if file.exists()), None)
     return f"{found} is there" if found else ""
 
 
-def not_stopped(draft: Draft, desk: Desk) -> Answer:
+def not_stopped(draft: Draft, context: FilingContext) -> GateAnswer:
     why = stopped(draft.campaign)
-    return shut(why) if why else opened()
+    return closed(why) if why else opened()
 
 
-def not_paused(draft: Draft, desk: Desk) -> Answer:
-    if not desk.place:
-        return unasked("no --repo")
-    pause = desk.ledger.pause(desk.place)
-    return shut(f"{pause.why}; --resume-filing allows it again") if pause and pause.why else opened()
+def not_paused(draft: Draft, context: FilingContext) -> GateAnswer:
+    if not context.place:
+        return not_asked("no --repo")
+    pause = context.ledger.pause(context.place)
+    return closed(f"{pause.why}; --resume-filing allows it again") if pause and pause.why else opened()
 
 
-def not_filed(draft: Draft, desk: Desk) -> Answer:
-    if not desk.place:
-        return unasked("no --repo")
-    entry = desk.ledger.entry(desk.place, draft.fingerprint)
+def not_filed(draft: Draft, context: FilingContext) -> GateAnswer:
+    if not context.place:
+        return not_asked("no --repo")
+    entry = context.ledger.entry(context.place, draft.fingerprint)
     if entry is None or entry.step is Step.REFUSED:
         return opened()
-    return shut(f"{entry.url} since it was filed" if entry.url else "it was perhaps filed; --submit finds out")
+    return closed(f"{entry.url} since it was filed" if entry.url else "it was perhaps filed; --submit finds out")
 
 
-def below_the_limit(draft: Draft, desk: Desk) -> Answer:
-    if not desk.place:
-        return unasked("no --repo")
-    sent = desk.ledger.sent_today(desk.place)
-    told = f"{sent} of {DAILY} today (UTC)"
-    return shut(told) if sent >= DAILY else opened(told)
+def below_the_limit(draft: Draft, context: FilingContext) -> GateAnswer:
+    if not context.place:
+        return not_asked("no --repo")
+    sent = context.ledger.sent_today(context.place)
+    reason = f"{sent} of {DAILY} today (UTC)"
+    return closed(reason) if sent >= DAILY else opened(reason)
 
 
-# --- what TVM says
+# --- gates that run TVM
 
 
-def reproduces(draft: Draft, desk: Desk) -> Answer:
-    if desk.backend is None:
-        return unasked("--check or --submit runs it")
-    same = _same(draft, desk, draft.doc.lane.toolchain)
-    told = f"{same} of {REPRODUCTIONS} fresh runs"
-    return opened(told) if same == REPRODUCTIONS else shut(told)
+def reproduces(draft: Draft, context: FilingContext) -> GateAnswer:
+    if context.backend is None:
+        return not_asked("--check or --submit runs it")
+    same = _same(draft, context, draft.doc.lane.toolchain)
+    reason = f"{same} of {REPRODUCTIONS} fresh runs"
+    return opened(reason) if same == REPRODUCTIONS else closed(reason)
 
 
-def script_shows(draft: Draft, desk: Desk) -> Answer:
-    """How the script that the issue holds ends now."""
-    if desk.backend is None:
-        return unasked("--check or --submit runs it")
-    run = own_script.run(desk.backend(), record.read(draft.folder))
-    return opened() if run.shows else shut(f"its repro.py {run.description}")
+def script_shows(draft: Draft, context: FilingContext) -> GateAnswer:
+    """The script in the issue shows the bug now."""
+    if context.backend is None:
+        return not_asked("--check or --submit runs it")
+    run = own_script.run(context.backend(), record.read(draft.folder))
+    return opened() if run.shows else closed(f"its repro.py {run.description}")
 
 
-def in_the_newest(draft: Draft, desk: Desk) -> Answer:
-    """Of what is installed: a release that is not here is not asked."""
-    if desk.backend is None:
-        return unasked("--check or --submit runs it")
-    newest, lane = desk.newest, draft.doc.lane
+def in_the_newest(draft: Draft, context: FilingContext) -> GateAnswer:
+    """The newest installed release of TVM fails in the same way."""
+    if context.backend is None:
+        return not_asked("--check or --submit runs it")
+    newest, lane = context.newest, draft.doc.lane
     if newest.toolchain == lane.toolchain:
         return opened(f"{newest.release}, where it ran")
-    same = _same(draft, desk, newest.toolchain)
-    told = f"{newest.release}: {same} of {REPRODUCTIONS} fresh runs"
-    return opened(told) if same == REPRODUCTIONS else shut(told)
+    same = _same(draft, context, newest.toolchain)
+    reason = f"{newest.release}: {same} of {REPRODUCTIONS} fresh runs"
+    return opened(reason) if same == REPRODUCTIONS else closed(reason)
 
 
-def _same(draft: Draft, desk: Desk, toolchain: str) -> int:
-    """Runs that fail alike, until one does not."""
-    assert desk.backend is not None
+def _same(draft: Draft, context: FilingContext, toolchain: str) -> int:
+    """Count runs that fail in the same way, up to the first that does not."""
+    assert context.backend is not None
     lane = in_toolchain(draft.doc.lane, toolchain)
     for count in range(REPRODUCTIONS):
-        if replay(desk.backend(), draft.doc, draft.case, [lane], 1).exit is not Exit.SAME:
+        if replay(context.backend(), draft.doc, draft.case, [lane], 1).exit is not Exit.SAME:
             return count
     return REPRODUCTIONS
 
 
-# --- what the tracker says
+# --- gates that ask the tracker
 
 
-def not_there(draft: Draft, desk: Desk) -> Answer:
-    """The same fingerprint is never filed twice; what is only alike is a person's to judge."""
-    if desk.tracker is None:
-        return unasked("--check or --submit asks, with --repo")
-    there = _candidates(draft, desk, desk.tracker)
+def not_there(draft: Draft, context: FilingContext) -> GateAnswer:
+    """No issue has the same fingerprint or a similar title. Only a person can decide about similar titles."""
+    if context.tracker is None:
+        return not_asked("--check or --submit asks, with --repo")
+    there = _candidates(draft, context, context.tracker)
     same = [issue for issue in there if marker(draft.fingerprint) in issue.body]
     if same:
-        return shut(f"the same fingerprint: {_listed(same)}")
+        return closed(f"the same fingerprint: {_listed(same)}")
     alike = [issue for issue in there if titles.near(issue.title, draft.title)]
     if alike:
-        return shut(f"near-equal titles: {_listed(alike)}", forcible=True)
+        return closed(f"near-equal titles: {_listed(alike)}", forcible=True)
     return opened(f"{len(there)} issues compared")
 
 
-def _candidates(draft: Draft, desk: Desk, tracker: Tracker) -> list[Issue]:
+def _candidates(draft: Draft, context: FilingContext, tracker: Tracker) -> list[Issue]:
     found = tracker.search(draft.fingerprint, "body")
     for word in titles.longest(draft.title):
         found += tracker.search(word, "title")
-    found += tracker.changed_since(desk.ledger.clock() - RECENT)
+    found += tracker.changed_since(context.ledger.clock() - RECENT)
     return list({issue.number: issue for issue in found}.values())
 
 
@@ -249,9 +260,9 @@ def _listed(issues: list[Issue]) -> str:
     return "; ".join(f"{issue.url} ({issue.state}) {issue.title}" for issue in issues[:5])
 
 
-# --- in their order
+# --- all gates, in their order
 
-AT_A_GLANCE = (
+FINDING_GATES = (
     Gate("is TVM's fault", of_tvm),
     Gate("is steady", steady),
     Gate("shows in TVM as it is", of_plain_tvm),
@@ -260,19 +271,19 @@ AT_A_GLANCE = (
     Gate("can be shown", presentable),
     Gate("was shown by its script", script_showed),
 )
-BY_THE_BOOKS = (
+LEDGER_GATES = (
     Gate("may be filed now", not_stopped),
     Gate("is wanted there", not_paused),
     Gate("was not filed before", not_filed),
     Gate("is within the daily limit", below_the_limit),
 )
-BY_RUNNING = (
+RUN_GATES = (
     Gate("reproduces", reproduces),
     Gate("is shown by its script", script_shows),
     Gate("fails in the newest release", in_the_newest),
 )
-BY_ASKING = (Gate("is in no other issue", not_there),)
+TRACKER_GATES = (Gate("is in no other issue", not_there),)
 
-GATES = (*AT_A_GLANCE, *BY_THE_BOOKS, *BY_RUNNING, *BY_ASKING)
-AT_THE_DOOR = (*BY_THE_BOOKS, *BY_ASKING)
-"""Asked when nobody else files: what others did meanwhile counts."""
+GATES = (*FINDING_GATES, *LEDGER_GATES, *RUN_GATES, *TRACKER_GATES)
+FINAL_GATES = (*LEDGER_GATES, *TRACKER_GATES)
+"""The gates that are asked again under the ledger's lock, because other processes may have filed in the meantime."""

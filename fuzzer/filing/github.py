@@ -1,7 +1,8 @@
-"""GitHub's REST interface, through PyGithub. Imported where it is used: PyGithub takes long to load.
+"""GitHub's REST interface, through PyGithub. Import it where it is used, because PyGithub takes long to load.
 
-PyGithub repeats nothing by itself here. A request to read is repeated, a few times. One to write is repeated only where
-the answer says that nothing was written; where there is no answer that says so, it is `Lost`, and `once.py` finds out.
+PyGithub's own retries are off. A request to read is repeated up to `Patience.attempts` times. A request to write is
+repeated only if the answer says that nothing was written. Without such an answer it is `Lost`, and `write_once.py`
+finds out what became of it.
 """
 
 from __future__ import annotations
@@ -36,21 +37,21 @@ from fuzzer.filing.tracker import (
 
 PAGE = 100
 _UNSURE = (408,)
-"""Beside 5xx: answers after which the request may have been carried out all the same."""
+"""Status codes, beside 5xx, after which the request may have been carried out."""
 
 _NO_ANSWER = (requests.RequestException, ValueError, KeyError, RuntimeError)
-"""No connection, or not to the end; what came is no JSON, lacks a field, or leads to another server (PyGithub's
-RuntimeError)."""
+"""Errors without a complete answer: a broken connection, invalid JSON, a missing field, or a redirect to another server
+(PyGithub raises RuntimeError for it)."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class _Busy:
-    """Nothing was done; it may be asked again in so many seconds."""
+    """The server did nothing. The request may be repeated after `seconds`."""
 
     seconds: float
-    told: str
+    reason: str
 
 
 class GitHub:
@@ -59,7 +60,7 @@ class GitHub:
     def __init__(
         self, repository: str, base_url: str = PUBLIC, token: Secret | None = None, patience: Patience = Patience()
     ) -> None:
-        """Raise `Invalid` where the repository or the address is none, or would send the token in the clear."""
+        """Raise `Invalid` if the repository or the address is not valid, or the token would be sent without https."""
         self.place = place_of(repository, base_url)
         self.patience = patience
         self.repository = repository
@@ -103,19 +104,19 @@ class GitHub:
             try:
                 return send()
             except (GithubException, *_NO_ANSWER) as error:
-                match self._meaning(error, attempt):
+                match self._classified(error, attempt):
                     case _Busy(seconds=seconds) if seconds <= self.patience.longest:
                         self.patience.sleep(seconds)
-                    case _Busy(told=told):
-                        return Refused(told)
+                    case _Busy(reason=reason):
+                        return Refused(reason)
                     case Refused() | Lost() as found:
                         return found
-        return Refused(f"still asked to wait after {self.patience.attempts} attempts")
+        return Refused(f"the server still asks to wait after {self.patience.attempts} attempts")
 
     # Reading
 
     def find(self, marker: str, since: float) -> Written | None:
-        """The issue, open or closed, in whose body `marker` stands. The list is right at once, unlike the search."""
+        """The issue, open or closed, whose body has `marker`. The list has no delay, unlike the search."""
         return next((Written(i.number, i.url) for i in self.changed_since(since) if marker in i.body), None)
 
     def find_comment(self, number: int, marker: str, since: float) -> Written | None:
@@ -126,7 +127,7 @@ class GitHub:
         return self._read(ask)
 
     def changed_since(self, since: float) -> list[Issue]:
-        """Open and closed issues that were made or changed since then; no pull requests."""
+        """Open and closed issues that were made or changed since `since`. Pull requests are left out."""
 
         def ask() -> list[Issue]:
             listed = self._issues.get_issues(state="all", sort="created", direction="desc", since=_utc(since))
@@ -137,8 +138,8 @@ class GitHub:
         return self._read(ask)
 
     def search(self, words: str, where: str) -> list[Issue]:
-        """The best hundred of the open and closed issues that have the words in their title or body (`where`). What was
-        filed in the last minutes may be missing. Raise `Unreachable` where the search is not complete."""
+        """The best hundred matches among open and closed issues that have the words in their title or body (`where`).
+        Issues of the last minutes may be missing. Raise `Unreachable` if the search is not complete."""
         query = f'repo:{self.repository} is:issue in:{where} "{words}"'
 
         def ask() -> list[Issue]:
@@ -152,7 +153,7 @@ class GitHub:
         return self._read(ask)
 
     def status(self, number: int, etag: str) -> Status | Unchanged:
-        """What costs nothing of the hourly budget where `etag` is that of the last answer."""
+        """The state of an issue. A request with the `etag` of the last answer is free of the hourly limit."""
 
         def ask() -> Status | Unchanged:
             headers = {"If-None-Match": etag} if etag else {}
@@ -174,38 +175,39 @@ class GitHub:
         return self._read(ask)
 
     def _read(self, ask: Callable[[], T]) -> T:
-        told = ""
+        reason = ""
         for attempt in range(self.patience.attempts):
             try:
                 return ask()
             except (GithubException, *_NO_ANSWER) as error:
-                match self._meaning(error, attempt):
-                    case _Busy(seconds=seconds, told=told) if seconds <= self.patience.longest:
+                match self._classified(error, attempt):
+                    case _Busy(seconds=seconds, reason=reason) if seconds <= self.patience.longest:
                         pass
-                    case Lost(told=told):
+                    case Lost(reason=reason):
                         seconds = self.patience.backoff * (1 << attempt)
-                    case _Busy(told=told) | Refused(told=told):
-                        raise Unreachable(told) from None
+                    case _Busy(reason=reason) | Refused(reason=reason):
+                        raise Unreachable(reason) from None
             if attempt + 1 < self.patience.attempts:
                 self.patience.sleep(seconds)
-        raise Unreachable(f"{told} ({self.patience.attempts} attempts)")
+        raise Unreachable(f"{reason} ({self.patience.attempts} attempts)")
 
-    # What an error means
+    # Errors
 
-    def _meaning(self, error: Exception, attempt: int) -> _Busy | Refused | Lost:
+    def _classified(self, error: Exception, attempt: int) -> _Busy | Refused | Lost:
         if not isinstance(error, GithubException):
-            return Lost(self._told(f"{self.place}: no answer ({type(error).__name__})"))
-        told = self._told(f"{self.place}: {error.status} {error.message or _message(error.data)}")
+            return Lost(self._without_token(f"{self.place}: no answer ({type(error).__name__})"))
+        reason = self._without_token(f"{self.place}: {error.status} {error.message or _message(error.data)}")
         if error.status >= 500 or error.status < 400 or error.status in _UNSURE:
-            return Lost(told)
+            return Lost(reason)
         headers = error.headers or {}
         limited = isinstance(error, RateLimitExceededException) or "retry-after" in headers
         if error.status == 429 or (error.status == 403 and limited):
-            return _Busy(self._wait(headers, attempt), told)
-        return Refused(told)
+            return _Busy(self._wait(headers, attempt), reason)
+        return Refused(reason)
 
     def _wait(self, headers: dict[str, Any], attempt: int) -> float:
-        """GitHub: what Retry-After says; else until the reset where nothing remains; else a minute, and ever longer."""
+        """The seconds to wait, as GitHub's documentation asks: Retry-After; until the reset, if no requests remain;
+        else a minute, doubled at each attempt."""
         if (after := str(headers.get("retry-after", ""))).isdigit():
             return float(after)
         reset = str(headers.get("x-ratelimit-reset", ""))
@@ -213,7 +215,7 @@ class GitHub:
             return max(1.0, float(reset) - self.patience.clock() + 1)
         return 60.0 * (1 << attempt)
 
-    def _told(self, text: str) -> str:
+    def _without_token(self, text: str) -> str:
         return self._token.hidden_in(text) if self._token else text
 
 

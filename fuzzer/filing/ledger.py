@@ -1,15 +1,15 @@
-"""What was filed, by whom it may be asked: one SQLite database for all campaigns of a user.
+"""The ledger of filed issues: one SQLite database for all campaigns of a user.
 
-It is shared, unlike a campaign's store: that an issue is filed exactly once must hold over all campaigns that meet the
-bug. What is about to be sent is written before it is sent, and what came of it after; a process that dies in between
-leaves an intent, and whoever comes next asks the tracker about it (`once.py`).
+All campaigns share it, because two of them may find the same bug and only one may file it. An intent is saved before a
+request is sent, and the result after it. A process that dies in between leaves the intent, and the next process asks
+the tracker about it (`write_once.py`).
 
-    issues    one row for each finding that was, or was about to be, filed at a place; (place, fingerprint) is its key
+    issues    one row for each finding that was filed, or was going to be, at a place; (place, fingerprint) is its key
     comments  one row for each comment; (place, number, release) is its key
-    pauses    places at which nothing is filed for now, or was not until somebody allowed it again
+    pauses    places where filing is paused, or was paused earlier
 
-A place is a repository of a server: `api.github.com/apache/tvm`. One process files at a time, under a lock of the
-kernel (flock) that no dead process can hold. Locks and write-ahead logs want a local disk. Times are UTC.
+A place is a repository of a server: `api.github.com/apache/tvm`. One process files at a time. It holds a file lock
+(flock), which the kernel releases when the process dies. File locks and write-ahead logs need a local disk.
 """
 
 from __future__ import annotations
@@ -48,31 +48,34 @@ CREATE TABLE pauses (place TEXT PRIMARY KEY, why TEXT NOT NULL, since REAL NOT N
 
 
 class Step(StrEnum):
-    """How far an issue got."""
+    """How far the filing of an issue got."""
 
-    INTENDED = "intended"  # perhaps it is there, perhaps not
+    INTENDED = "intended"  # a request may have been sent; the result is unknown
     FILED = "filed"
-    REFUSED = "refused"  # it is not there: the tracker said no, or never got it
+    REFUSED = "refused"  # the tracker refused the request, or never got it
 
 
 class State(StrEnum):
-    """What the tracker last said of an issue."""
+    """The state of an issue in the tracker's last answer."""
 
     UNSEEN = "unseen"
     OPEN = "open"
     CLOSED = "closed"
-    GONE = "gone"  # deleted, or moved away
+    GONE = "gone"  # deleted or moved
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """A row of `issues`. Times are seconds since 1970.
 
-    nonce    random; part of the issue's body, so that the very issue can be recognised
-    finding  its folder, for what comes later
-    release  of TVM: the newest that was seen to fail
-    told     what the tracker said where it refused
-    etag     of the tracker's last answer; `reason` why it was closed; `looked` when that was asked
+    nonce    a random word in the issue's body, by which the issue is recognised
+    finding  the folder of the finding
+    release  the newest release of TVM in which the finding failed
+    intended when the intent was saved
+    told     why the tracker refused the issue
+    etag     the ETag of the tracker's last answer
+    reason   why the issue was closed
+    looked   when the tracker was last asked about the issue
     """
 
     place: str
@@ -95,7 +98,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A row of `comments`; `url` is empty until it is known to be there."""
+    """A row of `comments`. `url` is "" until the comment is known to exist."""
 
     place: str
     number: int
@@ -108,14 +111,14 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """`why` is empty where filing was allowed again; `since` is when either was said."""
+    """A row of `pauses`. `why` is "" after the pause was ended. `since` is when the pause began or ended."""
 
     why: str
     since: float
 
 
 def state_folder() -> Path:
-    """`$XDG_STATE_HOME/difftvm`, or below `~/.local/state`."""
+    """`$XDG_STATE_HOME/difftvm`, by default `~/.local/state/difftvm`."""
     state = os.environ.get("XDG_STATE_HOME", "")
     return (Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state") / "difftvm"
 
@@ -125,10 +128,10 @@ def default_path() -> Path:
 
 
 class Ledger:
-    """Used by the thread that opened it."""
+    """The open database. Only the thread that opened it may use it."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
-        """Open or make it. Raise `Invalid` where there is none that this version reads."""
+        """Open the database, or make it. Raise `Invalid` if this version cannot read it."""
         self.path = path
         self.clock = clock
         try:
@@ -138,7 +141,7 @@ class Ledger:
         except (OSError, sqlite3.Error) as error:
             raise Invalid(f"{path}: {error}") from None
         try:
-            with self.alone():  # nobody waits politely for a change of the journal's mode
+            with self.exclusive():  # a change of the journal's mode does not wait for SQLite's timeout
                 self._prepare()
         except (sqlite3.Error, Invalid) as error:
             self._rows.close()
@@ -173,60 +176,61 @@ class Ledger:
         self._rows.execute("COMMIT")
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Nobody else files meanwhile, at any place; waits for whoever does."""
+    def exclusive(self) -> Iterator[None]:
+        """Hold the file lock, so that no other process files at any place. Wait for a process that holds it."""
         with self.path.with_name(f"{self.path.name}.lock").open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
     # Issues
 
-    def entry(self, place: str, fingerprint: str) -> Entry | None:
+    def entry(self, place: str, fingerprint: str) -> LedgerEntry | None:
         found = self._issues("place = ? AND fingerprint = ?", place, fingerprint)
         return found[0] if found else None
 
-    def entries(self, place: str | None = None, step: Step = Step.FILED) -> list[Entry]:
-        """In the order in which they were filed; of all places where none is named."""
+    def entries(self, place: str | None = None, step: Step = Step.FILED) -> list[LedgerEntry]:
+        """The entries of a place, or of all places, in the order of their intents."""
         if place is None:
             return self._issues("step = ?", step)
         return self._issues("step = ? AND place = ?", step, place)
 
     def sent_today(self, place: str) -> int:
-        """Issues that were, or perhaps were, filed on this day (UTC)."""
+        """The number of issues that were filed on this day (UTC), those with an unknown result included."""
         today = datetime.fromtimestamp(self.clock(), UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         begin, end = today.timestamp(), (today + timedelta(days=1)).timestamp()
         sent = (*self.entries(place), *self.entries(place, Step.INTENDED))
         return sum(begin <= entry.intended < end for entry in sent)
 
-    def intend(self, entry: Entry) -> None:
-        """Before anything is sent. In place of one that was refused; raise `sqlite3.IntegrityError` on any other."""
+    def intend(self, entry: LedgerEntry) -> None:
+        """Save an intent, before a request is sent. It replaces a refused entry. Raise
+        `sqlite3.IntegrityError` if there is any other entry."""
         with self._transaction():
             self._rows.execute(
                 "DELETE FROM issues WHERE place = ? AND fingerprint = ? AND step = 'refused'",
                 (entry.place, entry.fingerprint),
             )
-            marks = ", ".join("?" * len(fields(Entry)))
+            marks = ", ".join("?" * len(fields(LedgerEntry)))
             self._rows.execute(f"INSERT INTO issues VALUES ({marks})", _row(entry))
 
-    def filed(self, entry: Entry, number: int, url: str) -> None:
+    def filed(self, entry: LedgerEntry, number: int, url: str) -> None:
         self._update(entry, "step = 'filed', number = ?, url = ?", number, url)
 
-    def refused(self, entry: Entry, told: str) -> None:
+    def refused(self, entry: LedgerEntry, told: str) -> None:
         self._update(entry, "step = 'refused', told = ?", told)
 
-    def saw(self, entry: Entry, state: State, reason: str, labels: tuple[str, ...], etag: str) -> None:
+    def record_state(self, entry: LedgerEntry, state: State, reason: str, labels: tuple[str, ...], etag: str) -> None:
         values = (state, reason, json.dumps(labels), etag, self.clock())
         self._update(entry, "state = ?, reason = ?, labels = ?, etag = ?, looked = ?", *values)
 
-    def fails_in(self, entry: Entry, release: str) -> None:
+    def fails_in(self, entry: LedgerEntry, release: str) -> None:
         self._update(entry, "release = ?", release)
 
-    def _update(self, entry: Entry, what: str, *values: object) -> None:
+    def _update(self, entry: LedgerEntry, what: str, *values: object) -> None:
         with self._transaction():
             key = (entry.place, entry.fingerprint)
             self._rows.execute(f"UPDATE issues SET {what} WHERE place = ? AND fingerprint = ?", (*values, *key))
 
-    def _issues(self, where: str, *values: object) -> list[Entry]:
+    def _issues(self, where: str, *values: object) -> list[LedgerEntry]:
         rows = self._rows.execute(f"SELECT * FROM issues WHERE {where} ORDER BY intended, fingerprint", values)
         return [_entry(row) for row in rows]
 
@@ -250,7 +254,7 @@ class Ledger:
             )
 
     def forget_comment(self, comment: Comment) -> None:
-        """It is not there."""
+        """Remove a comment that was not written."""
         self._change_comment("DELETE FROM comments", comment)
 
     def _change_comment(self, what: str, comment: Comment, *values: object) -> None:
@@ -269,12 +273,12 @@ class Ledger:
             self._rows.execute("INSERT OR REPLACE INTO pauses VALUES (?, ?, ?)", (place, why, self.clock()))
 
 
-def _row(entry: Entry) -> tuple[Any, ...]:
+def _row(entry: LedgerEntry) -> tuple[Any, ...]:
     values = {field.name: getattr(entry, field.name) for field in fields(entry)}
     return tuple({**values, "labels": json.dumps(entry.labels)}.values())
 
 
-def _entry(row: tuple[Any, ...]) -> Entry:
-    values = dict(zip((field.name for field in fields(Entry)), row, strict=True))
+def _entry(row: tuple[Any, ...]) -> LedgerEntry:
+    values = dict(zip((field.name for field in fields(LedgerEntry)), row, strict=True))
     labels = tuple(json.loads(values["labels"]))
-    return Entry(**{**values, "step": Step(values["step"]), "state": State(values["state"]), "labels": labels})
+    return LedgerEntry(**{**values, "step": Step(values["step"]), "state": State(values["state"]), "labels": labels})

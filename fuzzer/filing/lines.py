@@ -1,38 +1,38 @@
-"""What became of a finding that was to be filed, in lines for people."""
+"""What `fuzz file` and `--auto-file` print for one finding."""
 
 from __future__ import annotations
 
 from typing import assert_never
 
 from fuzzer.filing.draft import Draft
-from fuzzer.filing.filing import Asked, Denied, Drafted, Fate, Filed, Held
-from fuzzer.filing.gates import Verdict
+from fuzzer.filing.filing import DraftOnly, Filed, FilingOutcome, GateResult, HeldBack, NotAccepted
+from fuzzer.filing.gates import GateVerdict
 from fuzzer.system.terminal import next_line
 
 
-def lines(draft: Draft, fate: Fate) -> list[str]:
-    """What became of a finding, for people."""
-    return [*(_line(each) for each in fate.asked), f"{draft.doc.slug}: {_in_words(draft, fate)}"]
+def lines(draft: Draft, outcome: FilingOutcome) -> list[str]:
+    """One line for each gate, and one for the outcome."""
+    return [*(_line(each) for each in outcome.gates), f"{draft.doc.slug}: {_summary(draft, outcome)}"]
 
 
-def _line(asked: Asked) -> str:
-    verdict = "forced" if asked.forced else asked.answer.verdict
-    return f"  {verdict:9}  {asked.gate.name}" + (f": {asked.answer.told}" if asked.answer.told else "")
+def _line(result: GateResult) -> str:
+    verdict = "forced" if result.forced else result.answer.verdict
+    return f"  {verdict:9}  {result.gate.name}" + (f": {result.answer.reason}" if result.answer.reason else "")
 
 
-def _in_words(draft: Draft, fate: Fate) -> str:
-    match fate:
-        case Drafted(asked=asked) if shut := [each for each in asked if each.answer.verdict is Verdict.SHUT]:
-            hint = "; --force files it all the same" if all(each.answer.forcible for each in shut) else ""
+def _summary(draft: Draft, outcome: FilingOutcome) -> str:
+    match outcome:
+        case DraftOnly(gates=gates) if closed := [each for each in gates if each.answer.verdict is GateVerdict.CLOSED]:
+            hint = "; --force files it nevertheless" if all(each.answer.forcible for each in closed) else ""
             return f"nothing was sent, and --submit would not file it either{hint}"
-        case Drafted():
+        case DraftOnly():
             return f"nothing was sent; {next_line('file', draft.folder, '--submit', '--repo', 'OWNER/NAME')}"
-        case Held(asked=asked):
-            hint = "; --force files it all the same" if asked[-1].answer.forcible else ""
+        case HeldBack(gates=gates):
+            hint = "; --force files it nevertheless" if gates[-1].answer.forcible else ""
             return f"not filed{hint}"
         case Filed(url=url, again=again):
             return f"filed{' by an earlier attempt' if again else ''}: {url}"
-        case Denied(told=told):
-            return f"not taken: {told}"
+        case NotAccepted(reason=reason):
+            return f"the tracker refused it: {reason}"
         case _:
-            assert_never(fate)
+            assert_never(outcome)

@@ -1,15 +1,15 @@
-"""What is no bug of TVM's although a lane fails: our misuse of it, or the model's of PyTorch.
+"""Failures that are not bugs of TVM: difftvm misuses TVM, or the model misuses PyTorch.
 
-`misuse.toml` is the reviewed list. Each entry is a table; what it says of a finding must all hold:
+`misuse.toml` is the reviewed list. A finding matches an entry if all of the entry's conditions hold:
 
     [[misuse]]
-    name = "lane-contradiction"            short, and its own
-    why = "one sentence, for who wanted to file it"
-    source = "where that is said"          documentation, or a file of this project
+    name = "lane-contradiction"            short and unique
+    why = "one sentence"                   the reason, for the person who wants to file the finding
+    source = "where to read it"            documentation, or a file of this project
     component, kind, stage                 as in the signature
-    variants, passes, options, params      of the lane: any of these
-    importers, targets, executors
-    ops = ["sqrt"]                         operators: all of the reduced case's are among them
+    variants, passes, options, params      lists: the lane has one of them
+    importers, targets, executors          lists: the lane has one of them
+    ops = ["sqrt"]                         the reduced case has no other operators
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from oracles.transforms import TRANSFORMS_BY_NAME
 FILE = "misuse.toml"
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MisuseEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     why: str
     source: str
@@ -71,14 +71,16 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     @property
-    def says_something(self) -> bool:
-        """A component alone would hide whole classes of findings; anything else was thought about."""
+    def is_specific(self) -> bool:
+        """Whether the entry has a condition beside the component, which alone would match whole classes of findings."""
         return any(
-            getattr(self, field.encode_name) for field in msgspec.structs.fields(self) if field.name not in _PROSE
+            getattr(self, field.encode_name)
+            for field in msgspec.structs.fields(self)
+            if field.name not in _NOT_CONDITIONS
         )
 
 
-_PROSE = ("name", "why", "source", "component")
+_NOT_CONDITIONS = ("name", "why", "source", "component")
 
 
 def _any(wanted: Collection[str], there: Collection[str]) -> bool:
@@ -86,24 +88,24 @@ def _any(wanted: Collection[str], there: Collection[str]) -> bool:
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
-    """Those that ship with the project."""
+def entries() -> tuple[MisuseEntry, ...]:
+    """The entries of `misuse.toml`."""
     return parse(files("fuzzer.filing").joinpath(FILE).read_text(encoding="utf-8"), FILE)
 
 
-def parse(text: str, where: str) -> tuple[Entry, ...]:
-    """Raise `Invalid` with one sentence that says what is wrong and where."""
+def parse(text: str, where: str) -> tuple[MisuseEntry, ...]:
+    """Read entries. Raise `Invalid` with one sentence that says what is wrong in `where`."""
     try:
-        found = msgspec.convert(tomllib.loads(text), dict[str, list[Entry]])
+        found = msgspec.convert(tomllib.loads(text), dict[str, list[MisuseEntry]])
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise Invalid(f"{where}: {error}") from None
-    if strangers := sorted(found.keys() - {"misuse"}):
-        raise Invalid(f"{where}: {strangers[0]!r} is no table of it; each entry is a [[misuse]]")
+    if unknown := sorted(found.keys() - {"misuse"}):
+        raise Invalid(f"{where}: {unknown[0]!r} is not allowed here; each entry is a [[misuse]]")
     names: set[str] = set()
     for entry in found.get("misuse", []):
         if entry.name in names:
             raise Invalid(f"{where}: {entry.name!r} is there twice")
-        if not entry.says_something:
+        if not entry.is_specific:
             raise Invalid(f"{where}: {entry.name!r} matches every finding")
         strangers = sorted((set(entry.passes) - set(TRANSFORMS_BY_NAME)) | (set(entry.targets) - set(TARGETS_BY_NAME)))
         if strangers:
@@ -112,5 +114,5 @@ def parse(text: str, where: str) -> tuple[Entry, ...]:
     return tuple(found.get("misuse", []))
 
 
-def match(doc: FindingDoc) -> Entry | None:
+def match(doc: FindingDoc) -> MisuseEntry | None:
     return next((entry for entry in entries() if entry.matches(doc)), None)

@@ -1,4 +1,4 @@
-"""The newest TVM that is installed here."""
+"""The newest release of TVM that is installed on this machine."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Newest:
 
 
 def newest() -> Newest:
-    """Of the releases that speak Relax, the host's among them, which wins a tie. Raise `Invalid` where a toolchain's
-    record cannot be read."""
+    """The newest release with Relax among the host and the toolchains; the host if two are equal. Raise `Invalid` if a
+    toolchain's record cannot be read."""
     records = [registry.read(name) for name in registry.names()]
     others = [Newest(each.name, each.versions["tvm"]) for each in records if each.kind is GraphLanguage.RELAX]
     host = Newest(HOST_NAME, registry.host_release() or "")
@@ -28,7 +28,7 @@ def newest() -> Newest:
 
 
 def order(release: str) -> Version:
-    """A build that names no release comes before all that do."""
+    """The sort key of a release. A build without a release number comes first."""
     try:
         return Version(release)
     except InvalidVersion:

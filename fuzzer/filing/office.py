@@ -1,4 +1,4 @@
-"""Where issues are filed, and the fleet that reproduces findings before that."""
+"""The options that choose a tracker, and the fleet that reproduces findings."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from generators.graph import Invalid
 
 
 @dataclass(frozen=True, slots=True)
-class Office:
-    """Where issues go, as the command line says it."""
+class TrackerOptions:
+    """The repository, the server and the ledger that the command line names."""
 
     repository: str | None
     base_url: str = PUBLIC
@@ -29,10 +29,10 @@ class Office:
         return place_of(self.repository, self.base_url) if self.repository else ""
 
     def tracker(self, token: Secret | None) -> Tracker:
-        """Raise `Invalid` where no repository was named."""
+        """Connect to the repository. Raise `Invalid` if none was named."""
         if self.repository is None:
-            raise Invalid("--repo OWNER/NAME is missing: where to?")
-        from fuzzer.filing.github import GitHub  # which takes longer to load than all of difftvm
+            raise Invalid("--repo OWNER/NAME is missing")
+        from fuzzer.filing.github import GitHub  # here: PyGithub takes longer to load than all of difftvm
 
         return GitHub(self.repository, self.base_url, token)
 
@@ -40,8 +40,8 @@ class Office:
         return Ledger(self.ledger or default_path())
 
 
-class WhenNeeded:
-    """A fleet that starts at the first call: most findings are held back by a look at them."""
+class LazyFleet:
+    """A fleet that starts at the first call. Most findings are held back before anything has to run."""
 
     def __init__(self) -> None:
         self._stack = ExitStack()
@@ -52,7 +52,7 @@ class WhenNeeded:
             self._fleet = self._stack.enter_context(Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find))
         return self._fleet
 
-    def __enter__(self) -> WhenNeeded:
+    def __enter__(self) -> LazyFleet:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:

@@ -1,4 +1,4 @@
-"""A token: it comes from the environment or from a file, and goes into one header of a request, nowhere else."""
+"""The tracker's token. It is read from the environment or a file, and sent in one header of each request."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from fuzzer.system.environment import EnvironmentMissing
 from generators.graph import Invalid
 
 VARIABLES = ("DIFFTVM_GITHUB_TOKEN", "GITHUB_TOKEN")
-"""The first that is set counts."""
+"""The environment variables of the token. The first that is set is used."""
 
 REDACTED = "<token>"
 
 
 class Secret:
-    """A text that does not show itself: not when it is printed, formatted, compared in a test, copied or pickled."""
+    """A string that cannot be printed, formatted, copied or pickled by accident."""
 
     __slots__ = ("_text",)
 
@@ -34,21 +34,23 @@ class Secret:
         raise TypeError("a secret stays in its process")
 
     def reveal(self) -> str:
-        """For the one header."""
+        """The string itself, for the request's header."""
         return self._text
 
     def is_in(self, text: str) -> bool:
         return self._text in text
 
     def hidden_in(self, text: str) -> str:
-        """What a server says may hold what it was sent."""
+        """`text` without the secret. A server's message may repeat what it was sent."""
         return text.replace(self._text, REDACTED)
 
 
 def of_user(file: Path | None) -> Secret:
-    """From the file, or the environment. Raise `EnvironmentMissing` where there is none, `Invalid` where the file is no
-    place for one."""
-    found = from_environment()  # in any case: it must not stay there
+    """Read the token from the file, if one is given, or from the environment.
+
+    Raise `EnvironmentMissing` if there is none, `Invalid` if the file cannot be used.
+    """
+    found = from_environment()  # always: the token must not stay in the environment
     if file is not None:
         return from_file(file)
     if found is None:
@@ -57,14 +59,14 @@ def of_user(file: Path | None) -> Secret:
 
 
 def from_environment() -> Secret | None:
-    """The token that the environment had when the command began; it is not there any more."""
+    """The token that the environment had when the command began. It is removed from the environment."""
     secrets.remove_from_environment()
     found = [text for name in VARIABLES if (text := secrets.pop(name).strip())]
     return Secret(_checked(found[0], "the environment's token")) if found else None
 
 
 def from_file(path: Path) -> Secret:
-    """One line in a file that nobody else may read."""
+    """Read the token from a file of one line that other users cannot read."""
     try:
         with path.open() as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -72,12 +74,12 @@ def from_file(path: Path) -> Secret:
     except (OSError, UnicodeDecodeError) as error:
         raise Invalid(f"{path}: {getattr(error, 'strerror', None) or 'not a text'}") from None
     if mode & 0o077:
-        raise Invalid(f"{path}: others may read it (mode {mode:03o}); `chmod 600` it, and think of a new token")
+        raise Invalid(f"{path}: others may read it (mode {mode:03o}); `chmod 600` it, and consider a new token")
     return Secret(_checked(text, str(path)))
 
 
 def _checked(text: str, where: str) -> str:
-    """Without repeating it: what is no token may be a password."""
+    """Check the form of a token. The message does not repeat the text, which may be a password."""
     if not text.isascii() or not text.isprintable() or len(text.split()) != 1:
         raise Invalid(f"{where}: a token is one word of printable characters")
     return text

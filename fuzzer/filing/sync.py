@@ -1,4 +1,7 @@
-"""What becomes of filed issues: read, at most commented on, never closed. Filing pauses where too few are confirmed."""
+"""Follow up filed issues: read them, and comment where a bug is gone. Filing pauses if too few are confirmed.
+
+Issues are never closed from here.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from fuzzer.filing.filing import SKEW, settle
-from fuzzer.filing.gates import REPRODUCTIONS, Desk, stopped
-from fuzzer.filing.ledger import Comment, Entry, Ledger, State, Step
+from fuzzer.filing.gates import REPRODUCTIONS, FilingContext, stopped
+from fuzzer.filing.ledger import Comment, Ledger, LedgerEntry, State, Step
 from fuzzer.filing.newest import order
 from fuzzer.filing.tracker import Lost, Refused, Status, Tracker, Unchanged, Written
 from fuzzer.filing.write_once import found_again, marker, nonce, write_once
@@ -22,20 +25,20 @@ from generators.graph import Invalid
 
 WEEK = 7 * 24 * 3600.0
 MONTH = 30 * 24 * 3600.0
-"""What nobody has said a word about for so long was not confirmed."""
+"""An open issue that is older and has no label counts as not confirmed."""
 
 ENOUGH = 5
-"""So many issues must have been judged before their share says something."""
+"""The number of judged issues from which on their share counts."""
 
 SHARE = 0.5
-"""Of the issues that were judged, so many must be confirmed for more to be filed."""
+"""The share of judged issues that must be confirmed, or filing pauses."""
 
 CONFIRMING = frozenset({"confirmed", "status: confirmed", "verified", "accepted", "status: accepted"})
 REJECTING = frozenset({"invalid", "wontfix", "duplicate", "not a bug", "question", "type: question"})
 
 
 class Standing(StrEnum):
-    """What maintainers think of an issue."""
+    """How maintainers have judged an issue."""
 
     CONFIRMED = "confirmed"
     REJECTED = "rejected"
@@ -44,23 +47,25 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """One issue, and what was done about it: a comment's address, or why there is none."""
+class FollowedIssue:
+    """An issue after its follow-up. `comment` is the address of a new comment, `note` its text or why there is none."""
 
-    entry: Entry
+    entry: LedgerEntry
     standing: Standing
-    told: str = ""
+    note: str = ""
     comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
-    seen: tuple[Seen, ...]
+class FollowUp:
+    """All issues of a repository. `paused` is why filing is paused there; "" if it is not."""
+
+    issues: tuple[FollowedIssue, ...]
     paused: str
 
 
-def standing(entry: Entry, now: float) -> Standing:
-    """A label outweighs how it was closed."""
+def standing(entry: LedgerEntry, now: float) -> Standing:
+    """Judge an issue by its labels first, then by its state. `now` is in seconds since 1970."""
     labels = {label.lower() for label in entry.labels}
     match entry.state:
         case _ if labels & CONFIRMING:
@@ -76,7 +81,7 @@ def standing(entry: Entry, now: float) -> Standing:
 
 
 def too_few(standings: Sequence[Standing]) -> str:
-    """Why no more should be filed; empty where enough are confirmed, or too few were judged to tell."""
+    """Why filing should pause; "" if enough are confirmed, or fewer than `ENOUGH` are judged."""
     judged = [each for each in standings if each is not Standing.WAITING]
     confirmed = sum(each is Standing.CONFIRMED for each in judged)
     if len(judged) < ENOUGH or confirmed >= SHARE * len(judged):
@@ -84,46 +89,48 @@ def too_few(standings: Sequence[Standing]) -> str:
     return f"only {confirmed} of {len(judged)} issues that were judged are confirmed"
 
 
-def sync(desk: Desk, tracker: Tracker) -> Synced:
-    """Ask about every issue that was filed there. Raise `Unreachable` where the tracker does not answer; what was read
-    until then is kept."""
-    ledger = desk.ledger
-    with ledger.alone():
+def sync(context: FilingContext, tracker: Tracker) -> FollowUp:
+    """Read every issue that was filed in the tracker, and comment where a bug is gone.
+
+    Raise `Unreachable` if the tracker does not answer; the ledger keeps what was read until then.
+    """
+    ledger = context.ledger
+    with ledger.exclusive():
         for left in ledger.entries(tracker.place, Step.INTENDED):
             settle(left, ledger, tracker)
-        seen = tuple(_seen(entry, desk, tracker) for entry in ledger.entries(tracker.place))
-        return Synced(seen, _pause(ledger, tracker.place, seen))
+        issues = tuple(_followed(entry, context, tracker) for entry in ledger.entries(tracker.place))
+        return FollowUp(issues, _pause(ledger, tracker.place, issues))
 
 
-def _seen(entry: Entry, desk: Desk, tracker: Tracker) -> Seen:
-    ledger = desk.ledger
+def _followed(entry: LedgerEntry, context: FilingContext, tracker: Tracker) -> FollowedIssue:
+    ledger = context.ledger
     _settle_comments(entry, ledger, tracker)
     match tracker.status(_number(entry), entry.etag):
         case Status() as now:
-            ledger.saw(entry, now.state, now.reason, now.labels, now.etag)
+            ledger.record_state(entry, now.state, now.reason, now.labels, now.etag)
         case Unchanged():
-            ledger.saw(entry, entry.state, entry.reason, entry.labels, entry.etag)
+            ledger.record_state(entry, entry.state, entry.reason, entry.labels, entry.etag)
     entry = ledger.entry(entry.place, entry.fingerprint) or entry
-    opinion = standing(entry, ledger.clock())
+    judged = standing(entry, ledger.clock())
     if entry.state is not State.OPEN:
-        return Seen(entry, opinion)
-    news = _news(entry, desk)
+        return FollowedIssue(entry, judged)
+    news = _news(entry, context)
     if isinstance(news, str):
-        return Seen(entry, opinion, news)
-    match _say(news, ledger, tracker):
+        return FollowedIssue(entry, judged, news)
+    match _send(news, ledger, tracker):
         case Written(url=url):
-            return Seen(entry, opinion, news.body.split("\n")[0], url)
-        case Refused(told=told):
-            return Seen(entry, opinion, told)
+            return FollowedIssue(entry, judged, news.body.split("\n")[0], url)
+        case Refused(reason=reason):
+            return FollowedIssue(entry, judged, reason)
 
 
-def _pause(ledger: Ledger, place: str, seen: Sequence[Seen]) -> str:
-    """Issues that were filed before somebody last allowed more do not count again."""
+def _pause(ledger: Ledger, place: str, issues: Sequence[FollowedIssue]) -> str:
+    """Pause filing if too few issues are confirmed. Issues filed before `--resume-filing` do not count."""
     pause = ledger.pause(place)
     if pause and pause.why:
         return pause.why
     since = pause.since if pause else 0.0
-    why = too_few([each.standing for each in seen if each.entry.intended > since])
+    why = too_few([each.standing for each in issues if each.entry.intended > since])
     if why:
         ledger.set_pause(place, why)
     return why
@@ -132,41 +139,41 @@ def _pause(ledger: Ledger, place: str, seen: Sequence[Seen]) -> str:
 # --- comments
 
 
-def _news(entry: Entry, desk: Desk) -> Comment | str:
-    """What there is to say of an open issue; a string says why there is nothing."""
-    newest, said = desk.newest.release, desk.ledger.comments(entry.place, _number(entry))
+def _news(entry: LedgerEntry, context: FilingContext) -> Comment | str:
+    """The comment that an open issue should get now, or a string that says why it gets none."""
+    newest, comments = context.newest.release, context.ledger.comments(entry.place, _number(entry))
     if order(newest) <= order(entry.release):
         return f"nothing newer than {entry.release} is installed"
-    if any(each.release == newest for each in said):
+    if any(each.release == newest for each in comments):
         return f"{newest} was reported"
-    if said and desk.ledger.clock() - said[-1].intended < WEEK:
+    if comments and context.ledger.clock() - comments[-1].intended < WEEK:
         return "the last comment is not a week old"
-    if desk.backend is None or not desk.tracker or not desk.tracker.can_write:
-        return f"{newest} was not asked: no token to comment with"
+    if context.backend is None or not context.tracker or not context.tracker.can_write:
+        return f"{newest} was not run: no token to comment with"
     if why := stopped(Path(entry.finding).parent.parent):
         return why
-    fails = _still_fails(entry, desk)
+    fails = _still_fails(entry, context)
     if isinstance(fails, str):
         return fails
     if fails:
-        desk.ledger.fails_in(entry, newest)
+        context.ledger.fails_in(entry, newest)
         return f"still there in {newest}"
-    word = nonce()
+    random_word = nonce()
     body = f"This no longer reproduces in TVM {newest} ({REPRODUCTIONS} fresh runs); it did in {entry.release}.\n\n"
-    body += "*Checked automatically by difftvm; closing is left to you.*\n" + marker(word) + "\n"
-    return Comment(entry.place, _number(entry), newest, word, body, desk.ledger.clock())
+    body += "*Checked automatically by difftvm; closing is left to you.*\n" + marker(random_word) + "\n"
+    return Comment(entry.place, _number(entry), newest, random_word, body, context.ledger.clock())
 
 
-def _still_fails(entry: Entry, desk: Desk) -> bool | str:
-    """Whether any of ten runs in the newest release fails; a string where that cannot be told."""
-    assert desk.backend is not None
+def _still_fails(entry: LedgerEntry, context: FilingContext) -> bool | str:
+    """Whether any of ten runs in the newest release fails, or a string that says why it could not be run."""
+    assert context.backend is not None
     try:
         doc, case = finding_file.read_with_case(Path(entry.finding))
     except Invalid as error:
         return str(error)
-    lane = in_toolchain(doc.lane, desk.newest.toolchain)
+    lane = in_toolchain(doc.lane, context.newest.toolchain)
     for _ in range(REPRODUCTIONS):
-        run = replay(desk.backend(), doc, case, [lane], 1).runs[0]
+        run = replay(context.backend(), doc, case, [lane], 1).runs[0]
         if not run.ran:
             return f"{run.text}: it was not run"
         if run.verdict is not Exit.GONE:
@@ -174,7 +181,7 @@ def _still_fails(entry: Entry, desk: Desk) -> bool | str:
     return False
 
 
-def _say(comment: Comment, ledger: Ledger, tracker: Tracker) -> Written | Refused:
+def _send(comment: Comment, ledger: Ledger, tracker: Tracker) -> Written | Refused:
     ledger.intend_comment(comment)
 
     def send() -> Written | Refused | Lost:
@@ -185,7 +192,7 @@ def _say(comment: Comment, ledger: Ledger, tracker: Tracker) -> Written | Refuse
     return done
 
 
-def _settle_comments(entry: Entry, ledger: Ledger, tracker: Tracker) -> None:
+def _settle_comments(entry: LedgerEntry, ledger: Ledger, tracker: Tracker) -> None:
     for comment in ledger.comments(entry.place, _number(entry)):
         if not comment.url:
             there = found_again(partial(_find, comment, tracker), comment.intended, tracker.patience)
@@ -204,12 +211,12 @@ def _record(comment: Comment, ledger: Ledger, done: Written | Refused) -> None:
             ledger.forget_comment(comment)
 
 
-def _number(entry: Entry) -> int:
-    assert entry.number is not None, "what is filed has a number"
+def _number(entry: LedgerEntry) -> int:
+    assert entry.number is not None, "a filed issue has a number"
     return entry.number
 
 
-def counts(seen: Sequence[Seen]) -> Iterator[str]:
+def counts(issues: Sequence[FollowedIssue]) -> Iterator[str]:
     for each in Standing:
-        if count := sum(one.standing is each for one in seen):
+        if count := sum(one.standing is each for one in issues):
             yield f"{count} {each}"

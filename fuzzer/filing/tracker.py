@@ -1,4 +1,4 @@
-"""What filing asks of a tracker, and what it may hear: above all, what may have come of a request to write."""
+"""The interface to an issue tracker, and its answers. A request to write has three: written, refused, or unknown."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from generators.graph import Invalid
 
 PUBLIC = "https://api.github.com"
 TITLE, BODY = 256, 65_536
-"""The most characters of an issue that GitHub takes."""
+"""GitHub's limits for an issue, in characters."""
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9_.-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds, but for `attempts`, which bounds how often one thing is asked or sent.
+    """How long to wait for a tracker, in seconds, and how often to repeat a request.
 
-    timeout  for one answer
-    settle   after a lost answer to a write, what was written shows in lists, or will not any more
-    poll     between two looks at such a list
-    backoff  before the second attempt; twice as much before each further one
-    longest  the longest that a server may ask to wait (Retry-After); more is an error
+    attempts  the largest number of times that a request is sent
+    timeout   for one answer
+    settle    after a lost answer to a write, the time after which the new issue is in the list or will never be
+    poll      between two requests for that list
+    backoff   before the second attempt; it doubles before each later one
+    longest   the longest accepted Retry-After of a server; a longer one is an error
     """
 
     attempts: int = 4
@@ -43,13 +44,13 @@ class Patience:
 
     @property
     def whole(self) -> float:
-        """No write takes longer from its intent to its end."""
+        """An upper bound on the seconds of a write, from its intent to its result."""
         return self.attempts * (self.attempts * (self.timeout + self.longest) + self.settle)
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """What is compared with a report that is about to be filed."""
+    """An issue of the tracker, as far as a new report is compared with it."""
 
     number: int
     title: str
@@ -60,7 +61,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """It is there. `number` is the issue's."""
+    """The issue or comment exists. `number` is the issue's."""
 
     number: int
     url: str
@@ -68,26 +69,26 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """It is not there, and why."""
+    """The issue or comment was not written, for `reason`."""
 
-    told: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Nobody knows whether it is there."""
+    """It is unknown whether the issue or comment was written."""
 
-    told: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """Since the last time that it was asked about."""
+    """The issue is as it was at the last request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What has become of an issue; `reason` is why it was closed."""
+    """The current state of an issue. `reason` is why it was closed."""
 
     state: State
     reason: str = ""
@@ -96,14 +97,14 @@ class Status:
 
 
 class Unreachable(EnvironmentMissing):
-    """The tracker does not answer, or not now, or not to us."""
+    """The tracker does not answer, or refuses to be read."""
 
 
 class Tracker(Protocol):
-    """The issues of one repository. What reads raises `Unreachable` where nobody answers; what writes never does, and
-    is never repeated where the first request may have been carried out.
+    """The issues of one repository, which the ledger calls `place`.
 
-    place  what the ledger calls it
+    Methods that read raise `Unreachable` if there is no answer. Methods that write do not raise it, and they never
+    repeat a request that may have been carried out.
     """
 
     place: str
@@ -118,29 +119,29 @@ class Tracker(Protocol):
     def comment(self, number: int, body: str) -> Written | Refused | Lost: ...
 
     def find(self, marker: str, since: float) -> Written | None:
-        """The issue, open or closed, in whose body `marker` stands; from a list that is right at once."""
+        """The issue, open or closed, whose body has `marker`. It is read from the list, which has no delay."""
 
     def find_comment(self, number: int, marker: str, since: float) -> Written | None:
-        """The comment in which it stands."""
+        """The comment that has `marker`."""
 
     def changed_since(self, since: float) -> list[Issue]:
-        """Open and closed issues that were made or changed since then; no pull requests."""
+        """Open and closed issues that were made or changed since `since`. Pull requests are left out."""
 
     def search(self, words: str, where: str) -> list[Issue]:
-        """The best of the open and closed issues that have the words in their title or body (`where`). What was filed
-        in the last minutes may be missing."""
+        """The best matches among open and closed issues that have the words in their title or body (`where`). Issues of
+        the last minutes may be missing."""
 
     def status(self, number: int, etag: str) -> Status | Unchanged:
-        """What has become of an issue since the answer that had this ETag."""
+        """The state of an issue, if it changed since the answer that had this ETag."""
 
 
 def place_of(repository: str, base_url: str = PUBLIC) -> str:
-    """What the ledger calls it: the server's name and the repository's, in small letters. Raise `Invalid`."""
+    """The name of a repository in the ledger: server and repository in lower case. Raise `Invalid`."""
     if not _REPOSITORY.fullmatch(repository):
-        raise Invalid(f"{repository!r} is no repository: OWNER/NAME")
+        raise Invalid(f"{repository!r} is not a repository of the form OWNER/NAME")
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise Invalid(f"{base_url!r} is no address of a GitHub server, as {PUBLIC}")
+        raise Invalid(f"{base_url!r} is not the address of a GitHub server, such as {PUBLIC}")
     if parts.scheme == "http" and not _is_this_machine(parts.hostname):
         raise Invalid(f"{base_url!r}: a token is sent by https only")
     return f"{parts.netloc}{parts.path.rstrip('/')}/{repository}".lower()

@@ -1,7 +1,7 @@
-"""Write exactly once over a connection that may break: after a lost answer, look whether it is there.
+"""Write an issue or a comment exactly once over a connection that may break.
 
-GitHub has no keys that make a repeated request harmless. So each thing that is written carries a random word of its own
-(a nonce, in a comment that nobody sees), which is in the ledger before it is sent.
+GitHub's requests have no idempotency keys. So each issue and comment has a random word in an HTML comment (a nonce),
+and the ledger has that word before the request is sent. After a lost answer, the tracker's list is searched for it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fuzzer.filing.tracker import Lost, Patience, Refused, Written
 
 Find = Callable[[], Written | None]
-"""Looks in a list of the tracker's. May raise `Unreachable`."""
+"""Search a list of the tracker. May raise `Unreachable`."""
 
 
 def nonce() -> str:
@@ -20,32 +20,31 @@ def nonce() -> str:
 
 
 def marker(word: str) -> str:
-    """What a page does not show and its source does."""
+    """An HTML comment with the random word. A page does not show it."""
     return f"<!-- difftvm-sent: {word} -->"
 
 
 def write_once(send: Callable[[], Written | Refused | Lost], find: Find, patience: Patience) -> Written | Refused:
-    """Send until it is there, or refused. Raise `Unreachable` where that cannot be found out now: then nobody knows."""
-    told = ""
+    """Send until the tracker has written or refused it. Raise `Unreachable` if that cannot be found out now."""
+    reason = ""
     for _ in range(patience.attempts):
         match send():
             case Written() | Refused() as known:
                 return known
-            case Lost(told=told):
+            case Lost(reason=reason):
                 if there := _settled(find, patience):
                     return there
-    return Refused(f"{told}; sent {patience.attempts} times, and never there")
+    return Refused(f"{reason}; sent {patience.attempts} times, and never written")
 
 
 def found_again(find: Find, intended: float, patience: Patience) -> Written | None:
-    """What a process that is no more was about to write, if it did: `intended` is when it said so."""
+    """What an earlier process wrote, if it did. `intended` is when it saved its intent, in seconds since 1970."""
     long_ago = patience.clock() - intended > patience.whole
     return find() if long_ago else _settled(find, patience)
 
 
 def _settled(find: Find, patience: Patience) -> Written | None:
-    """A server may still be at a request whose sender has given up, or died: only what is not there `settle` seconds
-    later will not be."""
+    """Search for `settle` seconds: a server may still carry out a request whose sender gave up or died."""
     over = patience.clock() + patience.settle
     while True:
         last_look = patience.clock() >= over

@@ -81,12 +81,12 @@ def _file(place: Place, folder: Path, state: Path, die_at: int | None, since: st
     os.environ["XDG_STATE_HOME"] = str(state)
     _die_at(die_at, since)
     draft = read(folder)
-    desk = place.desk(draft)
+    context = place.context(draft)
     try:
-        fate = submit(draft, desk)
+        outcome = submit(draft, context)
     except Unreachable:
         os._exit(NO_ANSWER)
-    os._exit(FILED if isinstance(fate, Filed) else NOT_FILED)
+    os._exit(FILED if isinstance(outcome, Filed) else NOT_FILED)
 
 
 def _die_at(point: int | None, since: str) -> None:

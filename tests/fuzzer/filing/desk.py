@@ -1,4 +1,4 @@
-"""What the tests of filing share: a finding on disk, a backend that shows it, and a desk to file it from."""
+"""What the tests of filing share: a finding on disk, a backend that shows it, and a context to file it from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from github_server import TOKEN
 
 from fuzzer.filing import draft as drafts
 from fuzzer.filing.draft import Draft
-from fuzzer.filing.gates import Desk
+from fuzzer.filing.gates import FilingContext
 from fuzzer.filing.github import GitHub
 from fuzzer.filing.ledger import Ledger
 from fuzzer.filing.newest import Newest
@@ -99,11 +99,13 @@ class Place:
     def tracker(self, token: str | None = TOKEN) -> GitHub:
         return GitHub(self.repo, self.url, Secret(token) if token else None, self.patience)
 
-    def desk(self, draft: Draft, backend: Callable[[], Shows] | None = None, newest: Newest = NEWEST) -> Desk:
+    def context(
+        self, draft: Draft, backend: Callable[[], Shows] | None = None, newest: Newest = NEWEST
+    ) -> FilingContext:
         """With a ledger that the caller closes."""
         tracker = self.tracker()
         shows = Shows(draft)
-        return Desk(Ledger(self.ledger), tracker.place, tracker, backend or (lambda: shows), newest)
+        return FilingContext(Ledger(self.ledger), tracker.place, tracker, backend or (lambda: shows), newest)
 
 
 def read(folder: Path) -> Draft:

@@ -17,8 +17,8 @@ from github_server import TOKEN, GitHubServer
 from fuzzer.filing.auto import AutoFiler
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import STOP, state_folder
-from fuzzer.filing.ledger import Entry, Ledger
-from fuzzer.filing.office import Office
+from fuzzer.filing.ledger import Ledger, LedgerEntry
+from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Unreachable
 from fuzzer.findings.finding_file import FindingDoc
@@ -50,9 +50,9 @@ class Auto:
     def __init__(self, server: GitHubServer, drafts: list[Draft], tmp_path: Path) -> None:
         self.new: list[FindingDoc] = []
         self.told: list[str] = []
-        office = Office(REPO, server.url, tmp_path / "filed.sqlite")
+        options = TrackerOptions(REPO, server.url, tmp_path / "filed.sqlite")
         crashes = drafts[0].folder.parent
-        self.filer = AutoFiler(office, Secret(TOKEN), crashes, self.new, AllShow(drafts), self.told.append)
+        self.filer = AutoFiler(options, Secret(TOKEN), crashes, self.new, AllShow(drafts), self.told.append)
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_an_error_of_the_database_while_a_finding_is_filed_ends_that_one_only(
 ) -> None:
     intend, errors = Ledger.intend, iter([sqlite3.OperationalError("database is locked")])
 
-    def locked_once(ledger: Ledger, entry: Entry) -> None:
+    def locked_once(ledger: Ledger, entry: LedgerEntry) -> None:
         for error in errors:
             raise error
         intend(ledger, entry)

@@ -18,7 +18,7 @@ from fuzzer.cli import main
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import STOP
 from fuzzer.filing.ledger import Ledger, state_folder
-from fuzzer.filing.office import WhenNeeded
+from fuzzer.filing.office import LazyFleet
 from fuzzer.findings import finding_file
 
 pytestmark = pytest.mark.slow
@@ -41,7 +41,7 @@ def fuzz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finding: Draft) -> Fuz
     """`fuzz ...` in this process, where no compiler starts: the finding shows whenever it is run."""
     monkeypatch.chdir(tmp_path)
     shows = Shows(finding)
-    monkeypatch.setattr(WhenNeeded, "__call__", lambda self: shows)
+    monkeypatch.setattr(LazyFleet, "__call__", lambda self: shows)
 
     def run(*arguments: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["fuzz", *map(str, arguments)])
@@ -117,7 +117,7 @@ def test_a_shut_gate(submit: Fuzz, finding: Draft, server: GitHubServer) -> None
     held = submit()
     assert held.code == HELD
     assert held.out.splitlines()[-2].startswith("  no         is in no other issue: near-equal titles: ")
-    assert held.out.splitlines()[-1] == f"{finding.doc.slug}: not filed; --force files it all the same"
+    assert held.out.splitlines()[-1] == f"{finding.doc.slug}: not filed; --force files it nevertheless"
     assert submit("--force").code == DONE
 
 
@@ -132,7 +132,7 @@ def test_not_taken(submit: Fuzz, server: GitHubServer) -> None:
     server.faults["POST"] = [Fault.GONE]
     done = submit()
     assert done.code == DENIED
-    assert "not taken: " in done.out
+    assert "the tracker refused it: " in done.out
     assert "410 Issues are disabled for this repo" in done.out
 
 
@@ -172,11 +172,11 @@ def test_a_token_that_is_none(
         ("file nowhere", "nowhere"),
         ("file --sync", "--repo OWNER/NAME is missing"),
         ("file --resume-filing", "--repo OWNER/NAME is missing"),
-        ("file --sync --repo tvm", "'tvm' is no repository: OWNER/NAME"),
+        ("file --sync --repo tvm", "'tvm' is not a repository of the form OWNER/NAME"),
         ("file --sync --repo a/b --base-url http://ghe.example.org", "a token is sent by https only"),
         ("run --auto-file", "--auto-file: --repo OWNER/NAME is missing"),
-        ("run --auto-file --repo tvm", "'tvm' is no repository"),
-        ("run --repo a/b", "--repo and --token-file go with --auto-file"),
+        ("run --auto-file --repo tvm", "'tvm' is not a repository"),
+        ("run --repo a/b", "--repo and --token-file need --auto-file"),
     ],
 )
 def test_bad_input(fuzz: Fuzz, arguments: str, says: str) -> None:
@@ -195,7 +195,7 @@ def test_auto_file_wants_a_token_before_anything_starts(fuzz: Fuzz) -> None:
 
 def test_a_report_that_holds_the_token(fuzz: Fuzz, finding: Draft, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", finding.title.split()[-1])
-    refused(fuzz("file", finding.folder, "--submit", "--repo", REPO), BAD_INPUT, "its report holds the token")
+    refused(fuzz("file", finding.folder, "--submit", "--repo", REPO), BAD_INPUT, "its report contains the token")
 
 
 def test_sync_and_resume(submit: Fuzz, fuzz: Fuzz, server: GitHubServer) -> None:

@@ -11,8 +11,8 @@ from desk import REPO, Place, Shows, Watch
 from github_server import DONE_ALL_THE_SAME, Fault, GitHubServer
 
 from fuzzer.filing.draft import Draft
-from fuzzer.filing.filing import Denied, Drafted, Fate, Filed, Held, look, settle_all, submit
-from fuzzer.filing.gates import GATES, STOP, Desk, Verdict
+from fuzzer.filing.filing import DraftOnly, Filed, FilingOutcome, HeldBack, NotAccepted, check_gates, settle_all, submit
+from fuzzer.filing.gates import GATES, STOP, FilingContext, GateVerdict
 from fuzzer.filing.ledger import Ledger, Step, state_folder
 from fuzzer.filing.tracker import Unreachable
 from fuzzer.report.issue import marker
@@ -20,10 +20,10 @@ from fuzzer.report.issue import marker
 pytestmark = pytest.mark.slow
 
 
-def filed(place: Place, draft: Draft, *, force: bool = False) -> Fate:
-    desk = place.desk(draft)
-    with desk.ledger:
-        return submit(draft, desk, force=force)
+def filed(place: Place, draft: Draft, *, force: bool = False) -> FilingOutcome:
+    context = place.context(draft)
+    with context.ledger:
+        return submit(draft, context, force=force)
 
 
 def step(place: Place, draft: Draft) -> Step | None:
@@ -33,12 +33,12 @@ def step(place: Place, draft: Draft) -> Step | None:
 
 
 def test_it_is_filed_as_it_was_drafted(place: Place, server: GitHubServer, finding: Draft) -> None:
-    fate = filed(place, finding)
-    assert isinstance(fate, Filed)
-    assert {asked.gate for asked in fate.asked} == set(GATES)
-    assert {asked.answer.verdict for asked in fate.asked} == {Verdict.OPEN}
+    outcome = filed(place, finding)
+    assert isinstance(outcome, Filed)
+    assert {result.gate for result in outcome.gates} == set(GATES)
+    assert {result.answer.verdict for result in outcome.gates} == {GateVerdict.OPEN}
     (issue,) = server.issues(REPO)
-    assert (issue["html_url"], issue["title"]) == (fate.url, finding.title)
+    assert (issue["html_url"], issue["title"]) == (outcome.url, finding.title)
     assert issue["body"].startswith(finding.body.rstrip())
     assert issue["body"].count(marker(finding.fingerprint)) == 1
 
@@ -59,8 +59,8 @@ def test_a_lost_answer_is_looked_for(
         time.sleep(0.05)  # for the server that is late, which is so in real time
 
     server.faults["POST"] = [Fault.TOO_MANY, fault]
-    fate = filed(replace(place, patience=watch.patience(sleep=sleep)), finding)
-    assert isinstance(fate, Filed)
+    outcome = filed(replace(place, patience=watch.patience(sleep=sleep)), finding)
+    assert isinstance(outcome, Filed)
     assert len(server.issues(REPO)) == 1
     assert len(server.sent) == 2  # the one that was told to wait, and the one whose answer was lost
     assert step(place, finding) is Step.FILED
@@ -79,9 +79,9 @@ def test_what_never_arrived_is_sent_again_when_that_is_sure(
 
 def test_what_never_arrives(place: Place, server: GitHubServer, finding: Draft) -> None:
     server.faults["POST"] = [Fault.RESET_BEFORE] * 4
-    fate = filed(place, finding)
-    assert isinstance(fate, Denied)
-    assert fate.told.endswith("sent 4 times, and never there")
+    outcome = filed(place, finding)
+    assert isinstance(outcome, NotAccepted)
+    assert outcome.reason.endswith("sent 4 times, and never written")
     assert step(place, finding) is Step.REFUSED
     assert isinstance(filed(place, finding), Filed)  # another day
 
@@ -89,7 +89,7 @@ def test_what_never_arrives(place: Place, server: GitHubServer, finding: Draft) 
 @pytest.mark.parametrize("fault", [Fault.GONE, Fault.INVALID, Fault.ECHO])
 def test_a_plain_no_is_the_end(place: Place, server: GitHubServer, finding: Draft, fault: Fault) -> None:
     server.faults["POST"] = [fault]
-    assert isinstance(filed(place, finding), Denied)
+    assert isinstance(filed(place, finding), NotAccepted)
     assert step(place, finding) is Step.REFUSED
     assert len(server.sent) == 1
 
@@ -98,10 +98,10 @@ def test_where_nobody_can_say_it_stays_open_until_somebody_can(
     place: Place, server: GitHubServer, finding: Draft
 ) -> None:
     server.faults["POST"] = [Fault.RESET_AFTER]
-    desk = place.desk(finding)
+    context = place.context(finding)
     server.on_write = lambda: server.faults["GET"].extend([Fault.BAD_GATEWAY_BEFORE] * 4)
-    with desk.ledger, pytest.raises(Unreachable):
-        submit(finding, desk)
+    with context.ledger, pytest.raises(Unreachable):
+        submit(finding, context)
     assert step(place, finding) is Step.INTENDED
     server.on_write = lambda: None
     assert filed(place, finding) == Filed(server.issues(REPO)[0]["html_url"], again=True)
@@ -112,9 +112,9 @@ def test_intents_that_were_left_are_settled_together(place: Place, server: GitHu
     for draft, fault in zip(findings[:2], (Fault.RESET_AFTER, Fault.RESET_BEFORE), strict=True):
         server.faults["POST"] = [fault]
         server.on_write = lambda: server.faults["GET"].extend([Fault.BAD_GATEWAY_BEFORE] * 4)
-        desk = place.desk(draft)
-        with desk.ledger, pytest.raises(Unreachable):
-            submit(draft, desk)
+        context = place.context(draft)
+        with context.ledger, pytest.raises(Unreachable):
+            submit(draft, context)
     with Ledger(place.ledger) as ledger:
         settle_all(ledger, place.tracker())
     assert [step(place, draft) for draft in findings[:2]] == [Step.FILED, Step.REFUSED]
@@ -128,27 +128,27 @@ def test_the_kill_switch_works_between_two_attempts(place: Place, server: GitHub
         (state_folder() / STOP).touch()
 
     server.on_write = stop
-    fate = filed(place, finding)
-    assert isinstance(fate, Denied)
-    assert fate.told == f"{state_folder() / STOP} is there"
+    outcome = filed(place, finding)
+    assert isinstance(outcome, NotAccepted)
+    assert outcome.reason == f"{state_folder() / STOP} is there"
     assert server.issues(REPO) == []
 
 
 def test_the_first_shut_gate_is_the_last_that_is_asked(place: Place, server: GitHubServer, finding: Draft) -> None:
     flaky = replace(finding, doc=msgspec.structs.replace(finding.doc, flaky=True))
     shows = Shows(flaky)
-    desk = place.desk(flaky, lambda: shows)
-    with desk.ledger:
-        fate = submit(flaky, desk)
-    assert isinstance(fate, Held)
-    assert fate.asked[-1].gate.name == "is steady"
+    context = place.context(flaky, lambda: shows)
+    with context.ledger:
+        outcome = submit(flaky, context)
+    assert isinstance(outcome, HeldBack)
+    assert outcome.gates[-1].gate.name == "is steady"
     assert (shows.runs, server.answers) == (0, [])
 
 
 def test_a_draft_asks_nobody(place: Place, server: GitHubServer, finding: Draft) -> None:
     with Ledger(place.ledger) as ledger:
-        fate = look(finding, Desk(ledger))
-    assert isinstance(fate, Drafted)
-    assert [asked.gate for asked in fate.asked] == list(GATES)
-    assert {asked.answer.verdict for asked in fate.asked} == {Verdict.OPEN, Verdict.UNASKED}
+        outcome = check_gates(finding, FilingContext(ledger))
+    assert isinstance(outcome, DraftOnly)
+    assert [result.gate for result in outcome.gates] == list(GATES)
+    assert {result.answer.verdict for result in outcome.gates} == {GateVerdict.OPEN, GateVerdict.NOT_ASKED}
     assert server.answers == []

@@ -14,9 +14,9 @@ from github_server import GitHubServer
 
 from fuzzer.filing import gates
 from fuzzer.filing.draft import Draft
-from fuzzer.filing.filing import Filed, Held, submit
-from fuzzer.filing.gates import DAILY, REPRODUCTIONS, STOP, Answer, Desk, Verdict
-from fuzzer.filing.ledger import Entry, Ledger, state_folder
+from fuzzer.filing.filing import Filed, HeldBack, submit
+from fuzzer.filing.gates import DAILY, REPRODUCTIONS, STOP, FilingContext, GateAnswer, GateVerdict
+from fuzzer.filing.ledger import Ledger, LedgerEntry, state_folder
 from fuzzer.filing.newest import Newest
 from fuzzer.findings import record
 from fuzzer.isolate.reports import ScriptRun
@@ -29,8 +29,8 @@ NOON = 20_000 * DAY + DAY / 2
 
 
 @pytest.fixture
-def desk(place: Place, finding: Draft) -> Any:
-    made = place.desk(finding)
+def context(place: Place, finding: Draft) -> Any:
+    made = place.context(finding)
     with made.ledger:
         yield made
 
@@ -43,8 +43,8 @@ def on_lane(draft: Draft, **changes: Any) -> Draft:
     return with_doc(draft, lane=replace(draft.doc.lane, **changes))
 
 
-def is_open(answer: Answer) -> bool:
-    return answer.verdict is Verdict.OPEN
+def is_open(answer: GateAnswer) -> bool:
+    return answer.verdict is GateVerdict.OPEN
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,12 @@ def is_open(answer: Answer) -> bool:
     ],
 )
 def test_a_look_at_the_finding(
-    desk: Desk, finding: Draft, gate: gates.Ask, change: Callable[[Draft], Draft], told: str
+    context: FilingContext, finding: Draft, gate: gates.GateCheck, change: Callable[[Draft], Draft], told: str
 ) -> None:
-    assert is_open(gate(finding, desk))
-    shut = gate(change(finding), desk)
-    assert shut.verdict is Verdict.SHUT
-    assert told in shut.told
+    assert is_open(gate(finding, context))
+    shut = gate(change(finding), context)
+    assert shut.verdict is GateVerdict.CLOSED
+    assert told in shut.reason
 
 
 def square_root(draft: Draft) -> Draft:
@@ -85,95 +85,99 @@ def square_root(draft: Draft) -> Draft:
 
 
 @pytest.mark.parametrize("where", [state_folder, None])
-def test_the_kill_switch(desk: Desk, finding: Draft, where: Callable[[], Path] | None) -> None:
-    assert is_open(gates.not_stopped(finding, desk))
+def test_the_kill_switch(context: FilingContext, finding: Draft, where: Callable[[], Path] | None) -> None:
+    assert is_open(gates.not_stopped(finding, context))
     folder = where() if where else finding.campaign
     folder.mkdir(parents=True, exist_ok=True)
     (folder / STOP).touch()
-    assert gates.not_stopped(finding, desk) == Answer(Verdict.SHUT, f"{folder / STOP} is there")
-    assert isinstance(submit(finding, desk), Held)
+    assert gates.not_stopped(finding, context) == GateAnswer(GateVerdict.CLOSED, f"{folder / STOP} is there")
+    assert isinstance(submit(finding, context), HeldBack)
 
 
-def test_a_pause_and_its_end(desk: Desk, finding: Draft) -> None:
-    desk.ledger.set_pause(desk.place, "only 1 of 5 are confirmed")
-    assert gates.not_paused(finding, desk).told == "only 1 of 5 are confirmed; --resume-filing allows it again"
-    assert isinstance(submit(finding, desk), Held)
-    assert is_open(gates.not_paused(finding, replace(desk, place="api.github.com/another/place")))
-    desk.ledger.set_pause(desk.place, "")
-    assert is_open(gates.not_paused(finding, desk))
+def test_a_pause_and_its_end(context: FilingContext, finding: Draft) -> None:
+    context.ledger.set_pause(context.place, "only 1 of 5 are confirmed")
+    assert gates.not_paused(finding, context).reason == "only 1 of 5 are confirmed; --resume-filing allows it again"
+    assert isinstance(submit(finding, context), HeldBack)
+    assert is_open(gates.not_paused(finding, replace(context, place="api.github.com/another/place")))
+    context.ledger.set_pause(context.place, "")
+    assert is_open(gates.not_paused(finding, context))
 
 
-def entry(desk: Desk, fingerprint: str, intended: float) -> Entry:
-    return Entry(desk.place, fingerprint, "nonce", "title", "/x", "0.27.0", intended)
+def entry(context: FilingContext, fingerprint: str, intended: float) -> LedgerEntry:
+    return LedgerEntry(context.place, fingerprint, "nonce", "title", "/x", "0.27.0", intended)
 
 
-def test_three_a_day(desk: Desk, finding: Draft) -> None:
+def test_three_a_day(context: FilingContext, finding: Draft) -> None:
     now = [NOON]
-    desk.ledger.clock = lambda: now[0]
+    context.ledger.clock = lambda: now[0]
     for count, seconds in enumerate((-DAY, -DAY / 2 - 1, -DAY / 2, 0.0, 60.0)):
-        filed = entry(desk, str(count), NOON + seconds)
-        desk.ledger.intend(filed)
+        filed = entry(context, str(count), NOON + seconds)
+        context.ledger.intend(filed)
         if count != 3:  # one of them is an intent that nobody knows the end of
-            desk.ledger.filed(filed, count, "url")
-    refused = entry(desk, "refused", NOON)
-    desk.ledger.intend(refused)
-    desk.ledger.refused(refused, "no")
-    assert gates.below_the_limit(finding, desk) == Answer(Verdict.SHUT, f"3 of {DAILY} today (UTC)")
-    assert is_open(gates.below_the_limit(finding, replace(desk, place="api.github.com/another/place")))
+            context.ledger.filed(filed, count, "url")
+    refused = entry(context, "refused", NOON)
+    context.ledger.intend(refused)
+    context.ledger.refused(refused, "no")
+    assert gates.below_the_limit(finding, context) == GateAnswer(GateVerdict.CLOSED, f"3 of {DAILY} today (UTC)")
+    assert is_open(gates.below_the_limit(finding, replace(context, place="api.github.com/another/place")))
     now[0] = NOON + DAY / 2
-    assert gates.below_the_limit(finding, desk) == Answer(Verdict.OPEN, f"0 of {DAILY} today (UTC)")
+    assert gates.below_the_limit(finding, context) == GateAnswer(GateVerdict.OPEN, f"0 of {DAILY} today (UTC)")
 
 
 def test_the_fourth_waits_for_tomorrow(place: Place, server: GitHubServer, findings: list[Draft]) -> None:
-    fates = []
+    outcomes = []
     for draft in findings:
-        desk = place.desk(draft)
-        with desk.ledger:
-            fates.append(submit(draft, desk, force=True))
-    assert [type(fate) for fate in fates] == [Filed] * 3 + [Held] * 3
+        context = place.context(draft)
+        with context.ledger:
+            outcomes.append(submit(draft, context, force=True))
+    assert [type(outcome) for outcome in outcomes] == [Filed] * 3 + [HeldBack] * 3
     assert len(server.issues(REPO)) == 3
 
 
-@pytest.mark.parametrize(("code", "verdict"), [(1, Verdict.OPEN), (0, Verdict.SHUT), (125, Verdict.SHUT)])
+@pytest.mark.parametrize(
+    ("code", "verdict"), [(1, GateVerdict.OPEN), (0, GateVerdict.CLOSED), (125, GateVerdict.CLOSED)]
+)
 def test_the_script_that_the_issue_holds_is_run_and_must_show_the_bug(
-    desk: Desk, finding: Draft, code: int, verdict: Verdict
+    context: FilingContext, finding: Draft, code: int, verdict: GateVerdict
 ) -> None:
     shows = Shows(finding)
     shows.script = ScriptRun(code)
-    answer = gates.script_shows(finding, replace(desk, backend=lambda: shows))
+    answer = gates.script_shows(finding, replace(context, backend=lambda: shows))
     assert answer.verdict is verdict
     assert shows.sources == [repro.script(record.read(finding.folder))]
 
 
-def test_a_finding_of_an_earlier_version_has_no_run_of_its_script_and_passes(desk: Desk, finding: Draft) -> None:
+def test_a_finding_of_an_earlier_version_has_no_run_of_its_script_and_passes(
+    context: FilingContext, finding: Draft
+) -> None:
     assert finding.doc.script is None
-    assert is_open(gates.script_showed(finding, desk))
+    assert is_open(gates.script_showed(finding, context))
 
 
 @pytest.mark.parametrize("times", [0, 4, REPRODUCTIONS - 1, REPRODUCTIONS])
-def test_ten_of_ten(desk: Desk, finding: Draft, times: int) -> None:
+def test_ten_of_ten(context: FilingContext, finding: Draft, times: int) -> None:
     shows = Shows(finding, times)
-    answer = gates.reproduces(finding, replace(desk, backend=lambda: shows))
-    assert answer.told == f"{times} of {REPRODUCTIONS} fresh runs"
+    answer = gates.reproduces(finding, replace(context, backend=lambda: shows))
+    assert answer.reason == f"{times} of {REPRODUCTIONS} fresh runs"
     assert is_open(answer) is (times == REPRODUCTIONS)
     assert shows.runs == min(times + 1, REPRODUCTIONS)
 
 
-def test_the_newest_release(desk: Desk, finding: Draft) -> None:
+def test_the_newest_release(context: FilingContext, finding: Draft) -> None:
     shows = Shows(finding, 15)
-    here = replace(desk, backend=lambda: shows)
-    assert gates.in_the_newest(finding, here) == Answer(Verdict.OPEN, "0.27.0, where it ran")
+    here = replace(context, backend=lambda: shows)
+    assert gates.in_the_newest(finding, here) == GateAnswer(GateVerdict.OPEN, "0.27.0, where it ran")
     assert shows.runs == 0
     newer = replace(here, newest=Newest("0.28.0", "0.28.0"))
-    assert gates.in_the_newest(finding, newer) == Answer(Verdict.OPEN, "0.28.0: 10 of 10 fresh runs")
+    assert gates.in_the_newest(finding, newer) == GateAnswer(GateVerdict.OPEN, "0.28.0: 10 of 10 fresh runs")
     assert shows.toolchains == ["0.28.0"] * 10
-    assert gates.in_the_newest(finding, newer) == Answer(Verdict.SHUT, "0.28.0: 5 of 10 fresh runs")
+    assert gates.in_the_newest(finding, newer) == GateAnswer(GateVerdict.CLOSED, "0.28.0: 5 of 10 fresh runs")
 
 
 def test_what_nobody_shall_run_or_ask(finding: Draft, tmp_path: Path) -> None:
     with Ledger(tmp_path / "l") as ledger:
-        asked = {gate.name: gate.ask(finding, Desk(ledger)).verdict for gate in gates.GATES}
-    assert [name for name, verdict in asked.items() if verdict is Verdict.UNASKED] == [
+        asked = {gate.name: gate.check(finding, FilingContext(ledger)).verdict for gate in gates.GATES}
+    assert [name for name, verdict in asked.items() if verdict is GateVerdict.NOT_ASKED] == [
         "is wanted there",
         "was not filed before",
         "is within the daily limit",
@@ -187,41 +191,45 @@ def test_what_nobody_shall_run_or_ask(finding: Draft, tmp_path: Path) -> None:
 @pytest.mark.parametrize("state", ["open", "closed"])
 @pytest.mark.parametrize("seen_by", ["the search", "the list"])
 def test_the_same_fingerprint_is_never_filed_again(
-    desk: Desk, finding: Draft, server: GitHubServer, state: str, seen_by: str
+    context: FilingContext, finding: Draft, server: GitHubServer, state: str, seen_by: str
 ) -> None:
     server.add_issue(REPO, "hand-written", f"seen {marker(finding.fingerprint)}", state=state)
     if seen_by == "the search":
         server.repository(REPO).issues[0]["updated_at"] = "2020-01-01T00:00:00Z"
         server.index()
-    held = submit(finding, desk, force=True)
-    assert isinstance(held, Held)
+    held = submit(finding, context, force=True)
+    assert isinstance(held, HeldBack)
     told = f"the same fingerprint: {server.url}/{REPO}/issues/1 ({state}) hand-written"
-    assert held.asked[-1].answer == Answer(Verdict.SHUT, told)
+    assert held.gates[-1].answer == GateAnswer(GateVerdict.CLOSED, told)
 
 
-def test_a_near_equal_title_is_shown_and_blocks_unless_forced(desk: Desk, finding: Draft, server: GitHubServer) -> None:
+def test_a_near_equal_title_is_shown_and_blocks_unless_forced(
+    context: FilingContext, finding: Draft, server: GitHubServer
+) -> None:
     server.add_issue(REPO, finding.title.replace("[Bug]", "[Bug][LLVM]"), state="closed")
     server.index()
-    held = submit(finding, desk)
-    assert isinstance(held, Held)
-    assert held.asked[-1].answer.forcible
-    assert "(closed) [Bug][LLVM]" in held.asked[-1].answer.told
-    forced = submit(finding, desk, force=True)
+    held = submit(finding, context)
+    assert isinstance(held, HeldBack)
+    assert held.gates[-1].answer.forcible
+    assert "(closed) [Bug][LLVM]" in held.gates[-1].answer.reason
+    forced = submit(finding, context, force=True)
     assert isinstance(forced, Filed)
-    assert [asked.gate.name for asked in forced.asked if asked.forced] == ["is in no other issue"]
+    assert [result.gate.name for result in forced.gates if result.forced] == ["is in no other issue"]
 
 
-def test_others_are_compared_and_let_pass(desk: Desk, finding: Draft, server: GitHubServer) -> None:
+def test_others_are_compared_and_let_pass(context: FilingContext, finding: Draft, server: GitHubServer) -> None:
     server.add_issue(REPO, "[Bug] softmax of float16 overflows")
-    assert gates.not_there(finding, desk) == Answer(Verdict.OPEN, "1 issues compared")
+    assert gates.not_there(finding, context) == GateAnswer(GateVerdict.OPEN, "1 issues compared")
 
 
-def test_only_what_a_person_may_judge_can_be_forced(desk: Desk, finding: Draft) -> None:
-    held = submit(with_doc(finding, flaky=True), desk, force=True)
-    assert isinstance(held, Held)
-    forced = submit(on_lane(finding, passes=("LegalizeOps", "MetaSchedule-0")), desk, force=True)
+def test_only_what_a_person_may_judge_can_be_forced(context: FilingContext, finding: Draft) -> None:
+    held = submit(with_doc(finding, flaky=True), context, force=True)
+    assert isinstance(held, HeldBack)
+    forced = submit(on_lane(finding, passes=("LegalizeOps", "MetaSchedule-0")), context, force=True)
     assert isinstance(forced, Filed)
-    assert [asked.answer.told.partition(":")[0] for asked in forced.asked if asked.forced] == ["unmeasured-schedule"]
+    assert [result.answer.reason.partition(":")[0] for result in forced.gates if result.forced] == [
+        "unmeasured-schedule"
+    ]
 
 
 def test_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

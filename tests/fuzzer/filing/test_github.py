@@ -50,7 +50,7 @@ def test_nobody_waits_longer_than_is_sensible(place: Place, server: GitHubServer
 
 def test_one_that_always_says_later(place: Place, server: GitHubServer) -> None:
     server.faults[POST] = [Fault.TOO_MANY] * 4
-    assert place.tracker().create("title", "body") == Refused("still asked to wait after 4 attempts")
+    assert place.tracker().create("title", "body") == Refused("the server still asks to wait after 4 attempts")
     assert server.issues(REPO) == []
 
 
@@ -84,7 +84,7 @@ def test_a_server_that_tells_the_token_is_not_repeated(place: Place, server: Git
     server.faults[POST] = [Fault.ECHO]
     refused = place.tracker().create("title", "body")
     assert isinstance(refused, Refused)
-    assert refused.told.endswith("403 Forbidden for token <token>")
+    assert refused.reason.endswith("403 Forbidden for token <token>")
     assert TOKEN not in repr((refused, place.tracker()))
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.filing.ledger import Comment, Entry, Ledger, Pause, State, Step
+from fuzzer.filing.ledger import Comment, Ledger, LedgerEntry, Pause, State, Step
 from generators.graph import Invalid
 
 PLACE = "api.github.com/apache/tvm"
-ENTRY = Entry(PLACE, "0123", "nonce", "a title", "/a/finding", "0.27.0", 100.0)
+ENTRY = LedgerEntry(PLACE, "0123", "nonce", "a title", "/a/finding", "0.27.0", 100.0)
 COMMENT = Comment(PLACE, 7, "0.28.0", "nonce", "body", 200.0)
 
 
@@ -31,7 +31,7 @@ def test_an_entry_from_intent_to_end(path: Path) -> None:
     with Ledger(path, lambda: 300.0) as ledger:
         filed = replace(ENTRY, step=Step.FILED, number=7, url="https://7")
         assert ledger.entries(PLACE) == [filed] == ledger.entries()
-        ledger.saw(filed, State.CLOSED, "completed", ("a, b", "ü"), 'W/"1"')
+        ledger.record_state(filed, State.CLOSED, "completed", ("a, b", "ü"), 'W/"1"')
         ledger.fails_in(filed, "0.28.0")
         seen = replace(filed, state=State.CLOSED, reason="completed", labels=("a, b", "ü"), etag='W/"1"', looked=300.0)
         assert ledger.entry(PLACE, "0123") == replace(seen, release="0.28.0")
@@ -80,12 +80,12 @@ def test_one_at_a_time(path: Path) -> None:
     inside: list[str] = []
 
     def second() -> None:
-        with Ledger(path) as other, other.alone():
+        with Ledger(path) as other, other.exclusive():
             inside.append("second")
 
     with Ledger(path) as ledger:
         thread = threading.Thread(target=second)
-        with ledger.alone():
+        with ledger.exclusive():
             thread.start()
             thread.join(0.1)
             inside.append("first")

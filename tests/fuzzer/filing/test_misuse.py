@@ -57,7 +57,7 @@ def test_everything_that_an_entry_says_must_hold(finding: Draft) -> None:
     ("text", "says"),
     [
         ("[[misuse", "x: "),
-        ("[[others]]\nname='a'\nwhy='b'\nsource='c'\nkind='slow'", "'others' is no table of it"),
+        ("[[others]]\nname='a'\nwhy='b'\nsource='c'\nkind='slow'", "'others' is not allowed here"),
         ("[[misuse]]\nname='a'\nwhy='b'\nsource='c'", "'a' matches every finding"),
         ("[[misuse]]\nname='a'\nwhy='b'\nsource='c'\ncomponent='tvm'", "'a' matches every finding"),
         ("[[misuse]]\nname='a'\nwhy='b'\nsource='c'\nkind='slower'", "slower"),

@@ -12,23 +12,23 @@ from github_server import Fault, GitHubServer
 
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.filing import Filed, submit
-from fuzzer.filing.gates import STOP, Desk, Verdict, not_paused
-from fuzzer.filing.ledger import Entry, Ledger, State
+from fuzzer.filing.gates import STOP, FilingContext, GateVerdict, not_paused
+from fuzzer.filing.ledger import Ledger, LedgerEntry, State
 from fuzzer.filing.newest import Newest
-from fuzzer.filing.sync import MONTH, WEEK, Standing, Synced, standing, sync, too_few
+from fuzzer.filing.sync import MONTH, WEEK, FollowUp, Standing, standing, sync, too_few
 from fuzzer.filing.tracker import Unreachable
 
 pytestmark = pytest.mark.slow
 
 NEW = Newest("0.28.0", "0.28.0")
-ENTRY = Entry("place", "f", "n", "t", "/x", "0.27.0", 1000.0)
+ENTRY = LedgerEntry("place", "f", "n", "t", "/x", "0.27.0", 1000.0)
 
 
 def file_all(place: Place, drafts: list[Draft]) -> None:
     for draft in drafts:
-        desk = place.desk(draft)
-        with desk.ledger:
-            assert isinstance(submit(draft, desk, force=True), Filed)
+        context = place.context(draft)
+        with context.ledger:
+            assert isinstance(submit(draft, context, force=True), Filed)
 
 
 class After:
@@ -37,12 +37,12 @@ class After:
     def __init__(self, place: Place, draft: Draft) -> None:
         self.place, self.draft = place, draft
 
-    def __call__(self, seconds: float, times: int = 0, newest: Newest = NEW, token: str | None = "") -> Synced:
+    def __call__(self, seconds: float, times: int = 0, newest: Newest = NEW, token: str | None = "") -> FollowUp:
         shows = Shows(self.draft, times)
         tracker = self.place.tracker() if token == "" else self.place.tracker(token)
         clock = self.place.patience.clock
         with Ledger(self.place.ledger, lambda: clock() + seconds) as ledger:
-            return sync(Desk(ledger, tracker.place, tracker, lambda: shows, newest), tracker)
+            return sync(FilingContext(ledger, tracker.place, tracker, lambda: shows, newest), tracker)
 
 
 @pytest.fixture
@@ -57,17 +57,17 @@ def comments(server: GitHubServer) -> list[str]:
 
 def test_what_does_not_change_costs_nothing(after: After, server: GitHubServer) -> None:
     after(0, 99)
-    seen = after(10, 99).seen[0]
+    seen = after(10, 99).issues[0]
     assert [a.status for a in server.answers if a.route.endswith("/N")] == [200, 304]
     assert (seen.entry.state, seen.standing) == (State.OPEN, Standing.WAITING)
 
 
 def test_a_bug_that_is_gone_is_told_once(after: After, server: GitHubServer) -> None:
-    (seen,) = after(0).seen
+    (seen,) = after(0).issues
     assert seen.comment.startswith(f"{server.url}/{REPO}/issues/1#issuecomment")
     (body,) = comments(server)
     assert body.startswith("This no longer reproduces in TVM 0.28.0 (10 fresh runs); it did in 0.27.0.\n")
-    assert after(WEEK + 1).seen[0].told == "0.28.0 was reported"
+    assert after(WEEK + 1).issues[0].note == "0.28.0 was reported"
     assert len(comments(server)) == 1
     assert server.issues(REPO)[0]["state"] == "open"  # whose it is to close
 
@@ -75,8 +75,8 @@ def test_a_bug_that_is_gone_is_told_once(after: After, server: GitHubServer) -> 
 def test_at_most_one_comment_a_week(after: After, server: GitHubServer) -> None:
     after(0)
     newer = Newest("0.29.0", "0.29.0")
-    assert after(WEEK - 60, newest=newer).seen[0].told == "the last comment is not a week old"
-    assert after(WEEK + 60, newest=newer).seen[0].comment
+    assert after(WEEK - 60, newest=newer).issues[0].note == "the last comment is not a week old"
+    assert after(WEEK + 60, newest=newer).issues[0].comment
     assert len(comments(server)) == 2
 
 
@@ -90,38 +90,38 @@ def test_at_most_one_comment_a_week(after: After, server: GitHubServer) -> None:
     ],
 )
 def test_nothing_to_say(after: After, server: GitHubServer, newest: Newest, times: int, told: str) -> None:
-    assert after(0, times, newest).seen[0].told == told
+    assert after(0, times, newest).issues[0].note == told
     assert comments(server) == []
 
 
 def test_what_is_still_there_is_not_run_again(after: After) -> None:
     after(0, 99)
-    assert after(10).seen[0].told == "nothing newer than 0.28.0 is installed"
+    assert after(10).issues[0].note == "nothing newer than 0.28.0 is installed"
 
 
 def test_nobody_comments_on_what_is_closed(after: After, server: GitHubServer) -> None:
     server.change(REPO, 1, state="closed", state_reason="completed")
-    assert after(0).seen[0].standing is Standing.CONFIRMED
+    assert after(0).issues[0].standing is Standing.CONFIRMED
     assert comments(server) == []
 
 
 def test_nobody_comments_without_a_token_or_against_the_kill_switch(after: After, server: GitHubServer) -> None:
-    assert after(0, token=None).seen[0].told == "0.28.0 was not asked: no token to comment with"
+    assert after(0, token=None).issues[0].note == "0.28.0 was not run: no token to comment with"
     (after.draft.campaign / STOP).touch()
-    assert after(0).seen[0].told == f"{after.draft.campaign / STOP} is there"
+    assert after(0).issues[0].note == f"{after.draft.campaign / STOP} is there"
     assert comments(server) == []
 
 
 def test_a_finding_that_was_removed(after: After, server: GitHubServer) -> None:
     shutil.rmtree(after.draft.folder)
-    assert "there is no such folder" in after(0).seen[0].told
+    assert "there is no such folder" in after(0).issues[0].note
     assert comments(server) == []
 
 
 @pytest.mark.parametrize("fault", [Fault.RESET_AFTER, Fault.RESET_BEFORE, Fault.BAD_GATEWAY_AFTER, Fault.CUT_SHORT])
 def test_a_comment_whose_answer_is_lost_is_there_once(after: After, server: GitHubServer, fault: Fault) -> None:
     server.faults["POST"] = [fault]
-    assert after(0).seen[0].comment
+    assert after(0).issues[0].comment
     assert len(comments(server)) == 1
 
 
@@ -139,8 +139,8 @@ def test_a_comment_that_nobody_could_ask_about(after: After, server: GitHubServe
 
 def test_a_comment_that_is_not_taken(after: After, server: GitHubServer) -> None:
     server.faults["POST"] = [Fault.GONE]
-    assert "410" in after(0).seen[0].told
-    assert after(10).seen[0].comment
+    assert "410" in after(0).issues[0].note
+    assert after(10).issues[0].comment
 
 
 # --- what maintainers think
@@ -190,21 +190,21 @@ def test_too_few(standings: list[Standing], enough: bool) -> None:
 
 
 def test_filing_pauses_and_goes_on_when_somebody_says_so(
-    place: Place, server: GitHubServer, findings: list[Draft], after: Callable[..., Synced]
+    place: Place, server: GitHubServer, findings: list[Draft], after: Callable[..., FollowUp]
 ) -> None:
     for draft in findings[:5]:  # more than a day's: on other days
         tracker, days = place.tracker(), len(server.issues(REPO))
         with Ledger(place.ledger, lambda days=days: place.patience.clock() - 86400.0 * days) as ledger:
             shows = Shows(draft)
-            desk = Desk(ledger, tracker.place, tracker, lambda shows=shows: shows, NEW)
-            assert isinstance(submit(draft, desk, force=True), Filed)
+            context = FilingContext(ledger, tracker.place, tracker, lambda shows=shows: shows, NEW)
+            assert isinstance(submit(draft, context, force=True), Filed)
     for number in range(1, 6):
         server.change(REPO, number, state="closed", state_reason="not_planned")
     told = "only 0 of 5 issues that were judged are confirmed"
     assert after(0, 99).paused == told
     with Ledger(place.ledger, lambda: place.patience.clock() + 10) as ledger:
-        desk = Desk(ledger, place.tracker().place)
-        assert not_paused(findings[5], desk).verdict is Verdict.SHUT
-        ledger.set_pause(desk.place, "")
-        assert not_paused(findings[5], desk).verdict is Verdict.OPEN
+        context = FilingContext(ledger, place.tracker().place)
+        assert not_paused(findings[5], context).verdict is GateVerdict.CLOSED
+        ledger.set_pause(context.place, "")
+        assert not_paused(findings[5], context).verdict is GateVerdict.OPEN
     assert after(20, 99).paused == ""  # those that were judged before do not count again

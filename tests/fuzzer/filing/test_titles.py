@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.filing.titles import SEARCHED, likeness, longest, near, words
+from fuzzer.filing.titles import SEARCHED, longest, near, similarity, words
 
 GATHER = "[Bug] [Relax][ONNX] Gather with negative indices reads out-of-bounds memory"  # 19436
 GATHER_ND = "[Bug][Relax][ONNX] GatherElements/GatherND/ScatterND/OneHot mishandle negative indices"  # 20217
@@ -37,19 +37,19 @@ OTHER = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_near(one: str, other: str) -> None:
-    assert near(one, other), likeness(one, other)
+    assert near(one, other), similarity(one, other)
     assert near(other, one)
     assert words(" ".join(longest(one))) & words(other), "the search finds the other by one of these"
 
 
 @pytest.mark.parametrize(("one", "other"), OTHER)
 def test_not_near(one: str, other: str) -> None:
-    assert not near(one, other), likeness(one, other)
+    assert not near(one, other), similarity(one, other)
 
 
 def test_tags_endings_and_order_do_not_count() -> None:
     assert words("[Bug][Relax] Indices of the cast") == words("casts: indices")
-    assert likeness("[Bug]", "[Relax]") == 1.0
+    assert similarity("[Bug]", "[Relax]") == 1.0
 
 
 def test_what_is_searched_for() -> None:
