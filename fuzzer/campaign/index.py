@@ -93,7 +93,7 @@ class Index:
             _write_learnt(db, learnt)
             counted_operators = self._note_progress(db, state) and self._count_operators(db)
             named = [(signature, slug, OWN) for signature, slug in (findings or {}).items()]
-            db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NO_OBSERVATIONS", named)
+            db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NOTHING", named)
         if counted_operators:
             self._operators.clear()
         self._operators.update((op, lane, how) for test in tests for op in test.ops for lane, how, _ in test.outcomes)
