@@ -1,14 +1,15 @@
-"""How far honest implementations stray, in units of the measured uncertainty: what C of oracles/tolerance.py must be.
+"""Measure what C of oracles/tolerance.py must be: how far implementations that are right by definition differ.
 
     python benchmarks/calibration.py [--cases 500] [--seed 100] [--lanes GLOB]
 
-For every element of the float outputs of a campaign's random cases that is compared:
+The unit is the measured uncertainty. For each compared element of the float outputs of random cases, it computes
 
     |x - truth| / (envelope + |eager - truth| + ULPS ulps)
 
-for x from implementations that are right by definition (`fuzzer.lanes.honest`); for eager PyTorch itself the middle
-term is left out. Prints quantiles by implementation and dtype, the worst cases by operators, and the C that follows:
-the largest ratio, leaving out files that the exporter got wrong (no C covers them; `fuzz bench honesty` lists them).
+where x comes from an implementation that is right by definition (`fuzzer.lanes.honest`). For eager PyTorch itself, the
+second term of the denominator is left out. Prints quantiles for each implementation and dtype, the worst cases with
+their operators, and C: the largest ratio, without the files that the exporter wrote wrongly (no C covers them;
+`fuzz bench honesty` lists them).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Calibration:
         self.worst: list[tuple[float, str, str, int, str]] = []
         self.elements = self.ill = 0
 
-    def seen(self, number: int, case: Case, result: Result) -> None:
+    def add_result(self, number: int, case: Case, result: Result) -> None:
         right = expected(result.outcomes)
         if right is None:
             return
@@ -81,19 +82,19 @@ class Calibration:
         for ratio, lane, dtype, number, ops in sorted(self.worst, reverse=True)[:SHOWN]:
             print(f"  {ratio:9.3g} {lane} {dtype} test {number}: {ops}")
         most = max((ratio for ratio, lane, *_ in self.worst if lane != "torch"), default=1.0)
-        print(f"C must be {most:.2f} for all but eager PyTorch, whose own error the equation has in it; it is {C}")
+        print(f"C must be {most:.2f} (without eager PyTorch, whose error is part of the equation); it is {C}")
 
 
 def _ratios(lane: str, outputs: Outputs, right: tuple[Expected, ...]) -> Iterator[tuple[str, np.ndarray]]:
-    """By float output: dtype, and the ratio of each element that is compared."""
+    """For each float output: its dtype, and the ratio of each compared element."""
     if len(outputs) != len(right):
         return
     for actual, want in zip(outputs, right, strict=True):
         if actual.dtype != want.eager.dtype or actual.shape != want.eager.shape or not holds_floats(actual):
             continue
-        of = want.envelope + rounding_error(want.truth, want.eager.dtype) if lane == "torch" else uncertainty(want)
+        unit = want.envelope + rounding_error(want.truth, want.eager.dtype) if lane == "torch" else uncertainty(want)
         with np.errstate(all="ignore"):
-            ratio = np.abs(actual.astype(np.float64) - want.truth) / of
+            ratio = np.abs(actual.astype(np.float64) - want.truth) / unit
             finite = np.isfinite(want.eager.astype(np.float64)) & np.isfinite(rounded_to(want.truth, want.eager.dtype))
         yield str(actual.dtype), np.nan_to_num(ratio[finite & ~want.ill], nan=np.inf)
 
@@ -102,12 +103,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=500)
     parser.add_argument("--seed", type=int, default=100)
-    parser.add_argument("--lanes", default="*", help="honest lanes, globs")
+    parser.add_argument("--lanes", default="*", help="globs for the lanes that are right by definition")
     arguments = parser.parse_args()
     calibration = Calibration()
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
         order = FalseAlarmOptions(arguments.cases, arguments.seed, lanes=arguments.lanes)
-        each_result(executor, order, calibration.seen, threading.Event())
+        each_result(executor, order, calibration.add_result, threading.Event())
     calibration.print()
 
 

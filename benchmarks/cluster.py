@@ -45,11 +45,11 @@ OUTCOMES: list[Outcome] = [
     Raised(Stage.COMPILE, "tvm.error.InternalError", "no"),
     Unsupported(Stage.IMPORT, "no"),
 ]
-BEHIND_IT = 6_000
-"""Tests of a node, which fill the sums by operator."""
+TESTS_OF_A_NODE = 6_000
+"""So many tests fill the sums by operator."""
 
 REASONS, SIGNATURES, FEATURES = 12, 330, 9_500
-"""Of each lane, and of the campaign."""
+"""Reasons of each lane; signatures and features of the campaign."""
 
 
 def hexadecimal(drawn: random.Random) -> str:
@@ -57,14 +57,14 @@ def hexadecimal(drawn: random.Random) -> str:
 
 
 def work(folder: Path) -> None:
-    """What a node has behind it."""
+    """Write the campaign of a node."""
     drawn = random.Random(1)
     lanes: list[LaneSpec] = list(EVERY_LANE)
     with Store(folder, 1) as store:
-        for number in range(BEHIND_IT):
-            seen = {lane: drawn.choice(OUTCOMES) for lane in drawn.sample(lanes, 9)}
-            row = index_row(number, 0.75, seen, [drawn.choice(OPS).name for _ in range(6)])
-            store.finish_test(row, Result(seen, {Stage.COMPILE: 0.1}), number + 1, invalid=False)
+        for number in range(TESTS_OF_A_NODE):
+            outcomes = {lane: drawn.choice(OUTCOMES) for lane in drawn.sample(lanes, 9)}
+            row = index_row(number, 0.75, outcomes, [drawn.choice(OPS).name for _ in range(6)])
+            store.finish_test(row, Result(outcomes, {Stage.COMPILE: 0.1}), number + 1, invalid=False)
         for lane in lanes[:46]:
             store.state.counters.lacking[lane.name] = {f"{hexadecimal(drawn)}.default": 1 for _ in range(REASONS)}
         store.state.seen |= {hexadecimal(drawn): 3 for _ in range(SIGNATURES)}
@@ -82,7 +82,7 @@ class Mixture:
 
 
 @dataclass
-class Country:
+class SimulatedNodes:
     """All nodes, and counts of what they sent. `seconds` and `wall` are CPU and wall time that the nodes used."""
 
     campaign: str
@@ -106,7 +106,7 @@ class Country:
         if of.finding and self.updates % of.finding == 0:
             files |= self._found(f"{self.findings // of.fresh:012x}")
             self.findings += 1
-        data = Update(files, BEHIND_IT).packed()
+        data = Update(files, TESTS_OF_A_NODE).packed()
         self.packed += len(data)
         return data
 
@@ -119,15 +119,15 @@ class Country:
 
 @dataclass
 class Node:
-    country: Country
+    sent: SimulatedNodes
     part: int
     began: tuple[float, float] = field(default=(0.0, 0.0))
 
     def collect(self, findings: list[KnownFinding], acknowledged: bool) -> bytes:
         cpu, wall = time.process_time(), time.monotonic()
-        data = self.country.collect(self.part, findings)
-        self.country.seconds += time.process_time() - cpu
-        self.country.wall += time.monotonic() - wall
+        data = self.sent.collect(self.part, findings)
+        self.sent.seconds += time.process_time() - cpu
+        self.sent.wall += time.monotonic() - wall
         return data
 
     def stop(self) -> None:
@@ -135,7 +135,7 @@ class Node:
 
 
 class Quick(Ray):
-    """Whose waiting costs nothing either."""
+    """A Ray that does not wait."""
 
     def wait(self, answers: Sequence[Answer], timeout: float) -> tuple[list[Answer], list[Answer]]:
         return [answers[0]], list(answers[1:])
@@ -155,7 +155,7 @@ def main() -> None:
     counters, sums = (collector.collect(last=last)[0][index.NAME] for last in (False, True))
 
     def measure(nodes: int, updates: int, mixture: Mixture, words: str) -> None:
-        measured(folder / "driver", Country(campaign, counters, sums, finding, mixture), nodes, updates, words)
+        measured(folder / "driver", SimulatedNodes(campaign, counters, sums, finding, mixture), nodes, updates, words)
         shutil.rmtree(folder / "driver")
 
     for nodes in map(int, options.nodes.split(",")):
@@ -168,10 +168,10 @@ def main() -> None:
     shutil.rmtree(folder)
 
 
-def measured(into: Path, country: Country, nodes: int, updates: int, words: str) -> None:
+def measured(into: Path, sent: SimulatedNodes, nodes: int, updates: int, words: str) -> None:
     clock = Clock(most_looks=10**9)
     vars(driver_module)["time"] = clock
-    machines = Quick(clock, [1], lambda share, folder, seed_cases: Node(country, share.part))
+    machines = Quick(clock, [1], lambda share, folder, seed_cases: Node(sent, share.part))
     polls = max(1, updates // nodes - 1)  # and one at the end
     options = ClusterOptions("none", into, POLL_SECONDS * polls - 1, nodes=nodes)
     with Store(into, 1) as store:
@@ -179,16 +179,16 @@ def measured(into: Path, country: Country, nodes: int, updates: int, words: str)
         cpu, wall = time.process_time(), time.monotonic()
         driver = Driver(options, store, machines, lambda line: None)
         driver.run()
-        cpu, wall = time.process_time() - cpu - country.seconds, time.monotonic() - wall - country.wall
+        cpu, wall = time.process_time() - cpu - sent.seconds, time.monotonic() - wall - sent.wall
         line = time.process_time()
         store.ask(lambda held: held.totals())
         line = time.process_time() - line
     size = sum(path.stat().st_size for path in into.glob(f"{index.NAME}*"))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(
-        f"{nodes:5} nodes {country.updates:5} updates  {words:20}{1e3 * cpu / country.updates:6.1f} ms of CPU, "
-        f"{1e3 * wall / country.updates:6.1f} ms of time, {country.packed / country.updates / 1e3:6.1f} kB each  "
-        f"{len(driver.new)} new, {country.received / 1e6:.1f} MB received  index {size / nodes / 1e3:.0f} kB a node  "
+        f"{nodes:5} nodes {sent.updates:5} updates  {words:20}{1e3 * cpu / sent.updates:6.1f} ms of CPU, "
+        f"{1e3 * wall / sent.updates:6.1f} ms of time, {sent.packed / sent.updates / 1e3:6.1f} kB each  "
+        f"{len(driver.new)} new, {sent.received / 1e6:.1f} MB received  index {size / nodes / 1e3:.0f} kB a node  "
         f"line {1e3 * line:.0f} ms  {peak} MiB peak",
         flush=True,
     )

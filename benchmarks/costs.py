@@ -1,12 +1,11 @@
-"""What guidance takes for granted: what a test costs by its nodes and lanes, which roads the lanes take, and what shows
-new failures.
+"""Measure the constants of guidance: what tests cost by nodes and lanes, which importers they use, what finds failures.
 
     python benchmarks/costs.py [--tests 400] [--seed 11]
 
-Runs random tests of the default mix, without triage, and fits `CPU seconds = test + node * nodes + lane * lanes that
-came to their end` by least squares: TEST, NODE and LANES (of all lanes of a test) of `fuzzer.campaign.guidance`. For
-YIELD, a test's time and the failures of TVM's that no test before it had shown are shared out among the dtypes that its
-operators read; what comes first finds more, so that tables of runs of different lengths do not compare.
+Runs random tests of the default mix without triage. A least-squares fit of `CPU seconds = test + node * nodes + lane *
+lanes that ended normally` gives TEST, NODE and LANES (for all lanes of a test) of `fuzzer.campaign.guidance`. For
+YIELD, the time of a test and its new failures of TVM are divided equally among the dtypes that its operators read.
+Early tests find more new failures, so tables of runs of different lengths cannot be compared.
 """
 
 from __future__ import annotations
@@ -36,58 +35,58 @@ from oracles.lane import Engine
 from oracles.outcome import Built, Ran
 
 WARM = 5
-"""Tests that are not counted: the first children of a zygote are dearer."""
+"""Tests that are not counted, because the first children of a zygote cost more."""
 
 
 @dataclass
 class Yields:
-    """By dtype: new failures, CPU seconds, nodes."""
+    """New failures, CPU seconds and nodes of each dtype."""
 
-    shown: Counter[str] = field(default_factory=Counter)
-    took: Counter[str] = field(default_factory=Counter)
+    new: Counter[str] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)
     nodes: Counter[str] = field(default_factory=Counter)
-    _seen: set[str] = field(default_factory=set)
+    _failures: set[str] = field(default_factory=set)
 
     def add(self, case: Case, found: Iterable[Finding], seconds: float) -> None:
-        new = {signature.id for signature in failures_of(found)} - self._seen
-        self._seen |= new
+        new = {signature.id for signature in failures_of(found)} - self._failures
+        self._failures |= new
         dtypes = [typed.dtype for typed in typed_operators(case.graph)]
         for dtype in dtypes:
-            self.shown[dtype] += len(new) / len(dtypes)
-            self.took[dtype] += seconds / len(dtypes)
+            self.new[dtype] += len(new) / len(dtypes)
+            self.seconds[dtype] += seconds / len(dtypes)
             self.nodes[dtype] += 1
 
     def print(self) -> None:
-        print(f"{len(self._seen)} failures; new by CPU second:")
+        print(f"{len(self._failures)} failures; new ones per CPU second:")
         for dtype, nodes in self.nodes.most_common():
-            print(f"  {dtype:10} {self.shown[dtype] / self.took[dtype]:.2f}  ({nodes} nodes)")
+            print(f"  {dtype:10} {self.new[dtype] / self.seconds[dtype]:.2f}  ({nodes} nodes)")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tests", type=int, default=400)
     parser.add_argument("--seed", type=int, default=11)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="difftvm-") as folder:
-        measure(Path(folder), asked)
+        measure(Path(folder), arguments)
 
 
-def measure(folder: Path, asked: argparse.Namespace) -> None:
-    settings = Settings(folder, asked.seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
-    draw, rows, spent, roads = random_cases(settings, asked.seed), [], [], Counter[str]()
+def measure(folder: Path, arguments: argparse.Namespace) -> None:
+    settings = Settings(folder, arguments.seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
+    draw, rows, spent, importers = random_cases(settings, arguments.seed), [], [], Counter[str]()
     yields = Yields()
     with Executor(folder / "scratch") as executor:
-        for index in range(WARM + asked.tests):
+        for index in range(WARM + arguments.tests):
             case, before = draw(index), executor.cpu_seconds
             assert case is not None
-            outcomes = judged_run(executor.run, case, lanes_of(settings, asked.seed, index, case)).outcomes
-            of_tvm = {lane: outcome for lane, outcome in outcomes.items() if lane.engine is Engine.TVM}
-            ended = sum(isinstance(outcome, Ran | Built) for outcome in of_tvm.values())
+            outcomes = judged_run(executor.run, case, lanes_of(settings, arguments.seed, index, case)).outcomes
+            tvm = {lane: outcome for lane, outcome in outcomes.items() if lane.engine is Engine.TVM}
+            ended = sum(isinstance(outcome, Ran | Built) for outcome in tvm.values())
             if index >= WARM:
-                rows.append((1.0, len(case.graph.nodes), ended, len(of_tvm)))
+                rows.append((1.0, len(case.graph.nodes), ended, len(tvm)))
                 spent.append(executor.cpu_seconds - before)
                 yields.add(case, judge_all(case, outcomes), spent[-1])
-                roads.update(SAME_ROUTE.get(lane.importer, lane.importer).value for lane in of_tvm)
+                importers.update(SAME_ROUTE.get(lane.importer, lane.importer).value for lane in tvm)
     table = np.array(rows)
     fitted, (residual,), *_ = np.linalg.lstsq(table[:, :3], np.array(spent), rcond=None)
     test, node, lane = fitted
@@ -95,14 +94,18 @@ def measure(folder: Path, asked: argparse.Namespace) -> None:
     each = float(table[:, 3].mean())
     ended_well = float(table[:, 2].mean())
     print(
-        f"{asked.tests} tests, {np.mean(spent):.2f} CPU s each; lanes of TVM: {each:.1f}, to the end {ended_well:.1f}"
+        f"{arguments.tests} tests, {np.mean(spent):.2f} CPU s each; "
+        f"{each:.1f} lanes of TVM, {ended_well:.1f} ended normally"
     )
     print(
         f"TEST {test:.2f} +- {error[0]:.2f}  NODE {node:.3f} +- {error[1]:.3f}  "
         f"LANES {lane * each:.2f} +- {error[2] * each:.2f} ({lane:.3f} each)"
     )
     yields.print()
-    print("roads: " + ", ".join(f"{road} {count / roads.total():.2f}" for road, count in roads.most_common()))
+    print(
+        "importers: "
+        + ", ".join(f"{importer} {count / importers.total():.2f}" for importer, count in importers.most_common())
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Which dtypes of the first operand a row's own inference takes, and are never drawn for it.
+"""List dtypes that a row's inference accepts for its first operand and that are never drawn for it.
 
     python benchmarks/dtypes.py [--draws 120]
 
-Rows of few draws show what chance left out; more draws show what is left out on purpose.
+With few draws, some dtypes are missing by chance. With more draws, the rest is missing on purpose.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from generators.random_graph import generate
 
 
 def calls(op: Op, draws: int) -> Iterator[tuple[Node, Types]]:
-    """Calls of the row, with the types of their operands."""
+    """Calls of the operator, with the types of their operands."""
     for draw in range(draws):
         source = NumpySource(27, OPS.index(op), draw)
-        with suppress(Invalid):  # nothing that was drawn fits
+        with suppress(Invalid):  # no draw fits
             case = generate(source, Limits(max_nodes=1, max_numel=256), [op], profile=Profile.NORMAL, motifs=())
             types = case.bound.types
             yield from ((node, tuple(types[name] for name in node.args)) for node in case.graph.nodes[-1:] if node.args)
@@ -31,16 +31,16 @@ def calls(op: Op, draws: int) -> Iterator[tuple[Node, Types]]:
 
 def never_drawn(op: Op, draws: int) -> list[str]:
     drawn: set[DType] = set()
-    taken: set[DType] = set()
+    accepted: set[DType] = set()
     for node, types in calls(op, draws):
         if node.op == op.name:
             drawn.add(types[0].dtype)
-            taken |= {dtype for dtype in DType if takes(op, types, node, dtype)}
-    return sorted(dtype.value for dtype in taken - drawn)
+            accepted |= {dtype for dtype in DType if accepts(op, types, node, dtype)}
+    return sorted(dtype.value for dtype in accepted - drawn)
 
 
-def takes(op: Op, types: Types, node: Node, dtype: DType) -> bool:
-    """Whether inference takes the dtype for the first operand, or for all that share its dtype."""
+def accepts(op: Op, types: Types, node: Node, dtype: DType) -> bool:
+    """Whether inference accepts the dtype for the first operand, or for all operands that share its dtype."""
     alone = (types[0].with_dtype(dtype), *types[1:])
     together = tuple(each.with_dtype(dtype) if each.dtype is types[0].dtype else each for each in types)
     for changed in (alone, together):

@@ -1,13 +1,14 @@
-"""Does a long campaign stay what it was? Memory, descriptors, zombies, shared memory and throughput, from outside.
+"""Check that a long campaign does not degrade: memory, descriptors, zombies, shared memory and throughput.
 
     python benchmarks/endurance.py --seconds 7200 [--workers 2] [--campaign DIR]
 
-Runs `fuzz run` and looks at it every ten seconds: the resident memory of the supervisor and of its zygote, the
-supervisor's open descriptors, zombies below it, and what is in /dev/shm; and, from campaign.json and the index, what
-was done. The verdict compares the last tenth of the time with the second: the first warms up. Throughput is in tests
-per second, and in lane results of tests by the CPU seconds that these tests took: the first rises as less is new, and
-the second leaves out what the supervisor does. Those of triage are printed, and not judged: they cost what is found
-makes them cost, a tenth of a second where an importer refuses, six where code grows.
+Runs `fuzz run` and samples it every ten seconds: the resident memory of the supervisor and its zygote, the open
+descriptors of the supervisor, its zombies, the files in /dev/shm, and the counters in campaign.json and the index. The
+verdict compares the last tenth of the time with the second tenth; the first tenth is warm-up.
+
+Throughput is measured in tests per second and in lane results per CPU second of tests. The first rises when fewer
+failures are new; the second leaves out the supervisor. Results of triage are printed but not judged, because their cost
+depends on the failure: 0.1 s where an importer refuses a case, 6 s where code grows.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ class Sample:
     shared: int
     tests: int
     results: int
-    """Of lanes, in tests."""
+    """Lane results of tests."""
     tests_cpu: float
     all_results: int
-    """In triage, too."""
+    """Lane results of tests and of triage."""
     cpu: float
 
 
@@ -82,7 +83,7 @@ def _is_zygote(pid: int) -> bool:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:
         return False
-    return b"fuzzer.children.zygote" in words and os.getpgid(pid) != pid  # a child leads a group of its own
+    return b"fuzzer.children.zygote" in words and os.getpgid(pid) != pid  # a child leads its own process group
 
 
 def _is_zombie(pid: int) -> bool:
@@ -98,9 +99,19 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--campaign", type=Path)
-    asked = parser.parse_args()
-    folder = asked.campaign or Path(tempfile.mkdtemp(prefix="difftvm-"))
-    words = ["run", "--seconds", asked.seconds, "--workers", asked.workers, "--seed", asked.seed, "--campaign", folder]
+    arguments = parser.parse_args()
+    folder = arguments.campaign or Path(tempfile.mkdtemp(prefix="difftvm-"))
+    words = [
+        "run",
+        "--seconds",
+        arguments.seconds,
+        "--workers",
+        arguments.workers,
+        "--seed",
+        arguments.seed,
+        "--campaign",
+        folder,
+    ]
     command = [sys.executable, "-m", "fuzzer.cli", *map(str, words)]
     before, began, samples = set(os.listdir("/dev/shm")), time.monotonic(), []
     with (
@@ -125,11 +136,11 @@ def _watched(process: subprocess.Popen[bytes], folder: Path, began: float) -> li
         time.sleep(EVERY)
         try:
             samples.append(sampled(time.monotonic() - began, process.pid, folder))
-        except OSError:  # it ended while it was looked at
+        except OSError:  # it ended during the sample
             break
         if len(samples) % 30 == 1:
             print(_line(samples[-1]), flush=True)
-    return [each for each in samples if each.tests]  # from the first test on: then it is warm
+    return [each for each in samples if each.tests]  # without the warm-up before the first test
 
 
 def _line(s: Sample) -> str:
@@ -169,10 +180,10 @@ def _judge(samples: Sequence[Sample], left: set[str]) -> None:
     verdicts = {
         f"memory within {FLAT:.0%}": abs(memory - 1) <= FLAT,
         "no leaked descriptors": files <= 1 + FLAT,
-        "no zombie stays": zombies < 3,
+        "no zombie remains": zombies < 3,
         "nothing left in /dev/shm": not left,
         f"tests per second at least {KEPT:.0%}": by_time >= KEPT,
-        f"lane results by CPU second of tests at least {KEPT:.0%}": by_cpu >= KEPT,
+        f"lane results per CPU second of tests at least {KEPT:.0%}": by_cpu >= KEPT,
     }
     for name, good in verdicts.items():
         print(f"{'ok ' if good else 'BAD'} {name}")

@@ -1,9 +1,9 @@
-"""The findings of a folder as a table: what reduction and blame made of each, and what that cost.
+"""Print the findings of a folder as a table: what reduction and blame gave for each, and what that cost.
 
     python benchmarks/findings.py [crashes] [--component tvm]
 
-Operators before and after, calls of the predicate, CPU seconds of confirming and reducing, the place and the culprit
-that are to blame, lines of the script; then the medians. Nothing is run.
+The columns are: operators before and after reduction, calls of the predicate, CPU seconds for confirmation and
+reduction, the blame, the releases that fail, and lines of the script. The medians follow. Nothing is run.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", default=Path("crashes"))
     parser.add_argument("--component", default="")
-    asked = parser.parse_args()
-    records = [read(path.parent) for path in sorted(asked.folder.glob(f"*/{finding_file.NAME}"))]
-    records = [record for record in records if asked.component in ("", record.doc.component)]
+    arguments = parser.parse_args()
+    records = [read(path.parent) for path in sorted(arguments.folder.glob(f"*/{finding_file.NAME}"))]
+    records = [record for record in records if arguments.component in ("", record.doc.component)]
     print("| finding | operators | calls | CPU s | blame | releases that fail | lines |")
     print("|---|---|---|---|---|---|---|")
     lines = []
@@ -34,7 +34,7 @@ def main() -> None:
         numbers = f"{len(doc.found_in)} -> {len(doc.ops)} | {doc.reduction_calls} | {doc.cpu_seconds:.1f}"
         print(f"| {doc.slug} | {numbers} | {place} | {fail} | {lines[-1]} |")
     if not records:
-        print(f"no findings in {asked.folder}")
+        print(f"no findings in {arguments.folder}")
         return
     docs = [record.doc for record in records]
     print(f"{len(docs)} findings; medians: operators {statistics.median(len(doc.ops) for doc in docs):g}", end=", ")

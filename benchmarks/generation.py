@@ -1,10 +1,10 @@
-"""How fast cases are generated: graph and values, in one process, without any compiler.
+"""Measure how fast cases (a graph and its values) are generated, in one process and without any compiler.
 
     python benchmarks/generation.py                 graphs per second at 5, 10 and 20 operators
-    python benchmarks/generation.py --outliers      the slowest of 100,000 graphs, and the largest, counted anew
+    python benchmarks/generation.py --outliers      the slowest and the largest of many cases
 
-CPU time; garbage collection as Python does it. `graphs` leaves out the drawing of values (what a generator of graphs is
-measured by), `cases` has it.
+Time is CPU time, with garbage collection. `graphs` leaves out the drawing of values; `cases` includes it. With
+--outliers, sizes are computed from the finished cases.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SLOWEST_MS = 100.0
 
 
 def one_graph(seed: int, index: int, nodes: int) -> float:
-    """CPU seconds for a graph of exactly `nodes` operators or a few more (guards come on top)."""
+    """CPU seconds for a graph of exactly `nodes` operators or a few more (guards are added)."""
     began = time.process_time()
     builder = Builder(NumpySource(seed, index), Limits(nodes))
     grow(builder, nodes, OPS)
@@ -44,7 +44,7 @@ def timed_case(seed: int, index: int, nodes: int) -> tuple[float, Case]:
 
 
 def cost(case: Case) -> tuple[int, int]:
-    """Bytes of all tensors and multiply-adds, of the dearest binding each, from the finished case."""
+    """Bytes of all tensors, and multiply-adds: of the binding of symbolic sizes that needs most of each."""
     return max(map(bytes_of, case.instances())), max(map(work_of, case.instances()))
 
 
@@ -66,8 +66,8 @@ def speed(count: int, seed: int) -> bool:
     one_case(seed, 0, 5)
     for nodes, goal in GOALS.items():
         rates = []
-        for what in (one_graph, one_case):
-            rounds = [sum(what(seed, r * count + i, nodes) for i in range(count)) / count for r in range(5)]
+        for measure in (one_graph, one_case):
+            rounds = [sum(measure(seed, r * count + i, nodes) for i in range(count)) / count for r in range(5)]
             rates.append(1 / statistics.median(rounds))
         good = good and rates[0] >= goal
         print(f"{nodes:3} operators: {rates[0]:7.0f} graphs/s (goal {goal}), {rates[1]:7.0f} cases/s with values")

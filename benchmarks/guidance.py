@@ -1,12 +1,12 @@
-"""Random against guided, at equal CPU time: distinct failures and features over time, seed by seed.
+"""Compare random and guided campaigns at equal CPU time: distinct failures and features over time, for each seed.
 
     python benchmarks/guidance.py [--seeds 5] [--cpu 200] [--first 1] [--arms random,guided] [--jobs 1]
 
-All arms run the default mix over the same lanes, without triage: a failure counts by its coarse signature, and a wrong
-result, which has no message, by the operators of the case that showed it, unless those of another are among them.
-`novelty` is guidance that takes no notice of what stops roads, `hazards` guidance that takes none of what was seen,
-`even` guidance to which all dtypes are alike.
-Prints a line for each seed and arm, at each fifth of the time; then medians with the extremes, and ratios by seed.
+All arms run the default mix over the same lanes, without triage. Failures with different coarse signatures are
+distinct. Wrong results have no message: one is distinct if its case does not contain all operators of another.
+`novelty` is guidance that ignores which operators stop an importer; `hazards` ignores which features were observed;
+`even` treats all dtypes alike. Prints a line for each seed and arm with the figures after each fifth of the time, then
+medians with minimum and maximum, and the ratios for each seed.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ STEPS = 5
 
 
 @dataclass
-class Seen:
-    """What an arm has met: failures of TVM's that have a message, sets of operators of those that have none."""
+class Found:
+    """What an arm found: failures of TVM with a message, and minimal sets of operators of those without one."""
 
     failures: set[str] = field(default_factory=set)
     silent: dict[str, set[frozenset[str]]] = field(default_factory=dict)
@@ -66,20 +66,20 @@ class Seen:
 
 
 def failures_of(found: Iterable[Finding]) -> tuple[Signature, ...]:
-    """TVM's, that are not known behaviour."""
+    """The signatures of failures of TVM that are not known behaviour."""
     signatures = [signature_of(finding) for finding in found if finding.component is Component.TVM]
     return tuple(signature for signature in signatures if not known.match(signature))
 
 
 class Careless(FailureRates):
-    """Nothing stops a road."""
+    """Failure rates that let every importer pass."""
 
     def passable(self, road: Importer, operators: Collection[Typed]) -> float:
         return 1.0
 
 
 class Forgetful(Counts):
-    """Nothing was ever seen."""
+    """Counts that remember nothing."""
 
     def __getitem__(self, name: str) -> int:
         return 0
@@ -96,11 +96,11 @@ ARMS: dict[str, Callable[[Settings, int], Guidance | None]] = {
 Point = tuple[int, int, int]
 """Tests, distinct failures, features."""
 
-WHAT = ("tests", "distinct failures", "features")
+FIGURES = ("tests", "distinct failures", "features")
 
 
 def curve_of(name: str, seed: int, cpu: float) -> list[Point]:
-    """At each fifth of the CPU time."""
+    """The figures after each fifth of the CPU time."""
     with tempfile.TemporaryDirectory(prefix="difftvm-") as folder:
         return curve_in(Path(folder), name, seed, cpu)
 
@@ -109,21 +109,22 @@ def curve_in(folder: Path, name: str, seed: int, cpu: float) -> list[Point]:
     settings = Settings(folder, seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
     guidance = ARMS[name](settings, seed)
     draw: Callable[[int], Case | None] = guidance.case if guidance else random_cases(settings, seed)
-    seen, curve = Seen(), list[Point]()
+    found, curve = Found(), list[Point]()
     with Executor(folder / "scratch") as executor:
         warm, began, index = executor.cpu_seconds, time.process_time(), 0
         while len(curve) < STEPS:
             case = draw(index)
-            assert case is not None, "neither ends"
+            assert case is not None, "cases do not end"
             result = judged_run(executor.run, case, lanes_of(settings, seed, index, case))
-            found = tuple(judge_all(case, result.outcomes))
-            seen.add(case, failures_of(found), features_of(result.outcomes, found) | frozenset(of_case(case)))
+            findings = tuple(judge_all(case, result.outcomes))
+            features = features_of(result.outcomes, findings) | frozenset(of_case(case))
+            found.add(case, failures_of(findings), features)
             if guidance:
-                guidance.learn(index, case, result.outcomes, found)
+                guidance.learn(index, case, result.outcomes, findings)
             index += 1
             spent = executor.cpu_seconds - warm + time.process_time() - began
             if spent >= cpu * (len(curve) + 1) / STEPS:
-                curve.append((seen.tests, seen.distinct, len(seen.features)))
+                curve.append((found.tests, found.distinct, len(found.features)))
     return curve
 
 
@@ -133,26 +134,26 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--cpu", type=float, default=200.0)
     parser.add_argument("--arms", default="random,guided")
-    parser.add_argument("--jobs", type=int, default=1, help="arms at a time; one more than there are cores is unfair")
-    asked = parser.parse_args()
-    arms, seeds = asked.arms.split(","), range(asked.first, asked.first + asked.seeds)
-    with ProcessPoolExecutor(asked.jobs, get_context("spawn")) as pool:
-        running = {(name, seed): pool.submit(curve_of, name, seed, asked.cpu) for seed in seeds for name in arms}
+    parser.add_argument("--jobs", type=int, default=1, help="arms at the same time; at most one for each core")
+    arguments = parser.parse_args()
+    arms, seeds = arguments.arms.split(","), range(arguments.first, arguments.first + arguments.seeds)
+    with ProcessPoolExecutor(arguments.jobs, get_context("spawn")) as pool:
+        running = {(name, seed): pool.submit(curve_of, name, seed, arguments.cpu) for seed in seeds for name in arms}
         curves = {}
         for (name, seed), future in running.items():
             curves[name, seed] = future.result()
             print(f"seed {seed} {name:8} {'  '.join(map(str, curves[name, seed]))}", flush=True)
-    print(f"\nmedians of {len(seeds)} seeds (and extremes), after each fifth of {asked.cpu:g} CPU seconds")
-    for place, what in enumerate(WHAT):
+    print(f"\nmedians of {len(seeds)} seeds (and extremes), after each fifth of {arguments.cpu:g} CPU seconds")
+    for place, what in enumerate(FIGURES):
         for name in arms:
             fifths = [[curves[name, seed][step][place] for seed in seeds] for step in range(STEPS)]
-            told = "  ".join(f"{statistics.median(each):g} ({min(each)} to {max(each)})" for each in fifths)
-            print(f"{what:18} {name:8} {told}")
-    for place, what in enumerate(WHAT):
+            values = "  ".join(f"{statistics.median(each):g} ({min(each)} to {max(each)})" for each in fifths)
+            print(f"{what:18} {name:8} {values}")
+    for place, what in enumerate(FIGURES):
         for name in arms[1:]:
             ratios = sorted(curves[name, seed][-1][place] / curves[arms[0], seed][-1][place] for seed in seeds)
-            told = ", ".join(f"{ratio:.2f}" for ratio in ratios)
-            print(f"{what:18} {name} / {arms[0]}: {statistics.median(ratios):.2f} in the median; {told}")
+            values = ", ".join(f"{ratio:.2f}" for ratio in ratios)
+            print(f"{what:18} {name} / {arms[0]}: median {statistics.median(ratios):.2f}; {values}")
 
 
 if __name__ == "__main__":

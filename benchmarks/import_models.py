@@ -1,11 +1,11 @@
-"""How much of real architectures `fuzz import` maps, and whether each case that it makes runs.
+"""Measure how much of real architectures `fuzz import` maps, and check that each of its cases runs.
 
-    python benchmarks/import_models.py               five models, through torch.export as they are and decomposed, and
-                                                     through both exporters to ONNX (two minutes)
-    python benchmarks/import_models.py --rows 3      three programs of each row of the operator table: which come back
-                                                     from torch.export whole, and compute the same (ten minutes)
+    python benchmarks/import_models.py               five models, exported by torch.export (also decomposed) and by
+                                                     both ONNX exporters; two minutes
+    python benchmarks/import_models.py --rows 3      three programs of each row of the operator table: which are the
+                                                     same after torch.export and import; ten minutes
 
-Models are exported in this process; they are imported as the command does it.
+Models are exported in this process, and imported as the command does it.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class UNet(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A block of GPT written out: splits, heads, a mask."""
+    """A block of GPT in basic operators: splits, heads, a mask."""
 
     def __init__(self, width: int = 192, heads: int = 6, steps: int = 32) -> None:
         super().__init__()
@@ -118,8 +118,8 @@ class Decoder(nn.Module):
         parts = self.qkv(self.norm1(x)).split(x.shape[-1], 2)
         q, k, v = (part.view(batch, steps, self.heads, -1).transpose(1, 2) for part in parts)
         scores = (q @ k.transpose(-2, -1)) * (k.shape[-1] ** -0.5)
-        seen = F.softmax(scores.masked_fill(~self.mask[:, :, :steps, :steps], -1e9), -1)
-        x = x + self.out((seen @ v).transpose(1, 2).contiguous().view(batch, steps, -1))
+        weights = F.softmax(scores.masked_fill(~self.mask[:, :, :steps, :steps], -1e9), -1)
+        x = x + self.out((weights @ v).transpose(1, 2).contiguous().view(batch, steps, -1))
         x = x + self.back(F.gelu(self.wide(self.norm2(x)), approximate="tanh"))
         return x @ self.tokens.weight.t()
 
@@ -142,11 +142,11 @@ def export(folder: Path) -> None:
             torch.export.save(program, str(folder / f"{name}.pt2"))
             torch.export.save(program.run_decompositions(), str(folder / f"{name}-decomposed.pt2"))
             torch.onnx.export(model, (example,), str(folder / f"{name}-dynamo.onnx"), dynamo=True, verbose=False)
-            with suppress(TypeError):  # the TorchScript exporter's own bug with the encoder's is_causal
+            with suppress(TypeError):  # a bug of the TorchScript exporter with is_causal of the encoder
                 torch.onnx.export(model, (example,), str(folder / f"{name}-torchscript.onnx"), dynamo=False)
 
 
-def of_models() -> int:
+def measure_models() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         zoo, into = Path(scratch, "zoo"), Path(scratch, "campaign")
         zoo.mkdir()
@@ -167,23 +167,23 @@ def of_models() -> int:
         with Validity() as ask:
             verdicts = Counter(str(ask(case).verdict) for case in cases.values())
     largest = max(value.type.numel for case in cases.values() for value in case.graph.values())
-    told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-    print(f"{len(cases)} cases in {seconds:.0f} s, in PyTorch: {told}; the largest tensor has {largest} elements")
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+    print(f"{len(cases)} cases in {seconds:.0f} s, in PyTorch: {counted}; the largest tensor has {largest} elements")
     return 0
 
 
-def of_rows(count: int) -> int:
-    seen: Counter[str] = Counter()
+def measure_rows(count: int) -> int:
+    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as scratch:
         for op in OPS:
             for number in range(count):
                 builder = Builder(NumpySource(zlib.crc32(op.name.encode()), number))
                 if builder.grow(op):
                     verdict = _round_trip(with_values(builder), Path(scratch, "m.pt2"))
-                    seen[verdict] += 1
+                    counts[verdict] += 1
                     if verdict not in ("the same", "torch.export refuses"):
                         print(f"{op.name} {number}: {verdict}", flush=True)
-    print(", ".join(f"{number} {verdict}" for verdict, number in seen.most_common()))
+    print(", ".join(f"{number} {verdict}" for verdict, number in counts.most_common()))
     return 0
 
 
@@ -226,6 +226,6 @@ if __name__ == "__main__":
     logging.disable(logging.WARNING)
     torch.manual_seed(0)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, metavar="N", help="N programs of each row instead")
+    parser.add_argument("--rows", type=int, metavar="N", help="instead: N programs of each row")
     rows = parser.parse_args().rows
-    sys.exit(of_rows(rows) if rows else of_models())
+    sys.exit(measure_rows(rows) if rows else measure_models())

@@ -1,9 +1,9 @@
-"""Kills a campaign with SIGKILL at random moments and looks at what it leaves.
+"""Kill a campaign with SIGKILL at random times, and check what is left.
 
     python benchmarks/kill.py [--kills 5] [--seed 1] [--campaign DIR]
 
-After each kill: every finding that was there before is unchanged, every folder in crashes/ reads back whole, no process
-of the campaign lives 5 s later, and the next start continues where the last one stopped.
+After each kill, every earlier finding is unchanged, every folder in crashes/ can be read, no process of the campaign is
+alive 5 s later, and the next start continues where the last one stopped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GRACE_SECONDS = 5.0
 
 
 def descendants(root: int) -> dict[int, int]:
-    """pid and start time of every process below `root`."""
+    """The pid and start time of every process below `root`."""
     parents: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -43,7 +43,7 @@ def descendants(root: int) -> dict[int, int]:
 
 
 def fingerprints(campaign: Path) -> dict[str, str]:
-    """Hash of each finding's files, by folder; reads each back on the way."""
+    """A hash of the files of each finding, by folder. Every finding is read, which raises an error if it is damaged."""
     found = {}
     for path in sorted((campaign / "crashes").glob(f"*/{finding_file.NAME}")):
         finding_file.read_with_case(path.parent)
@@ -63,7 +63,7 @@ def main() -> None:
     campaign = arguments.campaign or Path(tempfile.mkdtemp(prefix="difftvm-kill-"))
     chance = random.Random(arguments.seed)
     before: dict[str, str] = {}
-    reached = 0
+    next_test = 0
     for kill in range(1, arguments.kills + 1):
         command = [sys.executable, "-m", "fuzzer.cli", "run", "--seed", "1", "--campaign", str(campaign)]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -85,9 +85,9 @@ def main() -> None:
         )
         assert not left, f"still alive: {left}"
         assert not lost, f"lost: {lost}"
-        assert now >= reached, "the campaign went back"
-        before, reached = after, now
-    print(f"{arguments.kills} kills, nothing lost, nothing torn, nobody left")
+        assert now >= next_test, "the campaign went back"
+        before, next_test = after, now
+    print(f"{arguments.kills} kills; no finding lost or damaged, no process left")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""What share of a campaign's CPU time goes into knowing what is right: the truth, the envelope, and the oracles.
+"""Measure the share of a campaign's CPU time for judging: the truth, the envelope and the oracles.
 
     python benchmarks/oracle_cost.py [--cases 60] [--seed 300]
 
-Each of a campaign's random cases runs through all lanes, and is judged; the truth and the envelope alone run a second
-time, to see what they cost in their process (less what a process costs that runs nothing but eager PyTorch).
+Each random case runs through all lanes and is judged. The references run a second time alone; the cost of a process
+that only runs eager PyTorch is subtracted.
 """
 
 from __future__ import annotations

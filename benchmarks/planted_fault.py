@@ -1,7 +1,7 @@
-"""A lane that computes in PyTorch, and goes wrong at one operator: what benchmarks/reduction.py plants.
+"""A lane that computes in PyTorch and fails at one operator: the fault that benchmarks/reduction.py plants.
 
-Executed in the zygote by `--preload`: the variant of a faulty lane says how it goes wrong, and where: `wrong softmax`,
-`raise softmax`, `die softmax`.
+Executed in the zygote by `--preload`. The variant of a faulty lane gives the kind of fault and the operator: `wrong
+softmax`, `raise softmax`, `die softmax`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from generators.graph import Node, Value
 
-honest_run, honest_statements = FaultyLane.run, torch_source.statements
+original_run, original_statements = FaultyLane.run, torch_source.statements
 
 
 def fault(how: str, value: Value) -> str:
-    """The line that goes wrong, right after the value is made."""
+    """The faulty line, which follows the call that computes the value."""
     match how:
         case "raise":
             return 'raise RuntimeError("planted on purpose")'
@@ -41,23 +41,23 @@ def fault(how: str, value: Value) -> str:
 
 @contextmanager
 def planted(how: str, op: str) -> Iterator[None]:
-    """Each call of the operator is followed by its fault."""
+    """Add the fault after each call of the operator."""
 
     def statements(node: Node, args: tuple[str, ...], layer: str = "", *, float64: bool = False) -> list[str]:
-        lines = honest_statements(node, args, layer, float64=float64)
+        lines = original_statements(node, args, layer, float64=float64)
         return [*lines, *(fault(how, value) for value in node.results)] if node.op == op else lines
 
     torch_source.statements = statements
     try:
         yield
     finally:
-        torch_source.statements = honest_statements
+        torch_source.statements = original_statements
 
 
 def run(lane: FaultyLane, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
     how, _, op = spec.variant.partition(" ")
     if not op:
-        return honest_run(lane, bench, spec, step)
+        return original_run(lane, bench, spec, step)
     with planted(how, op):
         model = bench.model
     step(Stage.RUN)

@@ -1,11 +1,12 @@
-"""How small findings become, and what that costs: operators, calls of the predicate, CPU seconds.
+"""Measure how small reduction makes findings, and what it costs: operators, calls of the predicate, CPU seconds.
 
     python benchmarks/reduction.py [--bugs 60] [--seed 1] [--nodes 20] [--jobs 2]
     python benchmarks/reduction.py --real 60 [--seed 1]
 
-Without --real, bugs are planted: in a random graph of 20 operators one of them gives wrong numbers, raises or dies, in
-a lane that is PyTorch otherwise (`planted_fault.py`); each is confirmed, reduced and named as a campaign does it. With
---real N, what TVM does wrong in the first N tests of a campaign is. The worst come last before the figures.
+Without --real, bugs are planted: in a random graph of 20 operators, one operator gives wrong numbers, raises or dies,
+in a lane that otherwise runs PyTorch (`planted_fault.py`). With --real N, the bugs are TVM's failures in the first N
+tests of a campaign. Each bug is confirmed, reduced and named as in a campaign. The largest results are printed last,
+before the figures.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ from oracles.outcome import Result
 HOW = {"wrong": Kind.WRONG_VALUE, "raise": Kind.INTERNAL_ERROR, "die": Kind.DIED}
 FAULTS = Path(__file__).with_name("planted_fault.py")
 Found = tuple[str, Case, Sighting]
-"""What a bug is called, the case that shows it, and what was seen."""
+"""The name of a bug, a case that shows it, and its sighting."""
 
 
 @dataclass(frozen=True)
-class Row:
+class ReducedBug:
     name: str
     before: int
     after: int
@@ -61,7 +62,7 @@ class Row:
 
 
 def planted(executor: Executor, seed: int, count: int, nodes: int) -> Iterator[Found]:
-    """Bugs of different operators, in turn of each kind. A fault that the outputs do not show is none."""
+    """Yield bugs of different operators, each kind in turn. A fault that does not change the outputs is left out."""
     used: set[str] = set()
     index = 0
     while len(used) < count:
@@ -83,7 +84,7 @@ def planted(executor: Executor, seed: int, count: int, nodes: int) -> Iterator[F
 
 
 def real(executor: Executor, seed: int, tests: int) -> Iterator[Found]:
-    """What a campaign of this seed would look into, one finding for each signature."""
+    """Yield the failures that a campaign of this seed investigates, one for each signature."""
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder), seed) as store:
         settings = Settings(Path(), seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
         draw = random_cases(settings, seed)
@@ -96,7 +97,7 @@ def real(executor: Executor, seed: int, tests: int) -> Iterator[Found]:
                     yield f"test {index} {sighting.signature.kind} {sighting.finding.lane.name}", case, sighting
 
 
-def measured(executor: Executor, found: Found) -> Row:
+def measured(executor: Executor, found: Found) -> ReducedBug:
     name, case, sighting = found
     spent = 0.0
 
@@ -110,7 +111,7 @@ def measured(executor: Executor, found: Found) -> Row:
     calls = confirmed.reduction.calls if confirmed.reduction else 0
     finished = confirmed.reduction.finished if confirmed.reduction else True
     before, after = len(case.graph.nodes), len(confirmed.case.graph.nodes)
-    return Row(name, before, after, calls, spent, finished, confirmed.flaky, _text(confirmed))
+    return ReducedBug(name, before, after, calls, spent, finished, confirmed.flaky, _text(confirmed))
 
 
 def _text(found: Confirmed) -> str:
@@ -122,10 +123,10 @@ def _text(found: Confirmed) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bugs", type=int, default=60, help="planted ones")
+    parser.add_argument("--bugs", type=int, default=60, help="the number of planted bugs")
     parser.add_argument("--nodes", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--real", type=int, default=0, metavar="N", help="TVM's, of so many tests, instead")
+    parser.add_argument("--real", type=int, default=0, metavar="N", help="instead: the bugs of TVM in N tests")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     toolchain = replace(HOST, preload=read(FAULTS))
@@ -149,7 +150,7 @@ def main() -> None:
         ordered = sorted(numbers)
         print(
             f"{what:12} median {statistics.median(ordered):6.1f}  mean {statistics.mean(ordered):6.1f}"
-            f"  9 of 10 up to {ordered[int(0.9 * (len(ordered) - 1))]:6.1f}  at most {ordered[-1]:6.1f}"
+            f"  90 % up to {ordered[int(0.9 * (len(ordered) - 1))]:6.1f}  at most {ordered[-1]:6.1f}"
         )
     unfinished, flaky = sum(not row.finished for row in rows), sum(row.flaky for row in rows)
     print(f"{len(rows)} bugs; {unfinished} not finished, {flaky} flaky")

@@ -1,9 +1,9 @@
-"""Replays every finding of a campaign, and runs every repro.py where the fuzzer cannot be imported.
+"""Replay every finding of a campaign, and run every repro.py without access to the fuzzer.
 
     python benchmarks/replay_all.py DIR [--component tvm] [--jobs 2]
 
-Prints one line for each finding, then the figures: how many replays exit 77, how many scripts exit 1, the median
-number of operators. Exits 1 where any did otherwise.
+Prints a line for each finding, then how many replays exit with 77, how many scripts exit with 1, and the median number
+of operators. Exits with 1 if a replay or script exits otherwise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import runpy, sys
 class Block:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in ("fuzzer", "generators", "oracles"):
-            raise ImportError(name + " is not to be imported here")
+            raise ImportError(name + " must not be imported here")
 
 sys.meta_path.insert(0, Block())
 sys.argv = sys.argv[1:]
@@ -34,7 +34,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def check(folder: Path) -> tuple[FindingDoc, int, int]:
-    """Exit codes of the replay and of the script."""
+    """The finding, and the exit codes of its replay and of its script."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     replay = subprocess.run([sys.executable, "-m", "fuzzer.cli", "--replay", str(folder)], **quiet)
     with tempfile.TemporaryDirectory() as elsewhere:
@@ -51,11 +51,11 @@ def main() -> None:
     arguments = parser.parse_args()
     folders = sorted(path.parent for path in (arguments.campaign / "crashes").glob(f"*/{finding_file.NAME}"))
     docs = [finding_file.read(folder) for folder in folders]
-    wanted = [
+    chosen = [
         f for f, d in zip(folders, docs, strict=True) if arguments.component in ("*", d.component) and not d.flaky
     ]
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(check, wanted))
+        results = list(pool.map(check, chosen))
     for doc, replay, repro in results:
         mark = "ok " if (replay, repro) == (77, 1) else "BAD"
         print(f"{mark} replay {replay:3} repro {repro:3} {len(doc.ops)} ops  {doc.slug}")

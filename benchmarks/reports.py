@@ -1,10 +1,11 @@
-"""Reads every finding of a campaign as today's code reports it: how long its script is, and whether it tells the truth.
+"""Write the reports of every finding of a campaign again, and check their scripts: length, format and exit code.
 
     python benchmarks/reports.py DIR [--component tvm] [--jobs 2] [--no-run]
 
-DIR/crashes holds the findings; nothing in them is changed. The scripts are written anew to a folder of their own. For
-each finding it prints: lines of the script, its exit code, whether ruff's formatter leaves it as it is, seconds, title.
-Then the median, and how many exit with 1. Exits 1 where ruff would change a script, or a script does not exit with 1.
+The findings in DIR/crashes are not changed; the scripts are written to a new folder. For each finding it prints the
+lines of the script, its exit code, whether ruff's formatter would change it, seconds and the title. Then it prints the
+median length, and how many scripts exit with 1. Exits with 1 if ruff would change a script, or if a script does not
+exit with 1.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScriptCheck:
     slug: str
     title: str
     lines: int
@@ -36,7 +37,7 @@ class Row:
     seconds: float
 
 
-def look(record: FindingRecord, folder: Path, runs: bool) -> Row:
+def check(record: FindingRecord, folder: Path, runs: bool) -> ScriptCheck:
     path = folder / f"{record.doc.slug}.py"
     script = repro.script(record)
     path.write_text(script)
@@ -45,11 +46,13 @@ def look(record: FindingRecord, folder: Path, runs: bool) -> Row:
     began, code = time.monotonic(), None
     if runs:
         code = run(path)
-    return Row(record.doc.slug, issue.title(record), script.count("\n"), code, formatted, time.monotonic() - began)
+    return ScriptCheck(
+        record.doc.slug, issue.title(record), script.count("\n"), code, formatted, time.monotonic() - began
+    )
 
 
 def run(path: Path) -> int | None:
-    """In a folder from which nothing of difftvm can be imported; None where it does not come back."""
+    """Run a script where difftvm cannot be imported. Return its exit code, or None at the time limit."""
     command = [sys.executable, "-P", str(path)]
     with (path.parent / f"{path.stem}.log").open("w") as log:
         try:
@@ -65,23 +68,25 @@ def main() -> None:
     parser.add_argument("--component", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--no-run", action="store_true")
-    asked = parser.parse_args()
-    folders = [path.parent for path in sorted((asked.campaign / "crashes").glob(f"*/{finding_file.NAME}"))]
-    records = [record for record in map(read, folders) if asked.component in ("", record.doc.component)]
+    arguments = parser.parse_args()
+    folders = [path.parent for path in sorted((arguments.campaign / "crashes").glob(f"*/{finding_file.NAME}"))]
+    records = [record for record in map(read, folders) if arguments.component in ("", record.doc.component)]
     out = Path(tempfile.mkdtemp(prefix="reports-"))
-    with ThreadPoolExecutor(asked.jobs) as pool:
-        rows = list(pool.map(lambda record: look(record, out, not asked.no_run), records))
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        rows = list(pool.map(lambda record: check(record, out, not arguments.no_run), records))
     for row in rows:
         style = "ok" if row.formatted else "RUFF"
         print(f"{row.lines:4} lines  exit {row.code}  {style:4}  {row.seconds:5.1f} s  {row.slug}\n{'':12}{row.title}")
     flaky = {record.doc.slug for record in records if record.doc.flaky}
-    wrong = [row for row in rows if (row.code != 1 and not asked.no_run and row.slug not in flaky) or not row.formatted]
+    wrong = [
+        row for row in rows if (row.code != 1 and not arguments.no_run and row.slug not in flaky) or not row.formatted
+    ]
     median, longest = statistics.median(row.lines for row in rows), max(row.lines for row in rows)
     shown, plain = sum(row.code == 1 for row in rows), sum(row.formatted for row in rows)
     print(
         f"{len(rows)} scripts ({len(flaky)} of flaky findings) in {out}: median {median:.0f} lines, longest {longest};"
     )
-    print(f"{shown} exit with 1, {plain} are as ruff leaves them")
+    print(f"{shown} exit with 1, {plain} are formatted as ruff does it")
     sys.exit(1 if wrong else 0)
 
 

@@ -1,12 +1,12 @@
-"""Guidance's rules over recorded tests: which one orders them best? Seconds for each, where an ablation takes an hour.
+"""Compare rules of guidance on recorded tests: which rule orders them best? It takes seconds, a campaign takes hours.
 
     python benchmarks/rules.py record FILE [--tests 1000] [--seed 101]
     python benchmarks/rules.py replay FILE ... [--share 0.2] [--orders 6] [--arms guided,even,novelty,hazards]
 
-`record` runs random tests of the default mix, without triage, and writes what a rule learns from. `replay` lets each
-arm of `benchmarks/guidance.py` choose one of 64 of the tests that are left, again and again, until so large a share of
-all CPU seconds is spent; and prints the distinct failures, beside those of random order. Tests are what was recorded:
-the rule cannot have others drawn, so that a ratio is less than a campaign's. FILE has a line of JSON for each test.
+`record` runs random tests of the default mix without triage, and writes what a rule learns from: a line of JSON for
+each test. In `replay`, each arm of `benchmarks/guidance.py` repeatedly chooses one of 64 remaining tests, until it has
+spent a share of all CPU seconds. It prints the distinct failures beside those of a random order. A rule can only choose
+among recorded tests, so the ratios are smaller than in a campaign.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from guidance import ARMS, Seen, failures_of
+from guidance import ARMS, Found, failures_of
 
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.failure_rates import ended_well, typed_operators
@@ -37,12 +37,12 @@ from oracles import judge_all
 from oracles.lane import Importer
 
 DRAWING = 0.0006
-"""CPU seconds that a candidate takes."""
+"""CPU seconds for each candidate that is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
-    """`case` is the random one of a seed and a number: it is drawn again."""
+class RecordedTest:
+    """Its case is drawn again from the seed and the number."""
 
     seed: int
     number: int
@@ -64,14 +64,14 @@ def record(path: Path, tests: int, seed: int) -> None:
                 found = tuple(judge_all(case, outcomes))
                 features = features_of(outcomes, found) | frozenset(of_case(case))
                 seconds, ends = executor.cpu_seconds - before, ended_well(outcomes, found)
-                test = Test(seed, index, seconds, ends, failures_of(found), features)
+                test = RecordedTest(seed, index, seconds, ends, failures_of(found), features)
                 file.write(msgspec.json.encode(test) + b"\n")
 
 
-def recorded(path: Path, folder: Path) -> Iterator[tuple[Case, Test]]:
+def recorded(path: Path, folder: Path) -> Iterator[tuple[Case, RecordedTest]]:
     with path.open("rb") as file:
         for line in file:
-            test = msgspec.json.decode(line, type=Test)
+            test = msgspec.json.decode(line, type=RecordedTest)
             case = random_cases(mix_of(folder, test.seed), test.seed)(test.number)
             assert case is not None
             yield case, test
@@ -81,20 +81,22 @@ def mix_of(folder: Path, seed: int) -> Settings:
     return Settings(folder, seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
 
 
-def replay(rule: Guidance | None, tests: Sequence[tuple[Case, Test]], order: random.Random, seconds: float) -> Seen:
-    left, seen = list(tests), Seen()
+def replay(
+    rule: Guidance | None, tests: Sequence[tuple[Case, RecordedTest]], order: random.Random, seconds: float
+) -> Found:
+    left, found = list(tests), Found()
     while seconds > 0:
         places = order.sample(range(len(left)), min(CANDIDATES if rule else 1, len(left)))
         place = max(places, key=lambda place: rule.worth(left[place][0])) if rule else places[0]
         left[place], left[-1] = left[-1], left[place]
         case, test = left.pop()
         seconds -= test.seconds + DRAWING * len(places)
-        seen.add(case, test.failures, test.features)
+        found.add(case, test.failures, test.features)
         if rule:
             for name in frozenset(of_case(case)):
                 rule.counts.add(name)
             rule.failure_rates.learn(typed_operators(case.graph), test.ends)
-    return seen
+    return found
 
 
 def main() -> None:
@@ -109,28 +111,28 @@ def main() -> None:
     replaying.add_argument("--share", type=float, default=0.2)
     replaying.add_argument("--orders", type=int, default=6)
     replaying.add_argument("--arms", default="guided,even,novelty,hazards")
-    asked = parser.parse_args()
-    if asked.verb == "record":
-        record(asked.file, asked.tests, asked.seed)
+    arguments = parser.parse_args()
+    if arguments.verb == "record":
+        record(arguments.file, arguments.tests, arguments.seed)
         return
     with tempfile.TemporaryDirectory(prefix="difftvm-") as folder:
-        tests = [test for path in asked.files for test in recorded(path, Path(folder))]
-        seconds = asked.share * sum(test.seconds for _, test in tests)
-        print(f"{len(tests)} tests; {seconds:.0f} CPU s of them")
-        compare(tests, seconds, ("random", *asked.arms.split(",")), asked.orders, mix_of(Path(folder), 1))
+        tests = [test for path in arguments.files for test in recorded(path, Path(folder))]
+        seconds = arguments.share * sum(test.seconds for _, test in tests)
+        print(f"{len(tests)} tests; {seconds:.0f} CPU s of them for each arm")
+        compare(tests, seconds, ("random", *arguments.arms.split(",")), arguments.orders, mix_of(Path(folder), 1))
 
 
 def compare(
-    tests: Sequence[tuple[Case, Test]], seconds: float, arms: Sequence[str], orders: int, settings: Settings
+    tests: Sequence[tuple[Case, RecordedTest]], seconds: float, arms: Sequence[str], orders: int, settings: Settings
 ) -> None:
-    by_chance = 0.0
+    of_random = 0.0
     for arm in arms:
         runs = [replay(ARMS[arm](settings, 1), tests, random.Random(order), seconds) for order in range(orders)]
-        found = [seen.distinct for seen in runs]
-        mean, error = statistics.mean(found), statistics.stdev(found) / orders**0.5
-        by_chance = by_chance or mean
-        told = f"{mean:6.1f} +- {error:.1f} distinct failures, {mean / by_chance:.2f} times random"
-        print(f"{arm:8} {told}; {statistics.mean(seen.tests for seen in runs):.0f} tests", flush=True)
+        distinct = [run.distinct for run in runs]
+        mean, error = statistics.mean(distinct), statistics.stdev(distinct) / orders**0.5
+        of_random = of_random or mean
+        text = f"{mean:6.1f} +- {error:.1f} distinct failures, {mean / of_random:.2f} times random"
+        print(f"{arm:8} {text}; {statistics.mean(run.tests for run in runs):.0f} tests", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""What a second worker brings, and what the supervisor costs.
+"""Measure how much a second worker adds, and what the supervisor costs.
 
     python benchmarks/scaling.py [--workers 1,2] [--seconds 300] [--seed 1]
 
-Runs a campaign of the same seed with each number of workers, one after the other, and prints its tests and lane
-results (of tests and of triage: what a test costs depends on what it meets) per second, from its first test on, and
-which part of the campaign's CPU time was the supervisor's. Other work on the machine shows as CPU seconds per second
-below the number of workers: the comparison counts only where that is near it.
+Runs a campaign of the same seed with each number of workers, one after the other. Prints tests and lane results per
+second from the first test on, and the supervisor's share of the CPU time. Lane results include triage, because the cost
+of a test depends on what it finds. The comparison is valid only if CPU seconds per second are near the number of
+workers; otherwise the machine was busy with other work.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def main() -> None:
     parser.add_argument("--workers", default="1,2")
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     alone = 0.0
-    for workers in map(int, asked.workers.split(",")):
-        first, last = _ran(workers, asked.seconds, asked.seed)
+    for workers in map(int, arguments.workers.split(",")):
+        first, last = _run(workers, arguments.seconds, arguments.seed)
         spent, passed = last.cpu - first.cpu, last.seconds - first.seconds
         rate = (last.results - first.results) / passed
         alone = alone or rate
@@ -52,8 +52,8 @@ def main() -> None:
         )
 
 
-def _ran(workers: int, seconds: float, seed: int) -> tuple[Point, Point]:
-    """As it was at the first test, and at the end."""
+def _run(workers: int, seconds: float, seed: int) -> tuple[Point, Point]:
+    """Run a campaign. Return the counters after the first test and at the end."""
     folder = Path(tempfile.mkdtemp(prefix="difftvm-"))
     words = ["run", "--seconds", seconds, "--workers", workers, "--seed", seed, "--campaign", folder]
     points: list[Point] = []
@@ -67,7 +67,7 @@ def _ran(workers: int, seconds: float, seed: int) -> tuple[Point, Point]:
             if books.tests and (not points or done > points[-1].results):
                 spent = own_cpu_seconds(process.pid)
                 points.append(Point(books.wall_seconds, books.tests, done, books.cpu_seconds, spent))
-    usable = [point for point in points if point.supervisor]  # 0: it had ended
+    usable = [point for point in points if point.supervisor]  # 0: the process had ended
     if len(usable) < 2:
         sys.exit(f"{workers} workers: too short to measure (exit code {process.returncode})")
     return usable[0], usable[-1]

@@ -1,9 +1,9 @@
-"""Which operators do TVM's importers plainly not take? Prints the text of `fuzzer/campaign/unsupported.txt`.
+"""Find the operators that TVM's importers do not support, and print the text of `fuzzer/campaign/unsupported.txt`.
 
     python benchmarks/support.py > fuzzer/campaign/unsupported.txt
 
-Cases of one operator each through a lane of each importer; an importer stands behind an operator where it says
-"unsupported" of every case. A graph with such an operator tests nothing else on that road.
+Cases of one operator each run through a lane of each importer. An importer is listed for an operator if its outcome is
+`Unsupported` for every case. A graph with such an operator tests nothing else through that importer.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ ATTEMPTS = 10
 
 
 def cases(op: Op, count: int) -> Iterator[Case]:
-    """Of this one operator; fewer than `count` where it is seldom drawn."""
+    """Cases of this one operator; fewer than `count` if it is rarely drawn."""
     builders = (Builder(NumpySource(1, index), Limits(max_numel=256)) for index in range(ATTEMPTS * count))
     return islice((with_values(builder) for builder in builders if builder.grow(op)), count)
 
 
 def lacking(executor: Executor, op: Op, count: int) -> list[str]:
-    """The importers that take none of the cases."""
+    """The importers that support none of the cases."""
     fast = replace(TVM_LANES[0], target="llvm-O0", asserts=False, checked=False)
     open_lanes = [replace(fast, importer=importer) for importer in IMPORTERS]
-    asked = False
+    tried = False
     for case in cases(op, count):
-        asked = True
+        tried = True
         outcomes = executor.run(case, (TORCH, *open_lanes)).outcomes
         open_lanes = [lane for lane in open_lanes if isinstance(outcomes[lane], Unsupported)]
         if not open_lanes:
             break
-    return [str(lane.importer) for lane in open_lanes] if asked else []
+    return [str(lane.importer) for lane in open_lanes] if tried else []
 
 
 def main() -> int:

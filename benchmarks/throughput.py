@@ -1,9 +1,9 @@
-"""How many TVM lane results a CPU second gives in the default mix, and what the rest of the time goes into.
+"""Measure the lane results of TVM per CPU second in the default mix, and where the rest of the time goes.
 
     python benchmarks/throughput.py [--tests 60] [--seed 400] [--drawn N]
 
-Each test is a campaign's: a random case, its references, the lanes of its mix, the oracles. Nothing is triaged. CPU
-seconds are those of the children and what they start, of the zygote's forks, and of this process.
+Each test is as in a campaign: a random case, its references, the lanes of its mix, and the oracles, without triage. CPU
+seconds are those of the children and the programs that they start, of the zygote's forks, and of this process.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def _next(finding: Path, releases: Releases) -> str:
 
 
 def _document(slug: str, runs: Sequence[ReleaseRun], releases: Releases) -> dict[str, object]:
-    runs = [
+    documents = [
         {
             "tvm": run.release.version,
             "toolchain": run.release.toolchain,
@@ -131,6 +131,6 @@ def _document(slug: str, runs: Sequence[ReleaseRun], releases: Releases) -> dict
         "slug": slug,
         "introduced": releases.introduced,
         "fixed": releases.fixed,
-        "runs": runs,
+        "runs": documents,
         "recorded": recorded,
     }

@@ -1,10 +1,10 @@
-"""Is the opinion right that blame has of imported modules? One program of each operator through each importer.
+"""Check the evaluation of imported modules that blame relies on: one program of each operator, through each importer.
 
-    python benchmarks/opinions.py [--importers export,onnx,fx] [--seed 5]
+    python benchmarks/module_evaluation.py [--importers export,onnx,fx] [--seed 5]
 
-Where TVM's own result is right, the module must be right too when it is computed operator by operator in PyTorch, and
-so must the kernels of each operator: as they are read, and as they are built. Prints whatever is not, then the figures:
-an opinion that is wrong would blame the wrong place. Exits 1 where there is one on a module.
+Where TVM's result is right, the module must also be right when it is evaluated operator by operator in PyTorch, and the
+kernels of each operator must be right, both interpreted and built. A wrong evaluation would blame the wrong place.
+Prints each wrong evaluation, then the figures. Exits with 1 if the evaluation of a module is wrong.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ def programs(seed: int) -> Iterator[tuple[str, Case]]:
             yield op.name, with_values(builder)
 
 
-def opinion(outcomes: Outcomes, lane: object, other: object) -> str | None:
-    """On the module of a lane that is right: right, wrong or none; None where the lane is not right."""
+def evaluation(outcomes: Outcomes, lane: object, other: object) -> str | None:
+    """Whether `other`, which evaluates the module of `lane`, is right: "right", "wrong", or "none" if it did not run.
+
+    Return None if `lane` itself is not right."""
     right = expected(outcomes)
     ran, read = (next(out for each, out in outcomes.items() if each == one) for one in (lane, other))
     if right is None or not isinstance(ran, Ran) or judge(ran.outputs, right):
@@ -63,23 +65,24 @@ def main() -> None:
             reading = interpreted(lane)
             for name, case in programs(arguments.seed):
                 outcomes = executor.run(case, (*REFERENCES[:3], lane, reading)).outcomes
-                told = opinion(outcomes, lane, reading)
-                if told is None:
+                verdict = evaluation(outcomes, lane, reading)
+                if verdict is None:
                     continue
-                modules[told] += 1
+                modules[verdict] += 1
                 trace = facts_of(outcomes[reading]).trace
                 examined = trace.examined if trace else ()
                 kernels.update(f"read {each.interpreted}" for each in examined)
                 kernels.update(f"built {each.built}" for each in examined)
                 odd = [each for each in examined if Correctness.WRONG in (each.interpreted, each.built)]
-                if told == "wrong" or odd:
+                if verdict == "wrong" or odd:
                     print(
-                        f"{importer} {name}: the module is {told}; {', '.join(map(str, odd)) or 'no kernel is wrong'}"
+                        f"{importer} {name}: the evaluation is {verdict}; "
+                        f"{', '.join(map(str, odd)) or 'no kernel is wrong'}"
                     )
                     sys.stdout.flush()
-    for what, counts in (("modules of which the opinion is", modules), ("kernels that are", kernels)):
+    for title, counts in (("modules whose evaluation is", modules), ("kernels that are", kernels)):
         for key in sorted(counts):
-            print(f"{what} {key}: {counts[key]}")
+            print(f"{title} {key}: {counts[key]}")
     sys.exit(1 if modules["wrong"] else 0)
 
 
