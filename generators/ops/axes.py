@@ -41,7 +41,7 @@ def count(x: TensorType, axes: Sequence[int]) -> int:
 
 def require_elements(x: TensorType, axes: Sequence[int]) -> None:
     """For reductions that have no result without elements: the largest element, the median."""
-    require(count(x, axes) > 0, f"there is no such element of nothing, in {x}")
+    require(count(x, axes) > 0, f"there is no such element, for {x} is empty there")
 
 
 def along(x: TensorType, dim: Attr) -> int:

@@ -40,7 +40,7 @@ def _kept(types: Types, attrs: Attrs) -> TensorType:
 
 def _all_or_nothing(types: Types, attrs: Attrs) -> TensorType:
     require_dtype(types, *FLOATS)
-    require(attrs["p"] in (0, 1), "chance decides, unless p is 0 or 1")
+    require(attrs["p"] in (0, 1), "the result is random unless p is 0 or 1")
     return types[0]
 
 

@@ -53,7 +53,7 @@ def _clamp(types: Types, attrs: Attrs) -> TensorType:
     for bound in bounds:
         if isinstance(bound, int) and dtype in INTEGERS:
             low, high = dtype.range
-            require(low <= bound <= high, f"clamp: {bound} is no {dtype}")
+            require(low <= bound <= high, f"clamp: {dtype} cannot hold {bound}")
     return types[0].with_dtype(dtype)
 
 

@@ -46,7 +46,7 @@ def require_fits(value: Attr, dtype: DType) -> None:
     elif dtype is not DType.BOOL:
         low, high = dtype.range
         wraps = dtype is DType.UINT8 and isinstance(value, int)
-        require((-high if wraps else low) <= value <= high, f"{value} is no {dtype}")
+        require((-high if wraps else low) <= value <= high, f"{dtype} cannot hold {value}")
 
 
 def filled(value: Attr, sizes: Sequence[int], dtype: DType) -> TensorType:

@@ -107,7 +107,7 @@ def _quantile(types: Types, attrs: Attrs) -> TensorType:
     require_same_dtype(types)
     require_dtype(types, *SINGLE_AND_DOUBLE)
     x, *which = types
-    require(x.numel > 0, "there are no quantiles of nothing")
+    require(x.numel > 0, "an empty tensor has no quantiles")
     require(all(q.rank <= 1 for q in which), "takes a list of quantiles, of rank 0 or 1")
     if not which:
         require(0 <= number_of(attrs, "q") <= 1, f"takes quantiles from 0 to 1, not {attrs['q']}")

@@ -60,11 +60,11 @@ def _constant(types: Types, attrs: Attrs) -> TensorType:
     (x,), pairs = types, _pairs(attrs)
     require(len(pairs) <= x.rank, f"pad of {len(pairs)} dimensions does not fit {x}")
     for size, pair in zip(reversed(x.sizes), pairs, strict=False):
-        require(_kept(size, pair) >= 0, f"pad {pair} leaves nothing of size {size}, and less")
+        require(_kept(size, pair) >= 0, f"pad {pair} crops more than size {size}")
     value = attrs["value"]
     if isinstance(value, int | float) and x.dtype is not DType.BOOL:
         low, high = _range(x.dtype)
-        require(low <= value <= high, f"{value} is no {x.dtype}")
+        require(low <= value <= high, f"{x.dtype} cannot hold {value}")
     return _padded(x, pairs)
 
 
@@ -144,7 +144,7 @@ def _copied(mode: str, layer: str, dtypes: Sequence[DType], largest: Largest) ->
         require(circular or min(x.sizes[lead - 1 :]) > 0, f"takes no empty dimension but the batch, as {x}")
         for size, pair in zip(reversed(x.sizes[lead:]), pairs, strict=False):
             limit = largest(size, _kept(size, pair))
-            require(sum(pair) + size > -circular, f"pad {pair} leaves nothing of size {size}")
+            require(sum(pair) + size > -circular, f"pad {pair} crops all of size {size}")
             require(max(pair) <= limit, f"pad {pair} is more than {limit}, the most for size {size}")
         return _padded(x, pairs)
 

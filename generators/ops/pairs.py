@@ -46,7 +46,7 @@ def require_fits(number: Number, dtype: DType) -> None:
         require(abs(number) <= float(ml_dtypes.finfo(dtype.numpy).max), f"{number} is too large for {dtype}")
     elif isinstance(number, int):
         low, high = dtype.range
-        require(low <= number <= high, f"{number} is no {dtype}")
+        require(low <= number <= high, f"{dtype} cannot hold {number}")
 
 
 # --- operands

@@ -123,7 +123,7 @@ def _max_rows(nd: int) -> tuple[Op, Op]:
     def with_nonempty_windows(types: Types, attrs: Attrs) -> TensorType:
         found = pooled(types, attrs)
         along = zip(types[0].sizes[-nd:], each(attrs, "kernel_size", nd), each(attrs, "dilation", nd), strict=True)
-        require(all(k == 1 or d <= size for size, k, d in along), "a window that holds no element has no largest one")
+        require(all(k == 1 or d <= size for size, k, d in along), "a window without elements has no largest one")
         return found
 
     return row, with_indices(row, nd, with_nonempty_windows, NUMERIC, "{kernel_size}{more}", f"MaxPool{nd}d")

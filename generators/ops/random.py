@@ -17,7 +17,7 @@ def _noise(attrs: Attrs, otherwise: DType) -> DType:
 
 
 def _not_random(types: Types, attrs: Attrs) -> TensorType:
-    require(attrs["p"] in (0, 1), "chance decides, unless p is 0 or 1")
+    require(attrs["p"] in (0, 1), "the result is random unless p is 0 or 1")
     return types[0]
 
 

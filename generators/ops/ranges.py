@@ -41,7 +41,7 @@ def _arange(types: Types, attrs: Attrs) -> TensorType:
     dtype = dtype_or(attrs, dtype_of_numbers(start, end, step))
     require(dtype is not DType.BOOL, "arange is not defined for bool")
     whole = dtype_of_numbers(start, end, step) is DType.INT64
-    require(dtype.is_float or whole, f"fractions are no {dtype}")  # the result depends on the integer dtype
+    require(dtype.is_float or whole, f"{dtype} cannot hold fractions")  # the result depends on the integer dtype
     require(step != 0, "step must not be zero")
     require((end - start) * step >= 0, f"step {step} leads away from {end}")
     steps = (end - start) / step
@@ -83,7 +83,7 @@ def _linspace(types: Types, attrs: Attrs) -> TensorType:
     require(steps >= 0, "steps must not be negative")
     # otherwise rounding would determine to which integer a step is truncated
     whole = isinstance(start, int) and isinstance(end, int) and (end - start) % max(steps - 1, 1) == 0
-    require(dtype.is_float or whole, f"{steps} steps from {start} to {end} are no {dtype}")
+    require(dtype.is_float or whole, f"{dtype} cannot hold {steps} even steps from {start} to {end}")
     require_fits(start, dtype)
     require_fits(end, dtype)
     return TensorType(dtype, (steps,))
@@ -109,7 +109,7 @@ def _logspace(types: Types, attrs: Attrs) -> TensorType:
     for number in (start, end, base):
         require_fits(number, dtype)
     digits = abs(math.log10(base)) * max(abs(start), abs(end))
-    require(digits < math.log10(largest(dtype)), f"{base} to the {start} or {end} is no {dtype}")
+    require(digits < math.log10(largest(dtype)), f"{dtype} cannot hold {base} to the power of {start} or {end}")
     return TensorType(dtype, (steps,))
 
 

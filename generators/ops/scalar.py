@@ -86,7 +86,7 @@ def _divided(types: Types, attrs: Attrs) -> TensorType:
 
 def _power(types: Types, attrs: Attrs) -> TensorType:
     """No bool to the power of a bool: PyTorch's meta kernel gives int64, its other kernels give bool."""
-    require(not isinstance(attrs["exponent"], bool), "the exponent is no boolean")
+    require(not isinstance(attrs["exponent"], bool), "the exponent must not be a boolean")
     result = _promoted(_same, *ALL, key="exponent")(types, attrs)
     require(result.dtype.is_float or number_of(attrs, "exponent") >= 0, "integers have no negative powers")
     return result

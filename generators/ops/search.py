@@ -161,7 +161,7 @@ def _require_number_of(type: TensorType, value: int | float) -> None:
     """Stricter than PyTorch, which wraps numbers around."""
     if type.dtype.is_integer and isinstance(value, int):
         low, high = type.dtype.range
-        require(low <= value <= high, f"{value} is no {type.dtype}")
+        require(low <= value <= high, f"{type.dtype} cannot hold {value}")
 
 
 def _isin(types: Types, attrs: Attrs) -> TensorType:

@@ -78,7 +78,7 @@ def _is_nearest_certain(size: int, out: int, scale: float | None, exact: bool) -
 def _output_sizes(x: TensorType, attrs: Attrs) -> list[int]:
     size, scale = attrs["size"], attrs["scale_factor"]
     require((size is None) != (scale is None), "takes either size or scale_factor")
-    require(size is None or not attrs["recompute_scale_factor"], "there is no scale to compute anew beside a size")
+    require(size is None or not attrs["recompute_scale_factor"], "recompute_scale_factor requires a scale_factor")
     if size is not None:
         return [int(number) for number in _each(size, x.rank - 2)]
     return [_scaled(old, factor) for old, factor in zip(x.sizes[2:], _each(scale, x.rank - 2), strict=True)]
@@ -97,7 +97,7 @@ def _interpolate(mode: str, ranks: Sequence[int]) -> Callable[[Types, Attrs], Te
         sizes = _output_sizes(x, attrs)
         filled = x.sizes[0 if nearest else 1 if mode != "area" or x.rank == 5 else 2 :]
         least = 0 if mode == "area" else 1
-        require(min(filled) > 0 and min(sizes) >= least, f"nothing to make {sizes} of {x}")
+        require(min(filled) > 0 and min(sizes) >= least, f"cannot resize {x} to {sizes}")
         if nearest:
             fixed = attrs["recompute_scale_factor"] or attrs["scale_factor"] is None
             scales = [None] * len(sizes) if fixed else _each(attrs["scale_factor"], len(sizes))

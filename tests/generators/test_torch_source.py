@@ -445,9 +445,9 @@ LIMITS = Limits(max_numel=128)
 
 
 def builders(op: Op, count: int, seed: int = 14) -> list[Builder]:
-    """Graphs that end in a drawn call of the row."""
-    made = [Builder(NumpySource(seed, index), LIMITS) for index in range(count)]
-    return [builder for builder in made if builder.grow(op)]
+    """Return builders of graphs that end in a drawn call of the row."""
+    drawn_builders = [Builder(NumpySource(seed, index), LIMITS) for index in range(count)]
+    return [builder for builder in drawn_builders if builder.grow(op)]
 
 
 @pytest.mark.exhaustive
@@ -459,12 +459,12 @@ def test_float64_source_of_every_row(op: Op) -> None:
 
 
 def test_float64_source_computes_what_the_graph_does() -> None:
-    """On float64 inputs, both texts are one."""
+    """On float64 inputs, both sources compute the same."""
     doubles = [case for case in (generate(NumpySource(7, index)) for index in range(300)) if of_doubles(case)]
     assert len(doubles) >= 10
     for case in doubles:
-        found = run(case.bound, lambda item, case=case: to_torch(case.tensors[item.value.name]), float64=True)
-        for a, b in zip(found, run_case(case), strict=True):
+        outputs = run(case.bound, lambda item, case=case: to_torch(case.tensors[item.value.name]), float64=True)
+        for a, b in zip(outputs, run_case(case), strict=True):
             assert torch.allclose(a.double(), b.double(), equal_nan=True), render(case.graph)
 
 
@@ -473,7 +473,7 @@ def of_doubles(case: Case) -> bool:
     return floats == {DType.FLOAT64}
 
 
-# --- no attribute reaches the text but through its kind
+# --- attributes reach the source only through their kind
 
 CODE = (
     "0); __import__('os').abort(",
@@ -506,7 +506,7 @@ CODE = (
     "\\",
     "#",
 )
-"""No kind takes any of these, nor a list with one of them."""
+"""No kind accepts any of these, nor a list with one of them."""
 
 PLAUSIBLE: tuple[Any, ...] = (
     *("", "0", "٣", "x0", "None", "True", "float32", "torch", "nan", "inf", "-inf", "sum"),
@@ -514,7 +514,7 @@ PLAUSIBLE: tuple[Any, ...] = (
     *(True, 1, 2**63, 1.5, -0.0, float("nan"), float("inf"), 10**400, None),
     *((), ((0,),), ((),), (None,), (float("nan"),), (1, 2), (0.5, True)),
 )
-"""Some kinds take some of these: what they take is written as a literal."""
+"""Some kinds accept some of these, and write them as literals."""
 
 ATTACKS: tuple[Attr, ...] = (
     *CODE,
@@ -542,11 +542,11 @@ def text_of(op: Op, types: Types, attrs: Attrs, form: Form = Form.PLAIN) -> str:
 
 
 NAMES = {"torch", "F", "self"} | {"float", "range", "sum", "abs"} | {"_", "i", "x", "y", "part"}
-"""What texts speak of beside operands and results: modules, builtins, and what is theirs."""
+"""The names in sources besides operands and results: modules, builtins, and local names of statements."""
 
 
-def strangers(text: str) -> set[str]:
-    """Names and private attributes that have no place in a text."""
+def unexpected_names(text: str) -> set[str]:
+    """Return the names and private attributes in a source that are not expected."""
     parts = list(ast.walk(ast.parse(text)))
     names = {part.id for part in parts if isinstance(part, ast.Name)}
     private = {part.attr for part in parts if isinstance(part, ast.Attribute) and part.attr.startswith("_")}
@@ -562,9 +562,9 @@ def test_an_attribute_outside_its_schema_is_refused_before_rendering(op: Op) -> 
         refused = 0
         for attack in ATTACKS:
             if kind.accepts(attack):
-                assert harmless(kind.render(attack)), (key, attack)
-                with suppress(Invalid):  # of another key, or of the operands
-                    assert strangers(text_of(op, types, {**attrs, key: attack})) == set(), (key, attack)
+                assert is_literal(kind.render(attack)), (key, attack)
+                with suppress(Invalid):  # the message is about another key, or about the operands
+                    assert unexpected_names(text_of(op, types, {**attrs, key: attack})) == set(), (key, attack)
                 continue
             refused += 1
             with pytest.raises(Invalid) as error:
@@ -573,7 +573,7 @@ def test_an_attribute_outside_its_schema_is_refused_before_rendering(op: Op) -> 
         assert refused >= 2 * len(CODE)
 
 
-def test_no_kind_takes_code() -> None:
+def test_no_kind_accepts_code() -> None:
     kinds = {id(kind): kind for op in TABLE.values() for kind in op.schema.values()}
     assert len(kinds) > 40
     for kind in kinds.values():
@@ -582,8 +582,8 @@ def test_no_kind_takes_code() -> None:
                 assert not kind.accepts(attack), (kind.description, attack)
 
 
-def harmless(text: str) -> bool:
-    """A literal, a dtype of torch, or an infinity."""
+def is_literal(text: str) -> bool:
+    """Whether a text is a literal, a dtype of torch, or an infinity."""
     tree = ast.parse(text, mode="eval").body
     dtypes = re.fullmatch(r"torch\.([a-z0-9]+)", text)
     if (dtypes and dtypes[1] in DTYPE_NAMES) or text in ('float("inf")', 'float("-inf")'):
@@ -612,7 +612,7 @@ def test_a_file_with_code_in_an_attribute_is_refused(op: Op) -> None:
 
 
 SPECIAL = {"inf": float("inf"), "-inf": float("-inf"), **{name: getattr(torch, name) for name in DTYPE_NAMES}}
-"""Texts that are no texts in the source."""
+"""Attributes whose text is no string literal in the source."""
 
 
 @pytest.mark.exhaustive
@@ -621,28 +621,28 @@ def test_drawn_attributes_render_as_literals(op: Op) -> None:
     nodes = [builder.nodes[-1].attrs for builder in builders(op, 20)] or [drawn(op)[1]]
     for attrs in nodes:
         for key, kind in op.schema.items():
-            now, text = attrs[key], kind.render(attrs[key])
-            assert harmless(text), text
-            meant = eval(text, {"__builtins__": {}, "torch": torch, "float": float})
-            if meant != now:
-                assert isinstance(now, str)
-                assert meant == SPECIAL[now], text
+            attr, text = attrs[key], kind.render(attrs[key])
+            assert is_literal(text), text
+            value = eval(text, {"__builtins__": {}, "torch": torch, "float": float})
+            if value != attr:
+                assert isinstance(attr, str)
+                assert value == SPECIAL[attr], text
             else:
-                assert repr(meant) == repr(now)
+                assert repr(value) == repr(attr)
 
 
 @pytest.mark.exhaustive
 @EACH_ROW
-def test_texts_speak_of_torch_and_their_operands_alone(op: Op) -> None:
+def test_sources_name_only_torch_and_their_operands(op: Op) -> None:
     for builder in builders(op, 6, seed=15):
         node = builder.nodes[-1]
         types = builder.graph().arg_types(node)
         for form in (Form.PLAIN, *op.forms):
             if op.expresses(form, types, node.attrs):
-                assert strangers(text_of(op, types, node.attrs, form)) == set(), form
+                assert unexpected_names(text_of(op, types, node.attrs, form)) == set(), form
 
 
-def test_names_cannot_break_out() -> None:
+def test_names_cannot_contain_code() -> None:
     bad = replace(MODEL, inputs=(Input(value("x0): import os; (", "float32[2,3]")),))
     with pytest.raises(Invalid, match=r"^inputs\[0\]: 'x0\): import os; \(' is no name; "):
         check(Case(bad, {}))

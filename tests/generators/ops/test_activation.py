@@ -13,9 +13,9 @@ from generators.torch_source import constructor, statements
 
 EACH_ROW = pytest.mark.parametrize("op", activation.OPS, ids=lambda op: op.name)
 STRICTER = {
-    "softplus": "beta 0",
-    "hardtanh": "limits that are no integers are cut off for integer tensors",
-    "threshold": "numbers that are no integers are cut off for integer tensors",
+    "softplus": "beta must not be 0",
+    "hardtanh": "PyTorch truncates fractional limits for integer tensors",
+    "threshold": "PyTorch truncates fractions for integer tensors",
 }
 
 
@@ -50,8 +50,8 @@ def test_every_activation_has_a_layer(op: Op) -> None:
         ("celu", "float32[2]", {"alpha": 0}, "alpha is not 0"),
         ("softshrink", "float32[2]", {"lambd": -0.5}, "lambd is not negative"),
         ("hardtanh", "float32[2]", {"min_val": 1, "max_val": 0}, "min_val is at most max_val"),
-        ("hardtanh", "uint8[2]", {"min_val": -1, "max_val": 1}, "-1 is no uint8"),
-        ("hardtanh", "int8[2]", {"min_val": -1, "max_val": 300}, "300 is no int8"),
+        ("hardtanh", "uint8[2]", {"min_val": -1, "max_val": 1}, "uint8 cannot hold -1"),
+        ("hardtanh", "int8[2]", {"min_val": -1, "max_val": 300}, "int8 cannot hold 300"),
         ("rrelu", "float32[2]", {"lower": 0.5, "upper": 0.25}, "lower is at most upper"),
         ("prelu", "float32[2] float32[2]", {}, "does not fit"),
         ("prelu", "float32[2,3] float32[2]", {}, "does not fit"),

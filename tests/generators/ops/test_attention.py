@@ -47,7 +47,7 @@ SDPA = "scaled_dot_product_attention"
 
 BOTH_REFUSE = [
     (SDPA, "float32[4] float32[4] float32[4]", PLAIN, "ranks of 2 and more"),
-    (SDPA, "int64[3,4] int64[5,4] int64[5,4]", PLAIN, "is not attention_by_definition for int64"),
+    (SDPA, "int64[3,4] int64[5,4] int64[5,4]", PLAIN, "is not defined for int64"),
     (SDPA, "float32[3,4] float64[5,4] float32[5,4]", PLAIN, "must share one dtype"),
     (SDPA, "float32[3,4] float32[5,3] float32[5,4]", PLAIN, "must have equal features"),
     (SDPA, "float32[3,4] float32[5,4] float32[5,4]", attention(enable_gqa=True), "ranks of 3 and more"),
@@ -58,7 +58,7 @@ BOTH_REFUSE = [
     (SDPA, "float32[2,3,4] float32[2,5,4] float32[2,5,4] bool[1,2,3,5]", PLAIN, "does not expand"),
     (SDPA, "float32[2,3,4] float32[2,5,4] float32[2,5,4] bool[5,3]", PLAIN, "do not broadcast"),
     (SDPA, "float32[3,4] float32[5,4] float32[5,4] bool[3,5]", attention(is_causal=True), "without is_causal"),
-    ("unmask_first", "float32[2]", {}, "is not attention_by_definition for float32"),
+    ("unmask_first", "float32[2]", {}, "is not defined for float32"),
     (
         "multi_head_attention",
         f"float32[3,2,4] float32[5,2,4] float32[5,2,4] {OWNED}",

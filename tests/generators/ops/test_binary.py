@@ -15,13 +15,13 @@ from generators.torch_source import statements
 
 EACH_ROW = pytest.mark.parametrize("op", binary.OPS, ids=lambda op: op.name)
 STRICTER = {
-    "add": "numbers that the dtype does not hold",
-    "sub": "numbers that the dtype does not hold",
-    "rsub": "numbers that the dtype does not hold",
-    "addcmul": "a float value is cut off for integers",
-    "addcdiv": "numbers that the dtype does not hold",
+    "add": "numbers that the dtype cannot hold",
+    "sub": "numbers that the dtype cannot hold",
+    "rsub": "numbers that the dtype cannot hold",
+    "addcmul": "PyTorch truncates a float value for integers",
+    "addcdiv": "numbers that the dtype cannot hold",
     "where": "uint8 as a condition is deprecated",
-} | {op.name: "numbers that the dtype does not hold, shifts by more bits than there are" for op in scalar.OPS}
+} | {op.name: "numbers that the dtype cannot hold, shifts by more bits than it has" for op in scalar.OPS}
 ALPHA: Attrs = {"alpha": 1}
 
 
@@ -69,7 +69,7 @@ def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
         ("isclose", "int64[2] int32[2]", {"rtol": 0.0, "atol": 0.0, "equal_nan": False}, "must share one dtype"),
         ("isclose", "int64[2] int64[2]", {"rtol": -0.5, "atol": 0.0, "equal_nan": False}, "are not negative"),
         ("clamp_tensor", "bool[2] bool[2] bool[2]", {}, "is not defined for bool"),
-        ("clamp_min_scalar", "int8[2]", {"min": 300}, "300 is no int8"),
+        ("clamp_min_scalar", "int8[2]", {"min": 300}, "int8 cannot hold 300"),
         ("lerp", "float32[2] float64[2] float32[2]", {}, "must share one dtype"),
         ("lerp", "float32[2] float32[2] float64[1]", {}, "the weight must be of the operands' dtype"),
         ("lerp_scalar", "int64[2] int64[2]", {"weight": 0.5}, "is not defined for int64"),
@@ -77,7 +77,7 @@ def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
         ("addcdiv", "float32[2] int32[2] int32[2]", {"value": 1}, "does not divide integers"),
         ("where", "int64[2] float32[2] float32[2]", {}, "the condition must be bool, not int64"),
         ("where", "bool[2] float32[3] float32[3]", {}, "do not broadcast"),
-        ("where_scalar", "bool[2] uint8[2]", {"other": 300}, "300 is no uint8"),
+        ("where_scalar", "bool[2] uint8[2]", {"other": 300}, "uint8 cannot hold 300"),
     ],
 )
 def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message: str) -> None:
@@ -123,8 +123,8 @@ def test_corners(op: str, types: str, attrs: Attrs, result: str) -> None:
     ("op", "types", "attrs", "message"),
     [
         ("bitwise_left_shift_scalar", "int8[2]", {"other": 8}, "does not shift int8 so far"),
-        ("add_scalar", "uint8[2]", {"other": -3}, "-3 is no uint8"),
-        ("eq_scalar", "uint8[2]", {"other": -1}, "-1 is no uint8"),
+        ("add_scalar", "uint8[2]", {"other": -3}, "uint8 cannot hold -3"),
+        ("eq_scalar", "uint8[2]", {"other": -1}, "uint8 cannot hold -1"),
         ("mul_scalar", "float16[2]", {"other": 1e6}, "too large for float16"),
         ("addcmul", "int32[2] int32[2] int32[2]", {"value": 2.5}, "value is an integer for int32"),
         ("where", "uint8[2] float32[2] float32[2]", {}, "the condition must be bool, not uint8"),

@@ -13,11 +13,11 @@ from generators.graph import Attrs, Form
 from generators.ops import TABLE, Op, creation
 
 STRICTER = {
-    "constant": "PyTorch makes infinities of what is too large",
-    "one_hot": "-1 classes: the numbers would decide on the shape",
-    "arange": "fractions in integer dtypes, and numbers that they do not hold",
-    "linspace": "integers between which rounding decides; bool of at most one step",
-    "logspace": "powers of numbers that are not positive, or cut to integers",
+    "constant": "PyTorch makes too large numbers infinite",
+    "one_hot": "with -1 classes the shape would depend on the numbers",
+    "arange": "fractions in integer dtypes, and numbers that they cannot hold",
+    "linspace": "integers that depend on rounding, and bool of at most one step",
+    "logspace": "powers of numbers that are not positive, and truncated powers",
 } | dict.fromkeys(
     ("full", "full_like", "new_full", "empty", "empty_like", "new_empty", "fill", "scalar_tensor"),
     "for float16 of one element PyTorch does not check whether the number fits",
@@ -44,12 +44,12 @@ def line(start: float, end: float, steps: int, dtype: str | None = None) -> Attr
     ("op", "types", "attrs", "message"),
     [
         ("full", "", {"size": (-1,), "fill_value": 1, "dtype": None}, "sizes [-1] must not be negative"),
-        ("full", "", {"size": (2,), "fill_value": 128, "dtype": "int8"}, "128 is no int8"),
-        ("full", "", {"size": (2,), "fill_value": -0.5, "dtype": "uint8"}, "-0.5 is no uint8"),
+        ("full", "", {"size": (2,), "fill_value": 128, "dtype": "int8"}, "int8 cannot hold 128"),
+        ("full", "", {"size": (2,), "fill_value": -0.5, "dtype": "uint8"}, "uint8 cannot hold -0.5"),
         ("full", "", {"size": (2,), "fill_value": 1e6, "dtype": "float16"}, "1000000.0 is too large for float16"),
-        ("fill", "int8[2]", {"value": 300}, "300 is no int8"),
+        ("fill", "int8[2]", {"value": 300}, "int8 cannot hold 300"),
         ("fill_tensor", "int8[2] int8[1]", {}, "fills with a 0-d tensor"),
-        ("constant", "", {"data": (1, 300), "dtype": "uint8"}, "300 is no uint8"),
+        ("constant", "", {"data": (1, 300), "dtype": "uint8"}, "uint8 cannot hold 300"),
         ("arange", "", ranging(0, 3, 0), "step must not be zero"),
         ("arange", "", ranging(0, 3, -1), "step -1 leads away from 3"),
         ("arange", "", ranging(0, 3, 1, "bool"), "arange is not defined for bool"),

@@ -168,7 +168,7 @@ def test_corners(op: str, types: str, attrs: Attrs, expected: str) -> None:
         ("embedding_bag", "int64[2,0] float32[4,5]", BAG, "takes bags of rank 2"),
         ("embedding_bag", "int64[2,3] float32[4,5]", {**BAG, "mode": "max", "sparse": True}, "neither gradient option"),
         ("embedding_bag", "int64[2,3] float32[4,5] float64[2,3]", {**BAG, "mode": "sum"}, "share one dtype"),
-        ("masked_fill", "uint8[2] bool[2]", {"value": 256}, "256 is no uint8"),
+        ("masked_fill", "uint8[2] bool[2]", {"value": 256}, "uint8 cannot hold 256"),
         ("masked_fill", "float16[2] bool[2]", {"value": 7e4}, "too large for float16"),
         ("masked_fill", "float32[2] uint8[2]", {"value": 1}, "is not defined for uint8"),
         ("masked_fill_tensor", "float32[2] bool[2] float32[1]", {}, "must be 0-d"),

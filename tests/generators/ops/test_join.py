@@ -11,8 +11,8 @@ from generators.ops import TABLE, Op, join, split
 from generators.symbolic import Size
 
 STRICTER = {
-    "cat": "PyTorch does not look at the dim where all operands are empty vectors",
-    "concatenate": "likewise",
+    "cat": "PyTorch does not check the dim where all operands are empty vectors",
+    "concatenate": "as cat",
     "split": "no results",
     "unbind": "no results",
 }

@@ -41,8 +41,8 @@ def test_a_second_run_and_every_form_give_the_same_results(op: Op) -> None:
 @pytest.mark.parametrize(
     ("op", "types", "attrs", "message"),
     [
-        ("bernoulli", "float32[2]", {"p": 0.5}, "chance decides, unless p is 0 or 1"),
-        ("dropout_training", "float32[2]", {"p": 0.5}, "chance decides, unless p is 0 or 1"),
+        ("bernoulli", "float32[2]", {"p": 0.5}, "the result is random unless p is 0 or 1"),
+        ("dropout_training", "float32[2]", {"p": 0.5}, "the result is random unless p is 0 or 1"),
         ("dropout_training", "int64[2]", {"p": 1.0}, "is not defined for int64"),
         ("dropout_inplace", "float32[2]", {"p": 1.5}, "p must be a probability"),
         ("add_noise", "int64[2]", NONE, "there is no such noise in int64"),

@@ -15,13 +15,15 @@ from generators.ops import TABLE, Op, magnitude, moments, reduction, scan
 
 ROWS = (*reduction.OPS, *moments.OPS, *scan.OPS, *magnitude.OPS)
 STRICTER = {
-    **dict.fromkeys(("sum", "nansum", "prod", "cumsum", "cumprod"), "floats as integers are undefined out of range"),
+    **dict.fromkeys(
+        ("sum", "nansum", "prod", "cumsum", "cumprod"), "casts from floats to integers are undefined out of range"
+    ),
     "nanmean": "an empty list of dims",
-    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), "no more numbers than the correction: 0/0"),
+    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), "not more numbers than the correction: 0/0"),
     **dict.fromkeys(("trapezoid_points", "cumulative_trapezoid_points"), "points of other shapes"),
-    "diff": "PyTorch does not look at the dim where there is nothing to do",
+    "diff": "for order 0, PyTorch does not check the dim",
     "logsumexp": "an empty list of dims, of an empty operand",
-    "pdist": "halves of which there are none",
+    "pdist": "half precision without any distance",
 }
 
 
@@ -49,11 +51,11 @@ def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
         ("mean", "float32[2]", {"dtype": "int32"}, "there is no mean in int32"),
         ("nanmean", "int64[2]", {"dtype": "float32"}, "is not defined for int64"),
         ("prod", "float32[2,3]", {"keepdim": True}, "takes no keepdim"),
-        ("amax", "float32[0,3]", {}, "no such element of nothing"),
-        ("amax", "float32[0,3]", {"dim": 0}, "no such element of nothing"),
-        ("max_dim", "float32[2,0]", {"dim": -1}, "no such element of nothing"),
+        ("amax", "float32[0,3]", {}, "there is no such element"),
+        ("amax", "float32[0,3]", {"dim": 0}, "there is no such element"),
+        ("max_dim", "float32[2,0]", {"dim": -1}, "there is no such element"),
         ("argmax", "bool[2]", {"dim": 0}, "is not defined for bool"),
-        ("argmin", "float32[0,3]", {}, "no such element of nothing"),
+        ("argmin", "float32[0,3]", {}, "there is no such element"),
         ("histc", "int64[2]", {}, "is not defined for int64"),
         ("histc", "float32[2]", {"bins": 0}, "takes at least one bin"),
         ("histc", "float32[2]", {"min": 2, "max": 1}, "min must not be above max"),
@@ -61,7 +63,7 @@ def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
         ("var", "int32[2]", {}, "is not defined for int32"),
         ("quantile", "float32[2]", {"q": 1.5}, "takes quantiles from 0 to 1, not 1.5"),
         ("quantile", "float16[2]", {"q": 0.5}, "is not defined for float16"),
-        ("quantile", "float32[2,0]", {"q": 0.5, "dim": 0}, "no quantiles of nothing"),
+        ("quantile", "float32[2,0]", {"q": 0.5, "dim": 0}, "an empty tensor has no quantiles"),
         ("quantile_tensor", "float32[2] float64[1]", {}, "must share one dtype"),
         ("nanquantile_tensor", "float32[2] float32[1,1]", {}, "of rank 0 or 1"),
         ("cumsum", "float32[2]", {"dim": -2}, "dim -2 is out of range for rank 1"),
@@ -76,12 +78,12 @@ def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
         ("norm", "float32[2,3,4]", {"dim": (0, 1, 2)}, "at most two dims"),
         ("norm", "float32[2]", {"dtype": "float16"}, "norms of float32 are not taken in float16"),
         ("linalg_vector_norm", "float16[2]", {"dtype": "bfloat16"}, "norms of float16 are not taken in bfloat16"),
-        ("linalg_vector_norm", "float32[0]", {"ord": "inf"}, "no such element of nothing"),
-        ("linalg_vector_norm", "float32[0]", {"ord": -0.5}, "no such element of nothing"),
+        ("linalg_vector_norm", "float32[0]", {"ord": "inf"}, "there is no such element"),
+        ("linalg_vector_norm", "float32[0]", {"ord": -0.5}, "there is no such element"),
         ("linalg_matrix_norm", "float32[3]", {}, "takes two dims of a rank of 2 or more"),
         ("linalg_matrix_norm", "float32[2,3]", {"dim": (0, -2)}, "repeat an axis"),
-        ("linalg_matrix_norm", "float32[3,0]", {"ord": -1}, "no such element of nothing"),
-        ("linalg_matrix_norm", "float32[0,3]", {"ord": "-inf"}, "no such element of nothing"),
+        ("linalg_matrix_norm", "float32[3,0]", {"ord": -1}, "there is no such element"),
+        ("linalg_matrix_norm", "float32[0,3]", {"ord": "-inf"}, "there is no such element"),
         ("pdist", "float32[3]", {}, "takes rank 2"),
     ],
 )

@@ -19,17 +19,17 @@ ROWS = (*move.OPS, *part.OPS, *size.OPS, *(op for op in shape.OPS if op not in (
 STRICTER = {
     "mT": "deprecated on 0-d tensors",
     "adjoint": "deprecated on 0-d tensors",
-    "roll": "PyTorch does not look at the dims of an empty tensor",
+    "roll": "PyTorch does not check the dims of an empty tensor",
     "repeat": "a negative count of an empty tensor",
     "tile": "a negative count of an empty tensor",
-    "reshape_keep": "nothing to keep",
-    "reshape_merge": "one dimension twice",
-    "reshape_heads": "a division that leaves a rest",
-    "full_size": "no dimension of a 0-d tensor",
-    "linspace_size": "integers between which rounding decides",
-    "expand": "PyTorch makes a size -1 beside a size 0",
-    "broadcast_to": "PyTorch makes a size -1 beside a size 0",
-    "as_strided": "PyTorch makes a size -1 beside a size 0",
+    "reshape_keep": "a number of dimensions that the tensor does not have",
+    "reshape_merge": "the same dimension twice",
+    "reshape_heads": "features that the heads do not divide",
+    "full_size": "dimensions that a 0-d tensor does not have",
+    "linspace_size": "integers that depend on rounding",
+    "expand": "PyTorch accepts a size of -1 next to a size of 0",
+    "broadcast_to": "PyTorch accepts a size of -1 next to a size of 0",
+    "as_strided": "PyTorch accepts a size of -1 next to a size of 0",
 }
 
 

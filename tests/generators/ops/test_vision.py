@@ -41,10 +41,10 @@ REFUSED: list[tuple[str, str, dict[str, Attr], str]] = [
     ("interpolate_nearest", "float32[1,1,4]", {"size": 2, "scale_factor": 2}, "takes either size or scale_factor"),
     ("interpolate_nearest", "float32[1,1,4,4]", {"size": (2,)}, "takes 1 or 2 numbers, not 1"),
     ("interpolate_bilinear", "float32[1,1,4,4]", {"scale_factor": (2.0,)}, "takes 1 or 2 numbers, not 1"),
-    ("interpolate_area", "float32[1,1,4]", {"size": 2, "recompute_scale_factor": True}, "no scale to compute anew"),
-    ("interpolate_nearest", "float32[1,0,4]", {"size": 2}, "nothing to make [2]"),
-    ("interpolate_bicubic", "float32[1,1,4,4]", {"scale_factor": 0.2}, "nothing to make [0, 0]"),
-    ("interpolate_area", "float32[1,1,0]", {"size": 2}, "nothing to make [2]"),
+    ("interpolate_area", "float32[1,1,4]", {"size": 2, "recompute_scale_factor": True}, "requires a scale_factor"),
+    ("interpolate_nearest", "float32[1,0,4]", {"size": 2}, "to [2]"),
+    ("interpolate_bicubic", "float32[1,1,4,4]", {"scale_factor": 0.2}, "to [0, 0]"),
+    ("interpolate_area", "float32[1,1,0]", {"size": 2}, "to [2]"),
     ("interpolate_bilinear", "float16[1,1,4,4]", {"size": 2, "antialias": True}, "is not defined for float16"),
     ("interpolate_linear", "int64[1,1,4]", {"size": 2}, "is not defined for int64"),
     ("pixel_shuffle", "float32[3,2,2]", {"upscale_factor": 2}, "3 channels do not split into 2 x 2"),
@@ -76,7 +76,7 @@ def test_pytorch_and_inference_refuse(op: str, types: str, given: dict[str, Attr
             {"size": 3},
             "is not defined for uint8",
         ),  # the rounding depends on the processor
-        ("interpolate_nearest", "float32[0,1,2]", {"size": 2}, "nothing to make"),
+        ("interpolate_nearest", "float32[0,1,2]", {"size": 2}, "cannot resize"),
         (
             "interpolate_nearest",
             "float32[1,1,2,5]",
