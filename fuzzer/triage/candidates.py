@@ -1,4 +1,4 @@
-"""Asks the predicate about candidates: about each once, and about some ahead of their turn if there are spare cores."""
+"""Check candidates with the predicate: each once, and some before their turn if there are spare cores."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ Key = tuple[str, LaneSpec]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much a reduction may cost: calls of the predicate, and wall seconds. A reduction that uses up one of them may
-    give another result next time."""
+    """The limits of a reduction: calls of the predicate, and wall seconds.
+
+    A reduction that reaches a limit may give another result next time.
+    """
 
     calls: int = 150
     seconds: float = 120.0
@@ -42,19 +44,20 @@ class Candidate:
 
 
 def key_of(subject: Subject) -> Key:
+    """Return a key that does not depend on the names in the graph."""
     return case_file.digest(renumbered(subject.case)), subject.lane
 
 
 class EffortUsedUp(Exception):
-    """The effort is used up."""
+    """A limit of the reduction is reached."""
 
 
 class CandidateChecks:
-    """Asks in a fixed order. `width` is how many questions run at the same time.
+    """Calls the predicate on candidates in a fixed order, `width` calls at a time.
 
-    Answers are kept by the hash of the case under standard names, and the lane. If `width` is more than 1, the
-    predicate is called on the next candidates before it is known whether they are needed. Each answer counts in its
-    turn only. So `width` changes the time, and how many questions are not needed (`ahead`), and nothing else.
+    Results are kept by the hash of the case under standard names, and the lane. If `width` is more than 1, the
+    predicate is called on the next candidates before it is known whether they are needed. Results are used in order.
+    Therefore `width` changes only the time and the number of calls that are not needed (`ahead`).
     """
 
     def __init__(self, predicate: Predicate, effort: Effort, width: int = 1) -> None:
@@ -65,7 +68,7 @@ class CandidateChecks:
         self._pool = ThreadPoolExecutor(width, "reducer") if width > 1 else None
         self._started = 0
         self.calls = 0
-        """How many questions were needed."""
+        """How many calls were needed."""
 
     def __enter__(self) -> CandidateChecks:
         return self
@@ -73,56 +76,56 @@ class CandidateChecks:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
-            self._started -= sum(question.cancelled() for question in self._running.values())
+            self._started -= sum(call.cancelled() for call in self._running.values())
 
     @property
     def ahead(self) -> int:
-        """How many questions were asked ahead of their turn and not needed."""
+        """How many calls were made before their turn and not needed."""
         return self._started - self.calls
 
     @property
-    def spent(self) -> bool:
+    def exhausted(self) -> bool:
+        """Whether a limit is reached."""
         return self.calls >= self._effort.calls or time.monotonic() > self._deadline
 
-    def answers(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Reproduction]]:
-        """Each candidate in its turn, with its answer. Raise `Spent` if the effort does not suffice for the next
-        question."""
+    def results(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Reproduction]]:
+        """Yield each candidate with its result, in order. Raise `EffortUsedUp` if the next call exceeds a limit."""
         source, waiting = iter(candidates), deque[tuple[Candidate, Key]]()
         while True:
             while len(waiting) < self._width and (candidate := next(source, None)) is not None:
                 waiting.append((candidate, candidate.key))
-                self._ask_ahead(*waiting[-1])
+                self._start_early(*waiting[-1])
             if not waiting:
                 return
             candidate, key = waiting.popleft()
-            yield candidate, self._answer(candidate.subject, key)
+            yield candidate, self._result(candidate.subject, key)
 
-    def again(self, subject: Subject) -> Reproduction:
-        """Ask even if there is an answer, and keep the new one. The effort does not bound this."""
-        return self._ask(subject, key_of(subject))
+    def repeat(self, subject: Subject) -> Reproduction:
+        """Call the predicate even if there is a result, and keep the new one. The limits do not apply."""
+        return self._call(subject, key_of(subject))
 
     def reject(self, subject: Subject) -> None:
-        """Answer no from now on."""
+        """Treat the subject from now on as one that does not show the failure."""
         self._known[key_of(subject)] = Reproduction(False)
 
-    def _answer(self, subject: Subject, key: Key) -> Reproduction:
+    def _result(self, subject: Subject, key: Key) -> Reproduction:
         if key in self._known:
             return self._known[key]
-        if self.spent:
+        if self.exhausted:
             raise EffortUsedUp
-        return self._ask(subject, key)
+        return self._call(subject, key)
 
-    def _ask(self, subject: Subject, key: Key) -> Reproduction:
+    def _call(self, subject: Subject, key: Key) -> Reproduction:
         self.calls += 1
         running = self._running.pop(key, None)
         if running is None:
             self._started += 1
-        answer = running.result() if running else self._predicate(subject.case, subject.lane)
-        self._known[key] = answer
-        return answer
+        result = running.result() if running else self._predicate(subject.case, subject.lane)
+        self._known[key] = result
+        return result
 
-    def _ask_ahead(self, candidate: Candidate, key: Key) -> None:
-        if self._pool is None or self.spent or key in self._known or key in self._running:
+    def _start_early(self, candidate: Candidate, key: Key) -> None:
+        if self._pool is None or self.exhausted or key in self._known or key in self._running:
             return
         self._started += 1
         self._running[key] = self._pool.submit(self._predicate, candidate.subject.case, candidate.subject.lane)

@@ -1,4 +1,4 @@
-"""The value that eager PyTorch computes for each name in a graph."""
+"""The values that eager PyTorch computes for the results of all nodes of a graph."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from oracles.outcome import Ran
 
 
 def computed_values(run: RunLanes, case: Case) -> Mapping[str, Array]:
-    """Empty where PyTorch fails. A value that is changed in place cannot be an output, so in-place calls are rewritten
-    as plain ones, which compute the same."""
+    """Return the computed value of each node's results by name, or {} if PyTorch fails.
+
+    A value that is changed in place cannot be an output. Therefore in-place calls are replaced by plain calls, which
+    compute the same.
+    """
     names = tuple(value.name for node in case.graph.nodes for value in node.results)
     nodes = tuple(node.not_in_place for node in case.graph.nodes)
     every_value = replace(case, graph=replace(case.graph, nodes=nodes, outputs=names))

@@ -1,4 +1,4 @@
-"""The ONNX file of a finding, fetched once, when it is saved: a report builds it again, and nobody needs PyTorch."""
+"""The ONNX file of a finding. It is saved with the finding, so that a script can rebuild it without PyTorch."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ from oracles.outcome import Ran
 
 
 def read_by_tvm(finding: Finding) -> bool:
-    """Whether TVM, and nobody before it, is to blame for what it makes of an ONNX file."""
+    """Return whether the finding is a fault of TVM on a lane that imports an ONNX file."""
     lane = finding.lane
-    plain = lane.engine is Engine.TVM and lane.importer.is_onnx and not (is_relay(lane) or returns_gradients(lane))
-    return plain and finding.component is Component.TVM
+    imports_file = (
+        lane.engine is Engine.TVM and lane.importer.is_onnx and not (is_relay(lane) or returns_gradients(lane))
+    )
+    return imports_file and finding.component is Component.TVM
 
 
 def onnx_file(run: RunLanes, case: Case, lane: LaneSpec) -> OnnxModel | None:
-    """What the lane reads; None where that has no description, or where onnxruntime does not run it."""
+    """Return the ONNX file that the lane imports, or None if it cannot be described or onnxruntime does not run it."""
     file = LaneSpec("onnx-file", Engine.ONNX_FILE, lane.importer, opset=lane.opset, toolchain=lane.toolchain)
-    right = replace(ONNXRUNTIME, importer=lane.importer, opset=lane.opset)
-    outcomes = run(case, (file, right)).outcomes
-    match outcomes[file], outcomes[right]:
+    reference = replace(ONNXRUNTIME, importer=lane.importer, opset=lane.opset)
+    outcomes = run(case, (file, reference)).outcomes
+    match outcomes[file], outcomes[reference]:
         case Ran(outputs=(data,)), Ran():
             try:
                 return decode(data.tobytes(), "the exported file")
-            except Invalid:  # a child that was damaged: the report does without
+            except Invalid:  # the child was damaged; the report leaves the file out
                 return None
         case _:
             return None

@@ -29,11 +29,11 @@ EFFORT = {Component.TVM: Effort()}
 OTHER_EFFORT = Effort(calls=20, seconds=20.0)
 """For failures of exporters and onnxruntime, which difftvm does not look for."""
 
-ReleasesOf = Callable[[LaneSpec], Sequence[Release]]
-"""The releases of TVM in which a lane's finding is run, the lane's own among them; fewer than two say nothing."""
+ChooseReleases = Callable[[LaneSpec], Sequence[Release]]
+"""Returns the releases of TVM in which the case of a finding on this lane runs, including the lane's own."""
 
-Examine = Callable[[Case, LaneSpec], tuple[SanitizerReport, ...]]
-"""What compute-sanitizer reports for one run of a lane on a device."""
+RunSanitizer = Callable[[Case, LaneSpec], tuple[SanitizerReport, ...]]
+"""Runs a lane under compute-sanitizer and returns its reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +47,23 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What is saved.
+    """A confirmed finding, as it is saved.
 
-    signature    names the bug
-    finding      what `case` shows: the evidence is always that of this case
+    signature    the final signature
+    finding      the finding that `case` shows. The evidence is always that of this case
     case         reduced, unless the failure is flaky
     lanes        names of the lanes that show it
-    again, runs  how many of how many fresh runs showed the failure
-    found_in     operators of the case in which it was found
+    again        how many fresh runs showed the failure
+    runs         how many fresh runs were made
+    found_in     operators of the case in which the failure was found
+    reduction    the reduction; None if the failure is flaky
     reports      what compute-sanitizer reported for a lane that ran on a GPU
-    onnx         the file that TVM reads otherwise than onnxruntime does
-    slips        other failures of TVM that the reduction found, each with its case. Each is a sighting of its own
+    blame        the part of TVM at fault
+    releases     the verdicts of other releases of TVM
+    onnx         the ONNX file that TVM imports, if TVM is at fault for a lane that imports one
+    other_failures  other failures of TVM that the reduction found, each with its case, to be investigated on their own
     cpu_seconds  the cost of confirming, reducing and naming
-    script       how its repro.py ended; None where it has not run
+    script       how its repro.py ended; None if it has not run
     """
 
     signature: Signature
@@ -84,13 +88,15 @@ class Confirmed:
 
     @property
     def key(self) -> str:
-        """Under which the finding is stored. A flaky finding must not hide a steady one with the same signature."""
+        """The key of the finding in a campaign. A flaky finding must not hide a steady one with the same signature."""
         return f"flaky-{self.signature.id}" if self.flaky else self.signature.id
 
 
 def sightings(findings: Iterable[Finding]) -> list[Sighting]:
-    """Groups the findings of one test: one sighting for each coarse signature. Lanes that are wrong where their plain
-    sibling is right form one sighting for each thing that they do on top of it."""
+    """Group the findings of one test into sightings, one for each coarse signature.
+
+    Lanes whose plain sibling is right form one sighting for each feature that they add to the sibling.
+    """
     groups: dict[tuple[Signature, str], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((signature_of(finding), beyond_sibling(finding)), []).append(finding)
@@ -98,7 +104,7 @@ def sightings(findings: Iterable[Finding]) -> list[Sighting]:
 
 
 def investigate(
-    run: RunLanes, case: Case, sighting: Sighting, releases: ReleasesOf, examine: Examine, width: int = 1
+    run: RunLanes, case: Case, sighting: Sighting, releases: ChooseReleases, run_sanitizer: RunSanitizer, width: int = 1
 ) -> Confirmed:
     """Confirm, reduce, name, blame, run in other releases, examine. `run` uses fresh processes.
 
@@ -108,16 +114,18 @@ def investigate(
     found = confirm_and_reduce(run, case, sighting, width)
     if not found.flaky:
         found = _blamed(run, found)
-        found = replace(found, releases=_fate(run, found, releases(found.finding.lane)))
-    return _examined(run, found, examine)
+        others = releases(found.finding.lane)
+        verdicts = in_releases(run, found.case, found.finding, found.signature, others)
+        found = replace(found, releases=verdicts)
+    return _examined(run, found, run_sanitizer)
 
 
 def confirm_and_reduce(run: RunLanes, case: Case, sighting: Sighting, width: int = 1) -> Confirmed:
-    """Confirm, reduce and name: what is left to do tells nothing new about the case."""
+    """Confirm, reduce and name. The steps of `investigate` after these do not change the case."""
     metered = Metered(run)
     lane, signature = sighting.finding.lane, sighting.signature
     if case.graph.symbols and not lane.symbolic:
-        case = case.at(case.sizes)  # the same for this lane; and without symbols, all passes can reduce the case
+        case = case.at(case.sizes)  # the lane uses fixed sizes; without symbols, every pass can reduce the case
     again = sum(reproduces(metered, case, lane, signature) for _ in range(CONFIRMATIONS))
     if again < CONFIRMATIONS:
         found = _flaky(case, sighting, again, CONFIRMATIONS)
@@ -133,7 +141,7 @@ def _flaky(case: Case, sighting: Sighting, again: int, runs: int) -> Confirmed:
 
 
 def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int) -> Confirmed:
-    """Flaky where the reduced case does not show the failure any more when it is named."""
+    """Reduce and name. The finding is flaky if the reduced case does not show the failure when it is named."""
     signature = sighting.signature
     reduction = reduce(
         case,
@@ -144,7 +152,7 @@ def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int) -> Confi
         width=width,
         needs_ops=signature.needs_ops,
     )
-    other_failures = _slips(reduction)
+    other_failures = _other_sightings(reduction)
     final = name_failure(run, reduction.case, reduction.lane, signature)
     if final is None:
         return replace(_flaky(case, sighting, CONFIRMATIONS, CONFIRMATIONS + RUNS), other_failures=other_failures)
@@ -162,26 +170,24 @@ def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int) -> Confi
     )
 
 
-def _slips(reduction: Reduction) -> tuple[tuple[Case, Sighting], ...]:
-    """Only failures of TVM. Nobody wants those of exporters and references."""
-    of_tvm = [slip for slip in reduction.other_failures if slip.finding.component is Component.TVM]
-    return tuple((s.case, Sighting(signature_of(s.finding), s.finding, (s.finding.lane,))) for s in of_tvm)
+def _other_sightings(reduction: Reduction) -> tuple[tuple[Case, Sighting], ...]:
+    """Return the other failures of TVM. Those of exporters and references are not investigated."""
+    of_tvm = [other for other in reduction.other_failures if other.finding.component is Component.TVM]
+    return tuple(
+        (each.case, Sighting(signature_of(each.finding), each.finding, (each.finding.lane,))) for each in of_tvm
+    )
 
 
 def _blamed(run: RunLanes, found: Confirmed) -> Confirmed:
-    """Blame is part of the signature of failures that have no message."""
-    to_blame = blame(run, found.case, found.finding, found.signature)
-    return replace(found, blame=to_blame, signature=final_signature(found.signature, found.case, to_blame))
+    """Add the blame, which is part of the signature of failures without a message."""
+    fault = blame(run, found.case, found.finding, found.signature)
+    return replace(found, blame=fault, signature=final_signature(found.signature, found.case, fault))
 
 
-def _fate(run: RunLanes, found: Confirmed, releases: Sequence[Release]) -> Releases:
-    return in_releases(run, found.case, found.finding, found.signature, releases)
-
-
-def _examined(run: RunLanes, found: Confirmed, examine: Examine) -> Confirmed:
-    """Add the ONNX file that TVM read, and the reports of compute-sanitizer, where these apply."""
+def _examined(run: RunLanes, found: Confirmed, run_sanitizer: RunSanitizer) -> Confirmed:
+    """Add the ONNX file that TVM imports, and the reports of compute-sanitizer, for findings that have these."""
     if exported.read_by_tvm(found.finding):
         found = replace(found, onnx=exported.onnx_file(run, found.case, found.finding.lane))
     if found.finding.stage in ON_THE_DEVICE:
-        found = replace(found, reports=examine(found.case, found.finding.lane))
+        found = replace(found, reports=run_sanitizer(found.case, found.finding.lane))
     return found

@@ -1,4 +1,4 @@
-"""Adds up the CPU seconds that runs of lanes cost."""
+"""Measure the CPU seconds of runs of lanes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from oracles.outcome import Result
 
 
 class Metered:
-    """A `Run` that adds up its cost. Several threads may call it at the same time."""
+    """A `RunLanes` that adds up the CPU seconds of its runs. Several threads may call it at the same time."""
 
     def __init__(self, run: RunLanes) -> None:
         self._run, self._lock, self.cpu_seconds = run, threading.Lock(), 0.0

@@ -1,4 +1,4 @@
-"""The final signature of a reduced case, with the evidence that this very case gives."""
+"""Make the final signature of a reduced case, with the evidence of this case."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RUNS = 2
 
 @dataclass(frozen=True, slots=True)
 class NamedFailure:
-    """`finding` is what the reduced case shows; `lanes` are all lanes that show it."""
+    """The final signature, the finding that the reduced case shows, and all lanes that show it."""
 
     signature: Signature
     finding: Finding
@@ -27,12 +27,15 @@ class NamedFailure:
 
 
 def name_failure(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> NamedFailure | None:
-    """Run the reduced case on all lanes of interest. Where `lane` does not show the failure in this company, it runs
-    once more as it ran in the reduction. None where it does not show the failure then either."""
+    """Run the reduced case on the references, on `lane` and the lanes that judge it, and on each importer's plain lane.
+
+    If `lane` does not show the failure in this run, it runs once more with the lanes of the reduction. Return None if
+    it does not show the failure then either.
+    """
     lanes = tuple(dict.fromkeys((*REFERENCES, *plain_routes_beside(lane), *judged_by(lane))))
     found = judge_all(case, judged_run(run, case, lanes).outcomes)
-    same = {finding.lane: finding for finding in found if _is(finding, signature)}
-    finding = _unstable(same.values()) or same.get(lane) or _alone(run, case, lane, signature)
+    same = {finding.lane: finding for finding in found if _shows(finding, signature)}
+    finding = _unstable(same.values()) or same.get(lane) or _run_again(run, case, lane, signature)
     if finding is None:
         return None
     showing = tuple(each for each in lanes if each in same or each == finding.lane)
@@ -44,11 +47,11 @@ def name_failure(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature
 
 
 def beyond_sibling(finding: Finding) -> str:
-    """What the lane does that the lane it is compared with does not do."""
+    """Return what the lane does beyond its plain sibling, or "" if it was not compared with the sibling."""
     return finding.evidence.by if isinstance(finding.evidence, Mismatch) else ""
 
 
-def _is(finding: Finding, signature: Signature) -> bool:
+def _shows(finding: Finding, signature: Signature) -> bool:
     return signature.same_failure(signature_of(finding))
 
 
@@ -56,14 +59,13 @@ def _unstable(findings: Iterable[Finding]) -> Finding | None:
     return next((finding for finding in findings if finding.kind is Kind.UNSTABLE), None)
 
 
-def _alone(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> Finding | None:
-    """What the lane shows when no more lanes run than the failure needs."""
-    return next((f for f in observe(run, case, lane, signature).findings if _is(f, signature)), None)
+def _run_again(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> Finding | None:
+    """Return the failure on the lane, run with only those lanes that this failure needs."""
+    return next((f for f in observe(run, case, lane, signature).findings if _shows(f, signature)), None)
 
 
 def _where(lanes: Sequence[LaneSpec]) -> str:
-    """The importers of the lanes, and the targets where llvm is none of them. Importers are part of the name because
-    one importer's bug is not another's."""
+    """Return the importers of the lanes, and their targets if llvm is not among them."""
     tvm = [lane for lane in lanes if lane.engine is Engine.TVM]
     importers = sorted({lane.importer.value for lane in tvm})
     targets = sorted({lane.target for lane in tvm})

@@ -1,4 +1,4 @@
-"""Greedy reduction to a fixpoint: accept the first smaller candidate with the same failure, until no pass has one."""
+"""Greedy reduction to a fixpoint: accept the first smaller candidate with the same failure until no pass has one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Effort", "OtherFailure", "Reduction", "reduce"]
 ComputeValues = Callable[[Case], Mapping[str, Array]]
 
 AGAIN = 2
-"""How often the result runs once more. With the run that accepted it, that makes 3 of 3."""
+"""How often the result runs again. Together with the run that accepted it, three runs show the failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,22 @@ class OtherFailure:
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """`steps` are the passes whose candidates were accepted, in order. `slips` has one for each coarse signature."""
+    """The result of a reduction.
+
+    calls           how many calls of the predicate were needed
+    finished        whether the fixpoint was reached before a limit
+    steps           the passes whose candidates were accepted, in order
+    other_failures  one for each coarse signature
+    ahead           further calls, made before their turn and not needed
+    """
 
     case: Case
     lane: LaneSpec
     calls: int
     finished: bool
-    """False if the effort ran out before the fixpoint."""
     steps: tuple[str, ...] = ()
     other_failures: tuple[OtherFailure, ...] = ()
     ahead: int = 0
-    """Further calls, which were made ahead of their turn and not needed."""
 
 
 def reduce(
@@ -64,12 +69,12 @@ def reduce(
     `compute_values` computes every value of a graph in PyTorch. Each candidate is tried once, `width` candidates at a
     time. The result is deterministic if `predicate` is and the effort suffices. It does not depend on `width`.
     """
-    with CandidateChecks(predicate, effort, width) as asking:
-        search = _Search(asking, compute_values, passes)
-        last = search.run(search.tapped(Subject(case, lane, {}, needs_ops)))
+    with CandidateChecks(predicate, effort, width) as checks:
+        search = _Search(checks, compute_values, passes)
+        last = search.run(search.with_values(Subject(case, lane, {}, needs_ops)))
         steps, other_failures = tuple(step.name for step in search.trail), tuple(search.other_failures.values())
     return Reduction(
-        renumbered(last.case), last.lane, asking.calls, search.finished, steps, other_failures, asking.ahead
+        renumbered(last.case), last.lane, checks.calls, search.finished, steps, other_failures, checks.ahead
     )
 
 
@@ -83,8 +88,10 @@ class _Step:
 
 
 class _Search:
-    def __init__(self, asking: CandidateChecks, compute_values: ComputeValues, passes: Sequence[Pass]) -> None:
-        self._asking, self._compute_values, self._passes = asking, compute_values, passes
+    """The state of one reduction: the accepted steps, and the other failures found so far."""
+
+    def __init__(self, checks: CandidateChecks, compute_values: ComputeValues, passes: Sequence[Pass]) -> None:
+        self._checks, self._compute_values, self._passes = checks, compute_values, passes
         self.trail: list[_Step] = []
         self.other_failures: dict[Signature, OtherFailure] = {}
         self.finished = True
@@ -92,8 +99,10 @@ class _Search:
         """The index of the pass that proposes first."""
 
     def run(self, subject: Subject) -> Subject:
-        """Reduce to a fixpoint that shows the failure each time. If the fixpoint does not, some step was a mistake: go
-        back to the last step that shows it each time, and continue from there in another way."""
+        """Reduce to a fixpoint that shows the failure in every run.
+
+        If the fixpoint does not, go back to the last step that does, and continue from there without the next step.
+        """
         while True:
             subject = self._fixpoint(subject)
             steps = len(self.trail)
@@ -102,11 +111,11 @@ class _Search:
             if steps == len(self.trail):
                 return subject
 
-    def tapped(self, subject: Subject, before: Subject | None = None) -> Subject:
-        """Add what PyTorch computes for each value. A single node needs none: nothing can be cut out of it."""
+    def with_values(self, subject: Subject, before: Subject | None = None) -> Subject:
+        """Add the values that PyTorch computes. A single node needs none, because nothing can be cut out of it."""
         if before is not None and _computes_the_same(subject, before):
-            return replace(subject, taps=before.taps)
-        return replace(subject, taps=self._compute_values(subject.case) if len(subject.graph.nodes) > 1 else {})
+            return replace(subject, computed=before.computed)
+        return replace(subject, computed=self._compute_values(subject.case) if len(subject.graph.nodes) > 1 else {})
 
     def _fixpoint(self, subject: Subject) -> Subject:
         try:
@@ -118,29 +127,32 @@ class _Search:
         return subject
 
     def _smaller(self, subject: Subject) -> Subject | None:
-        """The first candidate that shows the failure. The pass that succeeded last proposes first, then the passes
-        after it, then those before it. So the passes before it are tried once, at the end."""
+        """Return the first candidate that shows the failure, or None if there is none.
+
+        The pass that succeeded last proposes first, then the passes after it, then those before it. Therefore the
+        passes before it are tried once, at the end.
+        """
         in_turn = (*self._passes[self._first :], *self._passes[: self._first])
-        for candidate, answer in self._asking.answers(_candidates(in_turn, subject)):
-            if not answer.same:
-                for finding in answer.findings:
+        for candidate, result in self._checks.results(_candidates(in_turn, subject)):
+            if not result.same:
+                for finding in result.findings:
                     self.other_failures.setdefault(signature_of(finding), OtherFailure(candidate.subject.case, finding))
-            elif (start := self._unfaithful(candidate.subject)) is not None:
-                for finding in answer.findings[:1]:
+            elif (start := self._misleading_step(candidate.subject)) is not None:
+                for finding in result.findings[:1]:
                     self.other_failures.setdefault(signature_of(finding), OtherFailure(candidate.subject.case, finding))
                 return self._back(start)
             else:
-                taken = self.tapped(candidate.subject, subject)
+                taken = self.with_values(candidate.subject, subject)
                 self.trail.append(_Step(candidate.by.__name__, subject, taken))
                 self._first = 0 if candidate.by in CUTTING else self._passes.index(candidate.by)
                 return taken
         return None
 
-    def _unfaithful(self, subject: Subject) -> int | None:
-        """The index of a step that put in a plainer operator which fails by itself; None if there is no such step.
+    def _misleading_step(self, subject: Subject) -> int | None:
+        """Return the index of a step that inserted a plainer operator which fails by itself, or None.
 
         Before that step every operator was needed. If one is not needed any more, and only operators distinguish the
-        failure from others, the subject shows another failure now.
+        failure from others, the subject now shows another failure.
         """
         for index, step in enumerate(self.trail):
             fewer = len(subject.graph.nodes) < len(step.after.graph.nodes)
@@ -149,18 +161,18 @@ class _Search:
         return None
 
     def _holds(self, subject: Subject) -> bool:
-        return all(self._asking.again(subject).same for _ in range(AGAIN))
+        return all(self._checks.repeat(subject).same for _ in range(AGAIN))
 
     def _back(self, index: int) -> Subject:
-        """The subject before the step. The step is not taken again."""
+        """Return the subject before the step, which is not taken again."""
         step = self.trail[index]
         del self.trail[index:]
-        self._asking.reject(step.after)
+        self._checks.reject(step.after)
         return step.before
 
 
 def _candidates(passes: Sequence[Pass], subject: Subject) -> Iterator[Candidate]:
-    """Valid and smaller proposals of the passes. No tensor becomes empty: empty tensors have bugs of their own."""
+    """Yield valid, smaller proposals of the passes. No tensor becomes empty: empty tensors have bugs of their own."""
     size, empty = size_of(subject.case, subject.lane), _has_empty(subject.case)
     for propose in passes:
         for candidate in propose(subject):
@@ -175,7 +187,7 @@ def _has_empty(case: Case) -> bool:
 
 
 def _checked(subject: Subject) -> Subject | None:
-    """The candidate with its types inferred afresh; None if it is invalid. Candidates are rejected only here."""
+    """Return the candidate with newly inferred types, or None if it is invalid. Candidates are rejected only here."""
     if not subject.graph.nodes:
         return None
     try:
@@ -187,7 +199,7 @@ def _checked(subject: Subject) -> Subject | None:
 
 
 def _computes_the_same(subject: Subject, before: Subject) -> bool:
-    """Whether each value has the same numbers as before: the nodes and tensors are a subset of those before."""
-    known = {**before.case.tensors, **before.taps}
+    """Return whether each value is the same as before: the nodes and tensors are a subset of those before."""
+    known = {**before.case.tensors, **before.computed}
     same_numbers = all(array is known.get(name) for name, array in subject.case.tensors.items())
     return same_numbers and all(node in before.graph.nodes for node in subject.graph.nodes)

@@ -18,30 +18,33 @@ from oracles.reference import eager_run
 from oracles.siblings import sibling
 
 RunLanes = Callable[[Case, Sequence[LaneSpec]], Result]
-"""Runs lanes of a case: `run` or `run_fresh` of a `Runner`, or a function around them."""
+"""A function that runs lanes of a case: `run` or `run_fresh` of a `Runner`, or a wrapper of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One run of a lane, and of the lanes that judge it. `findings` are all that is wrong with the lane."""
+    """One run of a lane and of the lanes that judge it. `findings` are all findings on the lane."""
 
     result: Result
     findings: tuple[Finding, ...]
 
     @property
     def finding(self) -> Finding | None:
+        """The first finding, if there is one."""
         return self.findings[0] if self.findings else None
 
     @property
     def valid(self) -> bool:
+        """Whether eager PyTorch accepts the case."""
         return is_valid(self.result.outcomes)
 
     def shows(self, signature: Signature) -> bool:
+        """Return whether one of the findings is the failure with this signature."""
         return any(signature.same_failure(signature_of(finding)) for finding in self.findings)
 
 
 def is_valid(outcomes: Outcomes) -> bool:
-    """Whether eager PyTorch accepts the case."""
+    """Return whether eager PyTorch accepts the case."""
     return eager_run(outcomes) is not None
 
 
@@ -52,35 +55,38 @@ def observe(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature | No
 
 
 def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneSpec, ...]:
-    """The lane, after the lanes that are needed to judge it: for one failure, or for all."""
-    company = signature is None or bool(signature.against) or signature.kind in _AGAINST_OTHERS
+    """Return the lanes that are needed to judge the lane, for one failure or for all, and then the lane itself."""
+    compared = signature is None or bool(signature.against) or signature.kind in _AGAINST_OTHERS
     values = signature is None or signature.kind.is_numeric
-    siblings = [sibling(lane, in_toolchain_of(EVERY_TVM_LANE, lane))] if company else []
-    voters = signature and (signature.kind in _AGAINST_OTHERS or signature.against == OTHER_LANES)
-    others = plain_routes_beside(lane) if voters else ()
-    wanted = (*needed(lane, values=values), *(each for each in siblings if each), *others, lane)
-    return tuple(dict.fromkeys(wanted))
+    siblings = [sibling(lane, in_toolchain_of(EVERY_TVM_LANE, lane))] if compared else []
+    majority = signature and (signature.kind in _AGAINST_OTHERS or signature.against == OTHER_LANES)
+    others = plain_routes_beside(lane) if majority else ()
+    lanes = (*needed(lane, values=values), *(each for each in siblings if each), *others, lane)
+    return tuple(dict.fromkeys(lanes))
 
 
 _AGAINST_OTHERS = (Kind.BLOAT, Kind.SLOW)
 
 
 def in_toolchain_of(lanes: Sequence[LaneSpec], lane: LaneSpec) -> tuple[LaneSpec, ...]:
-    """The same lanes in the toolchain of `lane`."""
+    """Return the lanes `lanes` in the toolchain of `lane`."""
     return tuple(replace(each, toolchain=lane.toolchain) for each in lanes)
 
 
 def judged_run(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-    """Run the lanes. Where a lane disagrees with PyTorch about an exported file or program, or TVM would be blamed
-    for a file, a second run asks the other readers of it, with the lanes that judge these."""
+    """Run the lanes, and in a second run other readers of exported files and programs, where these are needed.
+
+    They are needed if a lane and PyTorch disagree about an exported file or program, or if TVM would be blamed for a
+    file that no other reader has confirmed.
+    """
     result = run(case, lanes)
     outcomes = result.outcomes
     files = (*disputed_files(outcomes), *unconfirmed_files(case, outcomes))
-    doubts = (*files, *disputed_programs(outcomes))
-    if not doubts:
+    disputed = (*files, *disputed_programs(outcomes))
+    if not disputed:
         return result
     judges = [lane for lane in TORCH_LANES if files and lane not in outcomes]
-    readers = dict.fromkeys(reader for doubt in doubts for reader in readers_of(doubt))
+    readers = dict.fromkeys(reader for each in disputed for reader in readers_of(each))
     more = run(case, [*judges, *readers])
     spent = {stage: result.stage_cpu.get(stage, 0.0) + seconds for stage, seconds in more.stage_cpu.items()}
     return Result(
@@ -90,15 +96,14 @@ def judged_run(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """Whether a case shows the failure on a lane. `findings` are all that is wrong with the lane, if the case is
-    valid."""
+    """Whether a case shows a failure on a lane. If the case is valid, `findings` are all findings on the lane."""
 
     same: bool
     findings: tuple[Finding, ...] = ()
 
 
 def try_to_reproduce(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> Reproduction:
-    """Run the lane and answer. The answer is no for a case that PyTorch refuses, whatever a compiler does with it."""
+    """Run the lane, and compare its findings with the signature. A case that PyTorch refuses shows no failure."""
     observation = observe(run, case, lane, signature)
     return (
         Reproduction(observation.shows(signature), observation.findings) if observation.valid else Reproduction(False)
@@ -106,5 +111,5 @@ def try_to_reproduce(run: RunLanes, case: Case, lane: LaneSpec, signature: Signa
 
 
 def reproduces(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> bool:
-    """Whether the lane shows the failure on this case."""
+    """Return whether the lane shows the failure on this case."""
     return try_to_reproduce(run, case, lane, signature).same

@@ -1,4 +1,4 @@
-"""The total order of reduction: what smaller means."""
+"""The total order of reduction, which defines what a smaller case is."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ from oracles.siblings import additions
 
 
 class Size(NamedTuple):
-    """Sizes are compared field by field: one operator less counts more than any lane, a plainer lane more than any
-    symbol, and so on. A candidate is accepted only if it is smaller than its origin. Therefore a reduction ends.
+    """The size of a case and a lane.
+
+    Sizes are compared field by field: one operator less counts more than any plainer lane, and so on.
+    A candidate is accepted only if it is smaller than its origin. Therefore a reduction ends. The names of the fields
+    are keys of `fuzz minimize --json`.
 
     operators   calls in the graph
-    intricacy   how far the operator of each call is from the plainest operator that may replace it
+    intricacy   how many plainer operators could replace the operators of the calls, in all
     lane        features of the lane that its plain sibling lacks; missing argument checks and a rare importer count too
     symbols     open sizes, and further sizes at which the case runs
     outputs     outputs of the graph
@@ -31,9 +34,9 @@ class Size(NamedTuple):
     elements    elements of all inputs; dimensions of size 0 count as 1
     ranks       sum of the ranks of all inputs
     dtypes      inputs that are not float32, int64 or bool
-    frills      attributes not at their defaults, calls not in their plain form, layouts, parameters and buffers
-    attributes  how large the numbers in the other attributes are
-    values      how far the numbers of each input are from zeros and ones
+    frills      extras: attributes not at their defaults, calls not in their plain form, layouts, parameters and buffers
+    attributes  size of the numbers in the other attributes
+    values      complexity of the numbers of each input; 0 for only zeros or only ones
     """
 
     operators: int
@@ -51,6 +54,7 @@ class Size(NamedTuple):
 
 
 def size_of(case: Case, lane: LaneSpec) -> Size:
+    """Return the size of the case on the lane."""
     graph = case.bound
     types = [item.value.type for item in graph.inputs]
     return Size(

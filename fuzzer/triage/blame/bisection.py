@@ -1,6 +1,6 @@
-"""The guilty pass. Of those that can be left out only the first so many run; the number is halved until one decides.
+"""Find the pass at fault by bisection: only the first n optional passes run, as with LLVM's `-opt-bisect-limit`.
 
-As LLVM's `-opt-bisect-limit`. Passes that changed nothing in the whole run are not asked about.
+Passes that change nothing when all passes run are not considered.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from oracles.trace import Trace, Tracing
 
 @dataclass(frozen=True, slots=True)
 class DecidingPass:
-    """`place` in `Trace.passes`; with `before` optional passes in front of it the program is right."""
+    """The pass that decides whether the program is right.
+
+    place     index in `Trace.passes`
+    before    how many optional passes run before it. With these alone the program is right
+    optional  how many optional passes there are
+    """
 
     name: str
     place: int
@@ -22,23 +27,28 @@ class DecidingPass:
     optional: int
 
 
-def deciding_pass(asked: BlameContext, whole: Trace) -> DecidingPass | None:
-    """None where no single pass can be told: it fails with all of them left out, or otherwise than it did."""
+def deciding_pass(context: BlameContext, whole: Trace) -> DecidingPass | None:
+    """Return the pass at fault, or None.
+
+    There is none if the program also fails without the optional passes, or if it then fails in another way.
+    """
     places = [place for place, each in enumerate(whole.passes) if each.optional]
     changed = [number for number, place in enumerate(places) if whole.passes[place].changed]
     limits = [*changed, len(places)]
-    if not changed or asked.traced(Tracing(limit=limits[0])).fails:
+    if not changed or context.traced(Tracing(limit=limits[0])).fails:
         return None
-    index = first_failing(limits, lambda limit: asked.traced(Tracing(limit=limit)).fails)
-    if not asked.traced(Tracing(limit=limits[index - 1])).is_right:
+    index = first_failing(limits, lambda limit: context.traced(Tracing(limit=limit)).fails)
+    if not context.traced(Tracing(limit=limits[index - 1])).is_right:
         return None
     number = limits[index - 1]
     return DecidingPass(whole.passes[places[number]].name, places[number], number, len(places))
 
 
 def first_failing(limits: Sequence[int], fails: Callable[[int], bool]) -> int:
-    """The index of one that fails and whose neighbour in front does not, in about log2(n) calls. The first is known
-    not to fail, and the last to do so."""
+    """Return the index of a limit that fails although the limit before it does not, in about log2(n) calls.
+
+    The first limit must not fail, and the last one must fail.
+    """
     low, high = 0, len(limits) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -49,7 +59,7 @@ def first_failing(limits: Sequence[int], fails: Callable[[int], bool]) -> int:
     return high
 
 
-def programs(asked: BlameContext, guilty: DecidingPass) -> tuple[str, str]:
-    """TVMScript before and after it, of the functions that it changed."""
-    trace = asked.traced(Tracing(limit=guilty.before + 1, show=guilty.place)).trace
+def programs(context: BlameContext, deciding: DecidingPass) -> tuple[str, str]:
+    """Return TVMScript of the functions that the pass changed, before and after it."""
+    trace = context.traced(Tracing(limit=deciding.before + 1, show=deciding.place)).trace
     return trace.before, trace.after

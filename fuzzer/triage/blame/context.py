@@ -1,4 +1,4 @@
-"""What all who look for somebody to blame share: a finding, and runs of its case on lanes like its own, counted."""
+"""The context of a search for blame: a finding, and a limited number of runs of its case on similar lanes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from oracles.reference import Expected, eager_run, expected
 from oracles.trace import Trace, Tracing
 
 MOST_RUNS = 25
-"""Of a case of one or two operators: some seconds. Most findings take ten."""
+"""The limit of runs for one finding. For a case of one or two operators they take some seconds. Most need ten runs."""
 
 
 class RunLimitReached(Exception):
-    """The inquiry has had its runs."""
+    """The search has used up its runs."""
 
 
 @dataclass(slots=True)
 class BlameContext:
-    """`case` is the reduced one, and `finding.lane` shows it."""
+    """A finding, its reduced case, and the runs made so far. `most` is the limit of runs."""
 
     run: RunLanes
     case: Case
@@ -32,26 +32,29 @@ class BlameContext:
     signature: Signature
     most: int = MOST_RUNS
     runs: int = 0
-    _seen: dict[tuple[LaneSpec, int, bool], LaneObservation] = field(default_factory=dict)
+    _observations: dict[tuple[LaneSpec, int, bool], LaneObservation] = field(default_factory=dict)
 
     @property
     def lane(self) -> LaneSpec:
         return self.finding.lane
 
     def observe(self, lane: LaneSpec, case: Case | None = None, *, fully: bool = False) -> LaneObservation:
-        """Each lane is run once on each case: with what the finding's failure needs to be seen, or fully, with all that
-        its results can be held against. Raise `Spent`."""
+        """Run a case on a lane, once for equal arguments. Raise `RunLimitReached`.
+
+        The lane runs with the lanes that the finding's failure needs, or, if `fully`, with all that can judge it.
+        """
         case = case or self.case
         key = lane, id(case), fully
-        if key not in self._seen:
-            told = observe(self._counted, case, lane, None if fully else self.signature)
-            self._seen[key] = LaneObservation(case, lane, told, self.signature)
-        return self._seen[key]
+        if key not in self._observations:
+            observation = observe(self._counted_run, case, lane, None if fully else self.signature)
+            self._observations[key] = LaneObservation(case, lane, observation, self.signature)
+        return self._observations[key]
 
     def traced(self, tracing: Tracing = Tracing()) -> LaneObservation:
+        """Run the case on the finding's lane, and record its passes and converters."""
         return self.observe(replace(self.lane, tracing=tracing))
 
-    def _counted(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+    def _counted_run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         if self.runs >= self.most:
             raise RunLimitReached
         self.runs += 1
@@ -60,7 +63,7 @@ class BlameContext:
 
 @dataclass(frozen=True, slots=True)
 class LaneObservation:
-    """A case on a lane."""
+    """One run of a case on a lane, compared with the signature of the finding."""
 
     case: Case
     lane: LaneSpec
@@ -69,12 +72,12 @@ class LaneObservation:
 
     @property
     def fails(self) -> bool:
-        """As the finding does."""
+        """Whether the lane fails in the same way as the finding."""
         return self.observation.shows(self.signature)
 
     @property
     def is_right(self) -> bool:
-        """It gives a result, and nobody objects."""
+        """Whether the lane gives a result and no oracle objects."""
         return isinstance(self.outcome, Ran) and self.observation.finding is None
 
     @property
@@ -91,6 +94,6 @@ class LaneObservation:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Of PyTorch's results, as a module would declare them: float32[2, 3]."""
+        """The types of PyTorch's results, in the notation of a trace: float32[2, 3]."""
         eager = eager_run(self.observation.result.outcomes)
         return tuple(f"{array.dtype}{list(array.shape)}" for array in eager.outputs) if eager else ()

@@ -1,4 +1,4 @@
-"""The first operator that goes wrong: every value of the graph becomes an output, each is held against PyTorch's."""
+"""Find the first operator whose result is wrong: every value becomes an output and is compared with PyTorch's."""
 
 from __future__ import annotations
 
@@ -13,56 +13,61 @@ from oracles.identical import difference
 from oracles.outcome import Ran
 from oracles.transforms import rounding_in
 
-_TAPPED = (Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE)
+_WITH_VALUES = (Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE)
 
 
-def first_wrong(asked: BlameContext) -> str:
-    """What people call it; "" where that cannot be told. Its operands are right: nodes come in an order in which they
-    can run."""
-    nodes = asked.case.graph.nodes
+def first_wrong(context: BlameContext) -> str:
+    """Return the name of the first operator that is wrong or fails, or "" if it cannot be determined.
+
+    Nodes are in an order in which they can run, so that the operands of the first one are right.
+    """
+    nodes = context.case.graph.nodes
     if len(nodes) == 1:
         return nodes[0].title
-    return _tapped(asked) if asked.finding.kind in _TAPPED else _first_that_fails(asked)
+    return _first_wrong_value(context) if context.finding.kind in _WITH_VALUES else _first_that_fails(context)
 
 
-def _tapped(asked: BlameContext) -> str:
-    """With all values as outputs, where the case's own are still wrong; else with one more at a time, from the front.
+def _first_wrong_value(context: BlameContext) -> str:
+    """Compare the values of all nodes in one run, or add one node at a time to the outputs.
 
-    An output keeps its value from being fused or overwritten: it may hide the very bug.
+    An output is not fused or overwritten, which may hide the bug. Therefore a run counts only if the case's own outputs
+    are still wrong in it.
     """
-    graph = written_plainly(asked.case).graph
+    graph = written_plainly(context.case).graph
     names = tuple(value.name for node in graph.nodes for value in node.results)
-    whole = _with_outputs(asked.case, names)
-    wrong = _wrong_among(asked.observe(asked.lane, whole))
+    every_value = _with_outputs(context.case, names)
+    wrong = _wrong_outputs(context.observe(context.lane, every_value))
     if wrong & set(graph.outputs):
         return _maker(graph, wrong)
     for node in graph.nodes[:-1]:
         extra = tuple(value.name for value in node.results if value.name not in graph.outputs)
         if extra:
-            wrong = _wrong_among(asked.observe(asked.lane, _with_outputs(asked.case, (*graph.outputs, *extra))))
+            wrong = _wrong_outputs(context.observe(context.lane, _with_outputs(context.case, (*graph.outputs, *extra))))
             if wrong & set(extra) and wrong & set(graph.outputs):
                 return node.title
-    alone = asked.observe(asked.lane, _with_outputs(asked.case, graph.outputs))
-    return _maker(graph, _wrong_among(alone)) if _wrong_among(alone) else ""
+    wrong = _wrong_outputs(context.observe(context.lane, _with_outputs(context.case, graph.outputs)))
+    return _maker(graph, wrong) if wrong else ""
 
 
 def _maker(graph: Graph, wrong: set[str]) -> str:
+    """Return the operator of the first node with a wrong result."""
     return next(node.title for node in graph.nodes if any(value.name in wrong for value in node.results))
 
 
-def _wrong_among(seen: LaneObservation) -> set[str]:
-    """The outputs that differ from PyTorch's, or from those of the first run."""
-    names, ran = seen.case.graph.outputs, seen.outcome
+def _wrong_outputs(observation: LaneObservation) -> set[str]:
+    """Return the names of the outputs that differ from PyTorch's, or between the two runs."""
+    names, ran = observation.case.graph.outputs, observation.outcome
     if not isinstance(ran, Ran) or len(ran.outputs) != len(names):
         return set()
     twice = zip(names, ran.outputs, ran.again or ran.outputs, strict=True)
     unstable = {name for name, one, other in twice if difference((one,), (other,), "")}
-    right, rounding = zip(names, ran.outputs, seen.expected or (), strict=False), rounding_in(seen.lane)
-    return unstable | {name for name, actual, want in right if judge((actual,), (want,), rounding)}
+    rounding = rounding_in(observation.lane)
+    pairs = zip(names, ran.outputs, observation.expected or (), strict=False)
+    return unstable | {name for name, actual, expected in pairs if judge((actual,), (expected,), rounding)}
 
 
 def written_plainly(case: Case) -> Case:
-    """What is changed in place cannot be an output: such calls are written plainly, which computes the same."""
+    """Replace in-place calls by plain ones, which compute the same: a value that is changed cannot be an output."""
     return replace(case, graph=replace(case.graph, nodes=tuple(node.not_in_place for node in case.graph.nodes)))
 
 
@@ -71,13 +76,13 @@ def _with_outputs(case: Case, names: tuple[str, ...]) -> Case:
     return replace(case, graph=replace(case.graph, outputs=names))
 
 
-def _first_that_fails(asked: BlameContext) -> str:
-    """Of a failure without a result: the last call of the shortest beginning of the graph that fails alike."""
-    nodes = asked.case.graph.nodes
+def _first_that_fails(context: BlameContext) -> str:
+    """Return the last operator of the shortest beginning of the graph that fails in the same way, by bisection."""
+    nodes = context.case.graph.nodes
     low, high = 0, len(nodes) - 1  # the whole graph fails
     while low < high:
         middle = (low + high) // 2
-        if asked.observe(asked.lane, _beginning(asked.case, middle + 1)).fails:
+        if context.observe(context.lane, _beginning(context.case, middle + 1)).fails:
             high = middle
         else:
             low = middle + 1
@@ -85,6 +90,7 @@ def _first_that_fails(asked: BlameContext) -> str:
 
 
 def _beginning(case: Case, count: int) -> Case:
+    """Return the case with the first `count` nodes only. Its outputs are the results that no node reads."""
     case = written_plainly(case)
     nodes = case.graph.nodes[:count]
     read = {name for node in nodes for name in node.args}

@@ -1,4 +1,4 @@
-"""What the module as imported means, and what becomes of each of its operators: by the lane `interpreted`."""
+"""Blame by evaluation of the imported module and of the kernels of its operators, with the lane `interpreted`."""
 
 from __future__ import annotations
 
@@ -23,68 +23,73 @@ from oracles.trace import (
     Tracing,
 )
 
-_NOT_READ = (Importer.DYNAMO,)
-"""There is no module as imported: torch.compile cuts the model into several."""
+_WITHOUT_MODULE = (Importer.DYNAMO,)
+"""Importers without a single imported module: torch.compile splits the model into several."""
 
 
-def blame_module(asked: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
-    lane = asked.lane
+def blame_module(context: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
+    """Blame the frontend, a legalization, a pass or the runtime, by evaluating the module and its kernels."""
+    lane = context.lane
     if (
-        lane.importer in _NOT_READ
+        lane.importer in _WITHOUT_MODULE
         or returns_gradients(lane)
         or lane.symbolic
         or family_of(lane.target) not in ("llvm", "c")
     ):
         return None
-    seen = asked.observe(interpreted(lane), fully=True)
-    examined, opinion = seen.trace.examined, _opinion(seen)
-    unsure = [each for each in examined if (each.interpreted, each.built) == (Correctness.UNKNOWN, Correctness.UNKNOWN)]
-    if seen.trace.outside:
-        told = f"The module as imported asks for elements that are not there: {seen.trace.outside}"
-        return _frontend(asked, whole, operator, told)
-    if opinion is Correctness.WRONG and not unsure:
-        told = "The module as imported is wrong already when PyTorch computes it operator by operator"
-        return _frontend(asked, whole, operator, told)
-    if found := _by_a_kernel(asked, whole.trace, examined, operator):
+    observation = context.observe(interpreted(lane), fully=True)
+    examined, correctness = observation.trace.examined, _correctness(observation)
+    unknown = [
+        each for each in examined if (each.interpreted, each.built) == (Correctness.UNKNOWN, Correctness.UNKNOWN)
+    ]
+    if observation.trace.outside:
+        evidence = f"The imported module reads outside a tensor: {observation.trace.outside}"
+        return _frontend(context, whole, operator, evidence)
+    if correctness is Correctness.WRONG and not unknown:
+        evidence = "The imported module is already wrong when PyTorch evaluates it operator by operator"
+        return _frontend(context, whole, operator, evidence)
+    if found := _by_a_kernel(context, whole.trace, examined, operator):
         return found
-    if opinion is Correctness.WRONG and _others_are_right(asked):
-        told = "Other importers of the same model give the right result on the same road"
-        return _frontend(asked, whole, operator, told)
-    return (
-        _by_all_kernels(asked, whole.trace, examined, operator) if opinion is Correctness.RIGHT and not unsure else None
-    )
+    if correctness is Correctness.WRONG and _others_are_right(context):
+        evidence = "Another importer of the same model gives the right result with the same passes and target"
+        return _frontend(context, whole, operator, evidence)
+    if correctness is Correctness.RIGHT and not unknown:
+        return _by_all_kernels(context, whole.trace, examined, operator)
+    return None
 
 
 def _by_all_kernels(
-    asked: BlameContext, trace: Trace, examined: tuple[OperatorCheck, ...], operator: str
+    context: BlameContext, trace: Trace, examined: tuple[OperatorCheck, ...], operator: str
 ) -> Blame | None:
-    """The module is right, and no kernel of it is wrong by itself: are they, one after the other?"""
-    if asked.finding.stage is not Stage.RUN or not examined:
+    """Evaluate all kernels one after the other. The module is right, and no single kernel is wrong."""
+    if context.finding.stage is not Stage.RUN or not examined:
         return None
-    written, built = (_opinion(asked.observe(interpreted(asked.lane, how), fully=True)) for how in _KERNELS)
-    right = "The module as imported is right, and so are the kernels that it becomes, when they are"
-    match written, built:
+    interpretation, built = (
+        _correctness(context.observe(interpreted(context.lane, how), fully=True)) for how in _KERNELS
+    )
+    right = "The imported module is right, and so are its kernels when they are"
+    match interpretation, built:
         case Correctness.WRONG, _:
             worst = max(examined, key=lambda one: one.off)
-            least = f"that of `{worst.operator}` least of all"
-            told = f"The module as imported is right; its kernels as LegalizeOps writes them are too imprecise, {least}"
+            least = f"the one of `{worst.operator}` most of all"
+            evidence = f"The imported module is right; the kernels that LegalizeOps makes are too imprecise, {least}"
             return Blame(
-                Place.LEGALIZATION, operator, worst.operator, told, *module_around(asked, trace, "LegalizeOps")
+                Place.LEGALIZATION, operator, worst.operator, evidence, *module_around(context, trace, "LegalizeOps")
             )
-        case Correctness.RIGHT, Correctness.WRONG if fails_on_other_target(asked):
-            told = f"{right} read loop by loop, and not as built: {_NEEDED}"
-            return Blame(Place.PASS, operator, "", told, *module_around(asked, trace, "LegalizeOps"))
+        case Correctness.RIGHT, Correctness.WRONG if fails_on_other_target(context):
+            evidence = f"{right} interpreted, but not when they are built: {_NEEDED}"
+            return Blame(Place.PASS, operator, "", evidence, *module_around(context, trace, "LegalizeOps"))
         case Correctness.RIGHT, Correctness.RIGHT:
             return Blame(Place.RUNTIME, operator, "", f"{right} called directly")
     return None
 
 
-_NEEDED = "neither for llvm nor for C, so by a pass that no build can do without"
+_NEEDED = "neither for llvm nor for C, so that a pass which every build needs is at fault"
 _KERNELS = (INTERPRET_KERNELS, CALL_BUILT_KERNELS)
 
 
 def interpreted(lane: LaneSpec, variant: str = INTERPRET_OPERATORS) -> LaneSpec:
-    """The road's module as imported, and the kernels that its operators become for a target that runs here."""
+    """Return the lane that evaluates the imported module and the kernels of its operators, for llvm."""
     return replace(
         lane,
         name=f"relax-{lane.importer}-{variant}",
@@ -104,70 +109,74 @@ def interpreted(lane: LaneSpec, variant: str = INTERPRET_OPERATORS) -> LaneSpec:
     )
 
 
-def _opinion(seen: LaneObservation) -> Correctness:
-    right = seen.expected
-    if not isinstance(seen.outcome, Ran) or right is None:
+def _correctness(observation: LaneObservation) -> Correctness:
+    expected = observation.expected
+    if not isinstance(observation.outcome, Ran) or expected is None:
         return Correctness.UNKNOWN
-    return Correctness.WRONG if judge(seen.outcome.outputs, right) else Correctness.RIGHT
+    return Correctness.WRONG if judge(observation.outcome.outputs, expected) else Correctness.RIGHT
 
 
-def _by_a_kernel(asked: BlameContext, trace: Trace, examined: tuple[OperatorCheck, ...], operator: str) -> Blame | None:
-    """The first operator whose kernels do not give what it means: as they are written, or as they are built."""
+def _by_a_kernel(
+    context: BlameContext, trace: Trace, examined: tuple[OperatorCheck, ...], operator: str
+) -> Blame | None:
+    """Blame the first operator whose kernels are wrong, interpreted or built."""
     for one in examined:
         name, by = f"`{one.operator}`", f" (by `{one.by}`)" if one.by else ""
         if one.interpreted is not Correctness.RIGHT and one.built is Correctness.WRONG:
-            how = "read loop by loop" if one.interpreted is Correctness.WRONG else "built and called directly"
-            told = f"What LegalizeOps makes of {name}{by} is wrong when it is {how}, without any other pass"
+            how = "interpreted" if one.interpreted is Correctness.WRONG else "built and called directly"
+            evidence = f"The kernel that LegalizeOps makes for {name}{by} is wrong when {how}, without any other pass"
             if one.interpreted is one.built and not one.by:
-                told = f"{name} can be computed, and LegalizeOps makes no kernel of it"
-            before, after = module_around(asked, trace, "LegalizeOps")
-            return Blame(Place.LEGALIZATION, operator, one.operator, told, before, after)
-        if (one.interpreted, one.built) == (Correctness.RIGHT, Correctness.WRONG) and fails_on_other_target(asked):
-            told = f"What LegalizeOps makes of {name}{by} is right when it is read loop by loop, and not as built:"
-            before, after = module_around(asked, trace, "LegalizeOps")
-            return Blame(Place.PASS, operator, "", f"{told} {_NEEDED}", before, after)
+                evidence = f"{name} can be computed, and LegalizeOps makes no kernel for it"
+            before, after = module_around(context, trace, "LegalizeOps")
+            return Blame(Place.LEGALIZATION, operator, one.operator, evidence, before, after)
+        if (one.interpreted, one.built) == (Correctness.RIGHT, Correctness.WRONG) and fails_on_other_target(context):
+            evidence = (
+                f"The kernel that LegalizeOps makes for {name}{by} is right when interpreted, and wrong when built:"
+            )
+            before, after = module_around(context, trace, "LegalizeOps")
+            return Blame(Place.PASS, operator, "", f"{evidence} {_NEEDED}", before, after)
     return None
 
 
-def _others_are_right(asked: BlameContext) -> bool:
-    lane = asked.lane
+def _others_are_right(context: BlameContext) -> bool:
+    lane = context.lane
     others = [each for each in (Importer.EXPORT, Importer.ONNX, Importer.EXPORT_RAW) if each is not lane.importer]
     return any(
-        asked.observe(replace(lane, importer=each, opset=None, name=f"relax-{each}-other"), fully=True).is_right
+        context.observe(replace(lane, importer=each, opset=None, name=f"relax-{each}-other"), fully=True).is_right
         for each in others
     )
 
 
-def _frontend(asked: BlameContext, whole: LaneObservation, operator: str, told: str) -> Blame:
-    after = asked.traced(Tracing(show=AS_IMPORTED)).trace.after
+def _frontend(context: BlameContext, whole: LaneObservation, operator: str, evidence: str) -> Blame:
+    after = context.traced(Tracing(show=AS_IMPORTED)).trace.after
     culprit = converter_of(whole.trace, operator)
     if not culprit:
-        culprit, told = mistyped(whole.trace, told) or ("", told)
-    return Blame(Place.FRONTEND, operator, culprit, told, after=after)
+        culprit, evidence = mistyped(whole.trace, evidence) or ("", evidence)
+    return Blame(Place.FRONTEND, operator, culprit, evidence, after=after)
 
 
-def mistyped(trace: Trace, told: str) -> tuple[str, str] | None:
-    """The converter that first gives another type than PyTorch does, where there is one, and the evidence with it."""
+def mistyped(trace: Trace, evidence: str) -> tuple[str, str] | None:
+    """Return the first converter that gives another type than PyTorch, and the evidence with that type added."""
     if trace.mistyped is None:
         return None
-    what, made, right = trace.mistyped.by[0], trace.mistyped.made, trace.mistyped.right
-    return converter_name(*trace.mistyped.by), f"{told}; `{what}` becomes {made}, and should be {right}"
+    converted, made, right = trace.mistyped.by[0], trace.mistyped.made, trace.mistyped.right
+    return converter_name(*trace.mistyped.by), f"{evidence}; `{converted}` becomes {made}, and should be {right}"
 
 
 def converter_of(trace: Trace, operator: str) -> str:
-    """What translated an operator: the only one that was called, or the one called for its name."""
+    """Return the converter of an operator: the only one called, or the one called for its name; "" if unclear."""
     names = {converter_name(*each) for each in trace.converters}
     named = {converter_name(*each) for each in trace.converters if _base(each[0]) == _function(operator)}
     return next(iter(names)) if len(names) == 1 else next(iter(named)) if len(named) == 1 else ""
 
 
 def _function(operator: str) -> str:
-    """A sweep calls functions by their whole name: torch.nn.functional.softmax is softmax."""
+    """Return the function's own name. In a sweep, an operator has the whole name, as torch.nn.functional.softmax."""
     return operator.rpartition(".")[2].lower()
 
 
 def converter_name(what: str, function: str) -> str:
-    """`_flip`; `_binary_op of sub`, of a function that many operators share; `Softmax._impl_v13`, of ONNX."""
+    """Return the name of a converter: `_flip`, `Softmax._impl_v13`, or `_binary_op of sub` if operators share it."""
     owner, *inner = function.split(".")
     if "Importer" not in owner or not inner:
         return function
@@ -175,5 +184,5 @@ def converter_name(what: str, function: str) -> str:
 
 
 def _base(what: str) -> str:
-    """`_softmax.default` is softmax's."""
+    """Return the operator's own name: softmax for `_softmax.default`."""
     return what.lower().partition(".")[0].strip("_")

@@ -1,4 +1,4 @@
-"""What other lanes say: the lane's plain sibling, and other targets."""
+"""Blame by comparison with other lanes: the plain sibling of the lane, and the same lane for another target."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from oracles.targets import family_of
 from oracles.transforms import ROUND_TRIPS
 
 _OTHER = {"llvm": "c", "c": "llvm"}
-"""The target of a machine's own that another code generator writes for."""
+"""For each target, another one that runs on every machine and has another code generator."""
 
 
-def blame_lane_feature(asked: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
-    """The one thing that it does beside its plain sibling, which is right."""
-    lane = asked.lane
-    found = _gradient(lane, operator) or _one_thing(lane, operator)
+def blame_lane_feature(context: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
+    """Blame the only feature that the lane adds to its plain sibling, if the sibling is right."""
+    lane = context.lane
+    found = _gradient(lane, operator) or _only_addition(lane, operator)
     plain = _forward(lane) if returns_gradients(lane) else sibling(lane, in_toolchain_of(EVERY_TVM_LANE, lane))
-    if found is None or plain is None or not asked.observe(plain, fully=True).is_right:
+    if found is None or plain is None or not context.observe(plain, fully=True).is_right:
         return None
     return found
 
@@ -30,20 +30,20 @@ def blame_lane_feature(asked: BlameContext, whole: LaneObservation, operator: st
 def _gradient(lane: LaneSpec, operator: str) -> Blame | None:
     if not returns_gradients(lane) or additions(lane):
         return None
-    told = "The program's results are right, its gradients are not, whatever passes behind Gradient are left out"
-    return Blame(Place.PASS, operator, "Gradient", told)
+    evidence = "The program's results are right, its gradients are not, whichever passes after Gradient are left out"
+    return Blame(Place.PASS, operator, "Gradient", evidence)
 
 
 def _forward(lane: LaneSpec) -> LaneSpec:
     return replace(lane, variant="relax", name="relax-export-forward")
 
 
-def _one_thing(lane: LaneSpec, operator: str) -> Blame | None:
-    trips = [name for name in lane.passes if name in ROUND_TRIPS]
-    things = additions(replace(lane, passes=tuple(trips), pipeline=Pipeline.DEFAULT))
-    if len(things) != 1:
+def _only_addition(lane: LaneSpec, operator: str) -> Blame | None:
+    round_trips = [name for name in lane.passes if name in ROUND_TRIPS]
+    added = additions(replace(lane, passes=tuple(round_trips), pipeline=Pipeline.DEFAULT))
+    if len(added) != 1:
         return None
-    place, culprit = Place.PASS, things[0]
+    place, culprit = Place.PASS, added[0]
     if lane.params is not Params.BOUND:
         culprit = _PARAMS[lane.params]
     elif lane.target != family_of(lane.target):
@@ -52,9 +52,11 @@ def _one_thing(lane: LaneSpec, operator: str) -> Blame | None:
         place, culprit = Place.CODEGEN, "VMTIRCodeGen"
     elif lane.as_library or lane.fresh:
         place, culprit = Place.RUNTIME, "export_library" if lane.as_library else ""
-    elif not (trips or lane.disabled or lane.options or lane.opt_level != DEFAULT_OPT_LEVEL):
-        return None  # open sizes go through all of the compiler
-    return Blame(place, operator, culprit, f"It is right on {_plain(lane)}, and wrong with {things[0]} alone added")
+    elif not (round_trips or lane.disabled or lane.options or lane.opt_level != DEFAULT_OPT_LEVEL):
+        return None  # open sizes concern every part of the compiler
+    return Blame(
+        place, operator, culprit, f"The result is right on {_plain(lane)}, and wrong when only {added[0]} is added"
+    )
 
 
 _PARAMS = {
@@ -71,24 +73,26 @@ def _plain(lane: LaneSpec) -> str:
     return f"relax-{lane.importer}-{family_of(lane.target)}"
 
 
-def blame_code_generator(asked: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
-    """Another code generator makes it right of the very same kernels."""
-    seen = _elsewhere(asked) if whole.trace.passes else None
-    if seen is None or not seen.is_right:
+def blame_code_generator(context: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
+    """Blame the code generator if another target gives the right result from the same kernels."""
+    other = _on_other_target(context) if whole.trace.passes else None
+    if other is None or not other.is_right:
         return None
-    told = f"The same passes give the right result for target {seen.lane.target}, and not for {asked.lane.target}"
-    return Blame(Place.CODEGEN, operator, f"target.build.{family_of(asked.lane.target)}", told)
+    evidence = (
+        f"The same passes give the right result for target {other.lane.target}, and not for {context.lane.target}"
+    )
+    return Blame(Place.CODEGEN, operator, f"target.build.{family_of(context.lane.target)}", evidence)
 
 
-def fails_on_other_target(asked: BlameContext) -> bool:
-    """Whether it fails for the other target too, whose code generator is another."""
-    seen = _elsewhere(asked)
-    return seen is not None and seen.observation.finding is not None
+def fails_on_other_target(context: BlameContext) -> bool:
+    """Return whether the lane also fails for the other target, which has another code generator."""
+    other = _on_other_target(context)
+    return other is not None and other.observation.finding is not None
 
 
-def _elsewhere(asked: BlameContext) -> LaneObservation | None:
-    lane = asked.lane
+def _on_other_target(context: BlameContext) -> LaneObservation | None:
+    lane = context.lane
     other = _OTHER.get(family_of(lane.target))
     if other is None or returns_gradients(lane):
         return None
-    return asked.observe(replace(lane, target=other, name=f"{lane.name}-on-{other}"), fully=True)
+    return context.observe(replace(lane, target=other, name=f"{lane.name}-on-{other}"), fully=True)

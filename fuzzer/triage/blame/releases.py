@@ -1,4 +1,4 @@
-"""How a finding fares in other releases of TVM: the same case on the same road, where each of them is installed."""
+"""Run the case of a finding in other installed releases of TVM, on the same lane."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from oracles.outcome import Built, Ran
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Of TVM, and the toolchain that it is in."""
+    """A release of TVM, and the toolchain that contains it."""
 
     version: str
     toolchain: str
@@ -26,7 +26,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRun:
-    """What a release does with the finding; `finding` is what it shows, the same or another."""
+    """What a release does with the case. `finding` is the finding that it shows, the same or another."""
 
     release: Release
     verdict: ReleaseVerdict
@@ -34,7 +34,7 @@ class ReleaseRun:
 
 
 def release_order(version: str) -> tuple[bool, Version | str]:
-    """A key to sort by: the oldest first; what is no version of the usual form comes last."""
+    """Return a sort key: oldest version first, and versions in an unusual form last."""
     try:
         return False, Version(version)
     except InvalidVersion:
@@ -42,41 +42,45 @@ def release_order(version: str) -> tuple[bool, Version | str]:
 
 
 def oldest_first(releases: Sequence[Release]) -> list[Release]:
+    """Sort the releases by version."""
     return sorted(releases, key=lambda release: release_order(release.version))
 
 
 def run_in_releases(
     run: RunLanes, case: Case, lane: LaneSpec, signature: Signature, releases: Sequence[Release]
 ) -> Iterator[ReleaseRun]:
-    """One after the other, oldest first. There are few: a bisection would save nothing, and miss one that comes and
-    goes."""
+    """Run the case in each release, oldest first.
+
+    There are few releases. A bisection would not save time, and would miss a bug that was fixed and came back.
+    """
     for release in oldest_first(releases):
-        there = replace(lane, toolchain=release.toolchain)
-        seen = observe(run, case, there)
-        if seen.shows(signature):
+        same_lane = replace(lane, toolchain=release.toolchain)
+        observation = observe(run, case, same_lane)
+        if observation.shows(signature):
             verdict = ReleaseVerdict.FAILS
-        elif seen.finding is not None:
+        elif observation.finding is not None:
             verdict = ReleaseVerdict.OTHERWISE
         else:
-            ran = isinstance(seen.result.outcomes[there], Ran | Built)
+            ran = isinstance(observation.result.outcomes[same_lane], Ran | Built)
             verdict = ReleaseVerdict.PASSES if ran else ReleaseVerdict.NOT_RUN
-        yield ReleaseRun(release, verdict, seen.finding)
+        yield ReleaseRun(release, verdict, observation.finding)
 
 
 def in_releases(
     run: RunLanes, case: Case, finding: Finding, signature: Signature, releases: Sequence[Release]
 ) -> Releases:
-    """One run in each release. Nothing is run for a single release, or where TVM is not to blame."""
+    """Return the verdict of each release. Nothing runs for a single release, or if TVM is not at fault."""
     if finding.component is not Component.TVM or len(releases) < 2:
         return NO_RELEASES
     return verdicts_of(list(run_in_releases(run, case, finding.lane, signature, releases)))
 
 
 def with_recorded(now: Releases, recorded: Releases) -> Releases:
-    """What was recorded counts for the releases that were not run now."""
+    """Return the verdicts of this run, and the recorded ones of releases that were not run now."""
     verdicts = {**dict(recorded.verdicts), **dict(now.verdicts)}
     return Releases(tuple(sorted(verdicts.items(), key=lambda each: release_order(each[0]))))
 
 
-def verdicts_of(seen: Sequence[ReleaseRun]) -> Releases:
-    return Releases(tuple((fate.release.version, fate.verdict) for fate in seen))
+def verdicts_of(runs: Sequence[ReleaseRun]) -> Releases:
+    """Return the verdicts of the runs, in their order."""
+    return Releases(tuple((each.release.version, each.verdict) for each in runs))

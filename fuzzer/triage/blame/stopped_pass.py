@@ -1,4 +1,4 @@
-"""Where the compiler stopped: the pass that was under way, or what comes after all passes."""
+"""Blame for a failure without a result: the pass that was running when the compiler stopped, or what follows it."""
 
 from __future__ import annotations
 
@@ -14,56 +14,56 @@ _FIRST_OF_KERNELS = "BindTarget"
 
 
 def legalizes(name: str) -> bool:
-    """Whether a pass makes kernels of operators."""
+    """Return whether the pass lowers operators to kernels."""
     return name in _LEGALIZING
 
 
-def blame_stopped_pass(asked: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
-    """Of what gives no result. Nobody else is to blame: no pass that could be left out, nor the importer."""
-    trace, finding = whole.trace, asked.finding
+def blame_stopped_pass(context: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
+    """Blame the step in which the compiler stopped. No optional pass and no importer is at fault."""
+    trace, finding = whole.trace, context.finding
     match finding.stage:
         case Stage.TRANSFORM | Stage.COMPILE if trace.under_way:
-            return _under_way(asked, trace, operator)
+            return _running_pass(context, trace, operator)
         case Stage.TRANSFORM | Stage.COMPILE:
-            return _between(trace, operator)
+            return _after_last_pass(trace, operator)
         case Stage.LOAD:
-            told = "Every pass has run, and what comes of it is not loaded"
-            return Blame(Place.CODEGEN, operator, "", told)
+            evidence = "Every pass has run, and the compiled module cannot be loaded"
+            return Blame(Place.CODEGEN, operator, "", evidence)
         case Stage.RUN if finding.kind is Kind.ALIASED_OUTPUT:
-            return Blame(Place.RUNTIME, operator, "", "It shares memory whatever passes are left out")
+            return Blame(Place.RUNTIME, operator, "", "The output shares memory, whichever passes are left out")
         case _:
             return None
 
 
-def _under_way(asked: BlameContext, trace: Trace, operator: str) -> Blame:
+def _running_pass(context: BlameContext, trace: Trace, operator: str) -> Blame:
     outer, inner = trace.under_way[0], trace.under_way[-1]
-    before, _ = module_around(asked, trace, outer)
+    before, _ = module_around(context, trace, outer)
     if legalizes(outer):
-        what = trace.legalizations[-1] if trace.legalizations else ("", "")
-        told = f"{outer} stops" + (f" in `{what[1]}`, which makes a kernel of `{what[0]}`" if what[1] else "")
-        return Blame(Place.LEGALIZATION, operator, what[0] or outer, told, before)
-    told = f"{inner} stops, with all passes left out that can be"
-    return Blame(Place.PASS, operator, inner, told, before)
+        lowered, function = trace.legalizations[-1] if trace.legalizations else ("", "")
+        evidence = f"{outer} stops" + (f" in `{function}`, which makes a kernel for `{lowered}`" if function else "")
+        return Blame(Place.LEGALIZATION, operator, lowered or outer, evidence, before)
+    evidence = f"{inner} stops, even without all optional passes"
+    return Blame(Place.PASS, operator, inner, evidence, before)
 
 
-def _between(trace: Trace, operator: str) -> Blame | None:
-    """No pass was at work: what came last?"""
+def _after_last_pass(trace: Trace, operator: str) -> Blame | None:
+    """Blame what follows the last pass that ran: no pass was running when the compiler stopped."""
     last = trace.passes[-1].name if trace.passes else ""
     if last.endswith(_LAST_OF_RELAX):
         left = ", ".join(f"`{name}`" for name in trace.left)
-        told = "The virtual machine's code generator stops" + (
-            f" at {left}, of which no kernel was made" if left else ""
+        evidence = "The virtual machine's code generator stops" + (
+            f" at {left}, for which no kernel was made" if left else ""
         )
-        return Blame(Place.LEGALIZATION if left else Place.CODEGEN, operator, trace.left[0] if left else "", told)
+        return Blame(Place.LEGALIZATION if left else Place.CODEGEN, operator, trace.left[0] if left else "", evidence)
     if any(each.name.endswith(_FIRST_OF_KERNELS) for each in trace.passes):
-        return Blame(Place.CODEGEN, operator, "", f"The compiler stops behind its last pass, {last}")
+        return Blame(Place.CODEGEN, operator, "", f"The compiler stops after its last pass, {last}")
     return None
 
 
-def module_around(asked: BlameContext, trace: Trace, name: str) -> tuple[str, str]:
-    """TVMScript before and after the first pass of that name; the latter is empty where it does not end."""
+def module_around(context: BlameContext, trace: Trace, name: str) -> tuple[str, str]:
+    """Return TVMScript before and after the first pass of that name. The second is "" if the pass does not end."""
     place = next((place for place, each in enumerate(trace.passes) if each.name == name), None)
     if place is None:
         return "", ""
-    shown = asked.traced(Tracing(show=place)).trace
+    shown = context.traced(Tracing(show=place)).trace
     return shown.before, shown.after

@@ -18,24 +18,24 @@ from fuzzer.triage.passes.static_sizes import static_sizes
 
 CUTTING: tuple[Pass, ...] = (
     keep_region,  # first: most reductions end here after a few calls
-    drop_outputs,  # before cut_region: it removes whole branches at once
-    cut_region,  # before bypass_nodes: it removes what stands between two nodes that are needed
-    bypass_nodes,  # node by node
+    drop_outputs,  # before cut_region, because it removes whole branches at once
+    cut_region,  # before bypass_nodes, because it removes all nodes between two needed ones at once
+    bypass_nodes,  # last, because it removes one node at a time
 )
 """These make graphs smaller. After each success, all of them are tried again."""
 
 PASSES: tuple[Pass, ...] = (
     *CUTTING,
-    plain_lane,  # early: a plainer lane runs faster
+    plain_lane,  # early, because a plainer lane runs faster
     static_sizes,  # before shrink_dims, which can shrink every static size
-    simpler_operators,  # before smaller_attributes: attributes change with the operator
-    plain_writing,  # before plain_types: an in-place call or a layer fixes the types of its operands
-    plain_roles,  # after plain_writing: the parameters of a layer must belong to the model
-    plain_types,  # before shrink_dims: float32 is cheaper to run
+    simpler_operators,  # before smaller_attributes, because attributes change with the operator
+    plain_writing,  # before plain_types, because an in-place call or a layer fixes the types of its operands
+    plain_roles,  # after plain_writing, because the parameters of a layer must belong to the model
+    plain_types,  # before shrink_dims, because float32 is cheaper to run
     shrink_dims,  # before lower_rank, which removes dimensions of size 1
     lower_rank,
     smaller_attributes,  # after sizes and ranks, which bound them
-    plain_values,  # last: fewer numbers to simplify
+    plain_values,  # last, because there are fewer numbers to simplify
 )
 
 __all__ = ["CUTTING", "PASSES", "Pass", "Subject"]

@@ -1,5 +1,7 @@
-"""A reduction pass is a pure function that proposes smaller subjects. It runs nothing. It may propose invalid subjects;
-the reducer rejects them."""
+"""The type of reduction passes. A pass is a pure function that proposes smaller subjects and runs nothing.
+
+A pass may propose invalid subjects; the reducer rejects them.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,16 @@ from oracles.lane import LaneSpec
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is reduced: a case, and the lane that shows the failure.
+    """The subject of a reduction: a case, and the lane that shows the failure.
 
-    taps       what PyTorch computes for each value of the graph. A pass can replace a value by an input with the same
-               numbers. Some values may be missing
+    computed   the values that PyTorch computes, by name. A pass can replace a value by an input with the same numbers.
+               Some values may be missing
     needs_ops  whether only the operators distinguish the failure from others, as for a wrong result or a death
     """
 
     case: Case
     lane: LaneSpec
-    taps: Mapping[str, Array]
+    computed: Mapping[str, Array]
     needs_ops: bool = False
 
     @property
@@ -31,18 +33,18 @@ class Subject:
         return self.case.graph
 
     def with_graph(self, graph: Graph, tensors: Mapping[str, Array] | None = None) -> Subject:
-        """The subject with another graph, without what no output needs."""
+        """Return the subject with another graph, without the nodes and inputs that no output needs."""
         graph = pruned(graph)
-        have = self.case.tensors if tensors is None else tensors
+        tensors = self.case.tensors if tensors is None else tensors
         names = [item.value.name for item in graph.inputs]
-        return replace(self, case=replace(self.case, graph=graph, tensors={n: have[n] for n in names}))
+        return replace(self, case=replace(self.case, graph=graph, tensors={name: tensors[name] for name in names}))
 
 
 Pass = Callable[[Subject], Iterator[Subject]]
 
 
 def pruned(graph: Graph) -> Graph:
-    """Without the nodes and inputs that no output depends on."""
+    """Return the graph without the nodes and inputs that no output depends on."""
     needed = set(graph.outputs)
     nodes = []
     for node in reversed(graph.nodes):
@@ -54,27 +56,31 @@ def pruned(graph: Graph) -> Graph:
 
 
 def cut(subject: Subject, names: frozenset[str]) -> Subject | None:
-    """The subject with inputs in place of the named values, with the numbers that PyTorch computed. None without
-    taps."""
+    """Return the subject with inputs in place of the named values, with the numbers that PyTorch computed.
+
+    Return None if a number is missing, or if only some results of a node would be replaced.
+    """
     graph = subject.graph
-    if not names or not names <= set(subject.taps):
+    if not names or not names <= set(subject.computed):
         return None
     values = [value for node in graph.nodes for value in node.results if value.name in names]
-    fresh = tuple(as_input(value, subject.taps[value.name]) for value in values)
+    fresh = tuple(as_input(value, subject.computed[value.name]) for value in values)
     nodes = []
     for node in graph.nodes:
         kept = tuple(value for value in node.results if value.name not in names)
         if kept and len(kept) < len(node.results):
-            return None  # the other results of this node would not be defined
+            return None  # nothing would define the other results of this node
         if kept:
-            nodes.append(node.not_in_place if names.intersection(node.args[:1]) else node)  # an input is never changed
+            nodes.append(
+                node.not_in_place if names.intersection(node.args[:1]) else node
+            )  # a call must not change an input in place
     changed = replace(graph, inputs=(*graph.inputs, *fresh), nodes=tuple(nodes))
-    tensors = {**subject.case.tensors, **{value.name: subject.taps[value.name] for value in values}}
+    tensors = {**subject.case.tensors, **{value.name: subject.computed[value.name] for value in values}}
     return subject.with_graph(changed, tensors)
 
 
 def as_input(value: Value, array: Array) -> Input:
-    """An input in place of a computed value. Its domain follows from the numbers, and later passes keep to it."""
+    """Return an input in place of a computed value. Its domain follows from the numbers, and later passes keep it."""
     domain = ANY
     if value.type.dtype.is_float and array.size:
         domain = next(d for d in (POSITIVE, NONZERO, ANY) if holds(array, d))

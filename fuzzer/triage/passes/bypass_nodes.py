@@ -1,4 +1,4 @@
-"""Take a node out: its result becomes one of its operands of the same type, or an input with the same numbers."""
+"""Remove a node: its result becomes an operand of the same type, or an input with the same numbers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from generators.graph import Graph, Node
 
 
 def bypass_nodes(subject: Subject) -> Iterator[Subject]:
+    """Propose the subject without each node, from the last node to the first."""
     for node in reversed(subject.graph.nodes):
         names = frozenset(value.name for value in node.results)
-        if not names <= set(subject.graph.outputs):  # an output that is an input shows nothing
+        if not names <= set(subject.graph.outputs):  # an output that is an input cannot be wrong
             smaller = cut(subject, names)
             if smaller is not None:
                 yield smaller
@@ -23,12 +24,12 @@ def bypass_nodes(subject: Subject) -> Iterator[Subject]:
                     yield subject.with_graph(_forwarded(subject.graph, node, arg))
 
 
-def _forwarded(graph: Graph, gone: Node, to: str) -> Graph:
-    """The graph without `gone`, whose readers read `to`."""
-    name = gone.results[0].name
+def _forwarded(graph: Graph, removed: Node, to: str) -> Graph:
+    """Return the graph without the node `removed`. Its readers read `to` instead."""
+    name = removed.results[0].name
 
     def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(to if n == name else n for n in names)
 
-    nodes = tuple(replace(node, args=renamed(node.args)) for node in graph.nodes if node is not gone)
+    nodes = tuple(replace(node, args=renamed(node.args)) for node in graph.nodes if node is not removed)
     return replace(graph, nodes=nodes, outputs=tuple(dict.fromkeys(renamed(graph.outputs))))

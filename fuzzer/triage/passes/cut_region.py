@@ -1,5 +1,7 @@
-"""Replace a region of neighbouring nodes by inputs that carry its results: what stands between two operators that a bug
-needs, and branches beside them."""
+"""Replace a region of neighbouring nodes by inputs with its results.
+
+This removes the nodes between two operators that a bug needs, and side branches.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from fuzzer.triage.passes.keep_region import with_all_results
 
 
 def cut_region(subject: Subject) -> Iterator[Subject]:
-    """Halves, quarters, ... of the nodes, down to two neighbours. Single nodes are `bypass_nodes`'."""
+    """Propose to cut halves, quarters, ... of the nodes, down to two. `bypass_nodes` removes single nodes."""
     nodes, outputs = subject.graph.nodes, set(subject.graph.outputs)
     width = len(nodes) // 2
     while width > 1:

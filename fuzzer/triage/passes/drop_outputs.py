@@ -1,4 +1,4 @@
-"""Keep one output, or drop one."""
+"""Keep a single output, or drop one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from fuzzer.triage.passes.base import Subject
 
 
 def drop_outputs(subject: Subject) -> Iterator[Subject]:
+    """Propose each output alone, and then the outputs without each one."""
     outputs = subject.graph.outputs
     if len(outputs) < 2:
         return

@@ -1,5 +1,7 @@
-"""Keep a region of neighbouring nodes, bisecting from both ends: most bugs need one or two operators of the graph they
-are found in. Operands that are made outside become inputs, results that nobody inside reads outputs."""
+"""Keep only a region of neighbouring nodes, by bisection from both ends. Most bugs need one or two operators.
+
+Operands from outside become inputs. Results that no node inside reads become outputs.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +12,23 @@ from fuzzer.triage.passes.base import Subject, cut
 
 
 def keep_region(subject: Subject) -> Iterator[Subject]:
-    """The first half and the second, then all but a quarter, an eighth, ... down to a single node at either end.
+    """Propose the first and the second half, then all but a quarter, an eighth, ... down to one node, at either end.
 
-    A bug of one operator in a graph of n is alone after log2(n) rounds of one or two candidates each. Beginnings come
-    first: their numbers are computed as they were.
+    For a bug of one operator in a graph of n nodes, log2(n) rounds of one or two candidates isolate the operator. The
+    beginning is proposed before the end, because its values do not change.
     """
     count = len(subject.graph.nodes)
-    gone = count - count // 2
-    while gone and count > 1:
-        for start, end in ((0, count - gone), (gone, count)):
+    removed = count - count // 2
+    while removed and count > 1:
+        for start, end in ((0, count - removed), (removed, count)):
             smaller = region(subject, start, end)
             if smaller is not None:
                 yield smaller
-        gone //= 2
+        removed //= 2
 
 
 def region(subject: Subject, start: int, end: int) -> Subject | None:
-    """The nodes from `start` up to `end`; None where numbers that they need were not tapped."""
+    """Return the subject with nodes `start` to `end` (exclusive) only, or None if an operand was not computed."""
     nodes = subject.graph.nodes
     inside = nodes[start:end]
     made = [value.name for node in inside for value in node.results]
@@ -39,7 +41,7 @@ def region(subject: Subject, start: int, end: int) -> Subject | None:
 
 
 def with_all_results(subject: Subject, names: frozenset[str]) -> frozenset[str]:
-    """The names, and the sisters of each: results of one node are cut together."""
+    """Return the names, and all results of the nodes that compute them: the results of a node are cut together."""
     return frozenset(
         value.name
         for node in subject.graph.nodes

@@ -1,4 +1,4 @@
-"""The plainest lane that still shows it: each thing that it does on top of its sibling is left out."""
+"""Use a plainer lane: leave out each feature that the lane has beyond its plain sibling."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from oracles.targets import family_of
 
 
 def plain_lane(subject: Subject) -> Iterator[Subject]:
+    """Propose plainer lanes of TVM for the same case."""
     lane = subject.lane
     if lane.engine is not Engine.TVM:
         return
     for smaller in _smaller(lane):
-        yield replace(subject, lane=_known(smaller))
+        yield replace(subject, lane=_with_known_name(smaller))
 
 
 def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
-    """One thing less, or all passes but a half: those that go together go first."""
+    """Yield the lane without all passes, half of them, one of them, and then without each other feature."""
     count = len(lane.passes)
     for size in (count, count // 2, 1):
         for start in range(0, count, size) if size else ():
@@ -37,23 +38,25 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
         "target": family_of(lane.target),
         "as_library": False,
         "fresh": False,
-        "asserts": True,  # as TVM's users have it
+        "asserts": True,  # the default of TVM
     }
     for name, value in plain.items():
         if getattr(lane, name) != value:
             yield replace(lane, **{name: value})
-    if additions(lane) and not has_usual_importer(lane):  # what is wrong by a pass is wrong by it on the usual road
+    if additions(lane) and not has_usual_importer(lane):  # a fault of a pass shows with the usual importer too
         yield replace(lane, importer=Importer.EXPORT, opset=None, name=f"relax-{Importer.EXPORT}-drawn")
 
 
 def has_usual_importer(lane: LaneSpec) -> bool:
-    """Whether the model comes in by the usual importer: what the importer is not to blame for shows there too."""
+    """Return whether the lane uses the usual importer, or has no other choice."""
     return is_relay(lane) or lane.importer is Importer.EXPORT or lane.variant != "relax"
 
 
-def _known(lane: LaneSpec) -> LaneSpec:
-    """The lane under its own name where it is one of those that campaigns take anyway. Whether the checker looks on
-    stays as it was: some failures are seen by it alone."""
-    roads = (replace(road, toolchain=lane.toolchain, checked=lane.checked) for road in EVERY_TVM_LANE)
-    same = (road for road in roads if essential(road) == essential(lane))
-    return next((road for road in same if road.asserts == lane.asserts), lane)
+def _with_known_name(lane: LaneSpec) -> LaneSpec:
+    """Return the lane under its usual name if campaigns have such a lane.
+
+    `checked` does not change, because only the checker finds some failures.
+    """
+    named = (replace(each, toolchain=lane.toolchain, checked=lane.checked) for each in EVERY_TVM_LANE)
+    same = (each for each in named if essential(each) == essential(lane))
+    return next((each for each in same if each.asserts == lane.asserts), lane)

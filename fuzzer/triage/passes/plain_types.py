@@ -1,6 +1,6 @@
-"""float32 and int64 instead of other dtypes: what a bug does not need must not tell two findings of it apart.
+"""Replace other dtypes by float32 and int64, so that findings of one bug do not differ in dtypes that it does not need.
 
-A number that float32 does not hold may leave its domain (1e-300 becomes 0): such an input stays as it is.
+An input stays as it is if a number would leave the input's domain in float32 (1e-300 becomes 0).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ PLAIN = (DType.FLOAT32, DType.INT64, DType.BOOL)
 
 
 def plain_types(subject: Subject) -> Iterator[Subject]:
-    """All odd inputs at once, then those of each dtype (operators tie them together), then one at a time."""
-    odd = [item for item in subject.graph.inputs if item.value.type.dtype not in PLAIN]
-    groups = [[item.value.name for item in odd]]
-    groups += [[i.value.name for i in odd if i.value.type.dtype is dtype] for dtype in DType]
-    groups += [[item.value.name] for item in odd]
+    """Propose plain dtypes for all inputs, for all of one dtype (operators may need equal dtypes), and for each one."""
+    unusual = [item for item in subject.graph.inputs if item.value.type.dtype not in PLAIN]
+    groups = [[item.value.name for item in unusual]]
+    groups += [[i.value.name for i in unusual if i.value.type.dtype is dtype] for dtype in DType]
+    groups += [[item.value.name] for item in unusual]
     for names in dict.fromkeys(tuple(group) for group in groups if group):
         inputs = tuple(_plain(item) if item.value.name in names else item for item in subject.graph.inputs)
         tensors = {item.value.name: _cast(subject.case.tensors[item.value.name], item) for item in inputs}
@@ -41,5 +41,5 @@ def _plain(item: Input) -> Input:
 
 
 def unusual_dtypes(graph: Graph) -> int:
-    """How many inputs have a dtype that is not plain."""
+    """Return how many inputs have another dtype than float32, int64 and bool."""
     return sum(item.value.type.dtype not in PLAIN for item in graph.inputs)

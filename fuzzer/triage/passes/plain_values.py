@@ -1,7 +1,7 @@
-"""Plainer numbers: zeros or ones, then a short count, then whole numbers (of many, those of a seed), then zeros beside
-what is not finite.
+"""Use plainer numbers in inputs: zeros, ones, 1 2 3 ..., whole numbers, and zeros beside numbers that are not finite.
 
-A domain is never left."""
+Large tensors get numbers drawn from a seed. All numbers stay in the domain of their input.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from generators.graph import Array, DType, Input, holds_floats
 from generators.values import holds, plain, seeded
 
 MANY = 24
-"""Numbers from which on nobody reads them."""
+"""Tensors with more numbers than this are not written out in reports."""
 
 SEEDED = (DType.FLOAT32, DType.FLOAT64)
 
@@ -22,6 +22,7 @@ Maker = Callable[[Input, Array], Array]
 
 
 def plain_values(subject: Subject) -> Iterator[Subject]:
+    """Propose the numbers of each maker for all inputs at once, and then for one input at a time."""
     inputs = subject.case.bound.inputs
     tensors = subject.case.tensors
     for make in MAKERS:
@@ -35,13 +36,13 @@ def plain_values(subject: Subject) -> Iterator[Subject]:
 
 
 def _made(make: Maker, item: Input, array: Array) -> Array:
-    """The plainer array, as far as the input's domain has it."""
+    """Return the plainer array if it is in the input's domain, and the given one otherwise."""
     plainer = make(item, array)
     return plainer if holds(plainer, item.domain) else array
 
 
 def _counted(item: Input, array: Array) -> Array:
-    """1, 2, 3, ... in order; every other one negative where dtype and domain allow."""
+    """Return 1, -2, 3, -4, ..., or 1, 2, 3, 4, ... if dtype or domain allow no negative numbers."""
     numbers = np.arange(1, array.size + 1).reshape(array.shape)
     if array.dtype == np.bool_:
         return np.asarray(numbers % 2 == 1)
@@ -52,7 +53,7 @@ def _counted(item: Input, array: Array) -> Array:
 
 
 def _from_a_seed(subject: Subject) -> Iterator[Subject]:
-    """Many numbers, from a seed: a report then says the seed. Few are better whole."""
+    """Propose numbers drawn from a seed for each large input. A report then has the seed instead of the numbers."""
     tensors = subject.case.tensors
     for item in subject.case.bound.inputs:
         name, dtype = item.value.name, item.value.type.dtype
@@ -63,14 +64,14 @@ def _from_a_seed(subject: Subject) -> Iterator[Subject]:
 
 
 def _whole(item: Input, array: Array) -> Array:
-    """Each number rounded away from zero."""
+    """Round each number away from zero."""
     if not item.value.type.dtype.is_float:
         return array
     return np.where(array < 0, np.floor(array), np.ceil(array)).astype(array.dtype)
 
 
-def _odd_alone(item: Input, array: Array) -> Array:
-    """NaN and infinities where they are, zeros elsewhere."""
+def _only_nonfinite(item: Input, array: Array) -> Array:
+    """Keep NaN and the infinities, and replace all other numbers by 0."""
     if not item.value.type.dtype.is_float:
         return array
     return np.where(np.isfinite(array), np.zeros_like(array), array).astype(array.dtype)
@@ -81,12 +82,12 @@ MAKERS: tuple[Maker, ...] = (
     lambda item, array: np.ones_like(array),
     _counted,
     _whole,
-    _odd_alone,
+    _only_nonfinite,
 )
 
 
 def value_complexity(array: Array) -> int:
-    """How plain an array is, in the order of the candidates above: 0 is the plainest. What is not finite comes last."""
+    """Return how complex an array is, in the order of `MAKERS`: 0 for only zeros or only ones, 5 at most."""
     if holds_floats(array) and not bool(np.isfinite(array).all()):
         return 4 + bool(np.any(np.isfinite(array) & (array != 0)))
     if array.size == 0 or (bool(np.all(array == array.flat[0])) and float(array.flat[0]) in (0.0, 1.0)):

@@ -1,4 +1,4 @@
-"""The plain way to write it: calls in their plain form, inputs contiguous, attributes at PyTorch's defaults."""
+"""Write the model plainly: calls in their plain form, contiguous inputs, attributes at PyTorch's defaults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from generators.ops import TABLE
 
 
 def plain_writing(subject: Subject) -> Iterator[Subject]:
-    """Everything at once, then one thing at a time."""
+    """Propose all changes at once, and then one change at a time."""
     graph = subject.graph
     plainest = replace(graph, nodes=tuple(map(_plain, graph.nodes)), inputs=tuple(map(_contiguous, graph.inputs)))
     for smaller in (plainest, *_one_by_one(graph)):
@@ -39,7 +39,7 @@ def _contiguous(item: Input) -> Input:
 
 
 def written_extras(graph: Graph) -> int:
-    """How much of a graph is not written plainly."""
+    """Return how many calls, attributes and layouts of the graph are not written plainly."""
     count = sum(item.layout is not Layout.CONTIGUOUS for item in graph.inputs)
     for node in graph.nodes:
         count += node.form is not Form.PLAIN

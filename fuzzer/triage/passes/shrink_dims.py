@@ -1,4 +1,4 @@
-"""Smaller dimensions: one size everywhere it stands (operands of one operator often share it), then one at a time."""
+"""Make dimensions smaller: first all dimensions of one size (operands often share it), then one dimension at a time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from generators.ops.base import SIZES
 
 
 def shrink_dims(subject: Subject) -> Iterator[Subject]:
-    """Leading parts; where no message tells what is wrong, perhaps its numbers do, and the last one of a dimension may
-    be what is needed."""
+    """Propose the leading part of each dimension.
+
+    If the failure has no message, its numbers may matter: then the last element of a dimension is proposed too.
+    """
     graph = subject.graph
-    sizes = sorted({size for item in graph.inputs for size in _known(item) if size > 1}, reverse=True)
+    sizes = sorted({size for item in graph.inputs for size in _static_sizes(item) if size > 1}, reverse=True)
     for size in sizes:
         for target in _targets(size):
             shapes = {i.value.name: _substituted(i.value.type.shape, size, target) for i in graph.inputs}
@@ -34,12 +36,12 @@ def _targets(size: int) -> list[int]:
 
 
 def _ends(subject: Subject, target: int) -> tuple[bool, ...]:
-    """Which end of a dimension may be left: False for its beginning, True for its end."""
+    """Return which parts of a dimension are proposed: False for the beginning, True for the end."""
     return (False, True) if subject.needs_ops and target == 1 else (False,)
 
 
-def _known(item: Input) -> list[int]:
-    """Its sizes that are not open."""
+def _static_sizes(item: Input) -> list[int]:
+    """Return the static sizes of an input."""
     return [size for size in item.value.type.shape if isinstance(size, int)]
 
 
@@ -50,8 +52,10 @@ def _substituted(shape: tuple[Dim, ...], size: int, target: int) -> tuple[Dim, .
 def _resized(
     subject: Subject, shapes: dict[str, tuple[Dim, ...]], end: bool, size: int = -9, target: int = -9
 ) -> Subject:
-    """Inputs cropped to the new shapes, at one end or the other. Where `size` gave way to `target`, shape attributes
-    follow."""
+    """Crop inputs to the shapes `shapes`, to their last part if `end` is true.
+
+    If `size` is positive, attributes that list sizes get `target` in place of `size`.
+    """
     graph = subject.graph
 
     def resized(item: Input) -> Input:
@@ -67,18 +71,18 @@ def _resized(
 
 
 def _cropped(array: Array, shape: tuple[Dim, ...], end: bool) -> Array:
-    """The leading part, or the last one; where a size is open, all there is."""
-    sizes = [size if isinstance(size, int) else had for size, had in zip(shape, array.shape, strict=False)]
-    starts = [had - size if end else 0 for size, had in zip(sizes, array.shape, strict=False)]
+    """Return the leading part of the array, or the last part. Open dimensions are not cropped."""
+    sizes = [size if isinstance(size, int) else old for size, old in zip(shape, array.shape, strict=False)]
+    starts = [old - size if end else 0 for size, old in zip(sizes, array.shape, strict=False)]
     return array[tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))].copy()
 
 
 def _with_sizes(node: Node, size: int, target: int) -> Node:
-    """Sizes in attributes (reshape, expand, split, normalized_shape) follow their dimension."""
+    """Replace `size` by `target` in attributes that list sizes (reshape, expand, split, normalized_shape)."""
 
-    def follow(key: str, value: Attr) -> Attr:
+    def adapted(key: str, value: Attr) -> Attr:
         if TABLE[node.op].schema[key] is SIZES and isinstance(value, tuple):
             return tuple(target if item == size else item for item in value)
         return value
 
-    return replace(node, attrs={key: follow(key, value) for key, value in node.attrs.items()})
+    return replace(node, attrs={key: adapted(key, value) for key, value in node.attrs.items()})

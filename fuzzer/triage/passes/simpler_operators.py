@@ -1,4 +1,4 @@
-"""Replace special operators by plainer ones: what a bug does not need must not separate two findings of one bug."""
+"""Replace operators by plainer ones, so that findings of one bug do not differ in operators that it does not need."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from generators.ops import TABLE
 
 
 def plainer_operators(name: str) -> tuple[str, ...]:
-    """All operators that may replace this one, the plainest first: its row names the nearest, that one's row the next,
-    and so on."""
+    """Return all operators that may replace this one, plainest first. `plainer` of a row names the next plainer one."""
     nearest = TABLE[name].plainer
     return () if nearest is None else (*plainer_operators(nearest), nearest)
 
 
 def simpler_operators(subject: Subject) -> Iterator[Subject]:
-    """For each call, the plainest operator that may replace it, then the next plainest.
+    """Propose for each call the plainest operator that may replace it, then the next plainest, and so on.
 
-    Where only its operators distinguish a failure from others, a single call stays as it is: another operator that
-    fails in the same way would be another bug.
+    If only operators distinguish the failure from others, a single call stays as it is: another operator that fails in
+    the same way would be another bug.
     """
     nodes = subject.graph.nodes
     if subject.needs_ops and len(nodes) < 2:
@@ -33,13 +32,15 @@ def simpler_operators(subject: Subject) -> Iterator[Subject]:
 
 
 def operator_complexity(graph: Graph) -> int:
-    """How many plainer operators could replace the graph's calls, in all."""
+    """Return how many plainer operators could replace the operators of the graph's calls, in all."""
     return sum(len(plainer_operators(node.op)) for node in graph.nodes)
 
 
 def _replaced(node: Node, name: str) -> Node | None:
-    """The call with another operator: with the attributes that both have, and no more operands than the other takes.
-    None where an attribute is missing."""
+    """Return the call with another operator, with its attributes and at most as many operands as it accepts.
+
+    Attributes that the call lacks get their defaults. Return None if one has no default.
+    """
     op = TABLE[name]
     attrs: Attrs = {key: node.attrs.get(key, op.defaults.get(key)) for key in op.schema}
     if not all(kind.accepts(attrs[key]) for key, kind in op.schema.items()):

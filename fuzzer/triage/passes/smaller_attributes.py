@@ -1,4 +1,4 @@
-"""Smaller numbers in attributes that have no default, or are away from it, and fewer of them: 0, then 1, then half."""
+"""Make numbers in attributes smaller (0, 1, half), and lists of them shorter. Attributes at their defaults stay."""
 
 from __future__ import annotations
 
@@ -12,38 +12,40 @@ from generators.graph import Attr, Graph, Node, Scalar
 from generators.ops import TABLE
 
 MOST_TOGETHER = 3
-"""Attributes of a call that are tried in all combinations."""
+"""The largest number of attributes of a call for which all combinations are tried."""
 
 
 def smaller_attributes(subject: Subject) -> Iterator[Subject]:
-    """Of each call: all attributes at once, as a window and its padding hang together; then all numbers of one, all but
-    one of them, one of them."""
+    """Propose for each call smaller values for all attributes together, and then for one attribute.
+
+    Attributes may depend on each other, as a window and its padding do.
+    """
     nodes = subject.graph.nodes
     for index, node in enumerate(nodes):
-        own = _own(node)
-        apart = ({key: smaller} for key, value in own.items() for smaller in _smaller(value))
-        for changes in (*_together(own), *apart):
+        attrs = _not_default(node)
+        single = ({key: smaller} for key, value in attrs.items() for smaller in _smaller(value))
+        for changes in (*_together(attrs), *single):
             changed = replace(node, attrs={**node.attrs, **changes})
             yield subject.with_graph(replace(subject.graph, nodes=(*nodes[:index], changed, *nodes[index + 1 :])))
 
 
 def attribute_size(graph: Graph) -> int:
-    """How large the numbers of all attributes are that are not at their defaults."""
-    return sum(_weight(value) for node in graph.nodes for value in _own(node).values())
+    """Return the sum of the weights of all attributes that are not at their defaults."""
+    return sum(_weight(value) for node in graph.nodes for value in _not_default(node).values())
 
 
-def _own(node: Node) -> dict[str, Attr]:
+def _not_default(node: Node) -> dict[str, Attr]:
     defaults = TABLE[node.op].defaults
     return {key: value for key, value in node.attrs.items() if key not in defaults or value != defaults[key]}
 
 
-def _together(own: Mapping[str, Attr]) -> Iterator[dict[str, Attr]]:
-    """Each of some attributes as zeros or ones; and without the same item of all that list as many."""
-    numbers = {key: value for key, value in own.items() if _is_int(value) or (isinstance(value, tuple) and value)}
+def _together(attrs: Mapping[str, Attr]) -> Iterator[dict[str, Attr]]:
+    """Yield zeros and ones for the attributes in all combinations, and lists of equal length without the same item."""
+    numbers = {key: value for key, value in attrs.items() if _is_int(value) or (isinstance(value, tuple) and value)}
     if 1 < len(numbers) <= MOST_TOGETHER and all(_is_int(v) or _numeric(v) for v in numbers.values()):
         for chosen in product((0, 1), repeat=len(numbers)):
             yield {key: _all(n, value) for n, (key, value) in zip(chosen, numbers.items(), strict=True)}
-    lists = {key: value for key, value in own.items() if isinstance(value, tuple)}
+    lists = {key: value for key, value in attrs.items() if isinstance(value, tuple)}
     lengths = {len(value) for value in lists.values()}
     if len(lists) > 1 and len(lengths) == 1:
         for place in reversed(range(lengths.pop())):
@@ -59,6 +61,7 @@ def _is_int(value: Attr) -> bool:
 
 
 def _smaller(value: Attr) -> Iterator[Attr]:
+    """Yield smaller values: for lists, equal items, one item less, and then one smaller item."""
     if not isinstance(value, tuple):
         yield from _plainer(value)
         return
@@ -77,7 +80,7 @@ def _numeric(value: Attr) -> bool:
 
 
 def _plainer(item: Scalar) -> Iterator[Scalar]:
-    """Numbers of the same type that weigh less."""
+    """Yield numbers of the same type with a smaller weight."""
     if isinstance(item, bool):
         yield from (False,) if item else ()
     elif isinstance(item, int):
@@ -89,7 +92,7 @@ def _plainer(item: Scalar) -> Iterator[Scalar]:
 
 
 def _weight(value: Attr) -> int:
-    """0 weighs nothing; a negative number more than a positive one; fractions more than small whole numbers."""
+    """Return 0 for 0, more for larger numbers, and more for negative numbers, fractions and longer lists."""
     match value:
         case tuple():
             return len(value) + sum(map(_weight, value))

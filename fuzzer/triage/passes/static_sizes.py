@@ -1,4 +1,4 @@
-"""Static sizes in place of open ones, and the smallest that will do where they must stay open."""
+"""Replace open sizes by static ones, and make sizes that stay open smaller."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from generators.retype import with_sizes
 
 
 def static_sizes(subject: Subject) -> Iterator[Subject]:
-    """No symbol at all (then the lane need not keep sizes open either), one symbol less, no further sizes, smaller
-    sizes."""
+    """Propose no symbols (first on a lane without open sizes), one symbol less, fewer further sizes, smaller sizes."""
     case, lane = subject.case, subject.lane
     if not case.graph.symbols:
         return
@@ -32,16 +31,16 @@ def static_sizes(subject: Subject) -> Iterator[Subject]:
 
 
 def _closed(case: Case, known: Mapping[str, int]) -> Case:
-    """With these symbols bound for good in all inputs; the rest follows by inference."""
+    """Bind these symbols in all inputs. Inference gives the other types."""
     return replace(case, graph=formal(with_sizes(case.graph, case.sizes, known), case.graph.symbols))
 
 
 def _at(case: Case, sizes: Mapping[str, int]) -> Case:
-    """Open as before, at smaller sizes; further ones that are larger than these go."""
+    """Return the case at smaller sizes, still open. Further sizes that are larger than these are dropped."""
     also = tuple(s for s in case.also if s != sizes and all(s[name] <= size for name, size in sizes.items()))
     return replace(case, tensors=case.at(sizes).tensors, sizes=sizes, also=also)
 
 
 def symbol_size(case: Case) -> int:
-    """How many sizes are open, how many further ones the case is for, and how large its own are."""
+    """Return the number of symbols, plus the number of further sizes, plus the values of the symbols."""
     return len(case.graph.symbols) + len(case.also) + sum(case.sizes.values())

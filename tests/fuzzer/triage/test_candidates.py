@@ -119,20 +119,20 @@ def test_the_same_case_under_other_names_is_asked_about_once() -> None:
     subject = subject_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0")
     other = replace(subject, case=renumbered(subject_of({"x7": "float32[2]"}, [("v9", "neg", "x7")], "v9").case))
     another_lane = replace(subject, lane=replace(LANE, opt_level=0))
-    with CandidateChecks(shows, Effort()) as asking:
+    with CandidateChecks(shows, Effort()) as checks:
         candidates = [Candidate(keep_region, each) for each in (subject, other, subject, another_lane)]
-        assert [answer.same for _, answer in asking.answers(candidates)] == [False] * 4
-        assert (asking.calls, len(asked)) == (2, 2)
+        assert [answer.same for _, answer in checks.results(candidates)] == [False] * 4
+        assert (checks.calls, len(asked)) == (2, 2)
         assert key_of(subject) == key_of(other) != key_of(another_lane)
 
 
 def test_asking_again_asks_and_counts() -> None:
     answers = iter([True, False])
-    with CandidateChecks(lambda case, lane: Reproduction(next(answers)), Effort()) as asking:
+    with CandidateChecks(lambda case, lane: Reproduction(next(answers)), Effort()) as checks:
         subject = Subject(CASE, LANE, {})
-        assert [asking.again(subject).same for _ in range(2)] == [True, False]
-        assert asking.calls == 2
-        assert [answer.same for _, answer in asking.answers([Candidate(keep_region, subject)])] == [False]
+        assert [checks.repeat(subject).same for _ in range(2)] == [True, False]
+        assert checks.calls == 2
+        assert [answer.same for _, answer in checks.results([Candidate(keep_region, subject)])] == [False]
 
 
 # --- the order of the passes

@@ -193,7 +193,7 @@ def test_every_new_input_carries_the_tapped_numbers(propose: Pass) -> None:
     for subject in (CHAIN, SISTERS, FORK):
         for candidate in propose(subject):
             for name, array in candidate.case.tensors.items():
-                assert array is subject.taps.get(name, subject.case.tensors.get(name))
+                assert array is subject.computed.get(name, subject.case.tensors.get(name))
 
 
 @pytest.mark.parametrize(

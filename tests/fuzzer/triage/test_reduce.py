@@ -408,7 +408,9 @@ def test_every_value_is_tapped_also_where_calls_work_in_place() -> None:
 
 
 def test_a_value_that_is_cut_is_no_longer_changed_in_place() -> None:
-    subject = replace(subject_of(DRESSED, DRESSED_CALLS, "v5"), taps=tap(subject_of(DRESSED, DRESSED_CALLS, "v5").case))
+    subject = replace(
+        subject_of(DRESSED, DRESSED_CALLS, "v5"), computed=tap(subject_of(DRESSED, DRESSED_CALLS, "v5").case)
+    )
     smaller = cut(subject, frozenset({"v0"}))
     assert smaller is not None
     assert [node.form for node in smaller.graph.nodes][:2] == [Form.PLAIN, Form.MODULE]

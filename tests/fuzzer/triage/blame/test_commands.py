@@ -85,7 +85,7 @@ def test_blame_says_who_and_how_it_was_told_and_leaves_the_folder_alone(folder: 
     before = {path: path.read_bytes() for path in folder.iterdir()}
     first, second, third = fuzz("blame", folder).splitlines()
     assert first == f"{folder.name}: pass, FuseOps, at tanh"
-    assert second == "  It is right without FuseOps, the only pass that ran and can be left out."
+    assert second == "  The result is right without FuseOps, the only optional pass that ran."
     assert third.endswith(f"bisect {folder}")
     told = json.loads(fuzz("blame", folder, "--json"))
     assert (told["slug"], told["place"], told["culprit"], told["operator"]) == (folder.name, "pass", "FuseOps", "tanh")

@@ -29,7 +29,7 @@ def told(tvm: Bed, fault: str) -> Blame:
 def test_a_converter(tvm: Bed) -> None:
     blame = told(tvm, "frontend _flip wrong")
     assert (blame.place, blame.operator, blame.culprit) == (Place.FRONTEND, "flip", "_flip")
-    assert blame.evidence == "The module as imported is wrong already when PyTorch computes it operator by operator"
+    assert blame.evidence == "The imported module is already wrong when PyTorch evaluates it operator by operator"
     assert "R.flip(lv, axis=0)" in blame.after
 
 
@@ -51,7 +51,8 @@ def test_a_pass_of_kernels(tvm: Bed) -> None:
     blame = told(tvm, "pass tirx.StorageRewrite wrong softmax")
     assert (blame.place, blame.operator, blame.culprit) == (Place.PASS, "softmax", "tirx.StorageRewrite")
     assert blame.evidence == (
-        "It is right with the first 17 of the 28 passes that can be left out, and fails once tirx.StorageRewrite runs"
+        "The result is right with the first 17 of the 28 optional passes, "
+        "and the failure shows once tirx.StorageRewrite runs"
     )
     assert "def softmax" in blame.before
     assert "def exp" not in blame.before

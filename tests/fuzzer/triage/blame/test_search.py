@@ -23,7 +23,7 @@ from oracles.trace import MistypedOperator, PassRun, Trace
 def test_a_pass_is_blamed() -> None:
     compiler = Compiler(lambda lane, names: {"v3"} & set(names) if runs(lane, 0) else set(), PASSES)
     finding = compiler.finding(chain())
-    words = "It is right without FuseOps, the only pass that ran and can be left out"
+    words = "The result is right without FuseOps, the only optional pass that ran"
     assert blame(compiler.run, chain(), finding, signature_of(finding)) == Blame(Place.PASS, "tanh", "FuseOps", words)
 
 
@@ -39,7 +39,7 @@ def test_a_module_that_is_wrong_when_pytorch_computes_it_was_imported_wrongly() 
     compiler = Compiler(lambda lane, names: {"v3"} & set(names), PASSES)
     finding = compiler.finding(chain())
     told = blame(compiler.run, chain(), finding, signature_of(finding))
-    words = "The module as imported is wrong already when PyTorch computes it operator by operator"
+    words = "The imported module is already wrong when PyTorch evaluates it operator by operator"
     assert (told.place, told.evidence) == (Place.FRONTEND, words)
 
 
@@ -61,7 +61,7 @@ def test_what_does_not_show_any_more_has_nobody_to_blame() -> None:
     sinner, saint = (Compiler(lambda lane, names, wrong=wrong: wrong & set(names)) for wrong in ({"v3"}, set[str]()))
     finding = sinner.finding(chain())
     told = blame(saint.run, chain(), finding, signature_of(finding))
-    assert (told.place, told.evidence) == (None, "It does not show any more")
+    assert (told.place, told.evidence) == (None, "The failure does not show any more")
 
 
 def test_what_is_known_when_the_runs_are_spent_is_kept() -> None:
@@ -84,7 +84,7 @@ def test_how_many_passes_are_innocent_is_said(before: int, words: str) -> None:
     finding = compiler.finding(chain())
     told = blame(compiler.run, chain(), finding, signature_of(finding))
     assert told.evidence == (
-        f"It is right with {words} of the 4 passes that can be left out, and fails once P{before} runs"
+        f"The result is right with {words} of the 4 optional passes, and the failure shows once P{before} runs"
     )
 
 
