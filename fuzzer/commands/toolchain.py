@@ -1,4 +1,4 @@
-"""`fuzz toolchain`: other releases of TVM, in which the same lanes run."""
+"""`fuzz toolchain`: installs and checks other releases of TVM, in which the same lanes run."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def add(
         raise Invalid("--env needs --python: difftvm sets the environment of what it installs")
     began = time.monotonic()
     if python is not None:
-        record = install.add_own(name, python, _environment(env or []), _tell)
+        record = install.add_own(name, python, _environment(env or []), _print_progress)
     elif name == relay.NAME:
-        record = install.add_relay(_tell)
+        record = install.add_relay(_print_progress)
     else:
-        record = install.add_release(name, _tell)
+        record = install.add_release(name, _print_progress)
     print(f"{_described(record)}, in {time.monotonic() - began:.0f} s; {next_line('toolchain', 'check', name)}")
 
 
@@ -141,5 +141,5 @@ def _environment(settings: list[str]) -> dict[str, str]:
     return {key: value for key, _, value in (setting.partition("=") for setting in settings)}
 
 
-def _tell(text: str) -> None:
+def _print_progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
