@@ -111,9 +111,8 @@ def check(name: Name, json: JsonFlag = False) -> None:
         for lane in report.lanes:
             print(f"  {'ok    ' if lane.passed else 'FAILED'} {lane.lane}{': ' * bool(lane.told)}{lane.told}")
         if not report.lanes:
-            print(
-                f"  no lane speaks {GraphLanguage(found.kind)} yet; a program of its own was built and run at the start"
-            )
+            language = GraphLanguage(found.kind)
+            print(f"  difftvm has no lane for {language}; a small program was built and run when the zygote started")
         good = sum(lane.passed for lane in report.lanes)
         hint = f"; {next_line('run', '--toolchain', name, '--seconds', 60)}" if report.passed and report.lanes else ""
         print(f"{good} of {len(report.lanes)} lanes work{hint}")

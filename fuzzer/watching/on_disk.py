@@ -56,7 +56,7 @@ def counters_of(read: Index) -> CampaignCounters:
     own = read.state()
     if own is None:
         folder = read.path.parent
-        raise Invalid(f"{read.path}: there are no counted in it yet; `fuzz run --campaign {folder}` writes them")
+        raise Invalid(f"{read.path}: it has no counters yet; `fuzz run --campaign {folder}` writes them")
     counted = read.rows("SELECT kind, name, sum(tests) FROM counts GROUP BY 1, 2")
     seen, known = (
         {str(name): tests for kind, name, tests in counted if kind == wanted} for wanted in ("finding", "known")

@@ -135,7 +135,7 @@ def test_a_damaged_finding_is_reported(tmp_path: Path, saved: Path) -> None:
 def test_an_index_without_counters_is_reported(command: str, tmp_path: Path) -> None:
     """The campaign was killed right after its start."""
     Index(tmp_path).close()
-    with pytest.raises(Invalid, match=r"no books in it yet; `fuzz run --campaign .*` writes them$"):
+    with pytest.raises(Invalid, match=r"it has no counters yet; `fuzz run --campaign .*` writes them$"):
         fuzz(command, "--campaign", tmp_path)
 
 
