@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fuzzer.dashboard.data import Data, gather
+from fuzzer.dashboard.data import DashboardData, gather
 from fuzzer.dashboard.page import html
 from fuzzer.dashboard.serve import LOOPBACK, server
 from fuzzer.system.files import write_atomically
@@ -44,7 +44,7 @@ def dashboard(
     print(next_line("dashboard", "--serve", "--campaign", campaign) + f", or open {path} in a browser")
 
 
-def _unreadable(data: Data) -> str:
+def _unreadable(data: DashboardData) -> str:
     unreadable = number_of(len(data.unreadable), "folder")
     return f"; {unreadable} that cannot be read: {data.unreadable[0]}" if data.unreadable else ""
 

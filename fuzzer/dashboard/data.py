@@ -1,5 +1,5 @@
-"""What the dashboard shows of a campaign, gathered from its folder; the campaign may be running. Bounded, whatever the
-campaign holds."""
+"""What the dashboard shows of a campaign, gathered from its folder; the campaign may be running. The size
+of the data is bounded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from generators.plain_file import read_plain
 from oracles.finding import Mismatch
 
 DETAILED = 400
-"""Findings with graph, difference and script, the newest; of more, only what stands in the table."""
+"""The number of newest findings that are shown with graph, difference and script. Others are in the table only."""
 
 CURVE_POINTS = 300
 DIFF_LINES, DIFF_COLUMNS, SCRIPT_CHARS, LOG_CHARS = 160, 240, 20_000, 4_000
@@ -33,9 +33,9 @@ ORIGINS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Detail:
-    """What is shown of the finding that was chosen. `diff` has (class, line) rows, as `fuzzer.report.page` makes them;
-    the `_more` say how much of a text was left out, in lines and characters."""
+class FindingDetail:
+    """The details of a chosen finding. `diff` has (class, line) rows of `fuzzer.report.page`. `diff_more` is the number
+    of lines that are left out, `script_more` and `log_more` are numbers of characters."""
 
     title: str
     summary: str
@@ -49,9 +49,9 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A finding in the table. `found` is in Unix's seconds, 0 where it is not known; `seen` counts the tests that met
-    it."""
+class FindingRow:
+    """A finding in the table. `found` is in seconds since 1970, 0 if it is not known; `seen` is the number of tests
+    that found it."""
 
     slug: str
     signature: str
@@ -72,20 +72,20 @@ class Row:
     fixed: str
     versions: Mapping[str, str]
     duplicates: Sequence[str]
-    detail: Detail | None
+    detail: FindingDetail | None
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Operators by lanes. `cells` are by operator, in the order of `lanes`: how many outcomes there were, and how many
-    gave results; (0, 0) where it was never tried."""
+    """Outcomes by operator and lane. `cells` has for each operator, in the order of `lanes`, the number of outcomes and
+    the number of results among them; (0, 0) if it was never tried."""
 
     lanes: Sequence[str]
     cells: Mapping[str, Sequence[tuple[int, int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class DashboardData:
     """`made` is in Unix's seconds; `curve` has rows of (seconds, tests, lane results, features, findings, CPU seconds);
     `unreadable` says of some folders why they are no findings. `crashes` is their folder, as a shell takes it.
 
@@ -110,31 +110,31 @@ class Data:
     failing: Sequence[str]
     support: Support
     releases: Sequence[str]
-    findings: Sequence[Row]
+    findings: Sequence[FindingRow]
     unreadable: Sequence[str]
     campaigns: int
     origins: Sequence[Origin]
     more_origins: int
 
 
-def gather(folder: Path) -> Data:
-    """Raises `Invalid` where there is no campaign."""
+def gather(folder: Path) -> DashboardData:
+    """Read a campaign. Raise `Invalid` if there is none."""
     with opened(folder) as read_only:
-        books, lanes = counters_of(read_only), lanes_health(read_only)
+        statistics, lanes = counters_of(read_only), lanes_health(read_only)
         features, curve, operators = read_only.features, read_only.progress(CURVE_POINTS), read_only.operators()
-    counters = books.total
-    rows, unreadable = _findings(folder, books.seen)
-    if not books.merged:  # as of now, as the tiles are: the index has a point every half minute
+    counters = statistics.total
+    rows, unreadable = _findings(folder, statistics.seen)
+    if not statistics.merged:  # as of now, as the tiles are: the index has a point every half minute
         findings = sum(1 + len(row.duplicates) for row in rows)
         now = counters.tests, counters.lane_results, features, findings, round(counters.cpu_seconds)
         curve = [*(point for point in curve if point[0] < counters.wall_seconds), (round(counters.wall_seconds), *now)]
-    return Data(
+    return DashboardData(
         made=time.time(),
         campaign=folder.resolve().name,
         folder=str(folder),
         crashes=shlex.quote(str(folder / "crashes")),
         holder=lock.holder(folder),
-        seed=books.own.seed,
+        seed=statistics.own.seed,
         tests=counters.tests,
         lane_results=counters.lane_results,
         triage_lane_results=counters.triage_lane_results,
@@ -149,14 +149,14 @@ def gather(folder: Path) -> Data:
         releases=list(dict.fromkeys(release for row in rows for release, _ in row.releases)),
         findings=rows,
         unreadable=unreadable,
-        campaigns=books.campaigns,
-        origins=books.merged[:ORIGINS],
-        more_origins=max(0, len(books.merged) - ORIGINS),
+        campaigns=statistics.campaigns,
+        origins=statistics.merged[:ORIGINS],
+        more_origins=max(0, len(statistics.merged) - ORIGINS),
     )
 
 
 def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
-    """Of TVM's lanes, and the importers that read what PyTorch exports; what was skipped is no outcome."""
+    """Count outcomes of lanes other than PyTorch's. Skipped lanes are not counted."""
     totals: Counter[tuple[str, str]] = Counter()
     results: Counter[tuple[str, str]] = Counter()
     for op, lane, how, count in counted:
@@ -171,8 +171,8 @@ def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
     return Support(lanes, {op: [(totals[op, lane], results[op, lane]) for lane in lanes] for op in ops})
 
 
-def _findings(folder: Path, seen: Mapping[str, int]) -> tuple[list[Row], list[str]]:
-    """The newest first. A finding that cannot be read costs its own row only."""
+def _findings(folder: Path, seen: Mapping[str, int]) -> tuple[list[FindingRow], list[str]]:
+    """The findings, newest first, and messages for those that cannot be read."""
     docs, unreadable = findings_of(folder)
     under = merging.duplicates_by_slug([doc for _, doc in docs], merging.read(folder))
     kept = [(path, doc) for path, doc in docs if doc.slug in under]
@@ -189,9 +189,9 @@ def _findings(folder: Path, seen: Mapping[str, int]) -> tuple[list[Row], list[st
     return rows, unreadable[:UNREADABLE]
 
 
-def _row(doc: FindingDoc, seen: int, under: Sequence[Merge], detail: Detail | None) -> Row:
+def _row(doc: FindingDoc, seen: int, under: Sequence[Merge], detail: FindingDetail | None) -> FindingRow:
     blame, releases = doc.blame, doc.releases
-    return Row(
+    return FindingRow(
         doc.slug,
         doc.signature,
         doc.kind,
@@ -215,11 +215,11 @@ def _row(doc: FindingDoc, seen: int, under: Sequence[Merge], detail: Detail | No
     )
 
 
-def _detail(path: Path) -> Detail:
+def _detail(path: Path) -> FindingDetail:
     record = read(path)
     diff = list(page.difference(record))
     script, log = _text(path / "repro.py"), _raw_text(record)
-    return Detail(
+    return FindingDetail(
         wording.capital(wording.plain_title(record)),
         wording.summary(record),
         drawing(record.case, record.doc.blame.operator),
@@ -233,7 +233,7 @@ def _detail(path: Path) -> Detail:
 
 
 def _raw_text(record: FindingRecord) -> str:
-    """What log.txt says; two values that differ stand on lines of their own."""
+    """The text of log.txt. The two values of a mismatch are on lines of their own."""
     match record.doc.evidence.evidence:
         case Mismatch(output=output, expected=expected, actual=actual, against=against):
             return f"output {output}, compared with {against}\nexpected  {expected}\nactual    {actual}\n"
@@ -242,7 +242,7 @@ def _raw_text(record: FindingRecord) -> str:
 
 
 def _text(path: Path) -> str:
-    """As it was written when the finding was saved; "" where somebody took it away."""
+    """The contents of a file of the finding; "" if it is missing."""
     try:
         return read_plain(path).decode(errors="replace")
     except FileNotFoundError:

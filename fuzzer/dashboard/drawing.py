@@ -1,9 +1,9 @@
-"""A graph laid out in layers, from its inputs down: boxes and the lines between them, in pixels, for any renderer.
+"""Lay out a graph in layers, with its inputs at the top: boxes and the lines between them, in pixels.
 
-A value stands in the layer below the lowest of its operands, an input just above the first that reads it. Lines that
-pass a layer do so through a point of their own in it, so that they run around boxes. Within a layer things stand where
-those that they are joined to stand on average (Sugiyama's barycenters, down and up a few times), and keep their
-distance.
+A node is in the layer below its lowest operand, an input in the layer above its first reader. A line that crosses a
+layer passes through a point of its own there, so that it runs around boxes. Within a layer, items are placed at the
+mean position of their neighbours in the next layer (the barycenter method of Sugiyama, Tagawa and Toda, 1981), in a few
+sweeps down and up, and keep a distance.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ LABEL, ATTRIBUTES = 40, 160
 """Characters."""
 
 
-class Sort(StrEnum):
-    """What a box stands for, and so how it looks."""
+class BoxKind(StrEnum):
+    """What a box represents. The style depends on it."""
 
     INPUT = "input"
     OWNED = "param"  # a parameter or a buffer
@@ -36,9 +36,10 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """`x`, `y` is the upper left corner. `label` and `type` are its two lines; `more` is what does not fit."""
+    """`x` and `y` are the upper left corner. `label` and `type` are its two lines; `more` is the text of the
+    tooltip."""
 
-    sort: Sort
+    sort: BoxKind
     x: float
     y: float
     width: float
@@ -50,7 +51,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """`lines` are polylines, from above to below; `left_out` nodes of a large graph are not drawn."""
+    """`lines` are polylines from top to bottom. `left_out` is the number of nodes that are not drawn."""
 
     width: float
     height: float
@@ -60,23 +61,23 @@ class Drawing:
 
 
 @dataclass(slots=True, eq=False)
-class _Thing:
-    """A box to be, or a point through which a line passes."""
+class _Item:
+    """A box, or a point through which a line passes."""
 
     layer: int
     width: float
-    box: tuple[Sort, str, str, str] | None
+    box: tuple[BoxKind, str, str, str] | None
     center: float = 0.0
 
 
 def drawing(case: Case, blamed: str = "") -> Drawing:
-    """`blamed`: what people call the operators that are to be marked."""
+    """Draw the case's graph. Nodes with the title `blamed` are marked."""
     graph = case.bound
-    things, edges = _things(graph, blamed)
-    chains = [_chain(things, a, b) for a, b in edges]
-    layers: list[list[_Thing]] = [[] for _ in range(1 + max((t.layer for t in things.values()), default=0))]
-    for thing in dict.fromkeys(things.values()):  # the results of a node are one thing
-        layers[thing.layer].append(thing)
+    items, edges = _items(graph, blamed)
+    chains = [_chain(items, a, b) for a, b in edges]
+    layers: list[list[_Item]] = [[] for _ in range(1 + max((t.layer for t in items.values()), default=0))]
+    for box_or_point in dict.fromkeys(items.values()):  # the results of a node share one item
+        layers[box_or_point.layer].append(box_or_point)
     for chain in chains:
         for point in chain[1:-1]:
             layers[point.layer].append(point)
@@ -84,37 +85,37 @@ def drawing(case: Case, blamed: str = "") -> Drawing:
     return _drawn(layers, chains, max(0, len(graph.nodes) - MOST_NODES))
 
 
-def _things(graph: Graph, blamed: str) -> tuple[dict[str, _Thing], list[tuple[str, str]]]:
-    """By value (the results of a node share theirs), and which values' things are joined."""
-    things: dict[str, _Thing] = {}
+def _items(graph: Graph, blamed: str) -> tuple[dict[str, _Item], list[tuple[str, str]]]:
+    """The items by value (the results of a node share one), and the pairs of values that are joined by a line."""
+    items: dict[str, _Item] = {}
     edges: list[tuple[str, str]] = []
     for item in graph.inputs:
-        sort = Sort.OWNED if item.role.is_owned else Sort.INPUT
+        sort = BoxKind.OWNED if item.role.is_owned else BoxKind.INPUT
         more = str(item.role) if item.layout == "contiguous" else f"{item.role}, {item.layout}"
-        things[item.value.name] = _thing(0, sort, item.value.name, str(item.value.type), more)
+        items[item.value.name] = _item(0, sort, item.value.name, str(item.value.type), more)
     for node in graph.nodes[:MOST_NODES]:
-        layer = 1 + max((things[name].layer for name in node.args), default=-1)
-        sort = Sort.BLAMED if blamed and node.title == blamed else Sort.OPERATOR
+        layer = 1 + max((items[name].layer for name in node.args), default=-1)
+        sort = BoxKind.BLAMED if blamed and node.title == blamed else BoxKind.OPERATOR
         types = ", ".join(str(value.type) for value in node.results)
-        thing = _thing(layer, sort, node.title, types, _attributes(node))
+        box_or_point = _item(layer, sort, node.title, types, _attributes(node))
         for value in node.results:
-            things[value.name] = thing
+            items[value.name] = box_or_point
         edges += [(name, node.results[0].name) for name in dict.fromkeys(node.args)]
     for item in graph.inputs:  # just above the first that reads it
-        readers = [things[reader].layer for name, reader in edges if name == item.value.name]
-        things[item.value.name].layer = min(readers, default=1) - 1
+        readers = [items[reader].layer for name, reader in edges if name == item.value.name]
+        items[item.value.name].layer = min(readers, default=1) - 1
     for number, name in enumerate(graph.outputs):
-        if name in things:
+        if name in items:
             key = f"output {number}"
-            things[key] = _thing(things[name].layer + 1, Sort.OUTPUT, key, name, "")
+            items[key] = _item(items[name].layer + 1, BoxKind.OUTPUT, key, name, "")
             edges.append((name, key))
-    return things, edges
+    return items, edges
 
 
-def _thing(layer: int, sort: Sort, label: str, type_: str, more: str) -> _Thing:
+def _item(layer: int, sort: BoxKind, label: str, type_: str, more: str) -> _Item:
     label, type_ = _short(label, LABEL), _short(type_, LABEL)
-    width = CHAR * max(len(label) + 2 * (sort is Sort.BLAMED), len(type_)) + 2 * PADDING
-    return _Thing(layer, width, (sort, label, type_, more))
+    width = CHAR * max(len(label) + 2 * (sort is BoxKind.BLAMED), len(type_)) + 2 * PADDING
+    return _Item(layer, width, (sort, label, type_, more))
 
 
 def _attributes(node: Node) -> str:
@@ -125,15 +126,15 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-def _chain(things: Mapping[str, _Thing], a: str, b: str) -> list[_Thing]:
-    """The two things, and a point in each layer between them."""
-    first, last = things[a], things[b]
-    return [first, *(_Thing(layer, POINT, None) for layer in range(first.layer + 1, last.layer)), last]
+def _chain(items: Mapping[str, _Item], a: str, b: str) -> list[_Item]:
+    """The items of two values, and a point in each layer between them."""
+    first, last = items[a], items[b]
+    return [first, *(_Item(layer, POINT, None) for layer in range(first.layer + 1, last.layer)), last]
 
 
-def _place(layers: Sequence[list[_Thing]], chains: Iterable[Sequence[_Thing]]) -> None:
-    above: dict[_Thing, list[_Thing]] = {}
-    below: dict[_Thing, list[_Thing]] = {}
+def _place(layers: Sequence[list[_Item]], chains: Iterable[Sequence[_Item]]) -> None:
+    above: dict[_Item, list[_Item]] = {}
+    below: dict[_Item, list[_Item]] = {}
     for chain in chains:
         for upper, lower in pairwise(chain):
             below.setdefault(upper, []).append(lower)
@@ -144,31 +145,33 @@ def _place(layers: Sequence[list[_Thing]], chains: Iterable[Sequence[_Thing]]) -
         down = sweep % 2 == 0
         for layer in layers if down else reversed(layers):
             joined = above if down else below
-            wanted = [_mean([other.center for other in joined.get(thing, [thing])]) for thing in layer]
+            wanted = [
+                _mean([other.center for other in joined.get(box_or_point, [box_or_point])]) for box_or_point in layer
+            ]
             order = sorted(range(len(layer)), key=lambda place: wanted[place])
             layer[:] = [layer[place] for place in order]
             _keep_distance(layer, [wanted[place] for place in order])
 
 
-def _keep_distance(layer: Sequence[_Thing], wanted: Sequence[float]) -> None:
-    """As near to where they want to be, in this order, as they fit; the layer as a whole stays centered on that."""
+def _keep_distance(layer: Sequence[_Item], wanted: Sequence[float]) -> None:
+    """Place the items as near to `wanted` as the gaps allow, in this order. The layer keeps the mean of `wanted`."""
     right = float("-inf")
-    for thing, center in zip(layer, wanted, strict=True):
-        thing.center = max(center, right + GAP + thing.width / 2)
-        right = thing.center + thing.width / 2
-    shift = _mean(wanted) - _mean([thing.center for thing in layer]) if layer else 0.0
-    for thing in layer:
-        thing.center += shift
+    for box_or_point, center in zip(layer, wanted, strict=True):
+        box_or_point.center = max(center, right + GAP + box_or_point.width / 2)
+        right = box_or_point.center + box_or_point.width / 2
+    shift = _mean(wanted) - _mean([box_or_point.center for box_or_point in layer]) if layer else 0.0
+    for box_or_point in layer:
+        box_or_point.center += shift
 
 
 def _mean(numbers: Sequence[float]) -> float:
     return sum(numbers) / len(numbers)
 
 
-def _drawn(layers: Sequence[Sequence[_Thing]], chains: Iterable[Sequence[_Thing]], left_out: int) -> Drawing:
-    everything = [thing for layer in layers for thing in layer]
-    left = min((thing.center - thing.width / 2 for thing in everything), default=0.0)
-    right = max((thing.center + thing.width / 2 for thing in everything), default=0.0)
+def _drawn(layers: Sequence[Sequence[_Item]], chains: Iterable[Sequence[_Item]], left_out: int) -> Drawing:
+    everything = [box_or_point for layer in layers for box_or_point in layer]
+    left = min((box_or_point.center - box_or_point.width / 2 for box_or_point in everything), default=0.0)
+    right = max((box_or_point.center + box_or_point.width / 2 for box_or_point in everything), default=0.0)
 
     def top(layer: int) -> float:
         return layer * (HEIGHT + LAYER_GAP)

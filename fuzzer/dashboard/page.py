@@ -1,4 +1,5 @@
-"""The page: data, style and script in one file that loads nothing, and may run no script but its own."""
+"""The dashboard as one HTML file with data, style and script. It loads nothing, and its policy allows no other
+script."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-from fuzzer.dashboard.data import Data
+from fuzzer.dashboard.data import DashboardData
 
 
-def html(data: Data) -> str:
+def html(data: DashboardData) -> str:
     environment = jinja2.Environment(autoescape=True, loader=jinja2.PackageLoader("fuzzer", "templates"))
     style, script = _file("dashboard.css"), _file("dashboard.js")
     return environment.get_template("dashboard.html").render(
@@ -26,8 +27,8 @@ def html(data: Data) -> str:
     )
 
 
-def embedded(data: Data) -> str:
-    """JSON that cannot end the element that it stands in, whatever a message says: `<` is written otherwise."""
+def embedded(data: DashboardData) -> str:
+    """JSON with `<` escaped, so that no text in it can end the <script> element."""
     return msgspec.json.encode(data).decode().replace("<", "\\u003c")
 
 
@@ -36,5 +37,5 @@ def _file(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """As Content-Security-Policy takes it."""
+    """The hash of a text in the form of Content-Security-Policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

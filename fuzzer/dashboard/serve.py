@@ -1,4 +1,4 @@
-"""The page over HTTP on the loopback, made anew at each reload."""
+"""Serve the page over HTTP on the loopback address. The page is made again at each request."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ LOOPBACK = "127.0.0.1"
 
 
 def server(page: Callable[[], str], port: int) -> ThreadingHTTPServer:
-    """Raises `Invalid` where the port is taken; port 0 takes any that is free."""
+    """A server that calls `page` for each request. Port 0 chooses a free port. Raise `Invalid` if the port is in
+    use."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            """Other names than the loopback's own are refused: a page of somebody else's, whose name was made to point
-            here, must not read this one."""
+            """Refuse other host names than the loopback's, so that a foreign page cannot read this one by DNS
+            rebinding."""
             here = self.connection.getsockname()[1]
             if self.headers.get("Host") not in (f"{LOOPBACK}:{here}", f"localhost:{here}"):
                 self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
@@ -29,7 +30,7 @@ def server(page: Callable[[], str], port: int) -> ThreadingHTTPServer:
         def _answer(self) -> None:
             try:
                 status, text, kind = HTTPStatus.OK, page(), "text/html"
-            except (Invalid, OSError) as error:  # what is gathered may be moved away meanwhile
+            except (Invalid, OSError) as error:  # files may be moved while they are read
                 status, text, kind = HTTPStatus.SERVICE_UNAVAILABLE, f"{error}\n", "text/plain"
             body = text.encode()
             self.send_response(status)
@@ -40,7 +41,7 @@ def server(page: Callable[[], str], port: int) -> ThreadingHTTPServer:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing: requests are nobody's news."""
+            """Print nothing for requests."""
 
     try:
         return ThreadingHTTPServer((LOOPBACK, port), Handler)

@@ -1,4 +1,4 @@
-"""A saved finding in one of three forms: an issue's text, a page, or JSON. Nothing of it is run."""
+"""A saved finding as the text of an issue, as a page, or as JSON. Nothing is run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from generators.graph import Array, holds_floats
 
 class Format(StrEnum):
     MD = "md"  # the text of an issue
-    JSON = "json"  # everything, for machines
-    HTML = "html"  # one page that needs nothing else
+    JSON = "json"  # everything that is stored
+    HTML = "html"  # one page without other files
 
 
 def text(record: FindingRecord, format: Format) -> str:
@@ -34,7 +34,7 @@ def text(record: FindingRecord, format: Format) -> str:
 
 
 def document(record: FindingRecord) -> dict[str, object]:
-    """All that is known, arrays as nested lists. Numbers that JSON lacks are words, as in finding.json."""
+    """Everything that is stored. Arrays are nested lists; NaN and infinities are strings, as in finding.json."""
     case, _ = case_file.encode(record.case)
     return {
         "title": issue.title(record),
@@ -49,12 +49,12 @@ def document(record: FindingRecord) -> dict[str, object]:
 
 
 def _numbers(array: Array) -> object:
-    """bfloat16 is no number of Python's."""
+    """The array as nested lists. Python has no bfloat16, so floats are converted to float64."""
     return (array.astype(np.float64) if holds_floats(array) else array).tolist()
 
 
 def joined(texts: list[str], format: Format) -> str:
-    """One after the other; of JSON, a list."""
+    """Several reports in one text. JSON reports become a list."""
     if len(texts) == 1:
         return texts[0]
     return f"[\n{','.join(texts)}]\n" if format is Format.JSON else "\n---\n\n".join(texts)

@@ -1,4 +1,4 @@
-"""What was seen, as a report shows it: a table, what was printed, and what is to be said of it."""
+"""The evidence of a finding as a report shows it: a table, the compiler's output, and a note."""
 
 from __future__ import annotations
 
@@ -14,45 +14,48 @@ from oracles.lane import Engine
 from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
 
 FRAMES = 8
-"""Of a traceback: the innermost."""
+"""The number of innermost frames of a traceback that a report shows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """`rows` name and show, `printed` is a compiler's, `note` is a sentence of ours with code between backticks."""
+class ShownEvidence:
+    """`rows` are pairs of a name and a value, `printed` is a compiler's output, `note` is a sentence with code between
+    backticks."""
 
     rows: tuple[tuple[str, str], ...] = ()
     printed: str = ""
     note: str = ""
 
 
-def seen(record: FindingRecord) -> Seen:
+def shown_evidence(record: FindingRecord) -> ShownEvidence:
     match record.doc.evidence.evidence:
         case Raised(stage=stage, type=name, message=message, frames=frames, facts=facts):
-            return Seen((), f"{_traceback(frames)}{name}: {readable(message)}", _checked(stage, facts))
+            return ShownEvidence((), f"{_traceback(frames)}{name}: {readable(message)}", _checked(stage, facts))
         case Died(stage=stage, log=log, facts=facts):
-            return Seen((), log.strip(), _checked(stage, facts))
+            return ShownEvidence((), log.strip(), _checked(stage, facts))
         case TimedOut(stage=stage, seconds=seconds, facts=facts):
-            return Seen((("no result within", f"{seconds:.0f} s"),), "", _checked(stage, facts))
+            return ShownEvidence((("no result within", f"{seconds:.0f} s"),), "", _checked(stage, facts))
         case Mismatch() as mismatch:
-            return Seen(_element(record.doc.kind, mismatch, _ENGINES.get(record.doc.lane.engine, "the lane")))
+            return ShownEvidence(_element(record.doc.kind, mismatch, _ENGINES.get(record.doc.lane.engine, "the lane")))
         case IllFormed(after=after, type=name, message=message):
-            return Seen((), f"{name}: {readable(message)}", f"So says `relax.analysis.well_formed` after `{after}`.")
+            return ShownEvidence(
+                (), f"{name}: {readable(message)}", f"`relax.analysis.well_formed` reports this after `{after}`."
+            )
         case Mutant(change=change, fate=fate, message=message):
             rows = (("changed", change), ("well_formed", "accepts it"), ("what becomes of it", str(fate)))
-            return Seen(rows, readable(message))
+            return ShownEvidence(rows, readable(message))
         case SideEffect(modified=modified, aliases=aliases):
             shared = ", ".join(f"output {output} with {name}" for output, name in aliases)
-            return Seen(_told((("inputs changed", ", ".join(modified)), ("memory shared", shared))))
+            return ShownEvidence(_nonempty((("inputs changed", ", ".join(modified)), ("memory shared", shared))))
         case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
             show = _seconds if quantity is Quantity.TIME else wording.size
-            return Seen(((str(quantity), show(measured)), (f"ample beside {against}", show(allowed))))
+            return ShownEvidence(((str(quantity), show(measured)), (f"ample beside {against}", show(allowed))))
         case _:
             assert_never(record.doc.evidence.evidence)
 
 
-def _told(rows: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Less those that say nothing."""
+def _nonempty(rows: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The rows that have a value."""
     return tuple((key, value) for key, value in rows if value)
 
 
@@ -61,7 +64,7 @@ def _seconds(number: float) -> str:
 
 
 def _traceback(frames: Sequence[Frame]) -> str:
-    """Without our own lines, which say nothing to those who read the report, and without where things are installed."""
+    """The innermost frames of other packages than difftvm. Paths begin at the installed package."""
     theirs = [frame for frame in frames if not is_difftvm_frame(frame)][-FRAMES:]
     return "".join(
         f"  {frame.file.rpartition('site-packages/')[2]}:{frame.line} {frame.function}\n" for frame in theirs
@@ -72,11 +75,11 @@ _ENGINES = {Engine.TVM: "TVM", Engine.ONNXRUNTIME: "onnxruntime", Engine.TORCH: 
 
 
 def _element(kind: Kind, mismatch: Mismatch, engine: str) -> tuple[tuple[str, str], ...]:
-    """The worst element: who says what, how far off that is, and how much is allowed."""
+    """The worst element: its values, their difference, and the allowed difference."""
     worst = mismatch.worst
-    expected, actual = ("first run", "second run") if kind is Kind.UNSTABLE else (_whose(mismatch), engine)
+    expected, actual = ("first run", "second run") if kind is Kind.UNSTABLE else (_reference_name(mismatch), engine)
     if worst is None:
-        return _told(((expected, mismatch.expected), (actual, mismatch.actual)))
+        return _nonempty(((expected, mismatch.expected), (actual, mismatch.actual)))
     right = worst.expected if worst.truth is None else worst.truth
     ill = f"; {mismatch.ill_conditioned} ill-conditioned ones are not compared" if mismatch.ill_conditioned else ""
     allowed = f"{worst.tolerance:.3g} (measured; envelope {worst.envelope:.3g})" if worst.tolerance else "none"
@@ -89,18 +92,18 @@ def _element(kind: Kind, mismatch: Mismatch, engine: str) -> tuple[tuple[str, st
         ("allowed", allowed),
         ("wrong elements", f"{mismatch.wrong} of {mismatch.elements}{ill}"),
     )
-    return _told(rows)
+    return _nonempty(rows)
 
 
-def _whose(mismatch: Mismatch) -> str:
-    """Whom TVM is held against."""
+def _reference_name(mismatch: Mismatch) -> str:
+    """The name of what the lane is compared with."""
     if mismatch.against == PYTORCH:
         return PYTORCH
     return f"TVM without {mismatch.by}" if mismatch.by else mismatch.against
 
 
 def _checked(stage: Stage, facts: Facts) -> str:
-    """TVM's checker had nothing to say against a module that then fails."""
+    """A note that TVM's checker accepted the module that failed later; "" if it did not, or was not run."""
     if not facts.checked or facts.ill_formed or stage is Stage.IMPORT:
         return ""
     return f"`relax.analysis.well_formed` accepts the module (last after `{facts.checked[-1]}`)."

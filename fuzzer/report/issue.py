@@ -1,15 +1,15 @@
 """`issue.md`: a finding in the form of TVM's bug report. Nothing is sent from here.
 
-`title(record)` is one line, `body(record)` what goes below it; `fuzz file` sends these two. The body's last line is
-`marker(signature)`, a comment that readers do not see, by which the issue is found again. Both are made from what is
-stored (`fuzzer.findings.record.read(folder)`), so that an old finding gets the report of today's code.
+`title(record)` is one line and `body(record)` the rest; `fuzz file` sends these two. The body's last line is
+`marker(signature)`, an HTML comment by which the issue is found again. Both are made from the stored finding
+(`fuzzer.findings.record.read(folder)`), so an old finding gets the report of the current code.
 """
 
 from __future__ import annotations
 
 from fuzzer.findings.record import AFTER, BEFORE, FindingRecord
 from fuzzer.report import repro, sanitizer_section, wording
-from fuzzer.report.evidence import seen
+from fuzzer.report.evidence import shown_evidence
 from fuzzer.report.markdown import block, details, prose, shortened, table
 from fuzzer.signature.blame import ReleaseVerdict
 from oracles.finding import Component
@@ -35,7 +35,7 @@ NAMES = {
 
 
 def text(record: FindingRecord) -> str:
-    """Title and body, as a file."""
+    """The contents of issue.md: title and body."""
     return f"# {title(record)}\n\n{body(record)}"
 
 
@@ -44,7 +44,7 @@ def title(record: FindingRecord) -> str:
 
 
 def marker(signature: str) -> str:
-    """What tells that an issue is a finding's. Signatures are letters, digits and hyphens."""
+    """The HTML comment that identifies an issue. Signatures consist of letters, digits and hyphens."""
     return f"<!-- difftvm: {signature} -->"
 
 
@@ -58,8 +58,8 @@ def body(record: FindingRecord) -> str:
         "Steps to reproduce": _steps(record),
         "Triage": _triage(record),
     }
-    told = "\n".join(f"### {name}\n\n{content.strip()}\n" for name, content in sections.items())
-    return f"{prose(wording.summary(record))}\n\n{told}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
+    section_text = "\n".join(f"### {name}\n\n{content.strip()}\n" for name, content in sections.items())
+    return f"{prose(wording.summary(record))}\n\n{section_text}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
 
 
 def _actual(record: FindingRecord) -> str:
@@ -67,7 +67,7 @@ def _actual(record: FindingRecord) -> str:
 
 
 def _evidence(record: FindingRecord) -> str:
-    what = seen(record)
+    what = shown_evidence(record)
     parts = [
         table(what.rows) if what.rows else "",
         block(shortened(what.printed, MESSAGE_LINES, "log.txt")) if what.printed else "",
@@ -77,7 +77,7 @@ def _evidence(record: FindingRecord) -> str:
 
 
 def _ir(record: FindingRecord) -> str:
-    """TVMScript around the culprit, folded away."""
+    """TVMScript before and after the part at fault, in folded sections."""
     culprit = f" {record.doc.blame.culprit}" if record.doc.blame.culprit else ""
     parts = [(f"IR before{culprit}", record.before, BEFORE), (f"IR after{culprit}", record.after, AFTER)]
     return "\n".join(
@@ -88,7 +88,7 @@ def _ir(record: FindingRecord) -> str:
 
 
 def _summary(name: str) -> str:
-    """HTML, in which GitHub's code spans mean nothing."""
+    """The text of a <summary>, as HTML: GitHub does not render code spans there."""
     return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
@@ -97,16 +97,16 @@ def _at(record: FindingRecord) -> str:
 
 
 def _environment(record: FindingRecord) -> str:
-    # `tvm@0.26.0` is another toolchain's: of interest only where the lane ran in it
+    # `tvm@0.26.0` is the version in another toolchain. It matters only if the lane ran in that toolchain
     there = {name.partition("@")[0]: v for name, v in record.doc.versions.items() if name.endswith(_at(record))}
     here = {name: version for name, version in record.doc.versions.items() if "@" not in name}
     versions = [f"- {NAMES.get(name, name)} {version}" for name, version in {**here, **there}.items()]
-    told = "\n".join(_item(line) for line in versions)
+    version_lines = "\n".join(_item(line) for line in versions)
     verdicts = record.doc.releases.verdicts
     if not verdicts:
-        return told
+        return version_lines
     rows = "".join(f"| {release} | {_verdict(verdict)} |\n" for release, verdict in verdicts)
-    return f"{told}\n\n| TVM | |\n|---|---|\n{rows}"
+    return f"{version_lines}\n\n| TVM | |\n|---|---|\n{rows}"
 
 
 def _item(line: str) -> str:
@@ -123,7 +123,7 @@ def _steps(record: FindingRecord) -> str:
 
 
 def _triage(record: FindingRecord) -> str:
-    """Labels of TVM's, then what a maintainer may ask next."""
+    """Labels of TVM's tracker, and the component at fault if it is not TVM."""
     doc = record.doc
     labels = ["needs-triage", "type: bug"]
     if "[Frontend]" in wording.area(record):
@@ -133,7 +133,7 @@ def _triage(record: FindingRecord) -> str:
 
 
 def provenance(record: FindingRecord) -> str:
-    """Who wrote this, and how sure that is."""
+    """Who wrote the report, how far it is reduced, and how often the failure was seen."""
     doc = record.doc
     before, after = len(doc.found_in), len(doc.ops)
     fewer = f", from {_counted(before)} to {after}" if after < before else ""
@@ -151,7 +151,7 @@ def _counted(operators: int) -> str:
 
 
 def log(record: FindingRecord) -> str:
-    """The raw text behind the finding, for `log.txt`."""
+    """The contents of log.txt: the whole raw text of the evidence."""
     return _raw(record) + sanitizer_section.log(record.doc.reports)
 
 

@@ -1,4 +1,4 @@
-"""Text that comes from compilers and models, made harmless in Markdown: no mention, link or tag of its own."""
+"""Escape text from compilers and models for Markdown, so that it makes no mention, link or tag."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ has 359. The 150 lines that an issue may show stay below GitHub's limit of 65,53
 
 
 def code(text: str) -> str:
-    """Text within a line, as code: nothing in it means anything to Markdown. As CommonMark says, between more backticks
-    than it holds itself."""
+    """A code span. CommonMark asks for more backticks around it than the text contains in a row."""
     line = " ".join(text.split())
     longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
     fence = "`" * (longest + 1)
-    room = " " if line.startswith("`") or line.endswith("`") else ""
-    return f"{fence}{room}{line}{room}{fence}" if line else ""
+    space = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{space}{line}{space}{fence}" if line else ""
 
 
 def prose(text: str) -> str:
-    """Text with code spans in it; what stands outside of them mentions nobody, links nowhere and opens no tag."""
+    """Text with code spans. Outside of these, mentions, links and tags are escaped."""
     pieces = re.split(r"(`[^`]+`)", " ".join(text.split()))
     return "".join(piece if index % 2 else _harmless(piece) for index, piece in enumerate(pieces))
 
@@ -32,21 +31,21 @@ def _harmless(text: str) -> str:
 
 
 def block(text: str, language: str = "") -> str:
-    """Lines of code, between more backticks than they hold themselves."""
+    """A fenced code block. The fence has more backticks than the text contains in a row."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
 
 
 def table(rows: Sequence[tuple[str, str]]) -> str:
-    """Two columns, the second as code, less the rows that say nothing."""
-    told = [(key, code(value).replace("|", "\\|")) for key, value in rows if value]
-    lines = "".join(f"| {key} | {value} |\n" for key, value in told)
+    """A table of two columns, the second as code. Rows without a value are left out."""
+    cells = [(key, code(value).replace("|", "\\|")) for key, value in rows if value]
+    lines = "".join(f"| {key} | {value} |\n" for key, value in cells)
     return f"| | |\n|---|---|\n{lines}"
 
 
 def details(summary: str, body: str) -> str:
-    """Folded away. `summary` is ours, never a compiler's."""
+    """A folded section. `summary` is HTML and must not come from a compiler."""
     return f"<details>\n<summary>{summary}</summary>\n\n{body}\n</details>\n"
 
 

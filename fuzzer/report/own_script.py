@@ -1,4 +1,4 @@
-"""Runs a finding's own `repro.py` before the finding is saved: what is reported must show its bug."""
+"""Run a finding's `repro.py` before the finding is saved. A reported script must show its bug."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def _without_unused(found: Confirmed) -> OnnxModel | None:
 
 
 def run(runner: ScriptRunner, record: FindingRecord, machine: Machine = THIS) -> ScriptRun:
-    """How the script that today's code writes ends."""
+    """Run the script that the current code writes, and return how it ended."""
     if repro_target.runs_on_a_device(record.finding) and not machine.devices():
         return ScriptRun(None, "it needs a GPU, and there is none here")
     return runner.run_script(repro.script(record), record.finding.lane)
 
 
 def warning(doc: FindingDoc) -> str:
-    """One line where the script did not show the bug; "" where it did, was not run, or belongs to a flaky finding."""
+    """One line if the script did not show the bug; "" if it did, was not run, or belongs to a flaky finding."""
     if doc.script is None or doc.script.shows or doc.flaky:
         return ""
     return f"{doc.slug}: its repro.py {doc.script.description}"

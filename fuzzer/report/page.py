@@ -1,4 +1,4 @@
-"""A finding as one HTML page that needs nothing else: no network, no script. All that comes from outside is escaped."""
+"""A finding as one HTML page without other files, network or scripts. Every value is escaped."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import jinja2
 
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import issue, repro, sanitizer_section, wording
-from fuzzer.report.evidence import seen
+from fuzzer.report.evidence import shown_evidence
 
 IR_LINES = 2000
-"""Of a difference that is shown."""
+"""The largest number of lines of the difference that the page shows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A node of the graph, as a row."""
+class GraphRow:
+    """An input or a node of the graph, as a row of a table."""
 
     name: str
     type: str
@@ -36,10 +36,10 @@ def html(record: FindingRecord) -> str:
         doc=record.doc,
         summary=wording.summary(record),
         expected=wording.expected(record),
-        seen=seen(record),
+        evidence=shown_evidence(record),
         second_look=sanitizer_section.log(record.doc.reports).strip(),
         provenance=issue.provenance(record),
-        steps=list(_steps(record)),
+        steps=list(_graph_rows(record)),
         outputs=record.case.graph.outputs,
         ir=list(difference(record)),
         script=repro.script(record),
@@ -47,23 +47,23 @@ def html(record: FindingRecord) -> str:
 
 
 def pieces(text: str) -> list[tuple[bool, str]]:
-    """(is code, text), in order: what stands between backticks is code."""
+    """Split at backticks into pairs (is code, text)."""
     return [(index % 2 == 1, piece) for index, piece in enumerate(text.split("`")) if piece]
 
 
-def _steps(record: FindingRecord) -> Iterator[Step]:
+def _graph_rows(record: FindingRecord) -> Iterator[GraphRow]:
     graph = record.case.bound
     for item in graph.inputs:
         layout = "" if item.layout == "contiguous" else str(item.layout)
-        yield Step(item.value.name, str(item.value.type), str(item.role), "", layout)
+        yield GraphRow(item.value.name, str(item.value.type), str(item.role), "", layout)
     for node in graph.nodes:
         attrs = ", ".join(f"{name}={value!r}" for name, value in node.attrs.items())
         names, types = ", ".join(v.name for v in node.results), ", ".join(str(v.type) for v in node.results)
-        yield Step(names, types, node.title, ", ".join(node.args), attrs)
+        yield GraphRow(names, types, node.title, ", ".join(node.args), attrs)
 
 
 def difference(record: FindingRecord) -> Iterator[tuple[str, str]]:
-    """(class, line) of what the culprit changed; of a module that is there on one side only, its lines."""
+    """Pairs (class, line) of the difference between the two modules, or the lines of the only one that is stored."""
     before, after = record.before.splitlines(), record.after.splitlines()
     if not (before and after):
         lines = [f" {line}" for line in before or after]

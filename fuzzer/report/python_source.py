@@ -1,5 +1,4 @@
-"""Python as people write it: what stands in a generated script is as `ruff format` would leave it, and holds no text
-that could end a string or a comment."""
+"""Write Python source in the format of `ruff format`. No text in it can end a string or a comment."""
 
 from __future__ import annotations
 
@@ -15,20 +14,20 @@ _STRING = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 
 
 def docstring(paragraphs: list[str]) -> str:
-    """A module's docstring. Whatever the paragraphs hold, they end nothing and escape nothing."""
+    """A module's docstring. Quotes and backslashes in the paragraphs are escaped."""
     filled = [textwrap.fill(" ".join(each.split()), WIDTH - 10, break_long_words=False) for each in paragraphs if each]
     text = "\n\n".join(filled).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""{text}' + ("\n" if "\n" in text or text.endswith('"') else "") + '"""'
 
 
 def quoted(text: str) -> str:
-    """A literal of a string, in double quotes unless single ones need fewer escapes."""
+    """The literal of a string, in double quotes, or in single quotes if these need fewer escapes."""
     double = json.dumps(text, ensure_ascii=True).replace("\\/", "/")
     return repr(text) if text.count('"') > text.count("'") else double
 
 
 def literal_of(value: object) -> str:
-    """What `repr` writes, with strings as `quoted` writes them."""
+    """The literal of a value, as `repr` writes it, with strings as `quoted` writes them."""
     match value:
         case str():
             return quoted(value)
@@ -44,8 +43,8 @@ def listed(items: Iterator[str] | list[str]) -> str:
     return f"[{', '.join(items)}]"
 
 
-def powers_hugged(source: str) -> str:
-    """`x**3`, as ruff writes powers of plain things."""
+def powers_without_spaces(source: str) -> str:
+    """Write `x ** 3` as `x**3`, as ruff does for simple operands."""
     return re.sub(r"(?<![\w.)\]])([\w.]+) \*\* (-?[\w.]+)(?![\w.(\[])", r"\1**\2", source)
 
 
@@ -54,14 +53,14 @@ def tuple_of(items: list[str]) -> str:
 
 
 def formatted(source: str) -> str:
-    """Each line that is too long taken apart at its brackets; two empty lines around functions and classes."""
+    """Split long lines at their brackets, and put two empty lines around functions and classes."""
     text = "\n".join(part for line in source.split("\n") for part in wrapped(line))
     text = re.sub(r"\n{2,}(?=def |class |@)", "\n\n\n", text)
     return re.sub(r"(?m)^( +\S.*)\n{2,}(?=\S)", r"\1\n\n\n", text)
 
 
 def wrapped(line: str) -> list[str]:
-    """A line as several, none too long where brackets allow that."""
+    """Split a line at its brackets if it is longer than `WIDTH`."""
     if len(line) <= WIDTH:
         return [line]
     code, comment = _split_comment(line)
@@ -73,17 +72,17 @@ def wrapped(line: str) -> list[str]:
     start, end = pair
     indent = line[: len(line) - len(line.lstrip())]
     items = split(code[start + 1 : end])
-    last = _takes_comma(code, start, items) or code[start + 1 : end].rstrip().endswith(",")
-    laid: list[str] = []
+    last = _needs_trailing_comma(code, start, items) or code[start + 1 : end].rstrip().endswith(",")
+    result: list[str] = []
     for position, item in enumerate(items):
         lines = [f"{indent}{INDENT}{piece}" for piece in _pieces(item)]
         lines = [part for each in lines for part in wrapped(each)]
-        laid += _with_comma(lines, last or position < len(items) - 1)
-    return [code[: start + 1], *laid, f"{indent}{code[end:]}"]
+        result += _with_comma(lines, last or position < len(items) - 1)
+    return [code[: start + 1], *result, f"{indent}{code[end:]}"]
 
 
 def _pieces(item: str) -> list[str]:
-    """What an item is made of beside commas: the parts of a generator, strings that stand side by side."""
+    """The parts of an item that get lines of their own: the loops of a generator, adjacent strings."""
     if begins := _loops(item):
         ends = [*begins[1:], len(item)]
         return [item[: begins[0]], *(item[a + 1 : b] for a, b in zip(begins, ends, strict=True))]
@@ -94,8 +93,9 @@ def _with_comma(lines: list[str], comma: bool) -> list[str]:
     return [*lines[:-1], lines[-1] + ","] if comma else lines
 
 
-def _takes_comma(code: str, start: int, items: list[str]) -> bool:
-    """Calls, lists, dicts and tuples of several. Not a subscript, nor a generator."""
+def _needs_trailing_comma(code: str, start: int, items: list[str]) -> bool:
+    """Whether ruff adds a trailing comma: in calls, lists, dicts and longer tuples, not in subscripts and
+    generators."""
     if any(_loops(item) for item in items):
         return False
     before = code[:start].rstrip()[-1:]
@@ -104,7 +104,7 @@ def _takes_comma(code: str, start: int, items: list[str]) -> bool:
 
 
 def _loops(item: str) -> list[int]:
-    """Where the loops of a generator begin."""
+    """The positions at which the loops of a generator begin."""
     return [at for at, depth, quote in _scan(item) if depth == 0 and not quote and item.startswith(" for ", at)]
 
 
@@ -116,7 +116,7 @@ def _split_comment(line: str) -> tuple[str, str]:
 
 
 def _widest_pair(code: str) -> tuple[int, int] | None:
-    """The outermost brackets that hold most."""
+    """The positions of the outermost pair of brackets with the longest contents."""
     opened, pairs = 0, []
     for position, depth, quote in _scan(code):
         if not quote and code[position] in _OPENING and depth == 0:
@@ -128,7 +128,7 @@ def _widest_pair(code: str) -> tuple[int, int] | None:
 
 
 def split(text: str) -> list[str]:
-    """The items between commas that stand in no bracket and no string."""
+    """Split at commas outside of brackets and strings."""
     items, begin = [], 0
     for position, depth, quote in _scan(text):
         if text[position] == "," and depth == 0 and not quote:
@@ -139,7 +139,8 @@ def split(text: str) -> list[str]:
 
 
 def _scan(text: str) -> Iterator[tuple[int, int, str]]:
-    """Each character's position, how many brackets are open before it, and the quote that it stands within."""
+    """For each character: its position, the number of open brackets before it, and the quote of the string around
+    it."""
     depth, quote, position = 0, "", 0
     while position < len(text):
         char = text[position]

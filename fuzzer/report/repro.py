@@ -1,10 +1,10 @@
-"""`repro.py`: a script that shows one finding without difftvm, fit for a bug report.
+"""`repro.py`: a script for a bug report that shows one finding without difftvm.
 
-It exits 1 while the bug is there, 0 when it is gone, 125 when it cannot tell, whatever else goes wrong included: what
-`git bisect run` expects.
-Where TVM is to blame for what it makes of an ONNX file, the script builds that file and needs no PyTorch.
+It exits 1 while the bug is there, 0 when it is gone, and 125 when it cannot tell, also after any other error. `git
+bisect run` expects these codes. If TVM is at fault for reading an ONNX file, the script builds that file and needs no
+PyTorch.
 
-The text is in the templates of `fuzzer/templates/repro/`. The modules `repro_*` compute what the templates take:
+The text is in the templates of `fuzzer/templates/repro/`. The modules `repro_*` compute the values for the templates:
 expressions, lines, and which part of a template applies.
 """
 
@@ -30,7 +30,7 @@ from fuzzer.report import (
 )
 from fuzzer.report.python_source import docstring, formatted
 from fuzzer.report.repro_imports import imports
-from fuzzer.report.repro_inputs import telling_inputs
+from fuzzer.report.repro_inputs import inputs_that_show_it
 from oracles.lane import is_relay, returns_gradients
 from oracles.transforms import TRANSFORMS_BY_NAME
 
@@ -44,7 +44,7 @@ NEEDS_RELAY = (
     "`fuzz toolchain python relay repro.py` runs this in it."
 )
 
-_OTHERWISE = (
+_EXCEPTHOOK = (
     "sys.excepthook = lambda *error: (sys.__excepthook__(*error), sys.exit(125))  # other failures: cannot tell"
 )
 
@@ -62,16 +62,16 @@ def script(record: FindingRecord) -> str:
     """The source, formatted."""
     finding, doc = record.finding, record.doc
     preloaded = doc.versions.get("preload", "")
-    asks = [f"{preloaded} was preloaded: give its path as the argument."] if preloaded else []
-    asks += [NEEDS_RELAY] if is_relay(finding.lane) else []
-    head = docstring([wording.capital(wording.plain_title(record)), *asks, f"{EXITS} (difftvm {doc.signature})"])
+    notes = [f"{preloaded} was preloaded: give its path as the argument."] if preloaded else []
+    notes += [NEEDS_RELAY] if is_relay(finding.lane) else []
+    head = docstring([wording.capital(wording.plain_title(record)), *notes, f"{EXITS} (difftvm {doc.signature})"])
     body = re.sub(r"\n{3,}", "\n\n", _body(record).strip())
-    standard, others = imports(f"{_OTHERWISE}\n{body}")
-    return formatted("\n\n".join([head, standard, _OTHERWISE, others, body]) + "\n")
+    standard, others = imports(f"{_EXCEPTHOOK}\n{body}")
+    return formatted("\n\n".join([head, standard, _EXCEPTHOOK, others, body]) + "\n")
 
 
 def _body(record: FindingRecord) -> str:
-    finding, case = record.finding, telling_inputs(record.case, record.finding.kind)
+    finding, case = record.finding, inputs_that_show_it(record.case, record.finding.kind)
     differentiated = returns_gradients(finding.lane)
     shown = scalar_loss.as_function(case) if differentiated else replace(case, graph=case.bound)
     bfloat16 = record.onnx is None and repro_model.has_bfloat16(case)

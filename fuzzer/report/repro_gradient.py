@@ -1,4 +1,4 @@
-"""The part of `repro.py` that says what is differentiated."""
+"""Values for the part of `repro.py` that computes gradients."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from generators.graph import Case
 
 @dataclass(frozen=True, slots=True)
 class Gradient:
-    """The outputs that are summed; the positions of the arguments that gradients are taken for; whether the model
-    normalizes."""
+    """`counting`: positions of the outputs that are summed. `leaves`: positions of the arguments that have gradients.
+    `norms`: the model has a normalization."""
 
     counting: list[int]
     leaves: list[int]

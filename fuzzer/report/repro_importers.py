@@ -1,4 +1,4 @@
-"""The part of `repro.py` that says how the model is exported and imported."""
+"""Values for the part of `repro.py` that exports and imports the model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from oracles.lane import Importer, LaneSpec, returns_gradients
 
 @dataclass(frozen=True, slots=True)
 class OpenSizes:
-    """How `fuzzer.lanes.torch.symbolic` exports for all sizes: first with named dimensions, then with inferred ones."""
+    """The arguments of the two exports of `fuzzer.lanes.torch.symbolic`: with named dimensions, and with inferred
+    ones."""
 
     symbols: tuple[Symbol, ...]
     sample: str
@@ -38,7 +39,7 @@ def template_part(lane: LaneSpec, *, built: bool) -> str:
 
 
 def arguments(lane: LaneSpec, torch_to_numpy: str, device: str, *, built: bool) -> str:
-    """What main takes of the model's inputs, as the inside of a generator: TVM's tensors in main's order."""
+    """A generator expression of main's arguments for the model's inputs: TVM's tensors, in main's order."""
     value, source = torch_to_numpy.format("x"), "inputs"
     if lane.importer.is_onnx:
         value, source = ("x", "inputs.values()") if built else (value, "args")
@@ -46,7 +47,7 @@ def arguments(lane: LaneSpec, torch_to_numpy: str, device: str, *, built: bool) 
 
 
 def exporter(lane: LaneSpec) -> str:
-    """The arguments of torch.onnx.export that say which exporter it is."""
+    """The arguments of torch.onnx.export that choose the exporter and the opset."""
     opset = f", opset_version={lane.opset}" if lane.opset else ""
     return f"dynamo={lane.importer is Importer.ONNX_DYNAMO}{opset}"
 

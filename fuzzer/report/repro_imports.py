@@ -1,4 +1,4 @@
-"""The imports of a generated script: those that its code uses, in the usual order."""
+"""The imports that a generated script needs, in the order of ruff's isort rules."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _NAMES = {
 
 
 def imports(source: str) -> tuple[str, str]:
-    """The lines for `source`, which imports nothing itself: of the standard library, and others. A name that it binds
-    anywhere is its own."""
+    """The import lines for `source`, which has none: those of the standard library, and the others. A name that
+    `source` binds anywhere is not imported."""
     names = free_names(source)
     plain = sorted(_MODULES[name] for name in names & _MODULES.keys())
     standard = [line for line in plain if line.split()[1] in sys.stdlib_module_names]
@@ -49,7 +49,7 @@ def imports(source: str) -> tuple[str, str]:
 
 
 def free_names(source: str) -> set[str]:
-    """The names that the source reads and nowhere binds."""
+    """The names that the source reads and does not bind."""
     tree = ast.parse(source)
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
@@ -67,5 +67,5 @@ def _from_imports(names: set[str]) -> list[str]:
 
 
 def _as_ruff_sorts(name: str) -> tuple[bool, str]:
-    """Classes before functions and modules."""
+    """The sort key of ruff: classes come before functions and modules."""
     return not re.match("[A-Z]", name), name

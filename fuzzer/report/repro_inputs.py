@@ -1,4 +1,4 @@
-"""The values of a script's inputs, where those of the finding could hide the bug."""
+"""Other input values for a script if those of the finding could hide the bug."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from generators.graph import Array, Case, holds_floats
 from oracles.finding import Kind
 
-READS_WHAT_IS_NOT_ITS_OWN = (Kind.UNSTABLE, Kind.NONDETERMINISTIC)
-"""Results that change between runs. Memory that was never written often holds zeros: beside a result of zeros, it looks
-right."""
+VARYING_RESULTS = (Kind.UNSTABLE, Kind.NONDETERMINISTIC)
+"""Kinds of findings whose results change between runs. Memory that was never written often has zeros, which look right
+if the result is zeros, too."""
 
 
-def telling_inputs(case: Case, kind: Kind) -> Case:
-    """The case; of these kinds, float tensors that hold nothing but zeros count from one instead."""
-    if kind not in READS_WHAT_IS_NOT_ITS_OWN:
+def inputs_that_show_it(case: Case, kind: Kind) -> Case:
+    """The case. For findings of `VARYING_RESULTS`, float tensors of zeros are replaced by 1, 2, 3, ..."""
+    if kind not in VARYING_RESULTS:
         return case
     return replace(case, tensors={name: _counted(array) for name, array in case.tensors.items()})
 

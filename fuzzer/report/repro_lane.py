@@ -1,6 +1,7 @@
-"""The functions of `repro.py` that do what failed: import, passes, compilation, run. No further than it got.
+"""Values for the functions of `repro.py` that import, transform, compile and run the model, up to the failed stage.
 
-`run_tvm()` gives the outputs as numpy arrays, or what the evidence is about, or nothing where it fails before.
+`run_tvm()` returns the outputs as numpy arrays, or the quantity that the evidence is about, or nothing if it fails
+before.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from oracles.targets import TARGETS_BY_NAME, Runs
 from oracles.transforms import ROUND_TRIPS
 
 IMPORT = "import"
-"""The name of the step after which an imported module is looked at."""
+"""The value of `IllFormed.after` for a module that is checked right after its import."""
 
 RUN_TVM = "run_tvm"
 RUN_PLAIN = "run_plain"
-"""What the script's functions are called: what fails, and what it is held against."""
+"""The names of the script's functions: the lane that fails, and the lane that it is compared with."""
 
 _PARAMS = {
     Params.INPUTS: ", *params",
@@ -35,7 +36,7 @@ _PARAMS = {
     Params.LIFTED_CONSUMING: ', *vm["main_transform_params"](params)',
     Params.LIFTED_SHARED: ', *vm["transform_params"](params)',
 }
-"""What main takes after the model's inputs."""
+"""The arguments of main after the model's inputs."""
 
 _MEASURES: dict[Quantity, tuple[list[str], str]] = {
     Quantity.LIBRARY: ([], "os.path.getsize(path)"),
@@ -46,7 +47,7 @@ _MEASURES: dict[Quantity, tuple[list[str], str]] = {
     ),
     Quantity.CONSTANTS: ([], "constant_bytes(mod)"),
 }
-"""Lines before what is measured, and the expression after it."""
+"""Lines before the measured code, and the expression of the measured quantity after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,8 @@ Function = Reference | Dynamo | Relay | Relax
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What some evidence needs: the pass after which the module is checked, the edits that break it, what is
-    measured."""
+    """What some kinds of evidence need: the pass after which the module is checked, the edits that break the module,
+    the measured quantity."""
 
     after: str = ""
     instrument: bool = False
@@ -143,32 +144,32 @@ def checks(finding: Finding) -> Checks:
 
 
 def functions(case: Case, finding: Finding, torch_to_numpy: str, *, built: bool) -> list[Function]:
-    """`built`: `model` and `inputs` are an ONNX model, which the script builds, and what it takes."""
+    """`built`: the script builds an ONNX file; `model` is that file and `inputs` are its inputs."""
     lane, evidence = finding.lane, finding.evidence
     make: Callable[[str, LaneSpec], Function]
     if is_relay(lane):
         make = lambda name, lane: _relay(name, lane, evidence)
     else:
         make = lambda name, lane: _function(name, lane, case, finding, torch_to_numpy, built)
-    plain = _lane_named(evidence.against) if isinstance(evidence, Mismatch) and beside(finding) else None
+    plain = _lane_named(evidence.against) if isinstance(evidence, Mismatch) and compares_two_lanes(finding) else None
     return [make(RUN_TVM, lane), *([make(RUN_PLAIN, plain)] if plain else [])]
 
 
 def _by_instrument(check_after: str) -> bool:
-    """Whether it is a pass of TVM's that the module is looked at after."""
+    """Whether the module is checked after a pass of TVM."""
     return check_after not in ("", IMPORT, *ROUND_TRIPS)
 
 
-def beside(finding: Finding) -> bool:
-    """Whether the script holds the lane against another of TVM's, bit for bit."""
+def compares_two_lanes(finding: Finding) -> bool:
+    """Whether the script compares the lane with another lane of TVM, bit for bit."""
     evidence = finding.evidence
     if not isinstance(evidence, Mismatch) or _lane_named(evidence.against) is None:
         return False
     return evidence.worst is None or evidence.worst.truth is None
 
 
-def runs_often(finding: Finding) -> bool:
-    """Whether `run_tvm()` gives the results of several runs of one program."""
+def runs_repeatedly(finding: Finding) -> bool:
+    """Whether `run_tvm()` returns the results of several runs of one program."""
     lane = finding.lane
     plain = not (is_relay(lane) or returns_gradients(lane) or lane.importer is Importer.DYNAMO)
     return finding.kind is Kind.UNSTABLE and lane.engine is Engine.TVM and plain
@@ -181,7 +182,7 @@ def _lane_named(name: str) -> LaneSpec | None:
 def _function(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_numpy: str, built: bool) -> Function:
     if not isinstance(finding.evidence, Mutant | Excess):
         raw, exporter = lane.importer is Importer.EXPORT_RAW, repro_importers.exporter(lane)
-        if lane.importer.is_onnx and _until(finding) is Stage.EXPORT:
+        if lane.importer.is_onnx and _last_stage(finding) is Stage.EXPORT:
             return Reference("export.py.j2", name, exporter, raw)
         if lane.engine is Engine.ONNXRUNTIME:
             return Reference("onnxruntime.py.j2", name, exporter, raw)
@@ -235,9 +236,9 @@ def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_num
 
 
 def _end(lane: LaneSpec, finding: Finding) -> str:
-    """The part of `relax.py.j2` that ends the function, or the step that ends it."""
+    """The part of `relax.py.j2` that ends the function, or the name of the last stage."""
     evidence = finding.evidence
-    run = "gradients" if returns_gradients(lane) else "run often" if runs_often(finding) else "run"
+    run = "gradients" if returns_gradients(lane) else "run often" if runs_repeatedly(finding) else "run"
     match evidence:
         case Mutant():
             return run
@@ -245,18 +246,18 @@ def _end(lane: LaneSpec, finding: Finding) -> str:
             return "measure"
         case IllFormed(after=after) if after == IMPORT:
             return "check"
-    until = _until(finding)
-    if until in (Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE):
-        return str(until)
+    last = _last_stage(finding)
+    if last in (Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE):
+        return str(last)
     if isinstance(evidence, SideEffect):
         return "watch"
-    if repro_target.is_checked(finding) and not beside(finding):
+    if repro_target.is_checked(finding) and not compares_two_lanes(finding):
         return "look"
-    return "load" if until is Stage.LOAD else run
+    return "load" if last is Stage.LOAD else run
 
 
-def _until(finding: Finding) -> Stage:
-    """How far the script goes: where the failure came, that step is the last."""
+def _last_stage(finding: Finding) -> Stage:
+    """The last stage of the script: the failed one, or the one that the evidence needs."""
     if isinstance(finding.evidence, FAILURES):
         return finding.stage
     return Stage.COMPILE if isinstance(finding.evidence, IllFormed) else Stage.RUN

@@ -1,10 +1,10 @@
-"""The part of `repro.py` that makes the PyTorch model and its inputs."""
+"""Values for the part of `repro.py` that makes the PyTorch model and its inputs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fuzzer.report.python_source import literal_of, powers_hugged, tuple_of
+from fuzzer.report.python_source import literal_of, powers_without_spaces, tuple_of
 from fuzzer.report.repro_values import literal
 from generators.graph import Array, Case, DType, Input, Layout
 from generators.torch_source import HEADER, render
@@ -13,7 +13,8 @@ from oracles.lane import Engine, Importer, LaneSpec
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The class's source; the arguments of its constructor; the inputs, and their names where the export needs them."""
+    """The source of the class, the arguments of its constructor, the inputs, and their names if the export needs
+    them."""
 
     source: str
     parameters: str
@@ -22,11 +23,11 @@ class Model:
 
 
 def parts(case: Case, lane: LaneSpec) -> Model:
-    """The case's graph has neither symbols nor, where it is differentiated, parameters."""
+    """The graph must have no symbols, and no parameters if it is differentiated."""
     items = [item for item in case.graph.inputs if not item.role.is_owned]
     named = lane.importer.is_onnx or lane.importer is Importer.TRACE or lane.engine is Engine.ONNXRUNTIME
     return Model(
-        powers_hugged(render(case.graph).removeprefix(HEADER)).strip("\n"),
+        powers_without_spaces(render(case.graph).removeprefix(HEADER)).strip("\n"),
         ", ".join(f"{name}={literal(array)}" for name, array in case.owned.items()),
         tuple_of([_laid_out(item, case.tensors[item.value.name]) for item in items]),
         literal_of(list(case.inputs)) if named else "",
@@ -34,7 +35,7 @@ def parts(case: Case, lane: LaneSpec) -> Model:
 
 
 def has_bfloat16(case: Case) -> bool:
-    """Whether an input or an output is of this dtype, which numpy does not have."""
+    """Whether an input or an output is bfloat16, which numpy does not have."""
     graph = case.bound
     types = [item.value.type for item in graph.inputs if not item.role.is_owned] + list(graph.output_types)
     return any(type.dtype is DType.BFLOAT16 for type in types)

@@ -1,4 +1,4 @@
-"""The part of `repro.py` that builds an ONNX file as it was exported and folded."""
+"""Values for the part of `repro.py` that builds an ONNX file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from generators.graph import Case
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """Expressions. `values` are the inputs by name, in the order of the file, which is that of TVM's main."""
+class FileExpressions:
+    """Python expressions for the parts of a file. `values` are the inputs by name, in the order of TVM's main."""
 
     nodes: str
     inputs: str
@@ -26,9 +26,9 @@ class File:
     values: str
 
 
-def parts(file: OnnxModel, case: Case) -> File:
+def parts(file: OnnxModel, case: Case) -> FileExpressions:
     values = [f"{quoted(item.name)}: {literal(case.tensors[item.name], NUMPY)}" for item in file.inputs]
-    return File(
+    return FileExpressions(
         _rows(_node(node) for node in file.nodes),
         _rows(_value(item) for item in file.inputs),
         _rows(_value(item) for item in file.outputs),
@@ -40,7 +40,7 @@ def parts(file: OnnxModel, case: Case) -> File:
 
 
 def _rows(items: Iterable[str]) -> str:
-    """A list over several lines, so that each node has its own."""
+    """A list with one item on each line."""
     rows = list(items)
     if len(rows) < 2:
         return listed(rows)
@@ -68,7 +68,7 @@ def _attribute(item: Attribute) -> str:
 
 
 def _scalar(value: int | float | str) -> str:
-    """Floats are float32 in the file: so many digits say them exactly."""
+    """A literal. Floats are float32 in the file, so they need only the digits that identify a float32."""
     return literal_of(float(str(np.float32(value))) if isinstance(value, float) else value)
 
 

@@ -1,4 +1,4 @@
-"""Lines of `repro.py` that apply a lane's passes to `mod` and compile it."""
+"""The lines of `repro.py` that apply a lane's passes to `mod` and compile it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _BEFORE_PASSES = {
 
 
 def relax_steps(lane: LaneSpec, check_after: str, *, compiles: bool, checks: bool, device: str) -> list[str]:
-    """Passes and compilation; without the latter where a pass is what fails. `device` is the kind of the target that
-    is asked for its architecture; `checks` says that an instrument checks the module."""
+    """The lines of a Relax lane. `compiles` is false if a pass fails. `checks`: an instrument checks the module.
+    `device` is the kind of a target whose architecture TVM detects, or ""."""
     lines = transforms(lane, check_after)
     if compiles and lane.pipeline is Pipeline.ZERO:
         lines.append('mod = relax.get_pipeline("zero")(mod)')
@@ -65,7 +65,7 @@ def transforms(lane: LaneSpec, check_after: str) -> list[str]:
 
 
 def context(lane: LaneSpec, *, checks: bool) -> list[str]:
-    """The arguments of PassContext that are not its defaults."""
+    """The arguments of PassContext that differ from its defaults."""
     options = [*lane.options, *([] if lane.asserts else ["tirx.disable_assert"])]
     options += [CONSUMING] if lane.params is Params.LIFTED_CONSUMING else []
     arguments = [f"opt_level={lane.opt_level}"] if lane.opt_level != DEFAULT_OPT_LEVEL else []
@@ -89,5 +89,5 @@ def _target(lane: LaneSpec, device: str) -> str:
 
 
 def _is_plain(target: str) -> bool:
-    """Whether its name is all that TVM needs."""
+    """Whether TVM needs only the name of the target."""
     return dict(TARGETS_BY_NAME[target].config) == {"kind": target}

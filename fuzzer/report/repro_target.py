@@ -1,4 +1,4 @@
-"""The part of `repro.py` that a target needs beside its name: sanitizers in front, a GPU, a compiler that looks."""
+"""Values for what a target needs in `repro.py`: a sanitizer, a GPU, or a program that checks generated code."""
 
 from __future__ import annotations
 
@@ -14,8 +14,15 @@ from oracles.targets import TARGETS_BY_NAME, CodeChecker, Runs, Target
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
-    """What looks at the code that TVM wrote: its command, and the runtime module, suffix and form of what it gets."""
+class CheckerCall:
+    """A program that checks the code that TVM generates.
+
+    command  its command line, as a Python expression
+    package  the Node package that it needs, or ""
+    module   the kind of TVM's runtime module that has the code
+    suffix   of the file that it gets
+    each     each kernel has a file of its own
+    """
 
     command: str
     package: str
@@ -25,10 +32,14 @@ class Looking:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Where the script's functions run. `memory` goes behind the device, `tensor_device` behind a tensor's value;
-    `programs` is the list of those that the script starts, `sanitizer` the compiler whose runtime must be loaded
-    first."""
+class TargetParts:
+    """Where the script's functions run, and the programs that it needs.
+
+    memory         arguments after the device
+    tensor_device  arguments after a tensor's value
+    programs       the list of programs that the script starts
+    sanitizer      the compiler whose sanitizer runtime must be loaded first, or ""
+    """
 
     device: str
     memory: str
@@ -36,22 +47,22 @@ class Parts:
     on_a_device: bool
     programs: str
     sanitizer: str
-    checker: Looking | None
+    checker: CheckerCall | None
 
 
-def parts(finding: Finding) -> Parts:
+def parts(finding: Finding) -> TargetParts:
     row = TARGETS_BY_NAME[finding.lane.target]
-    apart, on_a_device = _runs(finding) is Runs.SANITIZED, runs_on_a_device(finding)
+    sanitized, on_a_device = _runs(finding) is Runs.SANITIZED, runs_on_a_device(finding)
     programs = _programs(finding, row)
     device = f'tvm.device("{row.config["kind"]}")' if on_a_device else "tvm.cpu()"
-    return Parts(
+    return TargetParts(
         device,
-        ', memory_cfg="naive"' if apart else "",
+        ', memory_cfg="naive"' if sanitized else "",
         f", {device}" if on_a_device else "",
         on_a_device,
         literal_of(programs) if programs else "",
-        row.compilers[0] if apart else "",
-        _looking(row) if is_checked(finding) else None,
+        row.compilers[0] if sanitized else "",
+        _checker_call(row) if is_checked(finding) else None,
     )
 
 
@@ -61,27 +72,27 @@ def _programs(finding: Finding, row: Target) -> list[str]:
     if finding.lane.engine is not Engine.TVM or finding.stage in (Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE):
         return []
     if is_checked(finding):
-        checker = _chosen(row)
+        checker = _checker(row)
         return [checker.program, *(["npm"] if checker.package else [])]
     return ["nvcc"] if runs_on_a_device(finding) else list(row.compilers[:1])
 
 
 def runs_on_a_device(finding: Finding) -> bool:
-    """Whether it takes the device to see the finding: it got there, and not before a checker."""
+    """Whether the finding needs the device: it failed there, and no checker refused the code before."""
     evidence = finding.evidence
     refused = isinstance(evidence, Raised) and evidence.type.endswith(".Refused")
     return _runs(finding) is Runs.ON_A_DEVICE and finding.stage in (Stage.LOAD, Stage.RUN) and not refused
 
 
 def is_only_built(finding: Finding) -> bool:
-    """Whether what the lane compiled is looked at, not run."""
+    """Whether the compiled code is checked and not run."""
     runs = _runs(finding)
     return runs is Runs.NOWHERE or (runs is Runs.ON_A_DEVICE and not runs_on_a_device(finding))
 
 
 def is_checked(finding: Finding) -> bool:
-    """Whether what was compiled gets to a checker: other evidence than these kinds is there before, and so is what
-    failed in an earlier step."""
+    """Whether a checker gets the compiled code. It does not if an earlier stage failed, or for other evidence than
+    failures and mismatches, which is complete before."""
     early = finding.stage in (Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE)
     return is_only_built(finding) and not early and isinstance(finding.evidence, (*FAILURES, Mismatch))
 
@@ -90,21 +101,21 @@ def _runs(finding: Finding) -> Runs | None:
     return TARGETS_BY_NAME[finding.lane.target].runs if finding.lane.engine is Engine.TVM else None
 
 
-def _chosen(row: Target) -> CodeChecker:
-    """The program that looks at what TVM writes: the first that is installed here, or the first of all."""
+def _checker(row: Target) -> CodeChecker:
+    """The program that checks the target's code: the first that is installed, or the first of all."""
     assert row.written is not None
     return checker_of(row) or row.written.checkers[0]
 
 
-def _looking(row: Target) -> Looking:
+def _checker_call(row: Target) -> CheckerCall:
     assert row.written is not None
-    checker = _chosen(row)
+    checker = _checker(row)
     words = {"{file}": "path", "{package}": f'node_package("{checker.package}")'}
     command = listed([words.get(each) or _in_pieces(each) for each in (checker.program, *checker.arguments)])
-    return Looking(command, checker.package, row.written.module, row.written.suffix, row.written.each)
+    return CheckerCall(command, checker.package, row.written.module, row.written.suffix, row.written.each)
 
 
 def _in_pieces(text: str) -> str:
-    """A string's literal; a long one in pieces."""
+    """The literal of a string. A long string becomes several adjacent literals."""
     lines = textwrap.wrap(text, 80, drop_whitespace=False, break_on_hyphens=False)
     return " ".join(quoted(line) for line in lines)

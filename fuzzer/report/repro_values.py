@@ -1,7 +1,7 @@
-"""Arrays as expressions in `repro.py`: for PyTorch, and for numpy where PyTorch is not needed.
+"""Arrays as expressions in `repro.py`: for PyTorch, or for numpy if the script needs no PyTorch.
 
-Numbers that follow a rule are written as the rule (zeros, ones, a count, a seed). That is never guessed: the rule must
-give exactly the array that failed.
+Numbers that follow a rule are written as the rule (zeros, ones, a count, a seed). The rule must give exactly the array
+that failed.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from generators.graph import Array, DType
 from generators.values import seeded
 
 INLINE = 600
-"""Elements up to which an array may be written out."""
+"""An array with more elements is not written out."""
 
 LINES = 16
-"""Lines up to which it is."""
+"""An array that needs more lines is not written out."""
 
 SHORT = 8
-"""Elements up to which numbers say more than the rule that they follow."""
+"""An array with more elements is written as a rule, if it follows one. Fewer numbers are easier to read than a rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """How a library writes arrays."""
+    """The syntax of a library's array expressions."""
 
     prefix: str
     dtype: Callable[[str], str]
     varargs: bool
     from_list: str
     defaults: tuple[str, ...]
-    """dtypes that need no word: of zeros and ones; of a list of floats, integers, booleans."""
+    """The dtypes that need no argument: of zeros and ones, and of a list of floats, of integers, of booleans."""
 
     def filled(self, function: str, shape: tuple[int, ...], dtype: str) -> str:
         sizes = ", ".join(map(str, shape)) if shape and (self.varargs or len(shape) == 1) else str(shape)
@@ -58,7 +58,7 @@ NUMPY = Library(
 
 
 def literal(array: Array, library: Library = TORCH) -> str:
-    """An expression that makes exactly this array."""
+    """An expression whose value is this array, bit for bit."""
     shape, dtype = tuple(array.shape), str(array.dtype)
     for name, number in (("zeros", 0), ("ones", 1)):
         if _same(array, np.full(shape, number, array.dtype)):
@@ -86,7 +86,7 @@ def _written(array: Array, library: Library) -> str:
 
 
 def _numbers(array: Array) -> str:
-    """As few digits as the dtype needs."""
+    """The numbers as nested lists, with as few digits as the dtype needs."""
     if array.dtype.kind in "iub" or array.dtype == np.float64:
         return repr(array.tolist())
     short = [str(float(str(number))) for number in array.ravel()]
@@ -107,7 +107,7 @@ def _same(array: Array, made: Array) -> bool:
 
 
 def _rules(array: Array) -> list[tuple[str, Array]]:
-    """Lists that a short expression makes, and their numbers."""
+    """Short expressions of lists, each with its numbers."""
     count = array.size
     numbers = np.arange(1, count + 1)
     signed = np.where(numbers % 2 == 0, -numbers, numbers)
@@ -119,12 +119,12 @@ def _rules(array: Array) -> list[tuple[str, Array]]:
     )
     with np.errstate(all="ignore"):
         made = [(text, numbers.astype(array.dtype)) for text, numbers in lists]
-    wide = array.dtype.itemsize > 2 or count <= 127 or array.dtype == np.bool_  # where a list of these overflows
+    wide = array.dtype.itemsize > 2 or count <= 127 or array.dtype == np.bool_  # small integer dtypes would overflow
     return made if wide else []
 
 
 def _seed(array: Array, library: Library) -> str | None:
-    """What reductions try where many numbers must be, but not which."""
+    """The expression of `generators.values.seeded`, by which reductions replace large arrays; None for other arrays."""
     dtype = str(array.dtype)
     if array.size <= SHORT or dtype not in ("float32", "float64"):
         return None
@@ -135,7 +135,7 @@ def _seed(array: Array, library: Library) -> str | None:
 
 
 def _packed(array: Array, library: Library) -> str:
-    """Numbers that are many and follow no rule, as compressed bytes."""
+    """The array as compressed bytes, for many numbers without a rule."""
     packed = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
     data = " ".join(f'"{line}"' for line in textwrap.wrap(packed, WIDTH - 32, break_on_hyphens=False))
     unpacked = f"zlib.decompress(base64.b85decode({data}))"

@@ -1,4 +1,4 @@
-"""The part of `repro.py` that tells whether the bug is there: from what the lane gave to the exit status."""
+"""Values for the part of `repro.py` that compares results and chooses the exit code."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from oracles.lane import Engine
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 
 _OTHER_WORDS = ("Refused", "SanitizerReport")
-"""What these say is a compiler's or a sanitizer's whole output, of which signatures keep a part."""
+"""Exceptions whose message is the whole output of a compiler or a sanitizer. Scripts compare their type only."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """`template` in `fuzzer/templates/repro/verdict/`, and the expressions and words that it takes."""
+class VerdictPart:
+    """The name of a template in `fuzzer/templates/repro/verdict/`, and its values: expressions and texts."""
 
     template: str
     who: str = ""
@@ -34,50 +34,50 @@ class Verdict:
     allowed: str = ""
 
 
-def verdict(finding: Finding, *, built: bool) -> Verdict:
-    """`built`: the script builds an ONNX file, and onnxruntime says what is expected."""
+def verdict(finding: Finding, *, built: bool) -> VerdictPart:
+    """`built`: the script builds an ONNX file, and onnxruntime computes the expected values."""
     who = "onnxruntime" if built else "PyTorch"
     match finding.evidence:
         case Raised(type=name, message=message):
             short = name.rpartition(".")[2]
             says = stable_excerpt(message) if short not in _OTHER_WORDS else ""
-            return Verdict("raised.py.j2", who, name=quoted(short), words=quoted(says) if says else "")
+            return VerdictPart("raised.py.j2", who, name=quoted(short), words=quoted(says) if says else "")
         case Died():
-            return Verdict("died.py.j2", who)
+            return VerdictPart("died.py.j2", who)
         case TimedOut(seconds=seconds):
-            return Verdict("timed_out.py.j2", who, seconds=max(10, int(seconds)))
+            return VerdictPart("timed_out.py.j2", who, seconds=max(10, int(seconds)))
         case Mismatch() as mismatch:
             return _compared(finding, mismatch)
         case IllFormed():
-            return Verdict("ill_formed.py.j2")
+            return VerdictPart("ill_formed.py.j2")
         case Mutant():
-            return Verdict("mutant.py.j2")
+            return VerdictPart("mutant.py.j2")
         case SideEffect() | Excess() if finding.lane.engine is not Engine.TVM:
-            return Verdict("nothing.py.j2")
+            return VerdictPart("nothing.py.j2")
         case SideEffect(modified=modified, aliases=aliases):
             shared = sorted({output for output, _ in aliases})
             wrong = [*(["changed"] if modified else []), *([f"set(shared) & set({shared})"] if shared else [])]
-            return Verdict("side_effect.py.j2", wrong=" or ".join(wrong) or "False")
+            return VerdictPart("side_effect.py.j2", wrong=" or ".join(wrong) or "False")
         case Excess(quantity=quantity, allowed=allowed):
-            return Verdict("excess.py.j2", words=f"{allowed:,.6g} {quantity.value}", allowed=repr(allowed))
+            return VerdictPart("excess.py.j2", words=f"{allowed:,.6g} {quantity.value}", allowed=repr(allowed))
         case _:
             assert_never(finding.evidence)
 
 
-def _compared(finding: Finding, mismatch: Mismatch) -> Verdict:
-    expected = f"{repro_lane.RUN_PLAIN}()" if repro_lane.beside(finding) else "expected"
+def _compared(finding: Finding, mismatch: Mismatch) -> VerdictPart:
+    expected = f"{repro_lane.RUN_PLAIN}()" if repro_lane.compares_two_lanes(finding) else "expected"
     match finding.kind:
         case Kind.NONDETERMINISTIC:
-            return Verdict("processes.py.j2", output=mismatch.output)
+            return VerdictPart("processes.py.j2", output=mismatch.output)
         case Kind.UNSTABLE:
-            often = repro_lane.runs_often(finding)
+            often = repro_lane.runs_repeatedly(finding)
             one, loop = ("run", "_ in range(3) for run in run_tvm()") if often else ("run_tvm()", "_ in range(8)")
             runs = f"[{one}[{mismatch.output}] for {loop}]"
-            return Verdict("unstable.py.j2", runs=runs, output=mismatch.output)
+            return VerdictPart("unstable.py.j2", runs=runs, output=mismatch.output)
         case Kind.WRONG_ARITY:
-            return Verdict("arity.py.j2", expected=expected)
+            return VerdictPart("arity.py.j2", expected=expected)
         case _:
-            return Verdict(
+            return VerdictPart(
                 "values.py.j2",
                 expected=expected,
                 output=mismatch.output,
@@ -99,7 +99,9 @@ def comparison(finding: Finding, worst: WorstElement | None) -> str:
                 "# the tolerance is measured: how far perturbed evaluations of the model stray at this element\n"
                 f"wrong = not abs(float(got{at}) - float(want{at})) <= {worst.tolerance:.4g}"
             )
-        case _ if worst is not None and worst.truth is not None:  # infinite, or no number: the others may be rounded
+        case _ if (
+            worst is not None and worst.truth is not None
+        ):  # infinity or NaN: the other elements may differ by rounding
             return f"wrong = not np.array_equal(got{_at(worst)}, want{_at(worst)}, equal_nan=True)"
         case _:
             return "wrong = not np.array_equal(got, want, equal_nan=True)"

@@ -1,4 +1,4 @@
-"""What compute-sanitizer saw of a finding on a GPU, for the report and for the log."""
+"""The reports of compute-sanitizer for a finding on a GPU, as a section of the issue and of the log."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from fuzzer.isolate.reports import SanitizerReport
 
 
 def text(reports: Sequence[SanitizerReport]) -> str:
-    """A line for each tool; of the first that counted errors, the first error as it was printed."""
+    """A line for each tool, and the first error of the first tool that has errors."""
     if not reports:
         return ""
-    told = "".join(f"- {_told(report)}\n" for report in reports)
+    lines = "".join(f"- {_line(report)}\n" for report in reports)
     first = next((report.lines for report in reports if report.lines), ())
     printed = "\n```\n" + "\n".join(first) + "\n```\n" if first else ""
-    return f"\nThe same once more under compute-sanitizer:\n\n{told}{printed}"
+    return f"\nThe same once more under compute-sanitizer:\n\n{lines}{printed}"
 
 
 def log(reports: Sequence[SanitizerReport]) -> str:
-    """All that is known, raw."""
-    return "".join("\n" + "\n".join((f"compute-sanitizer {_told(report)}", *report.lines)) + "\n" for report in reports)
+    """The whole output of each tool."""
+    return "".join("\n" + "\n".join((f"compute-sanitizer {_line(report)}", *report.lines)) + "\n" for report in reports)
 
 
-def _told(report: SanitizerReport) -> str:
+def _line(report: SanitizerReport) -> str:
     match report.errors:
         case None:
             return f"{report.tool}: it did not come to an end"

@@ -1,4 +1,5 @@
-"""A finding in the words of people who work on compilers: area, title, summary. No word of ours (lane, oracle, ...)."""
+"""Area, title and summary of a finding, in the words of compiler developers. Terms of difftvm (lane, oracle) are
+avoided."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from oracles.targets import TARGETS_BY_NAME
 from oracles.transforms import TRANSFORMS_BY_NAME
 
 TITLE = 140
-"""Characters of a title, its area included."""
+"""The largest number of characters of a title, with its area."""
 
 KINDS = {"llvm": "LLVM", "c": "C", "cuda": "CUDA", "opencl": "OpenCL", "webgpu": "WebGPU", "metal": "Metal",
          "vulkan": "Vulkan", "rocm": "ROCm", "hip": "ROCm"}  # fmt: skip
@@ -45,10 +46,10 @@ IMPORTS = {
     Importer.ONNX_DYNAMO: "from_onnx",
     Importer.TRACE: "from_pytorch",
 }
-"""The function of TVM's that reads the model."""
+"""The function of TVM that reads the model."""
 
 _LANGUAGES = ("tirx.", "tir.", "s_tir.")
-"""Passes whose names begin so work on TIR."""
+"""Prefixes of the names of passes that work on TIR."""
 
 
 def area(record: FindingRecord) -> str:
@@ -71,7 +72,7 @@ def area(record: FindingRecord) -> str:
 
 
 def place_of(record: FindingRecord) -> Place | None:
-    """As it was found out; else what the step alone says."""
+    """The place that blame found; if it found none, the frontend for a failed import."""
     doc = record.doc
     imported = doc.identity.stage is Stage.IMPORT or _after(record) == "import"
     return doc.blame.place or (Place.FRONTEND if imported and doc.component is Component.TVM else None)
@@ -83,7 +84,7 @@ def target_tag(lane: LaneSpec) -> str:
 
 
 def title(record: FindingRecord) -> str:
-    """What is wrong, in one line, behind its area."""
+    """The area and what is wrong, in one line of at most `TITLE` characters."""
     tags, circumstance = f"[Bug]{area(record)} ", _circumstance(record)
     limit = TITLE - len(tags)
     wrong = cut(capital(what_is_wrong(record)), max(limit - len(circumstance), limit // 2))
@@ -109,7 +110,8 @@ def cut(text: str, limit: int) -> str:
 
 
 def operators(record: FindingRecord) -> str:
-    """`conv2d` + `relu`: what the model consists of, as its source calls it."""
+    """The operators of the model, as its source names them: `conv2d` + `relu`. At a failed import of an ONNX file, the
+    operator whose converter failed."""
     graph, stops_at = record.case.graph, onnx_unused.operator_at_fault(record.onnx, record.doc.blame.culprit)
     if stops_at and record.doc.identity.stage is Stage.IMPORT:
         return f"`{stops_at}`"
@@ -121,7 +123,7 @@ def operators(record: FindingRecord) -> str:
 
 
 def called(graph: Graph, node: Node) -> str:
-    """The function that a node's source calls; of an expression, the expression."""
+    """The function that a node's source calls, or its expression."""
     types = graph.types
     made = constructor(node, node.args, tuple(types[name] for name in node.args), "layer")
     lines = statements(node, node.args, "layer")
@@ -136,25 +138,25 @@ def called(graph: Graph, node: Node) -> str:
 
 
 def pass_name(transform: str) -> str:
-    """As TVM calls it."""
+    """The name of a pass in TVM."""
     found = re.match(r"[a-z_.]*\.(\w+)\(", TRANSFORMS_BY_NAME[transform].source)
     return found[1] if found else transform
 
 
 def what_is_wrong(record: FindingRecord) -> str:
-    """A clause for the title: subject, verb, what is seen. Messages in it are a compiler's."""
+    """A clause for the title: subject, verb, failure. It may contain a compiler's message."""
     doc, ops = record.doc, operators(record)
     match doc.evidence.evidence:
         case Raised(message=message, type=name):
-            return f"{_doing(record)} fails: {_said(name, first_line(message))}"
+            return f"{_failing_step(record)} fails: {_message_with_type(name, first_line(message))}"
         case Died(cause=Cause.MEMORY):
-            return f"{_doing(record)} takes all memory"
+            return f"{_failing_step(record)} takes all memory"
         case Died(cause=Cause.SIGNAL, code=code):
-            return f"{_doing(record)} ends the process ({signal.Signals(code).name})"
+            return f"{_failing_step(record)} ends the process ({signal.Signals(code).name})"
         case Died(code=code):
-            return f"{_doing(record)} ends the process (exit status {code})"
+            return f"{_failing_step(record)} ends the process (exit status {code})"
         case TimedOut():
-            return f"{_doing(record)} does not come to an end"
+            return f"{_failing_step(record)} does not come to an end"
         case Mismatch() as mismatch:
             return f"{_subject(record)} {_differs(doc.kind, mismatch)}"
         case IllFormed(after="import"):
@@ -199,15 +201,15 @@ def _number(number: float) -> str:
 
 
 def _subject(record: FindingRecord) -> str:
-    """Who gives what is wrong: the culprit where a pass is to blame, the operators elsewhere."""
+    """The subject of a wrong result: the operators, and the pass at fault if it is known."""
     ops, blame = operators(record), record.doc.blame
     if returns_gradients(record.doc.lane):
         return f"the gradient of {ops}"
     return f"{ops} after `{blame.culprit}`" if blame.place is Place.PASS and blame.culprit else ops
 
 
-def _doing(record: FindingRecord) -> str:
-    """What fails, as a gerund or a function: "compiling `conv2d`"."""
+def _failing_step(record: FindingRecord) -> str:
+    """The failed step, as a gerund or a function: "compiling `conv2d`"."""
     doc, ops, lane = record.doc, operators(record), record.doc.lane
     culprit = doc.blame.culprit
     match doc.identity.stage:
@@ -230,7 +232,7 @@ def _doing(record: FindingRecord) -> str:
 
 
 def _circumstance(record: FindingRecord) -> str:
-    """What it takes beside the model, where that is not plain."""
+    """What the failure needs beside the model, in parentheses: the cause, the target, the pipeline, passes."""
     lane = record.doc.lane
     parts = [_cause(record)] if _cause(record) else []
     parts += [] if lane.target == "llvm" or place_of(record) is Place.FRONTEND else [f"target {lane.target}"]
@@ -256,8 +258,8 @@ def _cause(record: FindingRecord) -> str:
             return ""
 
 
-def _said(type: str, message: str) -> str:
-    """With the exception's name where the message alone says little: KeyError: 'main'."""
+def _message_with_type(type: str, message: str) -> str:
+    """The message; with the exception's name if the message has no blank: KeyError: 'main'."""
     short = type.rpartition(".")[2]
     return message if " " in message else ": ".join(filter(None, [short, message]))
 
@@ -267,7 +269,7 @@ def first_line(message: str) -> str:
 
 
 def size(number: float) -> str:
-    """Bytes as people read them."""
+    """A number of bytes with a decimal unit."""
     for unit, word in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if number >= unit:
             return f"{number / unit:.1f} {word}"
@@ -275,7 +277,7 @@ def size(number: float) -> str:
 
 
 def way(lane: LaneSpec, *, built: bool = False) -> str:
-    """How the model reaches the machine: import, passes, compilation, in order. `built`: from the ONNX file."""
+    """The steps of a lane in order: import, passes, compilation. `built`: the script builds the ONNX file."""
     opset = f", opset {lane.opset}" if lane.opset else ""
     read = {
         Importer.EXPORT: "`torch.export`, `run_decompositions`, `from_exported_program`",
@@ -297,7 +299,7 @@ def way(lane: LaneSpec, *, built: bool = False) -> str:
 
 
 def blamed(record: FindingRecord) -> str:
-    """One or two sentences on the cause; "" where it was not found out."""
+    """One or two sentences on the cause; "" if it is not known."""
     blame = record.doc.blame
     if blame.place is None:
         return ""
@@ -315,22 +317,22 @@ def blamed(record: FindingRecord) -> str:
 
 
 def released(record: FindingRecord) -> str:
-    """One sentence on the releases that were run; "" where there is only one."""
+    """One sentence on the releases that were run; "" if there is only one."""
     releases = record.doc.releases
-    told = [(name, verdict) for name, verdict in releases.verdicts if verdict is not ReleaseVerdict.NOT_RUN]
-    if len(told) < 2:
+    run_verdicts = [(name, verdict) for name, verdict in releases.verdicts if verdict is not ReleaseVerdict.NOT_RUN]
+    if len(run_verdicts) < 2:
         return ""
     if releases.introduced or releases.fixed:
         parts = [f"introduced in {releases.introduced}"] if releases.introduced else []
         parts += [f"fixed in {releases.fixed}"] if releases.fixed else []
         return f"By the releases that were run, it was {' and '.join(parts)}."
-    if all(verdict is ReleaseVerdict.FAILS for _, verdict in told):
-        return f"All releases that were run fail: {', '.join(name for name, _ in told)}."
-    return "Releases fare differently: " + ", ".join(f"{name} {verdict}" for name, verdict in told) + "."
+    if all(verdict is ReleaseVerdict.FAILS for _, verdict in run_verdicts):
+        return f"All releases that were run fail: {', '.join(name for name, _ in run_verdicts)}."
+    return "Releases fare differently: " + ", ".join(f"{name} {verdict}" for name, verdict in run_verdicts) + "."
 
 
 def expected(record: FindingRecord) -> str:
-    """What ought to happen."""
+    """What should happen, in one sentence."""
     doc = record.doc
     runs = "onnxruntime runs this model" if record.onnx else "Eager PyTorch runs this model"
     match doc.evidence.evidence:
@@ -362,11 +364,11 @@ def _listed(by: str) -> str:
 
 
 def summary(record: FindingRecord) -> str:
-    """The first paragraph: what, where, since when."""
+    """The first paragraph: what fails, by which steps, the cause, and the releases."""
     wrong = what_is_wrong(record)
     match record.doc.evidence.evidence:
         case Raised(type=name):
-            wrong = f"{_doing(record)} fails with `{name.rpartition('.')[2]}`"
+            wrong = f"{_failing_step(record)} fails with `{name.rpartition('.')[2]}`"
     sentence = f"{capital(wrong)}."
     reached = f"The model gets there by {way(record.doc.lane, built=record.onnx is not None)}."
     return " ".join(filter(None, [sentence, reached, blamed(record), released(record)]))

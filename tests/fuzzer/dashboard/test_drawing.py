@@ -10,7 +10,7 @@ from graphs_by_hand import Call, case_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.dashboard.drawing import GAP, HEIGHT, LAYER_GAP, MOST_NODES, Box, Drawing, Sort, drawing
+from fuzzer.dashboard.drawing import GAP, HEIGHT, LAYER_GAP, MOST_NODES, Box, BoxKind, Drawing, drawing
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Case
@@ -23,9 +23,9 @@ def test_a_chain() -> None:
         width=101.0,
         height=186.0,
         boxes=(
-            Box(Sort.INPUT, 0.0, 0.0, 101.0, 42.0, "x0", "float32[2]", "input"),
-            Box(Sort.BLAMED, 0.0, 72.0, 101.0, 42.0, "softmax", "float32[2]", "dtype=None, dim=0"),
-            Box(Sort.OUTPUT, 7.3, 144.0, 86.4, 42.0, "output 0", "v0", ""),
+            Box(BoxKind.INPUT, 0.0, 0.0, 101.0, 42.0, "x0", "float32[2]", "input"),
+            Box(BoxKind.BLAMED, 0.0, 72.0, 101.0, 42.0, "softmax", "float32[2]", "dtype=None, dim=0"),
+            Box(BoxKind.OUTPUT, 7.3, 144.0, 86.4, 42.0, "output 0", "v0", ""),
         ),
         lines=(((50.5, 42.0), (50.5, 72.0)), ((50.5, 114.0), (50.5, 144.0))),
     )
@@ -38,7 +38,7 @@ def test_the_blamed_function_of_a_sweep_is_marked_and_no_other() -> None:
         for node, name in zip(case.graph.nodes, ("erf", "sinc"), strict=True)
     )
     drawn = drawing(replace(case, graph=replace(case.graph, nodes=nodes)), "torch.sinc")
-    assert [box.label for box in drawn.boxes if box.sort is Sort.BLAMED] == ["torch.sinc"]
+    assert [box.label for box in drawn.boxes if box.sort is BoxKind.BLAMED] == ["torch.sinc"]
 
 
 def test_a_line_that_passes_a_layer_runs_beside_its_boxes() -> None:
@@ -82,4 +82,4 @@ def test_of_a_large_graph_the_first_nodes(more: int) -> None:
     calls = [(f"v{n}", "relu", f"v{n - 1}" if n else "x0") for n in range(MOST_NODES + more)]
     case: Case = case_of({"x0": "float32[2]"}, calls, f"v{MOST_NODES + more - 1}")
     drawn = drawing(case)
-    assert (drawn.left_out, sum(box.sort is Sort.OPERATOR for box in drawn.boxes)) == (more, MOST_NODES)
+    assert (drawn.left_out, sum(box.sort is BoxKind.OPERATOR for box in drawn.boxes)) == (more, MOST_NODES)

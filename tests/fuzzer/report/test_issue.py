@@ -28,10 +28,10 @@ WORST = WorstElement((1, 2), 1.0, 3.5, 0.25, 0.125, 1.5)
 CHECKED = Facts(checked=("import", "LegalizeOps"))
 FRAMES = (Frame("/home/me/fuzzer/lanes/relax.py", 2, "run"), Frame("x/site-packages/tvm/a.py", 1, "f"))
 CONTENT = "`relax.analysis.well_formed` accepts the module (last after `LegalizeOps`)."
-SEEN: list[tuple[Evidence, telling.Seen]] = [
+SEEN: list[tuple[Evidence, telling.ShownEvidence]] = [
     (
         Mismatch(0, "1.0 at [1, 2]", "3.5", WORST, 24, 3, 2),
-        telling.Seen(
+        telling.ShownEvidence(
             (
                 ("worst element", "output 0, [1, 2]"),
                 ("PyTorch", "1.0"),
@@ -47,7 +47,7 @@ SEEN: list[tuple[Evidence, telling.Seen]] = [
         Mismatch(
             1, "a", "b", WorstElement((), 7.0, math.nan, 0.0, 0.0), 1, 1, against="relax-export-llvm", by="library"
         ),
-        telling.Seen(
+        telling.ShownEvidence(
             (
                 ("worst element", "output 1, []"),
                 ("TVM without library", "7.0"),
@@ -58,45 +58,45 @@ SEEN: list[tuple[Evidence, telling.Seen]] = [
             )
         ),
     ),
-    (Mismatch(0, "2 outputs", "3 outputs"), telling.Seen((("PyTorch", "2 outputs"), ("TVM", "3 outputs")))),
-    (Raised(Stage.COMPILE, "E", "no", FRAMES, CHECKED), telling.Seen((), "  tvm/a.py:1 f\nE: no", CONTENT)),
-    (Raised(Stage.IMPORT, "E", "no", (), CHECKED), telling.Seen((), "E: no")),
+    (Mismatch(0, "2 outputs", "3 outputs"), telling.ShownEvidence((("PyTorch", "2 outputs"), ("TVM", "3 outputs")))),
+    (Raised(Stage.COMPILE, "E", "no", FRAMES, CHECKED), telling.ShownEvidence((), "  tvm/a.py:1 f\nE: no", CONTENT)),
+    (Raised(Stage.IMPORT, "E", "no", (), CHECKED), telling.ShownEvidence((), "E: no")),
     (
         Died(Stage.COMPILE, Cause.SIGNAL, 11, "log\n", replace(CHECKED, ill_formed=IllFormed("a", "b", "c"))),
-        telling.Seen((), "log"),
+        telling.ShownEvidence((), "log"),
     ),
-    (TimedOut(Stage.RUN, 3.0), telling.Seen((("no result within", "3 s"),))),
+    (TimedOut(Stage.RUN, 3.0), telling.ShownEvidence((("no result within", "3 s"),))),
     (
         IllFormed("FuseOps", "ValueError", "no"),
-        telling.Seen((), "ValueError: no", "So says `relax.analysis.well_formed` after `FuseOps`."),
+        telling.ShownEvidence((), "ValueError: no", "So says `relax.analysis.well_formed` after `FuseOps`."),
     ),
     (
         Mutant("a shape", MutantFate.DIED, "signal 11"),
-        telling.Seen(
+        telling.ShownEvidence(
             (("changed", "a shape"), ("well_formed", "accepts it"), ("what becomes of it", "ended the process")),
             "signal 11",
         ),
     ),
-    (SideEffect(modified=("x0", "x1")), telling.Seen((("inputs changed", "x0, x1"),))),
-    (SideEffect(aliases=((1, "x0"),)), telling.Seen((("memory shared", "output 1 with x0"),))),
+    (SideEffect(modified=("x0", "x1")), telling.ShownEvidence((("inputs changed", "x0, x1"),))),
+    (SideEffect(aliases=((1, "x0"),)), telling.ShownEvidence((("memory shared", "output 1 with x0"),))),
     (
         Excess(Quantity.LIBRARY, 14_700_000, 1_470_000.0, "the parameters"),
-        telling.Seen((("bytes of library", "14.7 MB"), ("ample beside the parameters", "1.5 MB"))),
+        telling.ShownEvidence((("bytes of library", "14.7 MB"), ("ample beside the parameters", "1.5 MB"))),
     ),
     (
         Excess(Quantity.TIME, 7.25, 1.0, "relax-export-llvm"),
-        telling.Seen((("CPU seconds of compilation", "7.2 s"), ("ample beside relax-export-llvm", "1.0 s"))),
+        telling.ShownEvidence((("CPU seconds of compilation", "7.2 s"), ("ample beside relax-export-llvm", "1.0 s"))),
     ),
 ]
 
 
 @pytest.mark.parametrize(("evidence", "seen"), SEEN, ids=[type(evidence).__name__ for evidence, _ in SEEN])
-def test_what_a_person_reads(evidence: Evidence, seen: telling.Seen) -> None:
-    assert telling.seen(record(fakes.CASE, Kind.WRONG_VALUE, TVM, evidence)) == seen
+def test_what_a_person_reads(evidence: Evidence, seen: telling.ShownEvidence) -> None:
+    assert telling.shown_evidence(record(fakes.CASE, Kind.WRONG_VALUE, TVM, evidence)) == seen
 
 
 def test_a_second_run_is_held_against_the_first() -> None:
-    rows = telling.seen(record(fakes.CASE, Kind.UNSTABLE, TVM, Mismatch(0, "a", "b", WORST))).rows
+    rows = telling.shown_evidence(record(fakes.CASE, Kind.UNSTABLE, TVM, Mismatch(0, "a", "b", WORST))).rows
     assert [row for row in rows if row[0].endswith("run")] == [("first run", "1.0"), ("second run", "3.5")]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.report.python_source import docstring, formatted, powers_hugged, quoted, split
+from fuzzer.report.python_source import docstring, formatted, powers_without_spaces, quoted, split
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_items_between_commas() -> None:
     ],
 )
 def test_powers(source: str, hugged: str) -> None:
-    assert powers_hugged(source) == hugged
+    assert powers_without_spaces(source) == hugged
