@@ -99,9 +99,7 @@ def comparison(finding: Finding, worst: WorstElement | None) -> str:
                 "# the tolerance is measured: how far perturbed evaluations of the model stray at this element\n"
                 f"wrong = not abs(float(got{at}) - float(want{at})) <= {worst.tolerance:.4g}"
             )
-        case _ if (
-            worst is not None and worst.truth is not None
-        ):  # infinity or NaN: the other elements may differ by rounding
+        case _ if worst is not None and worst.truth is not None:  # infinity or NaN: other elements may be rounded
             return f"wrong = not np.array_equal(got{_at(worst)}, want{_at(worst)}, equal_nan=True)"
         case _:
             return "wrong = not np.array_equal(got, want, equal_nan=True)"

@@ -313,7 +313,7 @@ def blamed(record: FindingRecord) -> str:
         Place.RUNTIME: f"the runtime{named and ':'}{named}",
     }[blame.place]
     evidence = f" {blame.evidence.rstrip('.')}." if blame.evidence else ""
-    return f"To blame is {what}{operator}.{evidence}"
+    return f"At fault is {what}{operator}.{evidence}"
 
 
 def released(record: FindingRecord) -> str:
@@ -370,7 +370,7 @@ def summary(record: FindingRecord) -> str:
         case Raised(type=name):
             wrong = f"{_failing_step(record)} fails with `{name.rpartition('.')[2]}`"
     sentence = f"{capital(wrong)}."
-    reached = f"The model gets there by {way(record.doc.lane, built=record.onnx is not None)}."
+    reached = f"Steps: {way(record.doc.lane, built=record.onnx is not None)}."
     return " ".join(filter(None, [sentence, reached, blamed(record), released(record)]))
 
 

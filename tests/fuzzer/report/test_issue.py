@@ -68,7 +68,7 @@ SEEN: list[tuple[Evidence, telling.ShownEvidence]] = [
     (TimedOut(Stage.RUN, 3.0), telling.ShownEvidence((("no result within", "3 s"),))),
     (
         IllFormed("FuseOps", "ValueError", "no"),
-        telling.ShownEvidence((), "ValueError: no", "So says `relax.analysis.well_formed` after `FuseOps`."),
+        telling.ShownEvidence((), "ValueError: no", "`relax.analysis.well_formed` reports this after `FuseOps`."),
     ),
     (
         Mutant("a shape", MutantFate.DIED, "signal 11"),
@@ -121,8 +121,8 @@ BLAMED = record(
 SCRIPT = "print()"
 TEXT = """# [Bug][Relax] `torch.flip` gives wrong values (legalization of `relax.flip`)
 
-`torch.flip` gives wrong values. The model gets there by `torch.export`, `run_decompositions`, \
-`from_exported_program`, target `llvm`. To blame is the legalization of `relax.flip`, at `flip`. \
+`torch.flip` gives wrong values. Steps: `torch.export`, `run_decompositions`, \
+`from_exported_program`, target `llvm`. At fault is the legalization of `relax.flip`, at `flip`. \
 The module is right before `LegalizeOps` and \
 wrong after it. By the releases that were run, it was introduced in 0.26.0.
 
