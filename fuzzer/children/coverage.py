@@ -1,7 +1,7 @@
-"""Which keys of TVM's converter tables a case reaches. A process of its own, started by `fuzzer.coverage.worker`.
+"""The keys of TVM's converter tables that a case reaches. `fuzzer.coverage.worker` starts this as a process.
 
-An importer turns each node of a graph into a key of its table and calls the converter that stands there. This does the
-first half: exporters that die, and importers that refuse, do not keep anyone from knowing what a program consists of.
+An importer turns each node of a graph into a key of its table, and calls the converter of that key. This program only
+computes the keys, so that they are known even where an exporter crashes or an importer refuses the program.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MAX_MESSAGE = 300
 
 
 def tables() -> dict[Table, frozenset[str]]:
-    """The keys of each table; layers of torch.nn by their short name."""
+    """Return the keys of each table. Layers of torch.nn have their short names."""
     found = {
         Table.EXPORT: ExportedProgramImporter().create_convert_map(),
         Table.FX: TorchFXImporter().create_convert_map(),
@@ -52,7 +52,7 @@ def _key(key: str | type) -> str:
 
 
 class Subject:
-    """A case, and what ways to an importer have in common: most begin with torch.export, and leave it as it is."""
+    """A case, and the exported program that most ways to an importer share. None of them changes it."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -71,32 +71,32 @@ class Subject:
 
     @property
     def symbols(self) -> dict[str, tuple[str, ...]]:
-        """Each input's symbolic sizes by axis; empty text where the size is a number."""
+        """The symbolic size of each input and axis; an empty text where the size is a number."""
         values = [item.value for item in self.case.graph.inputs if not item.role.is_owned]
         return {v.name: tuple(["" if isinstance(d, int) else str(d) for d in v.type.shape]) for v in values}
 
 
 def look(subject: Subject, question: Question) -> Answer:
-    """The keys on one way, in a table or not; and the error that ended it, if one did."""
-    seen: set[str] = set()
+    """Return the keys on one way, whether or not a table has them, and the error that ended it, if there was one."""
+    keys: set[str] = set()
     error = ""
     try:
         with torch.no_grad():
-            seen.update(_WAYS[question.way](subject, question.opset))
-    except Exception as raised:  # what an exporter refuses has no keys: that is an answer
-        error = _told(raised)
-    return Answer(tuple(sorted(seen)), error)
+            keys.update(_WAYS[question.way](subject, question.opset))
+    except Exception as raised:  # an exporter that fails yields no more keys
+        error = _text_of(raised)
+    return Answer(tuple(sorted(keys)), error)
 
 
-def _told(error: BaseException) -> str:
-    """Exporters wrap what went wrong in pages of advice."""
+def _text_of(error: BaseException) -> str:
+    """Describe the first cause of an error: exporters wrap it in long advice."""
     while error.__cause__ is not None:
         error = error.__cause__
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:MAX_MESSAGE]
 
 
 def exported_keys(subject: Subject, opset: int) -> Iterator[str]:
-    """What `from_exported_program` takes as it is where `run_ep_decomposition` is off."""
+    """Yield the keys of the program that `from_exported_program` gets with `run_ep_decomposition=False`."""
     yield from _targets(subject.exported.graph_module)
 
 
@@ -105,7 +105,7 @@ def decomposed_keys(subject: Subject, opset: int) -> Iterator[str]:
 
 
 def _targets(module: Any) -> Iterator[str]:
-    """As `_translate_fx_graph` names them, in the branches of a `cond` too."""
+    """Yield keys as `_translate_fx_graph` computes them, also those in the branches of a `cond`."""
     for node in module.graph.nodes:
         if node.op == "call_function":
             yield node.target.__name__
@@ -115,7 +115,7 @@ def _targets(module: Any) -> Iterator[str]:
 
 
 def traced_keys(subject: Subject, opset: int) -> Iterator[str]:
-    """As `TorchFXImporter.from_fx` names them."""
+    """Yield keys as `TorchFXImporter.from_fx` computes them."""
     module = torch.fx.symbolic_trace(subject.bench.model)
     layers = dict(module.named_modules())
     for node in module.graph.nodes:
@@ -129,7 +129,7 @@ def traced_keys(subject: Subject, opset: int) -> Iterator[str]:
 
 
 def torchscript_keys(subject: Subject, opset: int) -> Iterator[str]:
-    """What the exporter writes, before anyone folds constants."""
+    """Yield the operators that the TorchScript exporter writes, without constant folding."""
     bench = subject.bench
     file: Any = io.BytesIO()
     axes = {name: {axis: dim for axis, dim in enumerate(dims) if dim} for name, dims in subject.symbols.items()}
@@ -152,7 +152,7 @@ def dynamo_keys(subject: Subject, opset: int) -> Iterator[str]:
 
 
 def _operators(graph: onnx.GraphProto) -> Iterator[str]:
-    """TVM asks for the type alone, not for its domain, and follows the branches of an `If`."""
+    """Yield operator types without domains, also those in the branches of an `If`, as TVM looks them up."""
     for node in graph.node:
         yield node.op_type
         if node.op_type == "If":
@@ -178,7 +178,7 @@ def _subject(text: bytes, tensors: bytes) -> Subject:
 
 
 def remember_translations() -> None:
-    """The dynamo exporter parses its library of translations anew at each export: three quarters of its time."""
+    """Cache the translations of the dynamo exporter. Parsing them at each export takes three quarters of its time."""
     module: Any = importlib.import_module("torch.onnx._internal.exporter._registration")
     module.ONNXRegistry.from_torchlib = staticmethod(functools.cache(module.ONNXRegistry.from_torchlib))
 
@@ -193,14 +193,14 @@ def main() -> None:
     remember_decompositions()
     remember_translations()
     gc.collect()
-    gc.freeze()  # a decomposition takes half the time where collections do not look at all of torch
+    gc.freeze()  # a decomposition takes half the time when collections skip torch's objects
     connection.send_bytes(msgspec.json.encode(Tables({table: tuple(sorted(keys)) for table, keys in tables().items()})))
-    subject_of = functools.lru_cache(maxsize=1)(_subject)  # questions about one case come one after the other
+    subject_of = functools.lru_cache(maxsize=1)(_subject)  # questions about one case follow one another
     while True:
         try:
             question, text, tensors = (connection.recv_bytes() for _ in range(3))
         except EOFError:
-            os._exit(0)  # the supervisor has what it wants; torch and TVM need not tidy up
+            os._exit(0)  # there are no more questions; skip the destructors of torch and TVM
         subject = subject_of(text, tensors)
         connection.send_bytes(msgspec.json.encode(look(subject, msgspec.json.decode(question, type=Question))))
 

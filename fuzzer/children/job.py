@@ -1,4 +1,4 @@
-"""A child of the zygote: runs the lanes of a case in turn, and says each step before it takes it; then another's."""
+"""What a child of the zygote does: run the lanes of a case in turn, and report each stage before it begins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_MESSAGE = 20_000
 
 
 class _Steps:
-    """Sends `At` frames and keeps CPU seconds by stage (those of finished subprocesses included)."""
+    """Send an `At` message for each stage, and add up the CPU seconds by stage, including finished subprocesses."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -46,8 +46,8 @@ class _Steps:
         self._since, self.stage = now, stage
         protocol.send(self._connection, protocol.At(self.lane, stage))
 
-    def note(self, **seen: object) -> None:
-        self.facts = replace(self.facts, **seen)  # type: ignore[arg-type]
+    def note(self, **fields: object) -> None:
+        self.facts = replace(self.facts, **fields)  # type: ignore[arg-type]
         protocol.send(self._connection, protocol.Noted(self.lane, self.facts))
 
 
@@ -62,25 +62,25 @@ def main(data: int) -> None:
 
     faulthandler.enable()
     connection = Connection(data)
-    with suppress(EOFError):  # the supervisor has hung up: there are no more cases
+    with suppress(EOFError):  # the supervisor closed the connection: there are no more cases
         while True:
             run_job(connection, runner_of)
-            gc.collect()  # what a case left in cycles; nothing else collects here
+            gc.collect()  # frees reference cycles of the case; automatic collection is off
 
 
 def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> None:
-    """Take one job from the connection and do it. Raises EOFError where the supervisor has hung up."""
+    """Receive one job and run it. Raise EOFError where the supervisor has closed the connection."""
     message, payload = protocol.receive(connection)
     if not isinstance(message, protocol.Job):
         raise protocol.ProtocolError(f"expected a job, not {type(message).__name__}")
-    tempfile.tempdir = os.environ["TMPDIR"] = message.scratch  # a C compiler that is killed leaves its files behind
+    tempfile.tempdir = os.environ["TMPDIR"] = message.scratch  # a killed C compiler leaves files
     steps = _Steps(connection)
     try:
         bench = Bench(protocol.case_of(message, payload), steps)
         for index, spec in enumerate(message.lanes):
             steps.begin(index)
             _run_lane(connection, bench, index, spec, runner_of(spec), steps)
-    except Exception as error:  # a lane's exceptions do not get here: this is a mistake of difftvm's
+    except Exception as error:  # lanes' exceptions do not get here: this is a defect of difftvm
         steps(Stage.START)
         protocol.send(connection, protocol.Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
         return
@@ -94,7 +94,7 @@ def _run_lane(connection: Connection, bench: Bench, index: int, spec: LaneSpec, 
         return
     try:
         ran = runner.run(bench, spec, step)
-    except Exception as error:  # whatever a compiler raises is the lane's outcome
+    except Exception as error:  # any exception is the outcome of the lane
         protocol.send(connection, _raised(index, error, step))
         return
     if isinstance(ran, Built):
@@ -124,5 +124,5 @@ _ROOT = f"{Path(__file__).parents[2]}/"
 
 
 def _place(file: str) -> str:
-    """Without where things are installed: that is the user's own business, and the same bug's on another machine."""
+    """Return a path without the folder of the installation, so that it is private and the same on all machines."""
     return file.rpartition("/site-packages/")[2].removeprefix(_ROOT)

@@ -10,7 +10,7 @@ from fuzzer.system.processes import die_with_parent
 
 
 def main() -> None:
-    die_with_parent(int(sys.argv[1]), signal.SIGTERM)  # execve(2) keeps this
+    die_with_parent(int(sys.argv[1]), signal.SIGTERM)  # execve(2) keeps this setting
     os.execv(sys.executable, [sys.executable, "-P", "-m", "fuzzer.cli", *sys.argv[2:]])
 
 

@@ -1,8 +1,7 @@
-"""Describe an ONNX file as plain data. A child process: `python -m fuzzer.children.onnx_reader FILE PARENT`, JSON on
-stdout.
+"""Describe an ONNX file as plain data: `python -m fuzzer.children.onnx_reader FILE PARENT`, which prints JSON.
 
-The onnx package parses in C++ what nobody vouches for: it does so here, under limits of memory and CPU time. Nothing is
-computed: shapes are inferred, weights are looked at for their types. Tensors in other files are never opened.
+The onnx package parses untrusted files in C++. It does so in this child process, under limits of memory and CPU time.
+Shapes are inferred, and nothing else is computed. Tensors that are stored in other files are never opened.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ MEMORY_BYTES = 8 << 30
 CPU_SECONDS = 120
 MAX_FILE = 2 << 30
 MAX_CONSTANT = 1 << 16
-"""Bytes of a tensor whose numbers are described."""
+"""The largest tensor, in bytes, whose numbers are part of the description."""
 OPEN_SIZE = 2
-"""What a size becomes that the file leaves open: a batch, mostly."""
+"""The number that replaces a size that the file leaves open, which is mostly the batch."""
 
 
 class _Refused(Exception):
-    """The message is the one line that the supervisor says."""
+    """The file cannot be described. The message is the line that the user sees."""
 
 
 def described(path: Path) -> OnnxGraph:
@@ -41,7 +40,7 @@ def described(path: Path) -> OnnxGraph:
         raise _Refused(f"is larger than {MAX_FILE >> 20} MiB")
     try:
         model = onnx.load(path, load_external_data=False)
-    except Exception as error:  # protobuf's own, which has no stub and no public home
+    except Exception as error:  # protobuf's DecodeError has no type stub and no public module
         if type(error).__name__ != "DecodeError":
             raise
         raise _Refused("is no ONNX file, or only the beginning of one") from None
@@ -74,7 +73,7 @@ def described(path: Path) -> OnnxGraph:
 
 
 def _check_external(model: Any, folder: Path) -> None:
-    """Tensors in other files are known by their types. A path that leads out of the model's folder is no honest one."""
+    """Refuse a file whose external tensors lie outside of its own folder. Their files are not opened."""
     graphs = (model.graph, *model.functions)
     for item in (tensor for graph in graphs for tensor in _tensors(graph)):
         for entry in item.external_data:
@@ -88,7 +87,7 @@ def _check_external(model: Any, folder: Path) -> None:
 
 
 def _tensors(graph: Any) -> Iterator[Any]:
-    """All of a graph or function, those within its nodes too."""
+    """Yield all tensors of a graph or function, including those in attributes of nodes."""
     if isinstance(graph, onnx.GraphProto):
         yield from graph.initializer
         yield from (part for sparse in graph.sparse_initializer for part in (sparse.values, sparse.indices))
@@ -118,18 +117,18 @@ def _element(item: Any) -> str:
 
 
 def _close_sizes(graph: Any, owned: set[str]) -> None:
-    """Sizes that the file leaves open become numbers, equal ones where they have one name."""
+    """Replace the open sizes of inputs by `OPEN_SIZE`, and drop other shapes that are not all numbers."""
     for item in graph.input:
         for dim in item.type.tensor_type.shape.dim:
             if item.name not in owned and not dim.HasField("dim_value"):
                 dim.dim_value = OPEN_SIZE
-    for item in (*graph.value_info, *graph.output):  # what the file says of the rest counts as far as it is numbers
+    for item in (*graph.value_info, *graph.output):  # keep the shapes that the file gives where they are numbers
         if any(not dim.HasField("dim_value") for dim in item.type.tensor_type.shape.dim):
             item.type.tensor_type.ClearField("shape")
 
 
 def _leave_out_weights(graph: Any, kept: set[str]) -> None:
-    """Shapes are inferred from the types of large tensors: they become inputs."""
+    """Make large tensors inputs, because shape inference needs only their types."""
     large = [item for item in graph.initializer if item.name not in kept]
     there = {item.name for item in graph.input}
     for item in large:
@@ -168,7 +167,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print must not look like an answer
+    os.dup2(2, 1)  # keeps output of libraries out of the answer
     answers.write(msgspec.json.encode(answer(Path(sys.argv[1]))))
     answers.close()
 

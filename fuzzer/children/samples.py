@@ -1,8 +1,8 @@
-"""PyTorch's own samples (OpInfo, torch.testing._internal) as cases. `python -m fuzzer.children.samples`.
+"""Cases from PyTorch's own samples (OpInfo in torch.testing._internal): `python -m fuzzer.children.samples`.
 
-Writes a folder per case below the directory given, and prints one line of JSON per operator, dtype and sample: its
-key, and why there is no case where there is none. Before each operator it says which one comes: should it be the last
-one, who reads the lines starts another child behind it.
+It writes a folder for each case below the given directory. For each operator, dtype and sample it prints one line of
+JSON: the key, and the reason where there is no case. A line before each operator has its name, so that the parent can
+start another child after that operator if this process dies.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from generators.ops.functions import FUNCTIONS
 
 MAX_NUMEL = 1 << 16
 MAX_REFUSED = 20
-"""So many samples of an operator and dtype are looked at in vain: some have thousands."""
+"""After this number of samples without a case, the rest of an operator and dtype is skipped: some have thousands."""
 WHY_LENGTH = 200
 DTYPES = {getattr(torch, dtype.value): dtype for dtype in DType}
 
 
 class NotACase(Exception):
-    """Why a sample has no case; for people."""
+    """A sample cannot be a case. The message is the reason, for people."""
 
 
 def operators(ops: str, after: str = "") -> Iterator[tuple[str, Any]]:
-    """Name and OpInfo, in order, from behind a name."""
+    """Yield names and OpInfos in alphabetical order, of those that match the globs and come after a name."""
     from torch.testing._internal.common_methods_invocations import op_db
 
     database: list[Any] = op_db
@@ -47,7 +47,7 @@ def operators(ops: str, after: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def samples(ops: str, per_dtype: int) -> Iterator[tuple[str, Case | str]]:
-    """(operator/dtype/number, the case or why there is none)."""
+    """Yield (operator/dtype/number, case or the reason why there is none)."""
     for name, op in operators(ops):
         yield from samples_of(name, op, per_dtype)
 
@@ -63,7 +63,7 @@ def _name(op: Any) -> str:
 
 
 def _of_dtype(op: Any, key: str, dtype: torch.dtype, wanted: int) -> Iterator[tuple[str, Case | str]]:
-    """The first `wanted` samples that make a case, and why each before them does not. The number is PyTorch's."""
+    """Yield the first `wanted` samples that make a case, and the reasons of those before them. PyTorch numbers them."""
     found = refused = 0
     try:
         for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
@@ -76,24 +76,24 @@ def _of_dtype(op: Any, key: str, dtype: torch.dtype, wanted: int) -> Iterator[tu
                 made: Case | str = case_of(op, sample)
             except NotACase as why:
                 made = str(why)
-            except Exception as error:  # results that cannot even be compared, and what else PyTorch has
-                made = _said(error)
+            except Exception as error:  # for example results that cannot be compared
+                made = _text_of(error)
             yield f"{key}/{found + refused}", made
             found, refused = found + isinstance(made, Case), refused + isinstance(made, str)
-    except Exception as error:  # the samples' own code
-        yield f"{key}/{found + refused}", f"no samples: {_said(error)}"
+    except Exception as error:  # raised by the code that makes the samples
+        yield f"{key}/{found + refused}", f"no samples: {_text_of(error)}"
         return
     if not found + refused:
         yield f"{key}/0", "no samples"
 
 
-def _said(error: Exception) -> str:
-    """Its type and what it says, in one line of bounded length."""
+def _text_of(error: Exception) -> str:
+    """Describe an exception by type and message, in one line of bounded length."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")[:WHY_LENGTH]
 
 
 def case_of(op: Any, sample: Any) -> Case:
-    """One call on its sample's tensors. Raises `NotACase`."""
+    """Return the case that calls the operator on the tensors of a sample. Raise `NotACase`."""
     function, result = _function(op, sample)
     arrays: list[Array] = []
     parts = [_text(arg, arrays) for arg in (sample.input, *sample.args)]
@@ -117,7 +117,7 @@ def case_of(op: Any, sample: Any) -> Case:
 
 
 def _function(op: Any, sample: Any) -> tuple[str, Any]:
-    """A public name that computes what the sample's own function does, and the result."""
+    """Return the public name of a function with the sample's result, and that result."""
     if "empty" in op.name:
         raise NotACase("gives memory that nobody wrote")
     state = torch.get_rng_state()
@@ -143,7 +143,7 @@ def _result(function: Any, sample: Any) -> Any:
     try:
         return function(*args, **{key: _cloned(value) for key, value in sample.kwargs.items()})
     except Exception as error:
-        raise NotACase(f"PyTorch refuses it: {_said(error)}") from None
+        raise NotACase(f"PyTorch refuses it: {_text_of(error)}") from None
 
 
 def _cloned(value: Any) -> Any:
@@ -161,7 +161,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _text(value: Any, arrays: list[Array]) -> str:
-    """An argument as the call writes it; tensors go to `arrays`."""
+    """Return the source of an argument. Tensors are appended to `arrays`."""
     match value:
         case torch.Tensor():
             _type(value)
@@ -205,21 +205,21 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
     for name, op in operators(args.ops, args.after):
-        _tell(at=name)
+        _print(at=name)
         for key, case in samples_of(name, op, args.samples):
             if isinstance(case, str):
-                _tell(key=key, why=case)
+                _print(key=key, why=case)
                 continue
             folder = args.folder / key.replace("/", "-")
             folder.mkdir(parents=True, exist_ok=True)
             text, tensors = case_file.encode(case)
             (folder / case_file.JSON_NAME).write_bytes(text)
             (folder / case_file.TENSORS_NAME).write_bytes(tensors)
-            _tell(key=key)
+            _print(key=key)
 
 
-def _tell(**line: str) -> None:
-    """At once: the next operator may be the end of this process."""
+def _print(**line: str) -> None:
+    """Print a line of JSON at once, because the next operator may end this process."""
     print(json.dumps(line), flush=True)
 
 

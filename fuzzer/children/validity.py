@@ -1,7 +1,7 @@
-"""Does a case run in eager PyTorch, give the types that were inferred, and stay finite? A child process of its own.
+"""Check that a case runs in eager PyTorch, returns the inferred types, and stays finite.
 
-`fuzzer.isolate.validity` starts it as `python -m fuzzer.children.validity`. It reads cases from stdin (two lengths of
-8 bytes, then case.json and the tensors) and answers each with one line of JSON on the real stdout. Its first line is
+`fuzzer.isolate.validity` starts it as the process `python -m fuzzer.children.validity`. It reads cases from stdin (two
+lengths of 8 bytes, then case.json and the tensors) and answers each with a line of JSON on stdout. Its first line is
 `ready`.
 """
 
@@ -26,14 +26,14 @@ OK, NOT_FINITE, INVALID, WRONG_TYPE = "ok", "not finite", "invalid", "wrong type
 
 
 def verdict(case: Case) -> tuple[str, str]:
-    """One of the four words, and what PyTorch said. The case is static."""
+    """Return one of the four results above and a message. The case must be static."""
     try:
         check(case)
         model = build_model(render(case.graph), case.owned)
         items = [item for item in case.graph.inputs if not item.role.is_owned]
         with torch.no_grad():
             outputs = model(*(laid_out(to_torch(case.tensors[i.value.name]), i.layout) for i in items))
-    except Exception as error:  # whatever PyTorch raises, the case is invalid
+    except Exception as error:  # any exception means that the case is invalid
         return INVALID, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     found = [f"{str(out.dtype).removeprefix('torch.')}[{','.join(map(str, out.shape))}]" for out in outputs]
     expected = [str(type) for type in case.graph.output_types]
@@ -68,7 +68,7 @@ def _answer(text: bytes, tensors: bytes) -> tuple[str, str]:
 def main() -> None:
     prepare()
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print must not look like an answer
+    os.dup2(2, 1)  # keeps output of libraries out of the answers
     print("ready", file=answers, flush=True)
     while (files := _read(sys.stdin.buffer)) is not None:
         print(json.dumps(_answer(*files)), file=answers, flush=True)

@@ -1,12 +1,13 @@
 """The zygote of a toolchain: imports torch and TVM once, then forks a child for each case.
 
 `fuzzer.isolate.executor` starts it as `python -m fuzzer.children.zygote TOOLCHAIN KIND FD SUPERVISOR [PATH SHA256]`. FD
-is a socket, SUPERVISOR a process, PATH a file to execute before the first fork. The first word is `{"versions": ...}`,
-or `{"failed": ...}` where that file fails. What is said is the same in every toolchain. A request is one message with
-three descriptors: the child's data socket, a socket for its status, and its log file. On the status socket go
-`{"pid": ...}` when the child is forked and `{"status": ..., "cpu": ...}` when it has ended.
+is a socket, SUPERVISOR a process, PATH a file to execute before the first fork, and SHA256 the hash of its text. The
+first message is `{"versions": ...}`, or `{"failed": ...}` where that file fails. The protocol is the same in every
+toolchain. A request is one message with three descriptors: the child's data socket, a socket for its status, and its
+log file. The zygote sends `{"pid": ...}` on the status socket when the child is forked, and `{"status": ..., "cpu":
+...}` when it has ended.
 
-It stays single-threaded, so that fork is safe, and touches no GPU.
+It has one thread, so that fork is safe, and does not use a GPU.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from fuzzer.toolchains.toolchain import GraphLanguage
 
 
 def serve(control: socket.socket) -> None:
-    """Fork children until the supervisor hangs up."""
+    """Fork children until the supervisor closes the connection."""
     wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake_write)
     signal.signal(signal.SIGCHLD, lambda signum, frame: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # Ctrl-Z is for the supervisor, who lets what runs here end first
+    signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # the supervisor handles Ctrl-Z after children end
     children: dict[int, socket.socket] = {}
     watched: list[socket.socket | int] = [control, wake_read]
     while True:
@@ -71,7 +72,7 @@ def _fork(control: socket.socket, children: dict[int, socket.socket], data: int,
     os.close(data)
     os.close(log)
     children[pid] = socket.socket(fileno=status)
-    _tell(children[pid], {"pid": pid})
+    _send(children[pid], {"pid": pid})
 
 
 def _become_child(control: socket.socket, log: int) -> None:
@@ -83,12 +84,12 @@ def _become_child(control: socket.socket, log: int) -> None:
     os.dup2(log, 2)
     os.close(log)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with open("/proc/self/oom_score_adj", "w") as file:  # of all processes here, the kernel shall end this one first
+    with open("/proc/self/oom_score_adj", "w") as file:  # the kernel shall kill this process before all others
         file.write("900")
 
 
 def _reap(children: dict[int, socket.socket]) -> None:
-    """Report each ended child, after ending whatever it started: its pid stays taken until the wait."""
+    """Report each ended child, after killing its process group. Its pid stays reserved until the wait."""
     while True:
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if children else None
         if ended is None:
@@ -96,13 +97,13 @@ def _reap(children: dict[int, socket.socket]) -> None:
         kill_group(ended.si_pid)
         pid, status, usage = os.wait4(ended.si_pid, 0)
         with children.pop(pid) as channel:
-            _tell(channel, {"status": status, "cpu": usage.ru_utime + usage.ru_stime})
+            _send(channel, {"status": status, "cpu": usage.ru_utime + usage.ru_stime})
 
 
-def _tell(channel: socket.socket, message: dict[str, float]) -> None:
+def _send(channel: socket.socket, message: dict[str, float]) -> None:
     try:
         channel.send(json.dumps(message).encode())
-    except OSError:  # the supervisor has gone, or gave the child up: nobody wants to know
+    except OSError:  # the supervisor has ended, or has given up the child
         return
 
 
@@ -122,15 +123,15 @@ def main() -> None:
     from fuzzer.lanes import warmup
 
     versions = warmup.warm_up(toolchain, GraphLanguage(kind))
-    if preload:  # after the lanes were warmed up: what it breaks, tests shall find
+    if preload:  # after the warm-up: tests shall find what this file breaks
         try:
             versions |= execute(Preload(*preload))
         except PreloadFailed as error:
             control.send(json.dumps({"failed": str(error)}).encode())
             return
-    importlib.import_module("fuzzer.children.job")  # once, not in each child
+    importlib.import_module("fuzzer.children.job")  # imported once, not in each child
     gc.collect()
-    gc.freeze()  # a collection in a child would write to, and so copy, every page it looks at
+    gc.freeze()  # a collection in a child would write to every page, and so copy it
     gc.disable()
     control.send(json.dumps({"versions": versions}).encode())
     serve(control)

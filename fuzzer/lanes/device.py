@@ -1,4 +1,4 @@
-"""What a device's worker does before its first job. Imported in workers only."""
+"""How the worker of a GPU is prepared before its first job. Imported in workers only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from oracles.lane import LaneSpec
 
 
 def open_device() -> tuple[dict[str, str], Callable[[LaneSpec], Lane]]:
-    """The versions and settings of what was loaded, and what runs a lane. CUDA itself is not touched yet."""
+    """Load the compilers; return their versions and settings, and `runner_of`. This does not use CUDA yet."""
     import torch
 
     from fuzzer.lanes.runners import runner_of
@@ -29,8 +29,9 @@ def open_device() -> tuple[dict[str, str], Callable[[LaneSpec], Lane]]:
 
 
 def full_float32() -> str:
-    """Keep PyTorch from computing float32 in TF32, whose numbers have 10 bits behind the point instead of 23: against
-    such a result every honest lane is wrong. States what is set, as PyTorch gives it back."""
+    """Keep PyTorch from computing float32 in TF32; return the settings as PyTorch reports them.
+
+    TF32 has 10 bits of fraction instead of 23. Compared with such a result, every correct lane would be wrong."""
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False

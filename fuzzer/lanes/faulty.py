@@ -1,4 +1,4 @@
-"""Lanes that lie, raise, hang, crash and eat memory: they prove at start-up that each is seen (`fuzz doctor`)."""
+"""Lanes that misbehave on purpose: the self-test proves with them that every kind of failure is recognised."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Honest implementations of a case: other kernels, orders of summation and optimisers than the reference's.
+"""Lanes that are right by definition: other kernels, orders of summation and optimisers than the reference's.
 
-What they compute is right by definition, so they calibrate the tolerance (`benchmarks/calibration.py`), and a finding
-about one of them is a false alarm (`fuzz bench honesty`).
+They calibrate the tolerance (`benchmarks/calibration.py`). A finding about one of them is a false alarm
+(`fuzz bench honesty`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class HonestLane:
                     for tensor in (*model.parameters(), *model.buffers()):
                         tensor.data = other_layout(tensor.data)
                     run: Model = model
-                case "threads":  # the child of a zygote whose pool has never run
+                case "threads":  # this runs in a child of its own, in which PyTorch's thread pool has not run
                     torch.set_num_threads(2)
                     run = model
                 case "flush":
@@ -63,14 +63,16 @@ class HonestLane:
             step(Stage.RUN)
             try:
                 return Ran(tuple(map(from_torch, run(*inputs))))
-            finally:  # the next lane of this child is as the reference was
+            finally:  # the next lane of this child needs the defaults
                 torch.set_num_threads(1)
                 torch.set_flush_denormal(False)
 
 
 def _compiled(model: torch.nn.Module, backend: str) -> Model:
-    """By torch.compile, without threads or worker processes of its own, and without its patterns: they make of a
-    softmax between two products a scaled_dot_product_attention, which gives 0 where the softmax is NaN."""
+    """Compile with torch.compile, without threads or worker processes, and without its pattern matcher.
+
+    The pattern matcher turns a softmax between two products into scaled_dot_product_attention, which returns 0 where
+    the softmax is NaN."""
     from torch._inductor import config
 
     settings: Any = config

@@ -1,4 +1,4 @@
-"""TVM's Relax: import by any frontend, passes, compile for a target, run twice on the virtual machine."""
+"""The lanes of TVM's Relax: import, run passes, compile for a target, and run twice on the virtual machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fuzzer.lanes.base.memory import peak_noted
 from fuzzer.lanes.evaluated import interpreter
 from fuzzer.lanes.mutants import mutants
 from fuzzer.lanes.relax import dynamo, gradient, sanitized
-from fuzzer.lanes.relax.behaviour import Onlooker
+from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.build import built, device_of, generator_lacks, run_twice
 from fuzzer.lanes.relax.check import Checker
 from fuzzer.lanes.relax.importing import imported
@@ -62,10 +62,10 @@ def _plain(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
     if tracer:
         tracer.imported(model.module)
     checker = Checker.after_import(model.module, spec, step)
-    onlooker = Onlooker(step)
-    onlooker.imported(model.module)
+    recorder = BehaviourRecorder(step)
+    recorder.imported(model.module)
     row = TARGETS_BY_NAME[spec.target]
-    machine = built(model.module, spec, step, checker, model.params, tracer, onlooker)
+    machine = built(model.module, spec, step, checker, model.params, tracer, recorder)
     if machine is None:
         return Built()
     if row.runs is Runs.SANITIZED:

@@ -1,5 +1,6 @@
-"""Which class runs a lane. Imported in children only: asking for a runner loads the engine that it is written for, and
-no other, so that a toolchain needs no more than its own lanes do."""
+"""The code that runs a lane. Imported in children only.
+
+`runner_of` loads only the engine of the lane, so that a toolchain needs only what its own lanes use."""
 
 from __future__ import annotations
 

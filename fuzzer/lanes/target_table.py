@@ -1,4 +1,4 @@
-"""A lane for each target beside those that every test takes, as data. Importing this loads no compiler."""
+"""A lane for each target that no plain lane uses, as data. Importing this loads no compiler."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from oracles.lane import Engine, Importer, LaneSpec
 _PLAIN = LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT, "relax", asserts=False)
 
 _SEPARATE = {"c-asan": ("StaticPlanBlockMemory",)}
-"""That pass lays tensors into memory of others, where nobody sees it when they are left."""
+"""StaticPlanBlockMemory lets tensors share memory, so that an access out of the bounds of one would not show."""
 
 TARGET_LANES = tuple(
     replace(_PLAIN, name=f"relax-export-{target}", target=target, disabled=_SEPARATE.get(target, ()))
@@ -32,4 +32,4 @@ TARGET_LANES = tuple(
         "aarch64",
     )
 )
-"""What a machine cannot do of these, `fuzzer.lanes.base.availability` says. The lane `relax-export-O0` is llvm-O0's."""
+"""`fuzzer.lanes.base.availability` says which of these a machine can run. `relax-export-O0` is the lane of llvm-O0."""

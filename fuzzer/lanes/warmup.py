@@ -1,4 +1,4 @@
-"""What a zygote does before it forks: import everything, and run one small case through every kind of lane."""
+"""What a zygote does before it forks: import all compilers, and run a small network in every kind of lane."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from oracles.lane import LaneSpec
 
 
 def warm_up(toolchain: str = HOST_NAME, kind: GraphLanguage = GraphLanguage.RELAX) -> dict[str, str]:
-    """Returns the versions of what was loaded."""
+    """Load all lanes of a toolchain and return the versions of what was loaded."""
     import torch
 
     torch.set_num_threads(1)
@@ -41,21 +41,21 @@ def warm_up(toolchain: str = HOST_NAME, kind: GraphLanguage = GraphLanguage.RELA
     else:
         if kind is GraphLanguage.RELAY:
             start.build_and_run()
-        lanes = [lane for lane in PLAIN_ROUTES if language_of(lane) is kind]  # what they are judged by runs in the host
+        lanes = [lane for lane in PLAIN_ROUTES if language_of(lane) is kind]  # references run in the host
         load(lanes)
-        for spec, error in _failures(lanes):  # of this release: whoever runs the lane is told
+        for spec, error in _failures(lanes):  # a defect of that release: the outcome of the lane will show it
             print(f"lane {spec} is not warmed up: {type(error).__name__}: {error}", file=sys.stderr)
     return versions()
 
 
 def load(lanes: Iterable[LaneSpec]) -> None:
-    """Import what runs them."""
+    """Import the code that runs the lanes."""
     for spec in lanes:
         runner_of(spec)
 
 
 def _failures(lanes: Iterable[LaneSpec]) -> Iterator[tuple[LaneSpec, Exception]]:
-    """Run the lanes; those that cannot run the network."""
+    """Run the lanes on the small network; yield those that fail."""
     step = Quiet()
     bench = Bench(_case(), step)
     for spec in lanes:
@@ -66,7 +66,7 @@ def _failures(lanes: Iterable[LaneSpec]) -> Iterator[tuple[LaneSpec, Exception]]
 
 
 def versions() -> dict[str, str]:
-    """Of the interpreter and of what matters here, as far as it is installed; tvm is what all others are for."""
+    """Return the versions of Python and of the libraries that are installed. tvm must be."""
     found = {"python": platform.python_version()}
     for name in ("torch", "tvm", "onnx", "onnxruntime", "numpy"):
         if name == "tvm" or importlib.util.find_spec(name):
@@ -75,7 +75,7 @@ def versions() -> dict[str, str]:
 
 
 def _case() -> Case:
-    """A small network that works everywhere: what it makes torch and TVM load and cache, no child does again."""
+    """A small network that every lane supports. Children inherit what torch and TVM load and cache for it."""
     b = Builder(NumpySource(0))
     x = b.fresh_input(TensorType(DType.FLOAT32, (1, 2, 6, 6)))
     x = call(b, "pad_constant", x, pad=(1, -1), value=0.5)

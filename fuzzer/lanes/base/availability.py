@@ -1,4 +1,4 @@
-"""What a machine can do with a lane. Asked before anything is compiled: no compiler is loaded for the answer."""
+"""Whether a machine can run a lane, only compile it, or neither. This loads no compiler."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from oracles.targets import TARGETS_BY_NAME, CodeChecker, Runs, Target
 
 @dataclass(frozen=True, slots=True)
 class Runnable:
-    """It gives results."""
+    """The lane runs and returns results."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompileOnly:
-    """It ends with a compiled program, for `why`; `checker` looks at that, None where none is installed."""
+    """The lane ends with a compiled program; `why` is the reason. `checker` checks it (None: not installed)."""
 
     why: str
     checker: CodeChecker | None
@@ -28,7 +28,7 @@ class CompileOnly:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """It does not run here, for `why`."""
+    """The lane cannot be used on this machine; `why` is the reason."""
 
     why: str
 
@@ -43,18 +43,18 @@ def _cpu_flags() -> frozenset[str]:
 
 @functools.cache
 def _devices() -> Sequence[Device]:
-    """They are asked for with every lane that runs on one."""
+    """Cached, because every lane for a GPU asks for the devices."""
     return found_devices()
 
 
 def _toolchains() -> Sequence[str]:
-    from fuzzer.toolchains import registry  # here: what starts toolchains asks this file about lanes
+    from fuzzer.toolchains import registry  # imported here, because toolchains import this module
 
     return registry.names()
 
 
 def node_package(name: str, node: str) -> Path | None:
-    """The entry of a package that was installed for all of Node's programs."""
+    """Return the main file of a Node package that is installed globally (`npm install --global`), or None."""
     prefixes = (Path(node).resolve().parents[1], Path(node).parents[1], Path("/usr/local"))
     entries = (prefix / "lib/node_modules" / name / "index.js" for prefix in prefixes)
     return next((entry for entry in entries if entry.is_file()), None)
@@ -62,7 +62,7 @@ def node_package(name: str, node: str) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What is asked of a machine, each only when a lane depends on it."""
+    """The properties of a machine that lanes depend on. Each is looked up only when a lane needs it."""
 
     which: Callable[[str], str | None] = shutil.which
     cpu_flags: Callable[[], frozenset[str]] = _cpu_flags
@@ -78,7 +78,7 @@ class Machine:
 THIS = Machine()
 
 LINKERS = ("gcc", "cc")
-"""What makes a shared library of objects. TVM's own choice is g++, which is not asked for elsewhere."""
+"""Compilers that link objects to a shared library. TVM's default is g++, which no other lane needs."""
 
 
 def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
@@ -95,7 +95,7 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
     if lacking := [flag for flag in row.cpu if flag not in machine.cpu_flags()]:
         return Missing(f"this processor has no {', '.join(lacking)}")
     if row.runs is not Runs.HERE and (lane.variant != "relax" or lane.params is not Params.BOUND):
-        return Missing("only the model itself is taken there, with its parameters in it")
+        return Missing("this target runs only the model itself, with its parameters bound")
     match row.runs:
         case Runs.HERE:
             return Runnable()
@@ -105,11 +105,11 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
             checker = checker_of(row, machine)
             if not machine.devices():
                 return CompileOnly("there is no GPU", checker)
-            # the compiler that looks at it elsewhere is the one that TVM calls when it loads it
+            # on a GPU, TVM calls the same compiler when it loads the code
             return Runnable() if checker else CompileOnly(f"no {_programs(row)} on PATH for the GPU's code", None)
         case Runs.NOWHERE:
             checker = checker_of(row, machine)
-            unchecked = "" if checker else f", and no {_programs(row)} on PATH looks at it"
+            unchecked = "" if checker else f", and no {_programs(row)} on PATH checks it"
             return CompileOnly(f"nothing here runs its code{unchecked}", checker)
 
 
@@ -118,22 +118,22 @@ def is_for_a_device(lane: LaneSpec) -> bool:
 
 
 def runs_on_a_device(lane: LaneSpec, machine: Machine = THIS) -> bool:
-    """Whether it is a device's worker that runs the lane. Where it can only be compiled, no device is needed."""
+    """Whether the worker of a device runs the lane. Where it can only be compiled, no device is needed."""
     return is_for_a_device(lane) and isinstance(availability(lane, machine), Runnable)
 
 
 def available(lanes: Sequence[LaneSpec], machine: Machine = THIS) -> tuple[LaneSpec, ...]:
-    """Those that this machine can run, or at least compile."""
+    """Return the lanes that this machine can run or at least compile."""
     return tuple(lane for lane in lanes if not isinstance(availability(lane, machine), Missing))
 
 
 def compiler_of(row: Target, machine: Machine = THIS) -> str | None:
-    """The path of the compiler for the C that TVM writes."""
+    """Return the path of the compiler for the C source that TVM writes."""
     return _first(row.compilers, machine)
 
 
 def linker() -> str | None:
-    """The path of the compiler that links the objects that TVM writes to a shared library."""
+    """Return the path of the compiler that links the objects that TVM writes to a shared library."""
     return _first(LINKERS, THIS)
 
 
@@ -142,7 +142,7 @@ def _first(programs: Sequence[str], machine: Machine) -> str | None:
 
 
 def checker_of(row: Target, machine: Machine = THIS) -> CodeChecker | None:
-    """The first that is installed of those that look at what TVM writes."""
+    """Return the first installed program that checks what TVM writes for a target."""
     return next((each for each in row.written.checkers if machine.has(each)), None) if row.written else None
 
 
@@ -152,7 +152,7 @@ def _programs(row: Target) -> str:
 
 
 def in_words(found: Availability) -> str:
-    """For people: what it is, and why."""
+    """Describe an availability and its reason, for people."""
     match found:
         case Runnable():
             return "runnable"

@@ -1,4 +1,4 @@
-"""What a lane is, and what the lanes of one case share inside a child. Imported in children only."""
+"""The interface of a lane, and the front-end work that the lanes of one case share. Imported in children only."""
 
 from __future__ import annotations
 
@@ -20,38 +20,39 @@ if TYPE_CHECKING:
 
 
 class Step(Protocol):
-    """Called before each step of a lane: even a segfault then has an address."""
+    """Called before each stage of a lane, so that the stage of a segfault is known too."""
 
     def __call__(self, stage: Stage, /) -> None: ...
 
-    def note(self, **seen: object) -> None:
-        """Fields of `Facts` that are known now; they stay known however the lane ends."""
+    def note(self, **facts: object) -> None:
+        """Record fields of `Facts` at once. They are kept however the lane ends."""
 
 
 class Quiet:
-    """A step that tells nobody."""
+    """A step that records nothing."""
 
     def __call__(self, stage: Stage, /) -> None: ...
 
-    def note(self, **seen: object) -> None: ...
+    def note(self, **facts: object) -> None: ...
 
 
 T = TypeVar("T")
 
 
 class Lane(Protocol):
-    """One engine. Only exceptions escape `run`; whatever they say becomes the lane's outcome."""
+    """The code of an engine. An exception that `run` raises becomes the outcome of the lane."""
 
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
-        """Why this lane does not run this case, or None."""
+        """Return why this lane does not run this case, or None."""
 
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built: ...
 
 
 class Bench:
-    """The front-end work that lanes share: made once, on first use. What raised once, raises again at once.
+    """The front-end work that the lanes of a case share. Each part is done once, when it is first needed.
 
-    Nothing on it is handed to a lane that could change it: modules are imported afresh by each lane.
+    A part that raised an exception raises it again at once. No lane gets an object that it could change for others:
+    each lane imports its own module, and files and tensors are copied.
     """
 
     def __init__(self, case: Case, step: Callable[[Stage], None]) -> None:
@@ -66,40 +67,40 @@ class Bench:
 
     @cached_property
     def inputs(self) -> dict[str, Array]:
-        """The model's inputs in the order of its forward."""
+        """The inputs of the model, in the order of the parameters of `forward`."""
         return self.case.inputs
 
     @property
     def model(self) -> torch.nn.Module:
-        """The case's PyTorch module, in eval mode, on its own precision. A new one at each call."""
+        """A new PyTorch module of the case, in eval mode, in the dtypes of the case."""
         self.step(Stage.RENDER)
         return build_model(render(self.case.bound), self.case.owned)
 
     @property
     def exported(self) -> torch.export.ExportedProgram:
-        """torch.export's program, decomposed once for all lanes."""
+        """The exported program, decomposed once for all lanes."""
         return self._once("_exported", self._export)
 
     @property
     def exported_raw(self) -> torch.export.ExportedProgram:
-        """torch.export's program as it is. What decomposes it makes another."""
+        """The exported program, not decomposed. Decomposition makes a new program, so lanes can share this one."""
         return self._once("_exported_raw", self._export_raw)
 
     def onnx_file(self, importer: Importer, opset: int | None = None) -> onnx.ModelProto:
-        """torch.onnx's file, of either exporter, with constants folded; a copy at each call."""
+        """A copy of the file that one of the exporters of torch.onnx writes, with constants folded."""
         import onnx
 
         name = f"_{importer}_{opset}"
         return onnx.load_from_string(self._once(name, lambda: self._folded(importer, opset)))
 
     def onnx_file_as_exported(self, importer: Importer, opset: int | None = None) -> onnx.ModelProto:
-        """The same file before that; a copy at each call."""
+        """A copy of the file as it was exported, without constant folding."""
         import onnx
 
         return onnx.load_from_string(self._exported_file(importer, opset))
 
     def torch_inputs(self) -> tuple[torch.Tensor, ...]:
-        """New tensors, laid out in memory as the case says."""
+        """New tensors, each in the memory layout that the case gives for it."""
         items = [item for item in self.case.graph.inputs if not item.role.is_owned]
         return tuple(laid_out(to_torch(self.case.tensors[item.value.name]), item.layout) for item in items)
 
@@ -149,7 +150,7 @@ class Bench:
         import torch
 
         model = self.model
-        file: Any = io.BytesIO()  # torch documents file objects, its annotation lacks them
+        file: Any = io.BytesIO()  # torch.onnx.export accepts file objects, but its annotation does not
         self.step(Stage.EXPORT)
         options: dict[str, Any] = {"input_names": list(self.inputs), "opset_version": opset}
         with torch.no_grad():
@@ -162,7 +163,7 @@ class Bench:
 
 
 def build_model(source: str, params: Mapping[str, Array]) -> torch.nn.Module:
-    """Run rendered source (made from a checked graph, never read from a file) and construct its Model."""
+    """Execute rendered source and construct its class `Model`. The source is made from a checked graph, never read."""
     namespace: dict[str, Any] = {}
     exec(compile(source, "<case>", "exec"), namespace)
     model: torch.nn.Module = namespace["Model"](*(to_torch(array) for array in params.values()))
@@ -170,10 +171,10 @@ def build_model(source: str, params: Mapping[str, Array]) -> torch.nn.Module:
 
 
 def to_torch(array: Array) -> torch.Tensor:
-    """A contiguous tensor with memory of its own."""
+    """Copy an array to a new contiguous tensor."""
     import torch
 
-    half = array.dtype == DType.BFLOAT16.numpy  # torch does not know numpy's extension types
+    half = array.dtype == DType.BFLOAT16.numpy  # torch does not support numpy's extension types
     tensor = torch.from_numpy(np.array(array.view(np.int16) if half else array))
     tensor = tensor.clone(memory_format=torch.contiguous_format)  # numpy's strides of empty arrays are zero
     return tensor.view(torch.bfloat16) if half else tensor
@@ -190,7 +191,7 @@ def from_torch(tensor: torch.Tensor) -> Array:
 
 
 def laid_out(tensor: torch.Tensor, layout: Layout) -> torch.Tensor:
-    """The same numbers with other strides (`generators.graph.Layout`)."""
+    """Return a tensor with the same numbers and the strides of a `Layout`."""
     match layout:
         case Layout.CONTIGUOUS:
             return tensor

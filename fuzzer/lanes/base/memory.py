@@ -1,4 +1,4 @@
-"""What a lane does to memory: how much it takes, which inputs it changes, which outputs lie in an input's place."""
+"""The memory that a lane uses, the inputs that it changes, and the outputs that share memory with an input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fuzzer.lanes.base.bench import Step
 from generators.graph import Array
 
 Span = tuple[int, int]
-"""Where a tensor lies: its first byte, and the byte after its last."""
+"""The address of a tensor's first byte, and the address after its last byte."""
 
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
@@ -18,12 +18,14 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 @contextmanager
 def peak_noted(step: Step) -> Iterator[None]:
-    """Note by how much the process grew at most, less the pages of libraries that it touched for the first time (90 MB
-    in the first lane after a fork). Memory that an earlier lane gave back is taken again unseen."""
+    """Record by how many bytes the process grew at its peak.
+
+    Pages of libraries that were used for the first time do not count (90 MB in the first lane after a fork). Memory
+    that an earlier lane freed and this one uses again does not show."""
     try:
-        _CLEAR.write_text("5")  # proc(5): the peak starts anew from what is resident now
+        _CLEAR.write_text("5")  # proc(5): reset the peak to the current resident size
         before = _resident()
-    except (OSError, KeyError):  # not Linux, or a locked-down one: nothing is noted
+    except (OSError, KeyError):  # not Linux, or no permission: nothing is recorded
         yield
         return
     try:
@@ -35,18 +37,18 @@ def peak_noted(step: Step) -> Iterator[None]:
 
 
 def _resident() -> dict[str, int]:
-    """Kilobytes."""
+    """Return the peak resident size and the resident pages of files, in kilobytes."""
     lines = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines())
     return {key: int(lines[key].split()[0]) for key in ("VmHWM", "RssFile")}
 
 
 def modified(before: Mapping[str, Array], after: Mapping[str, Array]) -> tuple[str, ...]:
-    """The inputs whose bytes are not what they were."""
+    """Return the names of the inputs whose bytes changed."""
     return tuple(name for name, array in before.items() if after[name].tobytes() != array.tobytes())
 
 
 def shared(outputs: Sequence[Span], inputs: Mapping[str, Span]) -> tuple[tuple[int, str], ...]:
-    """Outputs that share a byte with an input."""
+    """Return the outputs, by position, that share a byte with an input, and the names of these inputs."""
     return tuple(
         (position, name)
         for position, (first, end) in enumerate(outputs)

@@ -1,4 +1,4 @@
-"""What all who say what Relax's operators mean share."""
+"""Types and functions that the evaluations of Relax operators share."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Function = Callable[..., Any]
 
 
 class Unknown(Exception):
-    """There is no opinion on this call."""
+    """The call cannot be evaluated."""
 
     __module__ = "fuzzer.lanes.relax_opinions"  # the name in findings that are saved
 
 
 class Outside(Exception):
-    """Elements are asked for that are not there."""
+    """An element outside of a tensor or buffer is read or written."""
 
     __module__ = "fuzzer.lanes.relax_opinions"  # the name in findings that are saved
 
 
 def plain(function: Function) -> Function:
-    """Of the operands alone."""
+    """Adapt a function of the operands alone."""
     return lambda attrs, *args: function(*args)
 
 
 def floats(function: Function) -> Function:
-    """Of floats alone: what integers become is decided by other rules."""
+    """Adapt a function that is defined for floats only: other rules decide the results for integers."""
 
     def call(attrs: Any, *args: Any) -> Any:
         only(
@@ -42,12 +42,12 @@ def floats(function: Function) -> Function:
 
 
 def ints(value: Any) -> list[int]:
-    """An attribute that is one number, or a list of them."""
+    """Return an attribute that is a number or a list of numbers as a list."""
     return [int(each) for each in value] if hasattr(value, "__len__") else [int(value)]
 
 
 def axes_of(value: Any, x: Tensor) -> list[int]:
-    """None stands for all."""
+    """Return an attribute that names axes as a list. None stands for all axes."""
     return list(range(x.dim())) if value is None else ints(value)
 
 

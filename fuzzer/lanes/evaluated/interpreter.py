@@ -1,8 +1,9 @@
-"""A lane that compiles nothing: the module as imported, each operator for what it means (`relax_operators`).
+"""A lane that evaluates the imported module operator by operator, without compiling it as a whole.
 
-On the way each operator is legalized alone, and its kernels computed twice on the same numbers: read by an interpreter,
-and compiled and called without the virtual machine. So the importer, the legalization, and what comes after it are
-told apart. The lane's variant says whose value goes on to the next operator; where that one has none, another's does.
+`evaluated.operators` computes each operator with PyTorch. Each operator is also legalized alone, and its kernels run
+twice on the same numbers: in an interpreter, and compiled and called without the virtual machine. This separates errors
+of the importer, of the legalization and of later steps. The lane's variant names the value that the next operator gets.
+If that value is not known, the next operator gets another one.
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ from oracles.trace import (
 )
 
 Kernels = Callable[[str, Sequence[Array], Sequence[Array]], None]
-"""(name, inputs, outputs): computes a kernel of the module, and writes into the outputs."""
+"""(name, inputs, outputs): run a kernel of the module, which writes into the outputs."""
 
-Judge = Callable[[Any, Sequence[Any]], Any]
-"""(call of an operator, values of its operands) -> its value."""
+Evaluate = Callable[[Any, Sequence[Any]], Any]
+"""(call of an operator, values of its operands) -> the value of the call."""
 
 
 def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
-    """Built, without a result, where nobody knows what the module means."""
+    """Evaluate the module. Return `Built()`, which has no result, where an operator cannot be evaluated."""
     model = imported(bench, spec, step)
     step(Stage.RUN)
     examiner = _Examiner(target_of(TARGETS_BY_NAME[spec.target]), step, spec.variant)
-    program = Program(model.module, examiner.value, _interpreting(model.module))  # ONNX's importer makes kernels itself
+    program = Program(model.module, examiner.value, _interpreting(model.module))  # ONNX's importer makes kernels
     try:
         result = program.call("main", [to_torch(array) for array in model.inputs.values()])
     except Unknown:
@@ -61,10 +62,10 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
 
 
 class Program:
-    """The functions of a Relax module, called on PyTorch's tensors."""
+    """An evaluation of the functions of a Relax module on PyTorch tensors."""
 
-    def __init__(self, module: Any, judge: Judge, kernels: Kernels | None = None) -> None:
-        self._module, self._judge, self._kernels = module, judge, kernels
+    def __init__(self, module: Any, evaluate: Evaluate, kernels: Kernels | None = None) -> None:
+        self._module, self._evaluate, self._kernels = module, evaluate, kernels
 
     def call(self, name: str, args: Sequence[Any]) -> Any:
         function = self._module[name]
@@ -107,7 +108,7 @@ class Program:
             raise Unknown("a call of a library")
         if call.op.name == "relax.call_tir":
             return self._call_kernel(call, scope)
-        return self._judge(call, [self._value(arg, scope) for arg in call.args])
+        return self._evaluate(call, [self._value(arg, scope) for arg in call.args])
 
     def _call_kernel(self, call: Any, scope: dict[int, Any]) -> Any:
         if self._kernels is None or len(call.args) > 2:
@@ -123,7 +124,7 @@ class Program:
 
 
 class _Examiner:
-    """Knows operators by what they mean, and says of each what its legalization comes to."""
+    """Evaluate operators, and record for each whether its legalization and its compiled kernels are right."""
 
     def __init__(self, target: Any, step: Step, variant: str) -> None:
         self._target, self._step, self._variant = target, step, variant
@@ -133,36 +134,43 @@ class _Examiner:
         self._step.note(trace=Trace(examined=(*self._examined, *more), outside=outside))
 
     def value(self, call: Any, args: Sequence[Any]) -> Any:
-        means, name = _meaning(call, args), str(call.op.name)
-        if means is not None and not _sizes_are_numbers(call):  # with these numbers for sizes it is another kernel
-            self._tell(OperatorCheck(name, "", Correctness.UNKNOWN, Correctness.UNKNOWN))
-            return means
+        expected, name = _expected(call, args), str(call.op.name)
+        if expected is not None and not _sizes_are_numbers(call):
+            # with numbers in place of symbolic sizes it would be another kernel
+            self._record(OperatorCheck(name, "", Correctness.UNKNOWN, Correctness.UNKNOWN))
+            return expected
         try:
             alone, by = self._legalized(call, args)
-        except Exception:  # whatever it raises, it makes no kernel of what can be computed
-            self._tell(OperatorCheck(name, "", *(Correctness.UNKNOWN if means is None else Correctness.WRONG,) * 2))
+        except Exception:  # it is wrong to have no kernel for a call with a value
+            self._record(
+                OperatorCheck(name, "", *(Correctness.UNKNOWN if expected is None else Correctness.WRONG,) * 2)
+            )
             alone = None
         if alone is None:
-            if means is None:
+            if expected is None:
                 raise Unknown(name)
-            return means
+            return expected
         interpreted = _tried(lambda: _run_alone(alone, args, _interpreting(alone)))
-        seen = _verdict(name, interpreted, means)
-        self.note(OperatorCheck(name, by, seen, Correctness.WRONG))  # a call that ends the process says so itself
+        legalized = _correctness(name, interpreted, expected)
+        self.note(OperatorCheck(name, by, legalized, Correctness.WRONG))  # this stays if the call ends the process
         built = _tried(lambda: _run_alone(alone, args, _building(alone, self._target)))
-        self._tell(OperatorCheck(name, by, seen, _verdict(name, built, means), _off(interpreted, means)))
-        values = {INTERPRET_OPERATORS: means, INTERPRET_KERNELS: interpreted, CALL_BUILT_KERNELS: built}
+        self._record(
+            OperatorCheck(
+                name, by, legalized, _correctness(name, built, expected), _largest_error(interpreted, expected)
+            )
+        )
+        values = {INTERPRET_OPERATORS: expected, INTERPRET_KERNELS: interpreted, CALL_BUILT_KERNELS: built}
         for value in (values[self._variant], *values.values()):
             if value is not None and not isinstance(value, Outside):
                 return value
         raise Unknown(name)
 
-    def _tell(self, one: OperatorCheck) -> None:
+    def _record(self, one: OperatorCheck) -> None:
         self._examined = (*self._examined, one)
         self.note()
 
     def _legalized(self, call: Any, args: Sequence[Any]) -> tuple[Any, str]:
-        """A module of this one call, as kernels, and what legalized it; None for one that is left as it is."""
+        """Return a module of this one call as kernels, and what legalized it; None for a call that is left as it is."""
         found: list[Translation] = []
 
         def look(frame: Any) -> None:
@@ -180,8 +188,8 @@ class _Examiner:
         return alone, "DispatchSortScan" if dispatched or not found else found[0][1]
 
 
-def _meaning(call: Any, args: Sequence[Any]) -> Any:
-    """The value of an operator; None where there is no opinion: PyTorch may not take its operands either."""
+def _expected(call: Any, args: Sequence[Any]) -> Any:
+    """Return the value of a call as PyTorch computes it; None where it cannot, or refuses the operands."""
     try:
         return _as_declared(call, value_of(call.op.name.removeprefix("relax."), call.attrs, args))
     except Outside:
@@ -191,7 +199,7 @@ def _meaning(call: Any, args: Sequence[Any]) -> Any:
 
 
 def _alone(call: Any, args: Sequence[Any]) -> Any:
-    """A module whose main does the one call, of tensors."""
+    """Return a module whose main makes this one call on tensors."""
     params: list[Any] = []
 
     def argument(expr: Any, value: Any) -> Any:
@@ -258,35 +266,35 @@ def _building(module: Any, target: Any) -> Kernels:
 
 
 def _tried(make: Callable[[], Any]) -> Any:
-    """A value, `Outside` where elements are read that are not there, None where nobody can tell."""
+    """Return the value, the exception `Outside` for an access out of bounds, or None where there is no value."""
     try:
         return make()
     except Unknown:
         return None
     except Outside as error:
         return error
-    except Exception:  # whatever it raises: what does not compile alone is no evidence against anybody
+    except Exception:  # it proves nothing if a kernel does not compile alone
         return None
 
 
 _TIES = frozenset({"relax.argsort", "relax.topk", "relax.argmax", "relax.argmin"})
-"""Of equal elements any may come first."""
+"""Operators for which equal elements may come in any order."""
 
 
-def _verdict(operator: str, value: Any, means: Any) -> Correctness:
+def _correctness(operator: str, value: Any, expected: Any) -> Correctness:
     if isinstance(value, Outside):
         return Correctness.WRONG
-    if value is None or means is None:
+    if value is None or expected is None:
         return Correctness.UNKNOWN
-    if _close(value, means):
+    if _close(value, expected):
         return Correctness.RIGHT
     return Correctness.UNKNOWN if operator in _TIES else Correctness.WRONG
 
 
-def _off(value: Any, means: Any) -> float:
-    if value is None or means is None or isinstance(value, Outside):
+def _largest_error(value: Any, expected: Any) -> float:
+    if value is None or expected is None or isinstance(value, Outside):
         return 0.0
-    pairs = [(from_torch(a), from_torch(b)) for a, b in zip(_flat(value), _flat(means), strict=True)]
+    pairs = [(from_torch(a), from_torch(b)) for a, b in zip(_flat(value), _flat(expected), strict=True)]
     return max((_distance(a, b) for a, b in pairs if a.shape == b.shape and a.size and holds_floats(b)), default=0.0)
 
 
@@ -338,7 +346,7 @@ def _key(var: Any) -> int:
 
 
 def _number(expr: Any) -> Any:
-    """Of a PrimValue, or of a constant in a shape."""
+    """Return the number of a PrimValue or of a constant in a shape."""
     value = getattr(expr, "value", expr)
     value = getattr(value, "value", value)
     if not isinstance(value, int | float):

@@ -1,7 +1,7 @@
-"""What a kernel computes, read off TVM's loops as they are written: no pass, no code generator, no compiler.
+"""An interpreter of TVM's kernels that uses no pass, code generator or compiler of TVM.
 
-Of kernels as LegalizeOps leaves them: loops, blocks with axes, loads, stores and arithmetic. Numbers are numpy's, of
-the kernel's own types. What it does not read (calls of library functions, vectors, threads) is `Unknown`.
+It runs kernels as LegalizeOps leaves them: loops, blocks with axes, loads, stores and arithmetic. It computes with
+numpy in the kernel's own types. It raises `Unknown` for anything else (library functions, vectors, threads).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from fuzzer.lanes.evaluated.common import Outside, Unknown
 from generators.graph import Array
 
 MAX_STEPS = 200_000
-"""Stores and loads: some seconds. Reduced cases need a few hundred."""
+"""The largest number of stores and loads, which take some seconds. Reduced cases need a few hundred."""
 
 
 def run_kernel(function: Any, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-    """Call a PrimFunc on arrays; it writes into `outputs`. Raise `Unknown`, or `Outside` where it leaves a buffer."""
+    """Call a PrimFunc that writes into `outputs`. Raise `Unknown`, or `Outside` for an access outside of a buffer."""
     arguments = (*inputs, *outputs)
     if len(function.params) != len(arguments):
         raise Unknown("a kernel with other parameters")
@@ -34,7 +34,7 @@ def run_kernel(function: Any, inputs: Sequence[Array], outputs: Sequence[Array])
 
 
 def unwritten(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Memory in which whatever is not written shows."""
+    """Return an array whose bytes are all 0xFF, so that elements that a kernel does not write show."""
     array = np.empty(shape, dtype)
     array.view(np.uint8).fill(0xFF) if array.ndim else array.reshape(1).view(np.uint8).fill(0xFF)
     return array
@@ -88,7 +88,7 @@ class _Machine:
         self.run(block.body)
 
     def _begins_reduction(self, block: Any) -> bool:
-        """Whether all axes of the sum are at their beginning."""
+        """Whether all reduction axes are at their first value."""
         axes = [item for item in block.iter_vars if item.iter_type == tirx.IterVar.CommReduce]
         return all(self.values[_key(item.var)] == self.value(item.dom.min) for item in axes)
 
@@ -190,12 +190,12 @@ class _Machine:
 
 
 def _key(node: Any) -> int:
-    """A variable or a buffer compares into an expression: what it is, its hash says."""
+    """Return the key of a variable or buffer. They cannot be keys themselves, because `==` builds an expression."""
     return hash(node)
 
 
 def _of_a_buffer(function: Any, param: Any) -> Any:
-    """Up to 0.26 a parameter is a handle, for which a table has the buffer."""
+    """Return the buffer of a parameter. Up to TVM 0.26 a parameter is a handle, and a table has its buffer."""
     return function.buffer_map[param] if hasattr(function, "buffer_map") else param
 
 
@@ -227,7 +227,7 @@ def _cast(value: Any, like: Any) -> Any:
 
 
 def _divided(a: Any, b: Any) -> Any:
-    """Towards zero, of integers."""
+    """Divide; integers are rounded towards zero."""
     if isinstance(a, np.integer | int):
         return type(a)(math.trunc(int(a) / int(b))) if abs(int(a)) < 1 << 50 else type(a)(int(a) // int(b))
     return a / b

@@ -1,9 +1,8 @@
-"""What Relax's operators mean, said in PyTorch: an opinion on a module that owes nothing to TVM's compiler.
+"""Evaluate Relax operators with PyTorch, independently of TVM's compiler.
 
-Blame asks it where a program is wrong however it is compiled: is the module that the importer made wrong already, or
-what became of it? Of an operator that is not here, or not in this form, there is no opinion: `Unknown`. TVM has a
-converter of its own to PyTorch functions (relax_to_pyfunc_converter): its mappings are in part approximate, and leave
-attributes out, which will not do for that.
+Blame uses this where a program is wrong however it is compiled, to decide whether the imported module is already wrong.
+`Unknown` is raised for an operator that is missing here, or that is used in an unsupported form. TVM has a converter to
+PyTorch functions (relax_to_pyfunc_converter), but some of its mappings are approximate or ignore attributes.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from fuzzer.lanes.evaluated.sums import SUMS
 
 
 def value_of(name: str, attrs: Any, args: Sequence[Any]) -> Any:
-    """Of an operator `relax.<name>`: a tensor, or a tuple of them. Raise `Unknown`."""
+    """Evaluate the operator `relax.<name>` to a tensor or a tuple of tensors. Raise `Unknown`."""
     function = OPERATORS.get(name)
     if function is None:
         raise Unknown(f"relax.{name}")
@@ -101,7 +100,7 @@ def _reduction(function: Callable[[Tensor, list[int], bool], Tensor]) -> Functio
 
 
 def _one_by_one(function: Callable[..., Tensor]) -> Callable[[Tensor, list[int], bool], Tensor]:
-    """A reduction that PyTorch has over one axis at a time."""
+    """Adapt a reduction that PyTorch computes over one axis at a time."""
 
     def call(x: Tensor, axes: list[int], keep: bool) -> Tensor:
         for axis in sorted((axis % max(x.dim(), 1) for axis in axes), reverse=True):
@@ -195,7 +194,7 @@ def _repeat(attrs: Any, x: Tensor) -> Tensor:
 
 
 def _strided_slice(attrs: Any, x: Tensor, axes: Any, begin: Any, end: Any, strides: Any = None) -> Tensor:
-    """As Python slices: bounds beyond an end are moved to it."""
+    """Slice as Python does: bounds beyond an end are moved to it."""
     index: list[Any] = [slice(None)] * x.dim()
     for place, axis in enumerate(axes):
         size, step = x.shape[axis], int(strides[place]) if strides is not None else 1
@@ -295,7 +294,7 @@ SHAPES: dict[str, Function] = {
     "shape_of": lambda attrs, x: tuple(x.shape),
 }
 
-# -- what is made, chosen, sorted
+# -- creation, selection, sorting
 
 
 def _topk(attrs: Any, x: Tensor) -> Any:
@@ -340,4 +339,4 @@ MADE: dict[str, Function] = {
 }
 
 OPERATORS: dict[str, Function] = {**UNARY, **BINARY, **REDUCTIONS, **SHAPES, **MADE, **SUMS}
-"""By Relax's name, without `relax.`."""
+"""From the name in Relax, without `relax.`, to the evaluation."""

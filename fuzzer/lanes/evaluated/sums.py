@@ -1,4 +1,4 @@
-"""What Relax's operators that take sums mean, said in PyTorch: products of matrices, convolutions, pools, norms."""
+"""Evaluate Relax operators that compute sums, with PyTorch: matrix products, convolutions, pools, norms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _matmul(attrs: Any, x: Tensor, y: Tensor) -> Tensor:
 
 
 def _pairs(padding: Any, rank: int) -> list[int]:
-    """As `functional.pad` takes it, the last axis first; from one number, one for each axis, or one for each end."""
+    """Return amounts for `functional.pad` (last axis first), from one number, or one for each axis or end."""
     ends = ints(padding)
     if len(ends) == 1:
         ends = ends * 2 * rank
@@ -108,7 +108,7 @@ def _pad(attrs: Any, x: Tensor, *value: Any) -> Tensor:
 
 
 def _shaped(each: Tensor, axes: Sequence[int], x: Tensor) -> Tensor:
-    """A parameter for some axes of x."""
+    """Reshape a parameter of some axes of x so that it broadcasts."""
     return each.reshape([x.shape[axis] if axis in axes else 1 for axis in range(x.dim())])
 
 

@@ -1,4 +1,4 @@
-"""The changes that break a module: each contradicts what the module states elsewhere."""
+"""Changes that break a module. Each contradicts another part of the module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CALL_TIR = "relax.call_tir"
 OTHER_DTYPE = {"float32": "float16", "float64": "float32", "int64": "int32", "int32": "int64", "bool": "int8"}
 
 Change = Callable[[Document, Binding, random.Random], str | None]
-"""Makes a change, and says what it is in words that hold for other modules; None where it does not apply."""
+"""Make a change and describe it, without names or sizes of this module; return None where it does not apply."""
 
 
 def annotation_dtype(document: Document, at: Binding, source: random.Random) -> str | None:
@@ -34,7 +34,7 @@ def annotation_rank(document: Document, at: Binding, source: random.Random) -> s
 
 
 def call_type(document: Document, at: Binding, source: random.Random) -> str | None:
-    """The call's own type and the annotation agree, and contradict what the operator gives."""
+    """The type of the call and the annotation agree, but the operator returns another type."""
     other = _other_type(document, at.type, source)
     document.put(at.variable, ty=other)
     document.put(at.call, ty=other)
@@ -42,7 +42,7 @@ def call_type(document: Document, at: Binding, source: random.Random) -> str | N
 
 
 def operand(document: Document, at: Binding, source: random.Random) -> str | None:
-    """Another variable, of another type, as an argument."""
+    """An argument is replaced by a variable of another type."""
     arguments = document.data(at.call)["args"]
     places = [i for i, arg in enumerate(document.data(arguments)) if _tensor_type(document, arg) is not None]
     return _replaced(document, at, arguments, places, source)
@@ -57,7 +57,7 @@ def operand_dropped(document: Document, at: Binding, source: random.Random) -> s
 
 
 def attribute(document: Document, at: Binding, source: random.Random) -> str | None:
-    """A flag turned over, or a number of a list one larger."""
+    """A flag is inverted, or a number in a list increased by one."""
     attrs = document.data(at.call)["attrs"]
     fields = document.data(attrs)
     if not isinstance(fields, dict):
@@ -85,7 +85,7 @@ def _numbers(document: Document, number: int) -> bool:
 
 
 def tuple_item(document: Document, at: Binding, source: random.Random) -> str | None:
-    """Beyond the last item of a tuple."""
+    """The index of a TupleGetItem is beyond the end of the tuple."""
     numbers = [i for i, node in enumerate(document.nodes) if node["type"] == "ir.TupleGetItem"]
     if not numbers:
         return None
@@ -99,7 +99,7 @@ def tuple_item(document: Document, at: Binding, source: random.Random) -> str | 
 
 
 def kernel_result(document: Document, at: Binding, source: random.Random) -> str | None:
-    """The kernel is said to give another type, everywhere in Relax: its buffer has what it had."""
+    """All types in Relax say that the kernel returns another type than that of its buffer."""
     other = _other_type(document, at.type, source)
     document.put(at.call, ty=other, ty_args=document.add("ffi.Array", [other]))
     document.put(at.variable, ty=other)
@@ -107,7 +107,7 @@ def kernel_result(document: Document, at: Binding, source: random.Random) -> str
 
 
 def kernel_result_alone(document: Document, at: Binding, source: random.Random) -> str | None:
-    """The type that call_tir is given for the result contradicts the annotation, and the kernel."""
+    """The result type that call_tir is given contradicts the annotation and the kernel."""
     document.put(at.call, ty_args=document.add("ffi.Array", [_other_type(document, at.type, source)]))
     return "another result type alone, of relax.call_tir"
 
@@ -117,8 +117,8 @@ def kernel_argument(document: Document, at: Binding, source: random.Random) -> s
     if document.kind(passed) != "ir.Tuple":
         return None
     fields = document.data(passed)["fields"]
-    told = _replaced(document, at, fields, list(range(len(document.data(fields)))), source)
-    return told and _retyped_tuple(document, passed, told)
+    description = _replaced(document, at, fields, list(range(len(document.data(fields)))), source)
+    return description and _retyped_tuple(document, passed, description)
 
 
 def kernel_argument_dropped(document: Document, at: Binding, source: random.Random) -> str | None:
@@ -148,7 +148,7 @@ ON_KERNELS: tuple[Change, ...] = (
     kernel_argument_dropped,
 )
 UNLESS_INFERRED = frozenset({operand, operand_dropped, attribute})
-"""Changes that may be valid: an operator may take the other argument or attribute, and give the same type."""
+"""Changes that may be valid: an operator may accept another argument or attribute, and return the same type."""
 
 
 def _other_size(document: Document, type: int, source: random.Random) -> list[int] | None:
@@ -167,14 +167,14 @@ def _other_type(document: Document, type: int, source: random.Random) -> int:
 
 
 def _tensor_type(document: Document, number: int) -> int | None:
-    """Of an expression that is a tensor."""
+    """Return the type of an expression that is a tensor of known shape, or None."""
     data = document.data(number)
     type = data.get("ty") if isinstance(data, dict) else None
     return type if isinstance(type, int) and document.sizes(type) is not None else None
 
 
 def _replaced(document: Document, at: Binding, array: int, places: Sequence[int], source: random.Random) -> str | None:
-    """One item of an array of arguments becomes a variable that is bound earlier and has another type."""
+    """Replace an item of an array of arguments by a variable that is bound earlier and has another type."""
     if not places:
         return None
     place = source.choice(places)
@@ -191,8 +191,8 @@ def _same_type(document: Document, one: int, other: int) -> bool:
     return document.sizes(one) == document.sizes(other) and document.dtype(one) == document.dtype(other)
 
 
-def _retyped_tuple(document: Document, number: int, told: str) -> str:
-    """The tuple's type is that of its fields: it is the kernel that the change contradicts."""
+def _retyped_tuple(document: Document, number: int, description: str) -> str:
+    """Give the tuple the type of its fields, so that only the kernel contradicts the change."""
     types = [document.data(field)["ty"] for field in document.data(document.data(number)["fields"])]
     document.put(number, ty=document.like(document.data(number)["ty"], fields=document.add("ffi.Array", types)))
-    return told
+    return description

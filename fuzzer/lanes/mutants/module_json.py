@@ -1,8 +1,8 @@
-"""A TVM module as the numbered nodes of its JSON: a way to change one thing that no constructor would let through.
+"""A TVM module as the numbered nodes of its JSON, which allows changes that constructors refuse.
 
-Printed and parsed again, or built by hand, a module is normalised, and its types are inferred anew. JSON is taken as it
-is. A change is a list of edits: the number of a node, and what it is now; new nodes have the numbers after the last.
-Nodes have the kinds and fields of the newest release, whichever it is that reads them.
+TVM normalises a module that is parsed from TVMScript or built by hand, and infers its types. It loads JSON unchanged. A
+change is a list of edits: the number of a node and its new content. New nodes get the next numbers. In memory, nodes
+have the kinds and fields of the newest release of TVM.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TENSOR, TUPLE, CALL, BINDING = "relax.TensorType", "ir.TupleType", "ir.Call", "r
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """`variable = operator(arguments)`, by the numbers of the nodes."""
+    """A binding `variable = operator(arguments)`. The fields are numbers of nodes, but for the operator's name."""
 
     number: int
     variable: int
@@ -34,7 +34,7 @@ class Binding:
 
 @dataclass(slots=True)
 class Document:
-    """The nodes, and what was changed of them; `original` is what TVM wrote."""
+    """The nodes and the edits of a module. `original` is the JSON that TVM wrote."""
 
     nodes: list[Json]
     original: dict[str, Json]
@@ -47,7 +47,7 @@ class Document:
         return Document([form.read(node) for node in original["nodes"]], original, form)
 
     def copy(self) -> Document:
-        """One to change: nodes are replaced, never changed."""
+        """Return a document to edit. Edits replace nodes and never change them."""
         return Document(list(self.nodes), self.original, self.form)
 
     def module(self) -> Any:
@@ -64,20 +64,20 @@ class Document:
         return [(number, self.form.written(node)) for number, node in sorted(self.edits.items())]
 
     def data(self, number: int) -> Json:
-        """None, the node, has none."""
+        """Return the data of a node; None for the node that stands for None."""
         return self.nodes[number].get("data")
 
     def kind(self, number: int) -> str:
         return str(self.nodes[number]["type"])
 
     def put(self, number: int, **fields: Json) -> None:
-        """Change fields of a node."""
+        """Replace fields of a node."""
         node = deepcopy(self.nodes[number])
         node["data"].update(fields)
         self._set(number, node)
 
     def put_item(self, number: int, index: int, value: int) -> None:
-        """Change an item of an array."""
+        """Replace an item of an array node."""
         node = deepcopy(self.nodes[number])
         node["data"][index] = value
         self._set(number, node)
@@ -88,16 +88,16 @@ class Document:
         return len(self.nodes) - 1
 
     def like(self, number: int, **fields: Json) -> int:
-        """A new node, another's twin but for some fields."""
+        """Add a copy of a node with some fields replaced; return its number."""
         return self.add(self.kind(number), {**self.data(number), **fields})
 
     def _set(self, number: int, node: Json) -> None:
         self.nodes[number] = self.edits[number] = node
 
-    # --- what modules of Relax consist of
+    # --- the parts of a Relax module
 
     def bindings(self) -> Iterator[Binding]:
-        """Of calls whose type is known in full, and is what the variable says."""
+        """Yield the bindings of operator calls whose result type is a tensor of known shape."""
         for number, node in enumerate(self.nodes):
             if node["type"] != BINDING or self.kind(node["data"]["value"]) != CALL:
                 continue
@@ -107,7 +107,7 @@ class Document:
                 yield Binding(number, variable, call, operator, type)
 
     def sizes(self, type: int) -> list[int] | None:
-        """Of a tensor's type whose shape is known."""
+        """Return the sizes of a tensor type, or None where they are not all numbers."""
         if self.kind(type) != TENSOR or self.kind(self.data(type)["shape"]) != "relax.expr.ShapeExpr":
             return None
         values = self.data(self.data(self.data(type)["shape"])["values"])

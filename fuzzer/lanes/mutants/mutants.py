@@ -1,10 +1,9 @@
-"""Valid modules broken in one place, on purpose: what becomes of them tells what TVM's checker is worth.
+"""Valid modules that are broken in one place on purpose, to test TVM's check of well-formedness.
 
-Each change contradicts something that the module states elsewhere: an annotation against the type of its call, an
-argument against the function that takes it, the result of a kernel against the buffer that it writes. The checker
-should refuse all. What it lets through is built and run; the lane ends with the first that runs, for a broken module
-may write anywhere. Left out is what TVM 0.27 lets through and never looks at again: a function's result of another type
-than its body's.
+Each change contradicts another part of the module: an annotation and the type of its call, an argument and the function
+that takes it, the result of a kernel and the buffer that it writes. The check should refuse all of them. A mutant that
+it accepts is built and run. The lane ends with the first mutant that runs, because a broken module may write anywhere.
+One change is not made: TVM 0.27 accepts a function whose result type differs from its body's, and never uses that type.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ ATTEMPTS = 40
 
 
 def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
-    """The unbroken module's results; the mutants' fates are noted."""
+    """Return the results of the valid module, and record the fates of the mutants."""
     program = bench.exported
     step(Stage.IMPORT)
     module = from_exported_program(program, run_ep_decomposition=False)
@@ -46,7 +45,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
     with tvm.transform.PassContext(opt_level=spec.opt_level):
         lowered = relax.transform.LegalizeOps()(module)
     if ill_formed(module, "") or ill_formed(lowered, "") or not _equal(ran.outputs, ran.again or ()):
-        return ran  # nothing valid to start from, or nothing to compare with
+        return ran  # no valid module to start from, or no results to compare with
     text, tensors = case_file.encode(bench.case)
     source = random.Random(zlib.crc32(tensors, zlib.crc32(text)))
     known: list[Mutant] = []
@@ -64,9 +63,9 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
 
 
 def mutants(module: Any, lowered: Any, source: random.Random) -> Iterator[tuple[Mutant, Any]]:
-    """Each as if it ended the process, until something else is known of it."""
+    """Yield mutants with their modules. Their fate is DIED until another one is known."""
     plain, legal = Document.of(module), Document.of(lowered)
-    seen: set[tuple[bool, str]] = set()
+    done: set[tuple[bool, str]] = set()
     for _ in range(ATTEMPTS):
         legalised = source.random() < 0.5
         document = (legal if legalised else plain).copy()
@@ -74,15 +73,15 @@ def mutants(module: Any, lowered: Any, source: random.Random) -> Iterator[tuple[
         if not bindings:
             continue
         change = source.choice(ON_KERNELS if legalised else ON_OPERATORS)
-        told = change(document, source.choice(bindings), source)
-        if told is None or (legalised, told) in seen:
+        description = change(document, source.choice(bindings), source)
+        if description is None or (legalised, description) in done:
             continue
         broken = document.module()
         if change in UNLESS_INFERRED and _infers_as_stated(broken):
             continue
-        seen.add((legalised, told))
-        yield Mutant(told, MutantFate.DIED, legalised=legalised, edits=document.written), broken
-        if len(seen) == MUTANTS:
+        done.add((legalised, description))
+        yield Mutant(description, MutantFate.DIED, legalised=legalised, edits=document.written), broken
+        if len(done) == MUTANTS:
             return
 
 
@@ -90,7 +89,7 @@ def _tried(mutant: Mutant, broken: Any, bench: Bench, spec: LaneSpec, right: Seq
     try:
         machine = built(broken, spec, Quiet(), None)
         ran = run_twice(lambda: machine["main"], bench.inputs, Quiet())
-    except Exception as error:  # whatever refuses it: the checker did not
+    except Exception as error:  # a later step refuses what the check accepted
         return _with(mutant, MutantFate.RAISED, f"{type(error).__name__}: {error}"[:500])
     same = _equal(ran.outputs, right) and _equal(ran.again or (), right)
     return _with(mutant, MutantFate.HARMLESS if same else MutantFate.MISCOMPILED)
@@ -110,7 +109,7 @@ def _equal(some: Sequence[Array], others: Sequence[Array]) -> bool:
 
 
 def _infers_as_stated(module: Any) -> bool:
-    """Whether TVM infers for every call what it is annotated with: then the change broke nothing."""
+    """Whether TVM infers for every call the annotated type. Then the changed module is valid."""
     same = True
 
     def look(expr: Any) -> None:

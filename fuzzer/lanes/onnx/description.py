@@ -17,7 +17,7 @@ from oracles.outcome import Ran, Stage
 
 
 class NoDescription(Exception):
-    """The file holds what the description has no words for."""
+    """The file contains something that `OnnxModel` cannot represent."""
 
     __module__ = "fuzzer.lanes.onnx_description"  # the name in findings that are saved
 
@@ -33,7 +33,9 @@ class OnnxFileLane:
 
 
 def described(file: onnx.ModelProto) -> OnnxModel:
-    """Raise `NoDescription`; ValueError from msgspec where an element type is not among those that lanes use."""
+    """Convert a file to plain data.
+
+    Raise `NoDescription`, or ValueError (from msgspec) for an element type that lanes do not use."""
     graph = file.graph
     if file.functions or graph.sparse_initializer or file.ByteSize() > MAX_BYTES:
         raise NoDescription("functions, sparse tensors, or too many bytes")

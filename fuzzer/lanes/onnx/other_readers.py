@@ -1,4 +1,4 @@
-"""Other readers of the exported ONNX file, asked where it is in doubt whether the file or its reader is wrong."""
+"""Other readers of the exported ONNX file. They decide whether the file or its first reader is wrong."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPTIMISED = OnnxRuntimeLane(ort.GraphOptimizationLevel.ORT_ENABLE_ALL)
 
 
 class OnnxReferenceLane:
-    """`interpreter` is the onnx package's own, in plain numpy; `optimised` is onnxruntime with all its optimisers."""
+    """The variant `interpreter` is the onnx package's reference evaluator, `optimised` is onnxruntime."""
 
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return _OPTIMISED.supports(case, spec) if spec.variant == "optimised" else None
@@ -38,8 +38,10 @@ class OnnxReferenceLane:
 
 
 def _refuse_what_onnxruntime_refuses(bench: Bench, model: onnx.ModelProto) -> None:
-    """Raise what onnxruntime raises. The interpreter takes what ONNX forbids, such as updates that are larger than
-    their indices; onnxruntime has no kernels for some dtypes, which says nothing about the file."""
+    """Raise the exception that onnxruntime raises on the file.
+
+    The interpreter accepts files that ONNX forbids, such as updates that are larger than their indices. That
+    onnxruntime has no kernel for a dtype is ignored: it says nothing about the file."""
     try:
         runtime.run(runtime.load(widened(model)), widened_inputs(bench.inputs))
     except NoKernel:

@@ -1,4 +1,4 @@
-"""ONNX Runtime on the exported file: the reference that says whether the file or its reader is wrong."""
+"""onnxruntime on the exported file: the reference that decides whether the file or its reader is wrong."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
 WRONG = ("MatMulScaleFusion", "MatmulTransposeFusion", "ExpandElimination")
-"""Optimisers that are left out, as of onnxruntime 1.31. The first two make a FusedMatMul, which keeps a factor of
-float64 in float32, and does not transpose what it multiplies by a vector. The last removes an Expand to no elements."""
+"""Optimisers of onnxruntime 1.31 that are wrong, and switched off. The first two make a FusedMatMul, which stores a
+float64 factor as float32 and does not transpose the matrix of a product with a vector. The last one removes an Expand
+to a shape without elements."""
 
 NO_OPTIMISERS = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
 
 
 class OnnxRuntimeLane:
-    """At one of onnxruntime's optimisation levels; as the reference, at none."""
+    """onnxruntime at one of its optimisation levels. The reference optimises nothing."""
 
     def __init__(self, level: ort.GraphOptimizationLevel = NO_OPTIMISERS) -> None:
         self._level = level
@@ -29,7 +30,7 @@ class OnnxRuntimeLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         types = [item.value.type for item in case.graph.inputs if not item.role.is_owned]
         half = any(type.dtype is DType.BFLOAT16 for type in (*types, *case.graph.output_types))
-        return "onnxruntime neither takes nor gives numpy arrays of bfloat16" if half else None
+        return "onnxruntime neither accepts nor returns numpy arrays of bfloat16" if half else None
 
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
         model = bench.onnx_file(spec.importer, spec.opset)
@@ -50,6 +51,6 @@ def load(model: onnx.ModelProto, level: ort.GraphOptimizationLevel = NO_OPTIMISE
 
 
 def run(session: ort.InferenceSession, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
-    """On copies: BatchNormalization in training mode writes the new running mean into the array that it was given."""
+    """Run on copies of the inputs, because BatchNormalization in training mode overwrites its running mean."""
     wanted = {item.name for item in session.get_inputs()}
     return tuple(session.run(None, {name: np.array(array) for name, array in inputs.items() if name in wanted}))

@@ -1,4 +1,4 @@
-"""An ONNX file with float32 in place of bfloat16: onnxruntime, which has few kernels in bfloat16, looks at all else."""
+"""Replace bfloat16 by float32 in an ONNX file, because onnxruntime has few bfloat16 kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DTYPE_ATTRIBUTES = ("to", "dtype", "output_dtype", "stash_type")
 
 
 def widened(file: onnx.ModelProto) -> onnx.ModelProto:
-    """A copy; the names of inputs and outputs stay."""
+    """Return a copy with float32 in place of bfloat16. The names of inputs and outputs stay."""
     copy = onnx.ModelProto()
     copy.CopyFrom(file)
     for graph in _graphs(copy.graph):
@@ -38,7 +38,7 @@ def widened_inputs(inputs: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _graphs(graph: Any) -> Iterator[Any]:
-    """The graph, and those of its control flow."""
+    """Yield the graph and the graphs inside its control flow."""
     yield graph
     for attribute in (each for node in graph.node for each in node.attribute):
         for body in (attribute.g, *attribute.graphs):

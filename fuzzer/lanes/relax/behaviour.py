@@ -1,6 +1,6 @@
-"""What TVM did with a program, as names: operators as imported, passes that changed it, kernels and their loops.
+"""Names for what TVM did with a program: imported operators, passes that changed it, kernels and their loops.
 
-Names say what kind of thing happened, never how often or how large: no sizes, no numbering.
+A name contains no size and no number, so that programs that differ only in these get the same names.
 """
 
 from __future__ import annotations
@@ -16,48 +16,48 @@ from fuzzer.lanes.base.bench import Step
 from fuzzer.lanes.relax.tir_blocks import block_patterns
 
 MOST = 400
-"""Names of one lane; a program of a few operators has some dozens."""
+"""The largest number of names of a lane. A program of a few operators has some dozens."""
 
 LONGEST = 60
-"""Of a kernel's name: what is fused from many operators is called by all of them."""
+"""The largest length of a kernel's name. A fused kernel has the names of all its operators."""
 
 _NUMBER = re.compile(r"_?\d+(?=$|_)")
 _BELOW_RELAX = ("tirx.", "s_tir.")
 
 
-class Onlooker:
-    """Notes names as they come up: what a lane did before it died was done, too."""
+class BehaviourRecorder:
+    """Record each name at once, so that the names are known of a lane that dies."""
 
     def __init__(self, step: Step) -> None:
         self._step = step
-        self._seen: dict[str, None] = {}
+        self._names: dict[str, None] = {}
         self._last: Any = None
 
     def imported(self, module: Any) -> None:
         self._last = module
-        self._see(operators_of(module))
+        self._record(operators_of(module))
 
     def instruments(self) -> list[Any]:
-        """For a PassContext."""
+        """Return the instruments for a PassContext."""
         return [_Instrument(self)]
 
     def after(self, name: str, module: Any) -> None:
         if name.startswith(_BELOW_RELAX) or module.same_as(self._last):
             return
         before, self._last = self._last, module
-        self._see((f"pass {name}", *kernels_of(module, before)))
+        self._record((f"pass {name}", *kernels_of(module, before)))
 
-    def _see(self, names: Iterable[str]) -> None:
-        count = len(self._seen)
+    def _record(self, names: Iterable[str]) -> None:
+        count = len(self._names)
         for name in names:
-            if len(self._seen) < MOST:
-                self._seen[name] = None
-        if len(self._seen) > count:
-            self._step.note(behaviour=tuple(self._seen))
+            if len(self._names) < MOST:
+                self._names[name] = None
+        if len(self._names) > count:
+            self._step.note(behaviour=tuple(self._names))
 
 
 def operators_of(module: Any) -> list[str]:
-    """Relax operators with the dtype and rank of what they give."""
+    """Return the Relax operators of a module, with the dtype and the rank of their results."""
     found: dict[str, None] = {}
 
     def look(expr: Any) -> None:
@@ -71,13 +71,13 @@ def operators_of(module: Any) -> list[str]:
 
 
 def _type(expr: Any) -> str:
-    """`float32 3` of a tensor of three dimensions."""
-    info = getattr(expr, "ty", None) or getattr(expr, "struct_info_", None)  # as TVM before 0.27 calls it
+    """Return for example `float32 3` for a tensor of rank 3."""
+    info = getattr(expr, "ty", None) or getattr(expr, "struct_info_", None)  # its name before TVM 0.27
     return f"{getattr(info, 'dtype', '?')} {getattr(info, 'ndim', '?')}"
 
 
 def kernels_of(module: Any, before: Any) -> list[str]:
-    """Kernels that were not there before: `kernel fused_conv2d_add_relu`, and what their loops are like."""
+    """Return the names of new kernels (`kernel fused_conv2d_add_relu`), and the patterns of their loops."""
     old = {var.name_hint for var in before.functions} if before is not None else set()
     names: set[str] = set()
     for var, function in module.functions.items():
@@ -88,8 +88,8 @@ def kernels_of(module: Any, before: Any) -> list[str]:
 
 @tvm.ir.instrument.pass_instrument
 class _Instrument:
-    def __init__(self, onlooker: Onlooker) -> None:
-        self._onlooker = onlooker
+    def __init__(self, recorder: BehaviourRecorder) -> None:
+        self._recorder = recorder
 
     def run_after_pass(self, module: Any, info: Any) -> None:
-        self._onlooker.after(str(info.name), module)
+        self._recorder.after(str(info.name), module)

@@ -1,4 +1,4 @@
-"""What Relax lanes share: passes, compile, load, run. Each step says itself, and notes what it saw."""
+"""The steps that Relax lanes share: run passes, compile, load, run. Each stage is recorded before it begins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fuzzer.lanes.base import memory
 from fuzzer.lanes.base.availability import compiler_of, linker
 from fuzzer.lanes.base.bench import Step
 from fuzzer.lanes.relax import compile_only, releases
-from fuzzer.lanes.relax.behaviour import Onlooker
+from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.check import Checker
 from fuzzer.lanes.relax.params import before_passes, options
 from fuzzer.lanes.relax.trace import Tracer
@@ -39,18 +39,20 @@ def built(
     checker: Checker | None,
     params: Sequence[Any] = (),
     tracer: Tracer | None = None,
-    onlooker: Onlooker | None = None,
+    recorder: BehaviourRecorder | None = None,
 ) -> Any:
-    """The module's passes, its compilation, and a virtual machine that holds it; None where nothing here runs it, the
-    path of a library that runs in a process of its own.
+    """Run the passes of a lane, compile the module and load it.
 
-    `params` are those that main takes after the model's inputs."""
+    params  the parameters that main takes after the model's inputs
+
+    Return a virtual machine; None where this machine cannot run the target's code; or the path of a library that has
+    to run in a process of its own."""
     began = _cpu()
     row = TARGETS_BY_NAME[spec.target]
     device = device_of(row)
     target = target_of(row)
     try:
-        with context(spec, tracer, checker, onlooker), target:
+        with context(spec, tracer, checker, recorder), target:
             step(Stage.TRANSFORM)
             module = before_passes(module, spec.params, params)
             module = transformed(module, spec, step, checker, target)
@@ -73,7 +75,7 @@ def built(
 
 
 def device_of(row: Target) -> Any:
-    """Where the target's code runs; None where nothing here runs it."""
+    """Return the device that runs the target's code; None where no device here can."""
     match row.runs:
         case Runs.HERE | Runs.SANITIZED:
             return tvm.cpu()
@@ -84,13 +86,15 @@ def device_of(row: Target) -> Any:
 
 
 def _in_a_worker() -> bool:
-    """Whether this process is a device's own, which alone touches it: only there is that module imported."""
+    """Whether this process is the worker of a device. Only workers import that module, and only they may use a GPU."""
     return "fuzzer.lanes.device" in sys.modules
 
 
 def target_of(row: Target) -> Any:
-    """On a device, for the architecture that it has, and by a compiler that rounds as IEEE 754 says: left to itself TVM
-    asks for NVRTC, which needs another package, and for --use_fast_math."""
+    """Return TVM's target. In the worker of a GPU, it is the target for the architecture of that GPU.
+
+    By default TVM compiles for CUDA with NVRTC, which needs another package, and with --use_fast_math, which does not
+    round as IEEE 754 requires. The environment variables change both."""
     if row.runs is not Runs.ON_A_DEVICE or not _in_a_worker():
         return tvm.target.Target(dict(row.config))
     os.environ.update(TVM_CUDA_COMPILE_MODE="nvcc", TVM_CUDA_NVCC_NO_FAST_MATH="1")
@@ -98,13 +102,13 @@ def target_of(row: Target) -> Any:
 
 
 def generator_lacks(row: Target) -> str | None:
-    """Why this TVM writes nothing for the target; None where it does."""
+    """Return why this TVM cannot generate code for the target; None where it can."""
     kind = row.config["kind"]
     known = tvm.get_global_func(f"target.build.{kind}", allow_missing=True) is not None
     return None if known else f"this TVM has no code generator for {kind}"
 
 
-def context(spec: LaneSpec, *watching: Checker | Tracer | Onlooker | None) -> Any:
+def context(spec: LaneSpec, *watching: Checker | Tracer | BehaviourRecorder | None) -> Any:
     switched_on = [*spec.options, *([] if spec.asserts else ["tirx.disable_assert"])]
     return tvm.transform.PassContext(
         opt_level=spec.opt_level,
@@ -115,18 +119,18 @@ def context(spec: LaneSpec, *watching: Checker | Tracer | Onlooker | None) -> An
 
 
 def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, target: Any) -> Any:
-    """The module after the passes that the lane names."""
+    """Run the passes that the lane names."""
     for name in spec.passes:
         step(Stage.COMPILE if TRANSFORMS_BY_NAME[name].lowers else Stage.TRANSFORM)
         module = apply(name, module, target)
-        if checker and name in ROUND_TRIPS:  # of the others the instrument knows
+        if checker and name in ROUND_TRIPS:  # the instrument checks after all other passes
             checker.look(module, name)
     step.note(constant_bytes=constant_bytes(module))
     return module
 
 
 def apply(name: str, module: Any, target: Any) -> Any:
-    """A row of the table of transforms: its source is what reports show. Tracebacks name it: a pass may say nothing."""
+    """Run a row of the table of transforms. Reports show the same source. The name of the pass is in tracebacks."""
     row, scope = (
         TRANSFORMS_BY_NAME[name],
         {"tvm": tvm, "relax": relax, "target": target, "mod": module, "random": random},
@@ -138,7 +142,7 @@ def apply(name: str, module: Any, target: Any) -> Any:
 
 @contextmanager
 def without_tensor_intrinsics() -> Iterator[None]:
-    """MetaSchedule loads those of tensor cores, which takes 40 s of CPU (measured); no schedule for a CPU has any."""
+    """Keep MetaSchedule from loading the intrinsics of tensor cores: that takes 40 s of CPU, and CPU code has none."""
     name = "tvm.s_tir.tensor_intrin"
     if name in sys.modules:
         yield
@@ -151,7 +155,7 @@ def without_tensor_intrinsics() -> Iterator[None]:
 
 
 def compiled(module: Any, spec: LaneSpec, step: Step, target: Any) -> Any:
-    """The executable. Called in the target's scope."""
+    """Compile a module to an executable. Called in the scope of the target."""
     whole = "default"
     match spec.pipeline:
         case Pipeline.DEFAULT:
@@ -165,7 +169,7 @@ def compiled(module: Any, spec: LaneSpec, step: Step, target: Any) -> Any:
 
 
 def _library(executable: Any, row: Target, step: Step) -> Path:
-    """Write a shared library. A new path each time: a loaded library is never replaced."""
+    """Write a shared library to a new folder, because a loaded library must not be overwritten; return its path."""
     path = Path(tempfile.mkdtemp()) / "model.so"
     if row.compilers:
         executable.export_library(str(path), cc=compiler_of(row), options=list(row.flags))
@@ -176,7 +180,7 @@ def _library(executable: Any, row: Target, step: Step) -> Path:
 
 
 def constant_bytes(module: Any) -> int:
-    """Of the tensors that stand in the module's Relax functions, each counted once."""
+    """Return the size in bytes of all constants in the Relax functions. A constant that is used twice counts once."""
     sizes: dict[int, int] = {}
 
     def look(expr: Any) -> None:
@@ -193,7 +197,7 @@ def constant_bytes(module: Any) -> int:
 def run_twice(
     make: Callable[[], Callable[..., Any]], inputs: Mapping[str, Array], step: Step, device: Any = None
 ) -> Ran:
-    """The results of what `make` gives, on new tensors each time; what it does to them is noted the first time."""
+    """Run the function that `make` returns twice, on new tensors; record how the first run changes its inputs."""
     step(Stage.RUN)
     function = make()
     tensors = {name: tensor(array, device) for name, array in inputs.items()}
@@ -211,7 +215,7 @@ def tensor(array: Array, device: Any = None) -> Any:
 
 
 def flat(result: Any) -> Sequence[Any]:
-    """What main gave: a tensor, or a tuple of them."""
+    """Return the results of main, which are a tensor or a tuple of tensors, as a sequence."""
     return (result,) if hasattr(result, "numpy") else tuple(result)
 
 
@@ -226,6 +230,6 @@ def _nbytes(data: Any) -> int:
 
 
 def _cpu() -> float:
-    """CPU seconds of this process and of those it waited for."""
+    """Return the CPU seconds of this process and of its finished subprocesses."""
     times = os.times()
     return time.process_time() + times.children_user + times.children_system

@@ -1,4 +1,4 @@
-"""What TVM wrote for a target that cannot run here, before a real compiler, linker or validator."""
+"""Check the code that TVM writes for a target that cannot run here, with a real compiler, linker or validator."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from fuzzer.lanes.base.availability import checker_of, node_package
 from oracles.targets import CodeChecker, Target, WrittenCode
 
 SECONDS = 30.0
-"""A checker that has not answered by then has no say."""
+"""The limit for a checker. One that takes longer is ignored."""
 _NEXT_KERNEL = re.compile(r"^// Function: \w+\n//-+\n", re.M)
 
 
 class Refused(Exception):
-    """A checker does not take what TVM wrote."""
+    """A checker refuses the code that TVM wrote."""
 
     __module__ = "fuzzer.lanes.written"  # the name in findings that are saved
 
 
 def look(executable: Any, row: Target) -> None:
-    """Raise `Refused` with what the checker printed. Without a checker there is nothing to say."""
+    """Raise `Refused` with the output of the checker. Do nothing where no checker is installed."""
     checker = checker_of(row)
     if row.written is None or checker is None:
         return
@@ -39,7 +39,7 @@ def ask(checker: CodeChecker, path: Path) -> None:
     program = str(shutil.which(checker.program))
     values = {"{file}": str(path), "{package}": str(node_package(checker.package, program))}
     command = [program, *(values.get(each, each) for each in checker.arguments)]
-    # in the file's own folder: some leave files beside it
+    # in the folder of the file, because some checkers write other files there
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", cwd=path.parent, timeout=SECONDS, check=False

@@ -1,8 +1,8 @@
-"""One Relax module that contradicts itself, made by hand: a founding bug of difftvm.
+"""A Relax module made by hand that contradicts itself: one of the founding bugs of difftvm.
 
-Its `conv2d` gives (1, 64, 56, 56), and the kernel of the ReLU that takes this was made for (64, 64, 56, 56). TVM's
-checker once let it pass, and the build failed on it. The case at hand is not looked at. Runs in every release of TVM
-that has Relax: what they name otherwise is asked for in one place.
+Its `conv2d` returns (1, 64, 56, 56), but the kernel of the ReLU that follows was made for (64, 64, 56, 56). An earlier
+TVM's check accepted the module, and the build failed on it. The lane does not use the case. It runs in every release
+of TVM that has Relax.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ class ContradictionLane:
         return None
 
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Built:
-        """What becomes of the module is noted."""
-        told = f"a kernel made for {TAKEN} takes {GIVEN}"
+        """Record whether TVM refuses the module, fails on it, or builds it."""
+        change = f"a kernel made for {TAKEN} takes {GIVEN}"
         step(Stage.IMPORT)
         module = contradiction()
         step(Stage.VERIFY)
         if refusal := refused(module):
             fate, message = MutantFate.REFUSED, refusal
         else:
-            step.note(mutants=(Mutant(told, MutantFate.DIED),))  # until something else is known of it
+            step.note(mutants=(Mutant(change, MutantFate.DIED),))  # this stays if the build ends the process
             step(Stage.COMPILE)
             fate, message = _built(module, spec)
-        step.note(mutants=(Mutant(told, fate, message[:MAX_MESSAGE]),))
+        step.note(mutants=(Mutant(change, fate, message[:MAX_MESSAGE]),))
         return Built()
 
 
@@ -56,17 +56,19 @@ def contradiction() -> Any:
 
 
 def refused(module: Any) -> str:
-    """What the checker says against it; empty where it is content. Up to 0.17 it gives a boolean, later it raises."""
+    """Return why the check refuses the module, or an empty string.
+
+    Up to TVM 0.17 `well_formed` returns a boolean, later releases raise an exception."""
     try:
-        content = relax.analysis.well_formed(module)
-    except Exception as error:  # whatever the checker raises is its verdict
+        accepted = relax.analysis.well_formed(module)
+    except Exception as error:  # any exception of the check is a refusal
         return f"{type(error).__name__}: {error}"
-    return "" if content is None or content else "it is not well formed"
+    return "" if accepted is None or accepted else "it is not well formed"
 
 
 def _built(module: Any, spec: LaneSpec) -> tuple[MutantFate, str]:
     try:
         relax.build(module, tvm.target.Target(spec.target))
-    except Exception as error:  # whatever refuses it: the checker did not
+    except Exception as error:  # a later step refuses what the check accepted
         return MutantFate.RAISED, f"{type(error).__name__}: {error}"
     return MutantFate.MISCOMPILED, "it is built"

@@ -1,4 +1,4 @@
-"""TVM as torch.compile's backend: torch cuts the model into graphs, TVM compiles each as it is first met."""
+"""TVM as the backend of torch.compile: torch splits the model into graphs, and TVM compiles each when it first runs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
     checker = Checker(step) if spec.checked else None
     step(Stage.COMPILE)
     with torch.no_grad(), context(spec, checker, Tracer.of(spec, step)):
-        torch._dynamo.reset()  # of what an earlier lane compiled nothing is taken over
+        torch._dynamo.reset()  # use nothing that an earlier lane compiled
         compiled = torch.compile(model, backend=relax_dynamo(_pipeline(spec)), dynamic=False)
         try:
             first = _arrays(compiled(*bench.torch_inputs()))
         except torch._dynamo.exc.BackendCompilerFailed as error:
-            raise error.inner_exception from None  # what TVM said, and where
+            raise error.inner_exception from None  # TVM's own exception and traceback
         step(Stage.RUN)
         again = _arrays(compiled(*bench.torch_inputs()))
     if checker:
@@ -37,7 +37,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
 
 
 def _pipeline(spec: LaneSpec) -> Any:
-    """The lane's passes, and the pipeline that TVM's backend would take by itself where the lane names no other."""
+    """Return the lane's passes, followed by the lane's pipeline (TVM's backend runs its default pipeline itself)."""
 
     def passes(module: Any, _: Any) -> Any:
         target = tvm.target.Target("llvm")

@@ -1,4 +1,4 @@
-"""TVM's Gradient pass: the gradients of a model's weighted sum, as `fuzzer.cases.scalar_loss` defines it."""
+"""TVM's Gradient pass: differentiate the weighted sum of a model's outputs that `fuzzer.cases.scalar_loss` defines."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
 
 
 def differentiated(module: Any, wanted: list[bool]) -> Any:
-    """With `main_adjoint`: main's result, and the gradients with respect to the arguments that are wanted."""
+    """Add `main_adjoint`, which returns main's result and the gradients with respect to the requested arguments."""
     with tvm.transform.PassContext():
         if decompose := _decomposition(module):
             module = decompose("main")(module)
@@ -54,8 +54,10 @@ def differentiated(module: Any, wanted: list[bool]) -> Any:
 
 
 def _decomposition(module: Any) -> Any:
-    """Batch normalisation has no gradient of its own, what it decomposes into has. There is a pass for those that take
-    the running statistics and one for those that take the batch's; each takes all for its own: none for a mixture."""
+    """Return the pass that decomposes batch normalisation, which has no gradient itself; None where none fits.
+
+    One pass assumes that all calls use the running statistics, the other that all use those of the batch. Neither is
+    right for a mixture."""
     training: set[bool] = set()
 
     def look(expr: Any) -> None:

@@ -20,8 +20,12 @@ from oracles.outcome import Stage
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A module of this lane's own; the model's inputs in the order of its main; and the parameters that main takes
-    after them, where they were not bound."""
+    """An imported Relax module.
+
+    module  used by this lane only
+    inputs  the model's inputs in the order of main's parameters
+    params  the parameters that main takes after the inputs, where they are not bound as constants
+    """
 
     module: Any
     inputs: Mapping[str, Array]
@@ -67,7 +71,7 @@ def _from_fx(bench: Bench, step: Step, keep: bool) -> Any:
 
 
 def _from_onnx_file(bench: Bench, spec: LaneSpec, step: Step, keep: bool) -> tuple[Any, list[str]]:
-    """A module, and the names of the inputs in the order of its main."""
+    """Return a module, and the names of the inputs in the order of main's parameters."""
     model = bench.onnx_file(spec.importer, spec.opset)
     weights = {item.name for item in model.graph.initializer}
     names = [item.name for item in model.graph.input if item.name not in weights]

@@ -1,23 +1,22 @@
-"""Which passes of TVM a build needs: all others can be left out, and the program is right without them.
+"""The passes of TVM that a build needs. All other passes can be left out, and the program is still right.
 
-Found out by leaving out all others at once, in the pipelines default_build, zero and cpu_generic, for llvm and C, with
-and without argument checks: small models of many kinds then give the right result, which
-tests/fuzzer/lanes/test_relax_trace.py repeats. Names are without the namespace, which releases change:
-`tirx.FlattenBuffer` was `tir.FlattenBuffer`.
+They were found by leaving out all other passes at once, in the pipelines default_build, zero and cpu_generic, for llvm
+and C, with and without argument checks. tests/fuzzer/lanes/test_relax_trace.py repeats this with small models of many
+kinds. Names have no namespace, because releases change it (`tirx.FlattenBuffer` was `tir.FlattenBuffer`).
 """
 
 from __future__ import annotations
 
 CONTAINERS = frozenset({"sequential", "_pipeline", "f_zero_pipeline"})
-"""They only run others."""
+"""Passes that only run other passes."""
 
 LEGALIZING = frozenset({"LegalizeOps", "DispatchSortScan", "DispatchSampling"})
-"""They make kernels of operators. The latter two take what the first does not know: sort, argsort, topk, scans."""
+"""Passes that turn operators into kernels. The last two handle sort, topk and scans."""
 
 _REASONS: dict[str, tuple[str, ...]] = {
     "operators must become kernels": tuple(LEGALIZING),
-    "what the lane's main takes is decided by them": ("LiftTransformParams", "BundleModelParams", "BindParams"),
-    "each ends with a form of the module that the next one needs, down to what the virtual machine runs": (
+    "they decide the parameters of main": ("LiftTransformParams", "BundleModelParams", "BindParams"),
+    "each lowers the module to the form that the next one needs, down to the virtual machine's": (
         "ToNonDataflow",
         "RemovePurityChecking",
         "CallTIRRewrite",
@@ -27,8 +26,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "VMShapeLower",
         "AttachGlobalSymbol",
     ),
-    "LowerAllocTensor knows only what it leaves": ("StaticPlanBlockMemory",),
-    "the same among kernels: blocks become loops, buffers pointers": (
+    "LowerAllocTensor supports only its results": ("StaticPlanBlockMemory",),
+    "kernels are lowered in the same way: blocks to loops, buffers to pointers": (
         "BindTarget",
         "LowerInitBlock",
         "PlanAndUpdateBufferAllocationLocation",
@@ -37,14 +36,14 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "LowerOpaqueBlock",
         "FlattenBuffer",
     ),
-    "kernels of a GPU hang by threads": ("LowerCrossThreadReduction", "LiftThreadBinding", "UnifyThreadBinding"),
-    "no processor computes in these types": (
+    "kernels of a GPU need their threads": ("LowerCrossThreadReduction", "LiftThreadBinding", "UnifyThreadBinding"),
+    "processors do not compute in these types": (
         "BF16ComputeLegalize",
         "BF16StorageLegalize",
         "FP8ComputeLegalize",
         "FP8StorageLegalize",
     ),
-    "functions get the shape in which they are called, and calls the form that code generators know": (
+    "functions get their calling convention, and calls the form that code generators support": (
         "AnnotateEntryFunc",
         "SplitHostDevice",
         "MakePackedAPI",

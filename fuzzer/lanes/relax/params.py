@@ -1,4 +1,4 @@
-"""How parameters reach a compiled program: each way has its own protocol, before compilation and when it runs."""
+"""How parameters reach a compiled program. Each way needs its own steps before compilation and at run time."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ def before_passes(module: Any, how: Params, params: Sequence[Any]) -> Any:
 
 
 def options(how: Params) -> Mapping[str, object]:
-    """Of the PassContext."""
+    """Return the options of the PassContext."""
     return {CONSUMING: True} if how is Params.LIFTED_CONSUMING else {}
 
 
 def main_of(machine: Any, how: Params, params: Sequence[Any]) -> Callable[..., Any]:
-    """What takes the model's inputs alone. Lifting changes main's signature on purpose: what can be computed from the
-    parameters is computed first, by a function of its own, and main takes what that gives."""
+    """Return a function of the model's inputs alone.
+
+    Lifting changes the signature of main: a second function computes everything that depends only on the parameters,
+    and main takes its results."""
     main = machine["main"]
     match how:
         case Params.BOUND | Params.REBOUND:

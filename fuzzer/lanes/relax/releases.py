@@ -1,6 +1,6 @@
-"""What differs between the releases of TVM in which Relax lanes run: 0.25.0.post1, 0.26.0 and 0.27.0.post1.
+"""The differences between the releases of TVM in which Relax lanes run: 0.25.0.post1, 0.26.0 and 0.27.0.post1.
 
-Lanes are written for the newest; what another release calls or writes otherwise, it is asked for here.
+All other modules are written for the newest release.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from torch.utils.dlpack import from_dlpack
 
 
 def address(tensor: Any) -> int:
-    """Of a TVM tensor's first byte. Up to 0.25 tensors do not tell it, but share their memory with PyTorch."""
+    """Return the address of a tensor's first byte. Up to 0.25 only PyTorch, which can share the memory, shows it."""
     if hasattr(tensor, "data_ptr"):
         return int(tensor.data_ptr())
     return int(from_dlpack(tensor).data_ptr())
 
 
 def type_of(expr: Any) -> Any:
-    """Of a Relax expression; 0.25 calls it struct_info."""
+    """Return the type of a Relax expression. Up to 0.25 the field is struct_info."""
     return expr.ty if hasattr(expr, "ty") else expr.struct_info
 
 
 def type_arguments(call: Any) -> Any:
-    """Of a call of call_tir: the types of its results."""
+    """Return the result types of a call of call_tir."""
     return call.ty_args if hasattr(call, "ty_args") else call.sinfo_args
 
 
 @dataclass(frozen=True, slots=True)
 class JsonForm:
-    """How a release writes a module as the numbered nodes of its JSON.
+    """How a release writes a module as numbered nodes in JSON.
 
-    kinds, fields   its words for the newest's
+    kinds, fields   from the names of the newest release to the names of this one
     int_nodes       whether the value of an IntImm is a node, not a number
     dtype_nodes     whether the dtype of a tensor's type is a node, and an IntImm has a type
     """
@@ -45,11 +45,11 @@ class JsonForm:
     dtype_nodes: bool = True
 
     def read(self, node: Any) -> Any:
-        """A node in the words of the newest."""
+        """Rename a node of this release to the names of the newest release."""
         return _renamed(node, {v: k for k, v in self.kinds.items()}, {v: k for k, v in self.fields.items()})
 
     def written(self, node: Any) -> Any:
-        """And in its own."""
+        """Rename a node to the names of this release."""
         return _renamed(node, self.kinds, self.fields)
 
 
@@ -78,7 +78,7 @@ _FORMS = {
 
 
 def json_form() -> JsonForm:
-    """Of the release that is here. One that is not known is taken for the newest, one older than all for the oldest."""
+    """Return the form of the installed release: the newest form where it is unknown, that of 0.25 where it is older."""
     major, minor, *_ = tvm.__version__.split(".")
     release = max((int(major), int(minor)), min(_FORMS))
     return _FORMS.get(release, JsonForm({}, {}))

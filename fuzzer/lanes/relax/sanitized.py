@@ -1,7 +1,7 @@
-"""Runs a library that was built with AddressSanitizer and UndefinedBehaviorSanitizer.
+"""Run a library that was built with AddressSanitizer and UndefinedBehaviorSanitizer.
 
-AddressSanitizer must be the first library of its process, which a forked child cannot have: the library runs in a fresh
-interpreter, which takes TVM's runtime alone (measured: 0.4 s of CPU, half of it the runtime's import).
+AddressSanitizer must be the first library of its process, which is impossible in a forked child. The library runs in a
+fresh interpreter that loads only TVM's runtime (0.4 s of CPU, half of it for the import).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from generators.graph import Array
 from oracles.outcome import Ran, Stage
 
 _OBJECTED = 99
-"""The exit status by which the sanitizers end the process."""
+"""The exit status with which a sanitizer ends the process."""
 
 _OPTIONS = {
-    # libraries are never unloaded, so that Python and TVM leak all that they hold at the end
+    # no leak detection: Python and TVM do not free their memory at exit
     "ASAN_OPTIONS": f"detect_leaks=0:exitcode={_OBJECTED}",
     "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:exitcode={_OBJECTED}",
     "TVM_USE_RUNTIME_LIB": "1",
@@ -30,19 +30,19 @@ _OPTIONS = {
 
 
 class SanitizerReport(Exception):
-    """The whole report."""
+    """A sanitizer's report. The message is the whole report."""
 
     __module__ = "fuzzer.lanes.sanitized"  # the name in findings that are saved
 
 
 class RunFailed(Exception):
-    """What the process printed that ended without one."""
+    """The process failed without a report. The message is its output."""
 
     __module__ = "fuzzer.lanes.sanitized"  # the name in findings that are saved
 
 
 def run(library: Path, inputs: Mapping[str, Array], compiler: str, step: Step) -> Ran:
-    """Raise `SanitizerReport` where a sanitizer objects to what the library does."""
+    """Run the library twice. Raise `SanitizerReport` where a sanitizer reports an error."""
     step(Stage.RUN)
     write(library.with_name("inputs"), list(inputs.values()))
     command = [sys.executable, "-P", sanitized_run.__file__, str(library)]
@@ -56,7 +56,7 @@ def run(library: Path, inputs: Mapping[str, Array], compiler: str, step: Step) -
 
 
 def runtime(compiler: str) -> tuple[str, str]:
-    """The libraries to load first. Without libstdc++ beside it, AddressSanitizer breaks at the first C++ exception."""
+    """Return the libraries to preload. AddressSanitizer needs libstdc++ too, or it fails at the first C++ exception."""
     return _found(compiler, "libasan.so"), _found(compiler, "libstdc++.so.6")
 
 

@@ -1,7 +1,7 @@
-"""Runs a compiled library twice and writes down what it gave: `python sanitized_run.py LIBRARY`.
+"""Run a compiled library twice and write its results to files: `python sanitized_run.py LIBRARY`.
 
-`fuzzer.lanes.relax.sanitized` starts it with the sanitizers' runtime preloaded. A sanitizer's report ends it.
-It imports nothing of difftvm: each import costs twice as much under a sanitizer.
+`fuzzer.lanes.relax.sanitized` starts it with the runtime of the sanitizers preloaded. A sanitizer's report ends the
+process. It imports nothing of difftvm, because each import costs twice as much under a sanitizer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes  # noqa: F401 - numpy knows bfloat16 by it
+import ml_dtypes  # noqa: F401 - this registers bfloat16 with numpy
 import numpy as np
 
 
@@ -32,13 +32,13 @@ def read(path: Path) -> tuple[np.ndarray[Any, Any], ...]:
 
 
 def main() -> None:
-    sys.modules["torch"] = None  # type: ignore[assignment]  # tvm_ffi would load it, and needs nothing of it
+    sys.modules["torch"] = None  # type: ignore[assignment]  # keeps tvm_ffi from loading it, which is not needed
     import tvm
     from tvm.runtime.vm import VirtualMachine
 
     library = Path(sys.argv[1])
     inputs = read(library.with_name("inputs"))
-    # naive: each tensor in memory of its own, so that the first byte behind it is out of bounds
+    # naive: each tensor has an allocation of its own, so that the byte after it is out of bounds
     machine = VirtualMachine(tvm.runtime.load_module(str(library)), tvm.runtime.cpu(0), memory_cfg="naive")
     for name in ("outputs", "again"):
         result = machine["main"](*(tvm.runtime.tensor(np.array(each)) for each in inputs))

@@ -1,7 +1,7 @@
-"""What kinds of loops a kernel consists of, as names: `tir SSR max reads 1`.
+"""Names for the kinds of loops of a kernel: `tir SSR max reads 1`.
 
-Of each block: its axes (S spatial, R reduced, O others), what the stored value is made by, and how many regions it
-reads. Sizes, names and numbers stay out.
+The name of a block consists of its axes (S spatial, R reduced, O other), the operation that computes the stored value,
+and the number of regions that it reads. It has no sizes and no names of variables.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from typing import Any
 
 MOST_STATEMENTS = 500
-"""Looked at in one kernel; unrolled ones are longer, and show nothing new."""
+"""The largest number of statements that are read in a kernel. Longer kernels are unrolled, and repeat themselves."""
 
 _AXES = {0: "S", 2: "R"}
-"""By TVM's `IterVar.iter_type`."""
+"""From TVM's `IterVar.iter_type` to a letter."""
 
 
 def block_patterns(kernel: Any) -> list[str]:
-    """Of a PrimFunc with blocks; none of one that was lowered."""
+    """Return the names of the blocks of a PrimFunc. A lowered PrimFunc has none."""
     return sorted({_pattern(block) for block in _blocks(kernel.body) if len(block.iter_vars)})
 
 
 def _blocks(statement: Any) -> Iterator[Any]:
-    """Outermost first. By the names of classes: they moved between releases."""
+    """Yield the blocks, outermost first. Classes are compared by name, because releases have them in other modules."""
     waiting = [statement]
     for _ in range(MOST_STATEMENTS):
         if not waiting:
@@ -49,7 +49,7 @@ def _pattern(block: Any) -> str:
 
 
 def _made_by(statement: Any) -> str:
-    """What gives the value that is stored, where a block does just that."""
+    """Name the operation that computes the stored value, where the block is a single store."""
     if type(statement).__name__ != "BufferStore":
         return type(statement).__name__.lower()
     value = statement.value

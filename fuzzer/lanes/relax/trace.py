@@ -1,8 +1,8 @@
-"""Tells what happens inside a lane that is traced, before it happens: what ends the process has a name too.
+"""Record what happens inside a traced lane, before it happens, so that the step that ends the process is known.
 
-A pass instrument keeps the order of the passes, and leaves out those beyond the limit. What runs inside another pass
-belongs to it: FoldConstant compiles kernels, FuseTIR cleans up. Which functions of TVM's Python translate an operator
-is seen by Python's own profiler; theirs are called from C++, or from tables of partial functions.
+A pass instrument records the order of the passes, and skips optional passes beyond the limit. A pass that runs inside
+another one belongs to that one: FoldConstant compiles kernels, FuseTIR cleans up. Python's profiler finds the functions
+of TVM that translate an operator, because they are called from C++ or from tables of partial functions.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from oracles.lane import LaneSpec
 from oracles.trace import AS_IMPORTED, MistypedOperator, PassRun, Trace, Tracing, Translation
 
 MAX_TEXT = 60_000
-"""Characters of a program, of which a person reads the first hundred lines."""
+"""The largest length of a program's text, in characters."""
 
 _DISPATCHERS = {"_translate_fx_graph", "from_fx", "_translate_exported_graph", "_convert_operator"}
-"""Functions of the importers that look an operator up in their table, and call what they find."""
+"""Functions of the importers that look up the converter of an operator in a table, and call it."""
 
 
 class Tracer:
@@ -41,11 +41,11 @@ class Tracer:
 
     @staticmethod
     def of(spec: LaneSpec, step: Step) -> Tracer | None:
-        """One for a lane that is traced."""
+        """Return a tracer, or None for a lane that is not traced."""
         return Tracer(spec.tracing, step) if spec.tracing else None
 
     def instruments(self) -> list[Any]:
-        """For a PassContext."""
+        """Return the instruments for a PassContext."""
         return [_Instrument(self)]
 
     @contextmanager
@@ -58,8 +58,8 @@ class Tracer:
             self._note(after=text_of(module.functions))
         self._note(types=result_types(module))
 
-    def asked(self, name: str) -> bool:
-        """Whether a pass is to run."""
+    def should_run(self, name: str) -> bool:
+        """Record a pass; return whether it runs."""
         if name in CONTAINERS or self._inside:
             return True
         optional, limit = is_optional(name), self._tracing.limit
@@ -68,20 +68,20 @@ class Tracer:
         self._note(passes=(*self._trace.passes, PassRun(name, optional, runs, changed=runs)))
         return runs
 
-    def begins(self, name: str, module: Any) -> None:
+    def pass_begins(self, name: str, module: Any) -> None:
         counted = name not in CONTAINERS and not self._inside
         place = len(self._trace.passes) - 1 if counted else None
         self._stack.append((name, place))
         if place is not None:
             self._hash = tvm_ffi.structural_hash(module)
             self._functions = dict(module.functions) if place == self._tracing.show else {}
-            if self._functions:  # told in full now: the pass may not return
+            if self._functions:  # record the whole text now, because the pass may end the process
                 self._note(before=text_of(self._functions))
             if plain(name) in LEGALIZING:
                 start_watching(self._legalizes)
         self._note(under_way=self._names)
 
-    def ended(self, module: Any) -> None:
+    def pass_ended(self, module: Any) -> None:
         name, place = self._stack.pop()
         if place is None:
             return self._note(under_way=self._names)
@@ -103,8 +103,8 @@ class Tracer:
     def _names(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self._stack if name not in CONTAINERS)
 
-    def _note(self, **seen: Any) -> None:
-        self._trace = replace(self._trace, **seen)
+    def _note(self, **fields: Any) -> None:
+        self._trace = replace(self._trace, **fields)
         self._step.note(trace=self._trace)
 
     def _converts(self, frame: FrameType) -> None:
@@ -121,7 +121,9 @@ class Tracer:
     def _legalizes(self, frame: FrameType) -> None:
         known = self._trace.legalizations
         found = legalization_in(frame)
-        if found and not (known and known[-1][0] == found[0]):  # else the function called another with the same call
+        if found and not (
+            known and known[-1][0] == found[0]
+        ):  # otherwise the function called another one with the same call
             self._note(legalizations=(*known, found))
 
 
@@ -131,7 +133,7 @@ LookBack = Callable[[FrameType, object], None]
 
 @contextmanager
 def watching_calls(look: Look, look_back: LookBack | None = None) -> Iterator[None]:
-    """`look` sees the frame of each Python function that is called, `look_back` what it returns."""
+    """Call `look` with the frame of each called Python function, and `look_back` with its frame and result."""
     start_watching(look, look_back)
     try:
         yield
@@ -143,10 +145,10 @@ def start_watching(look: Look, look_back: LookBack | None = None) -> None:
     looks: dict[str, LookBack | None] = {"call": lambda frame, _: look(frame), "return": look_back}
 
     def watch(frame: FrameType, event: str, result: object) -> None:
-        if asked := looks.get(event):
-            sys.setprofile(None)  # what looks calls functions itself
+        if callback := looks.get(event):
+            sys.setprofile(None)  # do not profile the calls of the callback
             try:
-                asked(frame, result)
+                callback(frame, result)
             finally:
                 sys.setprofile(watch)
 
@@ -165,29 +167,30 @@ def converter_in(frame: FrameType) -> Translation | None:
 
 
 def _node_of(frame: FrameType) -> torch.fx.Node | None:
-    """What a converter of PyTorch's graphs translates."""
+    """Return the node that a converter of PyTorch's graphs translates, or None."""
     nodes = (value for value in frame.f_locals.values() if isinstance(value, torch.fx.Node))
     node = next(nodes, None)
     return node if node is not None and node.op.startswith("call_") else None
 
 
 def types_given(frame: FrameType, result: object) -> Iterator[tuple[str, str]]:
-    """Of each result of a converter that returns, the type that it has, and the one that PyTorch's graph says: an
-    exported program does, of each operator. What has no type of known sizes is passed over."""
+    """Yield the type of each result of a converter, and the type of the same result in PyTorch's graph.
+
+    Exported programs have a type for each operator. Results without known sizes are left out."""
     node = _node_of(frame)
-    said = node.meta.get("val") if node is not None else None
-    if not isinstance(result, relax.Var) or said is None:
+    expected = node.meta.get("val") if node is not None else None
+    if not isinstance(result, relax.Var) or expected is None:
         return
     type = releases.type_of(result)
     made = list(getattr(type, "fields", [type]))
-    for one, other in zip(made, said if isinstance(said, tuple | list) else [said], strict=False):
+    for one, other in zip(made, expected if isinstance(expected, tuple | list) else [expected], strict=False):
         sizes = list(other.shape) if isinstance(other, torch.Tensor) else None
-        if sizes is not None and all(isinstance(size, int) for size in sizes) and _in_words(one):
-            yield _in_words(one), f"{str(other.dtype).removeprefix('torch.')}{sizes}"
+        if sizes is not None and all(isinstance(size, int) for size in sizes) and _type_text(one):
+            yield _type_text(one), f"{str(other.dtype).removeprefix('torch.')}{sizes}"
 
 
 def legalization_in(frame: FrameType) -> Translation | None:
-    """A function (builder, call)."""
+    """Return the operator and the name of a legalization, which is a function (builder, call), or None."""
     code = frame.f_code
     if code.co_argcount != 2 or code.co_varnames[0] == "self":
         return None
@@ -199,7 +202,7 @@ def legalization_in(frame: FrameType) -> Translation | None:
 
 
 def _name(frame: FrameType) -> str:
-    """`_binary.call` of a function in a function."""
+    """Return the qualified name of a function, for example `_binary.call` for one inside another."""
     return frame.f_code.co_qualname.replace(".<locals>", "")
 
 
@@ -216,20 +219,20 @@ class _Instrument:
         self._tracer = tracer
 
     def should_run(self, module: Any, info: Any) -> bool:
-        return self._tracer.asked(str(info.name))
+        return self._tracer.should_run(str(info.name))
 
     def run_before_pass(self, module: Any, info: Any) -> None:
-        self._tracer.begins(str(info.name), module)
+        self._tracer.pass_begins(str(info.name), module)
 
     def run_after_pass(self, module: Any, info: Any) -> None:
-        self._tracer.ended(module)
+        self._tracer.pass_ended(module)
 
     def exit_pass_ctx(self) -> None:
-        sys.setprofile(None)  # a pass that raised did not end
+        sys.setprofile(None)  # a pass that raises does not reach run_after_pass
 
 
 def _different(one: Mapping[Any, Any], other: Mapping[Any, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """The functions of each that the other lacks, or has otherwise; told apart by name."""
+    """Return the functions of each module that the other lacks or has with another body. Names identify functions."""
     mine, theirs = ({var.name_hint: function for var, function in some.items()} for some in (one, other))
     same = {name for name in mine.keys() & theirs.keys() if tvm_ffi.structural_equal(mine[name], theirs[name])}
     left, right = ({var: f for var, f in some.items() if var.name_hint not in same} for some in (one, other))
@@ -237,7 +240,7 @@ def _different(one: Mapping[Any, Any], other: Mapping[Any, Any]) -> tuple[dict[A
 
 
 def text_of(functions: Mapping[Any, Any]) -> str:
-    """TVMScript of some functions of a module."""
+    """Return functions of a module as TVMScript, cut after `MAX_TEXT` characters."""
     text = str(tvm.IRModule(dict(functions)).script())
     return text if len(text) <= MAX_TEXT else text[:MAX_TEXT].rpartition("\n")[0] + "\n# ... and so on\n"
 
@@ -246,7 +249,7 @@ _RUN_AS_THEY_ARE = ("relax.call_", "relax.builtin.", "relax.memory.", "relax.vm.
 
 
 def left_in(module: Any) -> tuple[str, ...]:
-    """The operators that its Relax functions still call, and of which kernels are made."""
+    """Return the operators that the Relax functions still call and that should have become kernels."""
     found: dict[str, None] = {}
 
     def look(expr: Any) -> None:
@@ -260,13 +263,13 @@ def left_in(module: Any) -> tuple[str, ...]:
 
 
 def result_types(module: Any) -> tuple[str, ...]:
-    """Of main's results, where they are tensors of known sizes."""
+    """Return the types of main's results; an empty text for one that is no tensor of known sizes."""
     main = module["main"]
     type = main.ret_ty if hasattr(main, "ret_ty") else main.ret_struct_info
-    return tuple(_in_words(each) for each in getattr(type, "fields", [type]))
+    return tuple(_type_text(each) for each in getattr(type, "fields", [type]))
 
 
-def _in_words(type: Any) -> str:
+def _type_text(type: Any) -> str:
     shape = getattr(type, "shape", None)
     sizes = getattr(shape, "values", None)
     if sizes is None or not all(isinstance(size, int | tvm.tirx.IntImm) for size in sizes):

@@ -1,4 +1,4 @@
-"""From a Relay module to a function of arrays: passes, build, load. Each step says itself, and notes what it saw."""
+"""From a Relay module to a function of arrays: passes, build, load. Each stage is recorded before it begins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from oracles.targets import TARGETS_BY_NAME
 from oracles.transforms import TRANSFORMS_BY_NAME
 
 os.environ["TOPHUB_LOCATION"] = "NONE"
-"""Left to itself, each build asks the network for schedules that somebody tuned."""
+"""Otherwise each build downloads tuned schedules."""
 
 Function = Callable[[Mapping[str, Array]], tuple[Array, ...]]
 
@@ -60,7 +60,7 @@ def built(model: Imported, spec: LaneSpec, step: Step) -> Function:
 
 
 def _library(factory: Any, step: Step) -> str:
-    """Write a shared library, at a path of its own, with the weights in it."""
+    """Write a shared library that contains the weights, in a new folder; return its path."""
     path = Path(tempfile.mkdtemp()) / "model.so"
     factory.export_library(str(path), cc=shutil.which("gcc") or shutil.which("cc"))
     step.note(built_bytes=path.stat().st_size)
@@ -69,7 +69,7 @@ def _library(factory: Any, step: Step) -> str:
 
 def _on_graph_executor(factory: Any) -> Function:
     executor = GraphModule(factory["default"](tvm.cpu()))
-    taken = executor.get_input_info()[0]  # the build may have found that it needs less than main takes
+    taken = executor.get_input_info()[0]  # the build removes inputs that the results do not depend on
 
     def run(inputs: Mapping[str, Array]) -> tuple[Array, ...]:
         for name, array in inputs.items():
@@ -96,12 +96,12 @@ def _tensor(array: Array) -> Any:
 
 
 def _array(tensor: Any) -> Array:
-    """A copy. Of bfloat16 this TVM gives the bits."""
+    """Copy a tensor to an array. For bfloat16, this TVM returns the bits as integers."""
     array: Array = tensor.numpy()
     return array.view(ml_dtypes.bfloat16) if tensor.dtype == "bfloat16" else array
 
 
 def _cpu() -> float:
-    """CPU seconds of this process and of those it waited for."""
+    """Return the CPU seconds of this process and of its finished subprocesses."""
     times = os.times()
     return time.process_time() + times.children_user + times.children_system

@@ -18,8 +18,12 @@ from oracles.outcome import Stage
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A module of this lane's own; weights that its main takes and the build makes constants of; the model's inputs in
-    the order of main, which may take fewer than the model."""
+    """An imported Relay module.
+
+    module   used by this lane only
+    weights  parameters of main that the build makes constants
+    inputs   the model's inputs in the order of main's parameters; main may have fewer than the model
+    """
 
     module: Any
     weights: Mapping[str, Any]
@@ -50,7 +54,7 @@ def _from_trace(bench: Bench, step: Step) -> tuple[Any, Mapping[str, Any]]:
 
 
 def _from_onnx_file(bench: Bench, spec: LaneSpec, step: Step) -> tuple[Any, Mapping[str, Any]]:
-    """With its weights as constants from_onnx runs DynamicToStatic at its end."""
+    """Where the weights are constants, from_onnx ends with DynamicToStatic."""
     file = bench.onnx_file_as_exported(spec.importer, spec.opset)
     step(Stage.IMPORT)
     module, weights = relay.frontend.from_onnx(file, freeze_params=spec.params is Params.BOUND)

@@ -1,4 +1,4 @@
-"""Proves that a Relay TVM builds and runs: what its zygote does before it forks."""
+"""A small program that proves that a Relay TVM builds and runs. The zygote runs it before it forks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def build_and_run() -> None:
-    """x + x through relay.build and the graph executor. Raises where this TVM has no Relay, or adds wrongly."""
+    """Compute x + x through relay.build and the graph executor. Raise where this TVM has no Relay, or adds wrongly."""
     import tvm
     from tvm import relay
     from tvm.contrib.graph_executor import GraphModule

@@ -1,4 +1,4 @@
-"""The references: PyTorch itself, the float64 truth, and the measured envelope (DESIGN section 5)."""
+"""The references: eager PyTorch, an exported program, the results in float64, and the measured envelope."""
 
 from __future__ import annotations
 
@@ -54,6 +54,6 @@ def _truth(bench: Bench, step: Step) -> tuple[torch.Tensor, ...]:
     with double_precision():
         model = build_model(render(bench.case.bound, float64=True), params)
         step(Stage.RUN)
-        # contiguous whatever the case's layout: PyTorch's median of an expanded tensor is wrong, and the truth is not
+        # contiguous inputs in every case: PyTorch's median of an expanded tensor is wrong
         outputs: tuple[torch.Tensor, ...] = model(*(to_torch(double(array)) for array in bench.case.inputs.values()))
     return outputs

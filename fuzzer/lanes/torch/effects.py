@@ -1,4 +1,4 @@
-"""What PyTorch's own run of a model does to its caller's memory: TVM may do the same, and no more."""
+"""Which inputs eager PyTorch changes, and which outputs share memory with inputs. TVM may do the same and no more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 
 def modified(names: Iterable[str], before: Sequence[torch.Tensor], after: Sequence[torch.Tensor]) -> tuple[str, ...]:
-    """Inputs whose numbers changed; NaN is what it was."""
+    """Return the names of the inputs whose numbers changed. NaN equals NaN."""
     return tuple(
         name
         for name, old, new in zip(names, before, after, strict=True)
@@ -19,7 +19,7 @@ def modified(names: Iterable[str], before: Sequence[torch.Tensor], after: Sequen
 def aliases(
     names: Iterable[str], inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]
 ) -> tuple[tuple[int, str], ...]:
-    """Outputs, by position, that share memory with an input."""
+    """Return the outputs, by position, that share memory with an input, and the names of these inputs."""
     owners = {_memory(tensor): name for name, tensor in zip(names, inputs, strict=True) if tensor.numel()}
     return tuple(
         (position, owners[_memory(output)])

@@ -22,9 +22,9 @@ from oracles.outcome import Ran, Stage
 SAMPLES = 10
 OWN_SAMPLES = 6
 ULPS = 4.0
-"""Size of a push in units in the last place, as far as functions of libm stray."""
+"""The size of a push in units in the last place: the error of functions of libm."""
 NEAR_ZERO = 1e-3
-"""Zeros are pushed as if they were so large: at a kink (of relu, abs, max) both sides are honest."""
+"""A zero is pushed like a number of this size, because at a kink (of relu, abs, max) both sides are correct."""
 
 
 class TorchGradientLane:
@@ -47,7 +47,7 @@ class TorchGradientLane:
 
 @contextmanager
 def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    """For what PyTorch makes of integers and Python numbers."""
+    """Set the dtype of the floats that PyTorch makes of integers and Python numbers."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -67,7 +67,7 @@ def _arguments(function: Case, names: Sequence[str], *, float64: bool) -> dict[s
 
 
 def _value_and_gradients(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> tuple[Array, ...]:
-    """The sum comes first: a lane that has another sum differentiates another function."""
+    """Return the sum and then its gradients. A lane with another sum differentiates another function."""
     if not loss.requires_grad:
         raise NotImplementedError("no argument has an influence that PyTorch differentiates")
     found = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
@@ -75,12 +75,12 @@ def _value_and_gradients(loss: torch.Tensor, leaves: Sequence[torch.Tensor]) -> 
 
 
 def _envelope(function: Case, names: Sequence[str]) -> tuple[Array, ...]:
-    """Monte Carlo arithmetic: how far the float64 gradients stray where every number on the way is pushed by a few
-    units in the last place of its own dtype. Autograd multiplies by the same pushes on its way back, by that of the
-    argument itself at the end, so what rounds there is pushed as well, the last roundings included: they need no units
-    of their own, as those of results do. What rounds within one operator's derivative (that of a normalisation is a
-    difference of large numbers) shows in the model's own precision. Then, which elements some sample makes infinite or
-    NaN."""
+    """Return the spread of each gradient, and then which of its elements become NaN or infinite in some sample.
+
+    The method is Monte Carlo arithmetic: every value of the float64 evaluation is pushed by a few units in the last
+    place of its dtype. Autograd multiplies the gradients by the same factors, so the roundings of the backward pass are
+    pushed too, including the last ones. Samples in the model's own precision show the roundings inside the derivative
+    of one operator (that of a normalisation is a difference of large numbers)."""
     truth = _sample(function, names, None)
     spread = [np.zeros(array.shape) for array in truth]
     ill = [np.zeros(array.shape, np.bool_) for array in truth]
@@ -104,7 +104,7 @@ def _sample(function: Case, names: Sequence[str], seed: int | None) -> tuple[Arr
         push = 2 * torch.rand(value.shape, generator=noise) - 1
         size = ULPS * dtype.eps * push
         at_zero = torch.where(value == 0, size * NEAR_ZERO, torch.zeros(()))
-        return value * (1 + size) + at_zero  # no infinity moves, and its gradient is pushed like any other
+        return value * (1 + size) + at_zero  # infinities do not change, but their gradients are pushed
 
     types = function.graph.types
     arguments = _arguments(function, names, float64=True)
@@ -113,7 +113,7 @@ def _sample(function: Case, names: Sequence[str], seed: int | None) -> tuple[Arr
         terms = TABLE[node.op].terms
         count = terms(tuple(types[name] for name in node.args), node.attrs) if terms else 0
         operands = [values[name] for name in node.args]
-        if count > 1:  # the rounding of a sum goes with its terms, not with its result
+        if count > 1:  # the error of a sum grows with its terms, not with its result
             operands = [pushed(value, types[name].dtype) for name, value in zip(node.args, operands, strict=True)]
         for result, made in zip(node.results, _apply(node, operands), strict=True):
             values[result.name] = pushed(made, result.type.dtype)
@@ -128,7 +128,7 @@ def _sample(function: Case, names: Sequence[str], seed: int | None) -> tuple[Arr
 
 
 def _own_precision(function: Case, names: Sequence[str], seed: int) -> tuple[Array, ...]:
-    """Autograd as it is, on arguments moved by up to one unit in the last place."""
+    """Run autograd in the model's precision, on arguments that are pushed by up to one unit in the last place."""
     noise = np.random.RandomState(seed)
     moved = dict(function.tensors)
     for name in names:
@@ -143,7 +143,7 @@ def _own_precision(function: Case, names: Sequence[str], seed: int) -> tuple[Arr
 
 
 def _apply(node: Node, operands: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    """The node alone, in its plain form, in double precision."""
+    """Evaluate one node in its plain form, in double precision."""
     names = tuple(f"a{i}" for i in range(len(operands)))
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, operands, strict=True))}
     exec("\n".join(statements(node, names, float64=True)), scope)

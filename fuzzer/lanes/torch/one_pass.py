@@ -1,13 +1,13 @@
-"""Operators with a variance, as an honest implementation in one pass over the data computes them: E[x^2] - E[x]^2.
+"""Operators with a variance, as a correct implementation in one pass over the data computes them: E[x^2] - E[x]^2.
 
-PyTorch mostly updates a running mean and spread (Welford, 1962); its group_norm takes one pass where channels lie last.
-Where the spread is small against the mean, that loses digits that no unit in the last place of an operand accounts for.
-So does scaling and shifting by one fused multiply-add, where all numbers are close to their mean. It is poor numerics,
-not a miscompilation: the envelope includes it.
+PyTorch usually updates a running mean and variance (Welford, 1962). Its group_norm makes one pass where the memory
+format is channels-last. Where the variance is small compared with the mean, one pass loses digits, and pushed operands
+do not show this loss. The same holds for scaling and shifting with one fused multiply-add, where all numbers are close
+to their mean. This is poor numerics but not a miscompilation, so the envelope includes it.
 
-Both sums are as far off as their rounding may leave them, E[x] up, and E[x^2] up (direction 1) or down (-1): what one
-order of the terms gives is luck. Pushed operands do not show it, for where all are pushed alike the mean moves with
-them, and else it hardly moves.
+Both sums get the largest error that rounding allows: E[x] upwards, E[x^2] upwards (direction 1) or downwards (-1). The
+error of one order of the terms would be a matter of chance. Pushed operands do not show the error either: if all are
+pushed alike, the mean moves with them, and otherwise it hardly moves.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ OnePass = Callable[[Sequence[Tensor], Attrs, int], tuple[Tensor, ...]]
 
 
 def rounding_of_a_sum(eps: float, terms: int) -> float:
-    """How far a sum may be off, relative to its terms: half precision accumulates in float32."""
+    """Return the error of a sum relative to its terms. Half precision accumulates in float32."""
     return min(eps, torch.finfo(torch.float32).eps) * math.sqrt(terms)
 
 
 def _moments(x: Tensor, dims: Sequence[int], direction: int) -> tuple[Tensor, Tensor, float]:
-    """Mean and biased variance over `dims`, which are kept, and how far a sum of so many terms is off."""
-    if not dims:  # which PyTorch takes for all
+    """Return mean and biased variance over `dims`, which are kept, and the relative error of such a sum."""
+    if not dims:  # PyTorch would reduce all dimensions
         return x, torch.zeros_like(x), 0.0
     mean, square = x.mean(tuple(dims), keepdim=True), (x * x).mean(tuple(dims), keepdim=True)
     eps, terms = torch.finfo(x.dtype).eps, x.numel() // max(mean.numel(), 1)
@@ -48,7 +48,7 @@ def _normalised(x: Tensor, dims: Sequence[int], attrs: Attrs, direction: int) ->
 
 
 def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequence[int]) -> Tensor:
-    """Scale and shift, where there are any."""
+    """Scale and shift by the parameters that are given."""
     if weight is not None:
         x = x * weight.reshape(tuple(shape))
     return x if bias is None else x + bias.reshape(tuple(shape))
@@ -80,7 +80,7 @@ def _batch_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
 
 
 def _batch_norm_training(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
-    """With the running statistics, moved towards those of the batch."""
+    """Return the result and the updated running statistics."""
     x, *running = args[:3]
     momentum, count = float(str(attrs["momentum"])), x.numel() // max(x.shape[1], 1)
     mean, variance = (moment.flatten() for moment in _moments(x, _all_but_channels(x), direction)[:2])
@@ -103,7 +103,7 @@ def _over_channels(x: Tensor, rest: Sequence[Tensor]) -> Tensor:
 
 
 def _bias_alone(function: Single) -> Single:
-    """The row that has no weight: as if it were all ones."""
+    """Adapt a function to operators without a weight: the weight is all ones."""
     return lambda args, *more: function((args[0], torch.ones_like(args[1]), args[1]), *more)
 
 

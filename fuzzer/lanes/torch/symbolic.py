@@ -1,8 +1,8 @@
 """torch.export for all sizes of a case's symbolic dimensions at once.
 
-The program is exported at other sizes than those it will run at, so that nothing of these can have slipped into it.
-What torch.export makes a constant of, or refuses to run at the case's own sizes, is its own limit: raised here, in its
-stage, before TVM sees the program.
+The program is exported at other sizes than it runs at, so that it cannot contain the latter. Where torch.export makes a
+size constant, or its program does not run at the case's own sizes, the limit is its own. NotImplementedError is then
+raised in the export stage, before TVM imports the program.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from oracles.outcome import Stage
 
 
 def exported(bench: Bench, step: Step) -> ExportedProgram:
-    """The decomposed program. Raises NotImplementedError where torch.export does not keep the sizes open."""
+    """Return the decomposed program. Raise NotImplementedError where torch.export does not keep the sizes open."""
     case, model = bench.case, bench.model
     sample = _arguments(case, sample_sizes(case))
     step(Stage.EXPORT)
     with torch.no_grad():
         try:
             program = torch.export.export(model, sample, dynamic_shapes=_dynamic(case, _named(case)))
-        except torch._dynamo.exc.UserError:  # of names and formulas it is choosy: it may find its own
+        except torch._dynamo.exc.UserError:  # it rejects some names and formulas: let it find its own
             program = torch.export.export(model, sample, dynamic_shapes=_dynamic(case, lambda size: Dim.AUTO))
         _require_open_sizes(case, program)
         _require_own_sizes(bench, program)
@@ -38,7 +38,7 @@ def exported(bench: Bench, step: Step) -> ExportedProgram:
 
 
 def _arguments(case: Case, sizes: Mapping[str, int]) -> tuple[torch.Tensor, ...]:
-    """The case's inputs, cropped or repeated to other sizes."""
+    """Return the case's inputs, cropped or repeated to other sizes."""
     made = []
     for item in (item for item in case.graph.inputs if not item.role.is_owned):
         array = case.tensors[item.value.name]
@@ -64,7 +64,7 @@ def _dynamic(case: Case, dim_of: Callable[[Expr], Any]) -> tuple[Any, ...]:
 
 
 def _named(case: Case) -> Callable[[Expr], Any]:
-    """Sizes by their names and ranges; a formula torch.export can follow, a*n+b, by itself."""
+    """Return a function from a size to its `Dim`: a name with a range, or a*n+b. torch.export infers the rest."""
     dims = {s.name: Dim(s.name, min=s.low, max=s.high) for s in case.graph.symbols}
 
     def of(size: Expr) -> Any:
@@ -89,12 +89,12 @@ def _require_open_sizes(case: Case, program: ExportedProgram) -> None:
 
 
 def _require_own_sizes(bench: Bench, program: ExportedProgram) -> None:
-    """The exported program, run by PyTorch at the case's own sizes, gives outputs of the model's types."""
+    """Require that PyTorch runs the program at the case's own sizes, and that its outputs have the right types."""
     try:
         outputs = program.module()(*bench.torch_inputs())
     except Exception as error:  # its guards refuse the sizes, or it is wrong for them
-        told = " ".join(str(error).split())[:150]
-        raise NotImplementedError(f"the exported program does not run at the case's sizes: {told}") from None
+        message = " ".join(str(error).split())[:150]
+        raise NotImplementedError(f"the exported program does not run at the case's sizes: {message}") from None
     found = [(from_torch(output).dtype, tuple(output.shape)) for output in outputs]
     if found != [(type.dtype.numpy, type.sizes) for type in bench.case.bound.output_types]:
         raise NotImplementedError("the exported program gives other types at the case's sizes")

@@ -11,7 +11,7 @@ from generators.torch_source import render
 
 
 class WeightedSum(torch.nn.Module):
-    """The model's outputs times the weights, summed."""
+    """A module that returns the sum of the model's outputs, each multiplied by its weights."""
 
     def __init__(self, case: Case, *, float64: bool = False) -> None:
         super().__init__()

@@ -58,7 +58,7 @@ def listed(machine: Machine) -> dict[str, str]:
         ("relax-export-cuda", "compile-only, not checked: there is no GPU", "runnable"),
         (
             "relax-export-opencl",
-            "compile-only, not checked: nothing here runs its code, and no clang on PATH looks at it",
+            "compile-only, not checked: nothing here runs its code, and no clang on PATH checks it",
             "compile-only, checked by clang: nothing here runs its code",
         ),
     ],
@@ -80,7 +80,7 @@ def test_for_machines() -> None:
     }
     assert rows["relax-export-wasm32"]["here"] == {
         "is": "compile-only",
-        "why": "nothing here runs its code, and no wasm-ld or wasm-validate or node on PATH looks at it",
+        "why": "nothing here runs its code, and no wasm-ld or wasm-validate or node on PATH checks it",
         "checker": None,
     }
     assert rows["torch"]["here"] == {"is": "runnable"}

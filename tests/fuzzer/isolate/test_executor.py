@@ -259,7 +259,7 @@ def test_real_lanes_bring_bfloat16_back(executor: Executor) -> None:
     (eager, same) = outputs(outcomes[TORCH])
     assert (str(eager.dtype), eager.tolist()) == ("bfloat16", [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]])
     assert (str(same.dtype), same.tolist()) == ("float32", [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
-    assert outcomes[ONNXRUNTIME] == Skipped("onnxruntime neither takes nor gives numpy arrays of bfloat16")
+    assert outcomes[ONNXRUNTIME] == Skipped("onnxruntime neither accepts nor returns numpy arrays of bfloat16")
     for lane in TVM_LANES:
         found = outputs(outcomes[lane])
         assert [array.tobytes() for array in found] == [array.tobytes() for array in (eager, same)]

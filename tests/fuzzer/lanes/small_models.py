@@ -1,4 +1,4 @@
-"""Three small models that every lane of TVM takes."""
+"""Three small models that every lane of TVM supports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a machine can do with a lane, on machines that are not here."""
+"""Whether a machine can run a lane, for machines that are made up."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def machine(*programs: str, cpu: str = "", gpus: int = 0, package: Path | None =
 def test_the_first_checker_that_is_installed() -> None:
     (clang,) = TARGETS_BY_NAME["opencl"].written.checkers
     assert availability(LANES["opencl"], machine("clang")) == CompileOnly("nothing here runs its code", clang)
-    unchecked = "nothing here runs its code, and no clang on PATH looks at it"
+    unchecked = "nothing here runs its code, and no clang on PATH checks it"
     assert availability(LANES["opencl"], machine()) == CompileOnly(unchecked, None)
     both = checker_of(TARGETS_BY_NAME["wasm32"], machine("node", "wasm-validate"))
     assert both is not None
     assert both.program == "wasm-validate"
 
 
-def test_node_reads_wgsl_with_its_package_only() -> None:
+def test_node_checks_wgsl_only_with_its_package() -> None:
     assert checker_of(TARGETS_BY_NAME["webgpu"], machine("node")) is None
     found = checker_of(TARGETS_BY_NAME["webgpu"], machine("node", package=Path("index.js")))
     assert found is not None
     assert found.package == "webgpu"
 
 
-def test_a_package_of_node_lies_beside_it(tmp_path: Path) -> None:
+def test_a_package_of_node_is_found_beside_the_program(tmp_path: Path) -> None:
     entry = tmp_path / "lib/node_modules/webgpu/index.js"
     entry.parent.mkdir(parents=True)
     entry.touch()
@@ -61,15 +61,15 @@ def test_a_package_of_node_lies_beside_it(tmp_path: Path) -> None:
     assert node_package("none-of-that-name", str(tmp_path / "bin/node")) is None
 
 
-def test_a_gpu_without_its_compiler_runs_nothing() -> None:
+def test_lanes_for_a_gpu_are_only_compiled_without_nvcc() -> None:
     lane = LANES["cuda"]
     assert availability(lane, machine("nvcc", gpus=1)) == Runnable()
     assert availability(lane, machine(gpus=1)) == CompileOnly("no nvcc on PATH for the GPU's code", None)
 
 
-def test_only_the_model_itself_goes_where_nothing_but_inputs_is_taken() -> None:
+def test_other_targets_accept_only_plain_lanes_with_bound_parameters() -> None:
     for target in ("c-asan", "cuda", "wasm32"):
-        reason = Missing("only the model itself is taken there, with its parameters in it")
+        reason = Missing("this target runs only the model itself, with its parameters bound")
         here = machine("gcc", "nvcc", gpus=1)
         assert availability(replace(LANES[target], params=Params.INPUTS), here) == reason
         assert availability(replace(LANES[target], variant="gradient"), here) == reason
@@ -86,7 +86,7 @@ def test_a_lane_that_links_a_library_needs_a_compiler() -> None:
     assert availability(library, machine("cc")) == Runnable()
 
 
-def test_a_row_runs_here_or_says_what_looks_at_it() -> None:
+def test_each_target_runs_here_or_names_its_checkers() -> None:
     for row in ROWS:
         assert (row.written is not None) == (row.runs in (Runs.ON_A_DEVICE, Runs.NOWHERE)), row.name
         assert (row.config["kind"] == "c") == bool(row.compilers), row.name

@@ -1,4 +1,4 @@
-"""What lanes share: arrays become tensors and come back bit by bit, and inputs lie in memory as the case says."""
+"""Arrays become tensors and arrays again without a change, and inputs have the memory layouts of the case."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def same(a: Array, b: Array) -> bool:
 
 
 @pytest.mark.parametrize("dtype", DType)
-def test_every_dtype_there_and_back(dtype: DType) -> None:
+def test_arrays_of_every_dtype_become_tensors_and_arrays_again(dtype: DType) -> None:
     bits = np.random.default_rng(0).integers(0, 256, 6 * dtype.numpy.itemsize, np.uint8)
     array = (bits % 2 if dtype is DType.BOOL else bits).view(dtype.numpy).reshape(2, 3)
     tensor = to_torch(array)
@@ -102,7 +102,7 @@ def test_inputs_of_a_case_are_laid_out_anew_each_time(layout: Layout) -> None:
     assert one.data_ptr() != other.data_ptr()
 
 
-def test_owned_values_are_no_inputs() -> None:
+def test_parameters_are_not_among_the_inputs() -> None:
     inputs = {"b0": "float32[2]", "x0": "float32[2]", "w0": "float32[2]"}
     numbers = {"b0": 1, "x0": 2, "w0": 3}
     case = case_of(
@@ -125,13 +125,13 @@ def test_owned_values_are_no_inputs() -> None:
 
 
 @pytest.mark.parametrize("dtype", DType)
-def test_onnxruntime_takes_no_bfloat16_from_numpy(dtype: DType) -> None:
+def test_onnxruntime_does_not_accept_bfloat16_inputs(dtype: DType) -> None:
     told = OnnxRuntimeLane().supports(rounded(dtype), ONNXRUNTIME)
-    expected = "onnxruntime neither takes nor gives numpy arrays of bfloat16"
+    expected = "onnxruntime neither accepts nor returns numpy arrays of bfloat16"
     assert told == (expected if dtype is DType.BFLOAT16 else None)
 
 
-def test_onnxruntime_gives_no_bfloat16_to_numpy_and_may_have_it_inside() -> None:
+def test_onnxruntime_does_not_return_bfloat16_but_may_compute_in_it() -> None:
     there, back = ("v0", "to", "x0", {"dtype": "bfloat16"}), ("v1", "to", "v0", {"dtype": "float32"})
     inside, outside = (case_of({"x0": "float32[2]"}, [there, back], outputs) for outputs in ("v1", "v1 v0"))
     lane = OnnxRuntimeLane()

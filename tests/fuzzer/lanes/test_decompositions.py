@@ -1,4 +1,4 @@
-"""What torch.export's decomposition is told from memory is what it would have worked out."""
+"""torch.export decomposes programs alike with and without the caches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def seen(override: Any, what: dict[Any, Any]) -> dict[str, list[str]]:
         return {str(op): [*sorted(map(str, op.py_kernels)), str(op in RULES)] for op in what}
 
 
-def test_the_same_tables_stand_during_the_override_and_after_it() -> None:
+def test_cached_overrides_have_the_same_tables_during_and_after_the_override() -> None:
     rules, what = dict(RULES), overrides()
     kernels = {op: dict(op.py_kernels) for op in what}
     quick = overriding(ORIGINAL, RULES)
@@ -49,7 +49,7 @@ def test_the_same_tables_stand_during_the_override_and_after_it() -> None:
     assert len(first) > 300
 
 
-def test_other_overrides_are_worked_out_anew() -> None:
+def test_other_overrides_are_not_taken_from_the_cache() -> None:
     asked: list[int] = []
 
     def original(what: Any) -> Any:
@@ -65,7 +65,7 @@ def test_other_overrides_are_worked_out_anew() -> None:
     assert asked == [len(kept), len(kept)]
 
 
-def test_kernels_that_have_changed_are_worked_out_anew() -> None:
+def test_the_cache_is_not_used_where_kernels_have_changed() -> None:
     quick, what = overriding(ORIGINAL, RULES), overrides()
     op = next(iter(what))
     seen(quick, what)
@@ -77,7 +77,7 @@ def test_kernels_that_have_changed_are_worked_out_anew() -> None:
         del op.py_kernels[torch._C.DispatchKey.CPU]
 
 
-def test_an_error_inside_leaves_all_as_it_was() -> None:
+def test_an_error_during_an_override_restores_the_tables() -> None:
     quick, what = overriding(ORIGINAL, RULES), overrides()
     kernels, rules = {op: dict(op.py_kernels) for op in what}, dict(RULES)
     for _ in range(2):
@@ -88,7 +88,9 @@ def test_an_error_inside_leaves_all_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("index", range(12))
-def test_programs_are_decomposed_alike(index: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_programs_are_decomposed_alike_with_and_without_the_cache(
+    index: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     case = generate(NumpySource(9, index))
 
     def decomposed() -> str:

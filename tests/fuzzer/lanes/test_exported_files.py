@@ -113,7 +113,7 @@ WRONG: dict[str, tuple[onnx.ModelProto, dict[str, Array]]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_no_reader_takes_a_file_that_was_written_wrongly(name: str) -> None:
+def test_no_reader_accepts_a_file_that_was_written_wrongly(name: str) -> None:
     file, inputs = WRONG[name]
     with pytest.raises(Exception, match=r"InferenceError|ONNXRuntimeError"):
         read(file, **inputs)
@@ -196,7 +196,7 @@ EXPORTED: dict[str, tuple[LaneSpec, Case]] = {
 
 @pytest.mark.tvm
 @pytest.mark.parametrize("name", EXPORTED)
-def test_tvm_is_not_blamed_for_what_an_exporter_wrote(executor: Executor, name: str) -> None:
+def test_tvm_is_not_blamed_for_an_exporters_wrong_file(executor: Executor, name: str) -> None:
     lane, written = EXPORTED[name]
     seen = observe(executor.run, written, lane)
     before = {each: out for each, out in seen.result.outcomes.items() if each not in ONNX_READERS}
@@ -207,7 +207,7 @@ def test_tvm_is_not_blamed_for_what_an_exporter_wrote(executor: Executor, name: 
 
 
 @pytest.mark.tvm
-def test_tvm_is_blamed_for_what_it_makes_of_a_right_file_in_bfloat16(executor: Executor) -> None:
+def test_tvm_is_blamed_for_a_wrong_result_of_a_right_file_in_bfloat16(executor: Executor) -> None:
     written = case({"x0": "bfloat16[4]"}, "pow_scalar", exponent=2)
     seen = observe(executor.run, written, USUAL)
     assert [f.component for f in seen.findings] == [Component.TVM]

@@ -1,4 +1,4 @@
-"""Honest lanes compute what PyTorch computes, and leave the process as it was."""
+"""Lanes that are right by definition compute PyTorch's results, and restore the settings of the process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def small() -> Case:
 
 @pytest.mark.parametrize("lane", CHEAP, ids=str)
 @pytest.mark.filterwarnings("ignore")
-def test_the_same_function(lane: LaneSpec) -> None:
+def test_each_lane_computes_the_same_function(lane: LaneSpec) -> None:
     case = small()
     bench = Bench(case, Quiet())
     right = bench.model(*bench.torch_inputs())[0].detach().numpy()
@@ -42,7 +42,7 @@ def test_another_layout_has_the_same_numbers(shape: tuple[int, ...]) -> None:
         assert other.stride() != tensor.stride()
 
 
-def test_the_next_lane_finds_the_process_as_it_was() -> None:
+def test_lanes_restore_the_settings_of_the_process() -> None:
     tiny = torch.tensor([1e-39])
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -57,14 +57,14 @@ def test_threads_are_started_in_a_process_of_their_own() -> None:
     assert [lane.fresh for lane in HONEST_LANES if lane.variant == "threads"] == [True]
 
 
-def test_a_lane_that_nobody_wrote() -> None:
+def test_an_unknown_variant_raises() -> None:
     with pytest.raises(ValueError, match="no honest lane 'x'"):
         HonestLane().run(Bench(small(), Quiet()), LaneSpec("x", HONEST_LANES[0].engine, variant="x"), Quiet())
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_onnxruntime_keeps_the_factor_of_a_product_in_the_graphs_precision(dtype: str) -> None:
+def test_onnxruntime_keeps_the_factor_of_a_product_in_its_dtype(dtype: str) -> None:
     """Its fusion of a factor with a product keeps the factor in float32."""
     calls: list[Call] = [("v0", "mul_scalar", "x0", {"other": 0.1}), ("v1", "matmul", "v0 x1")]
     case = case_of({"x0": f"{dtype}[2,3]", "x1": f"{dtype}[3,2]"}, calls, "v1")
@@ -77,7 +77,7 @@ def test_onnxruntime_keeps_the_factor_of_a_product_in_the_graphs_precision(dtype
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_onnxruntime_transposes_what_it_multiplies_by_a_vector() -> None:
+def test_onnxruntime_transposes_a_matrix_that_it_multiplies_by_a_vector() -> None:
     """Its fusion of a transposition with such a product forgets the transposition."""
     calls: list[Call] = [
         ("v0", "permute", "x0", {"dims": (1, 0)}),
@@ -104,7 +104,7 @@ def test_onnxruntime_expands_to_no_elements() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_onnxruntime_leaves_the_arrays_of_a_case_as_they_are() -> None:
+def test_onnxruntime_does_not_change_the_arrays_of_a_case() -> None:
     """Its BatchNormalization writes the running mean into its input."""
     types = {"x0": "float64[2,3,4]", "x1": "float64[3]", "b0": "float64[3]"}
     case = case_of(types, [("v0 v1 v2", "batch_norm_training", "x0 x1 b0")], "v0 v1 v2")

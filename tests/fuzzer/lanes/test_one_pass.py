@@ -44,7 +44,7 @@ def test_one_pass_loses_digits_where_the_spread_is_small() -> None:
     assert float((one - two).abs().max()) > 0.1
 
 
-def test_a_fused_shift_leaves_something_of_a_number_that_is_its_own_mean() -> None:
+def test_a_fused_shift_does_not_cancel_a_number_that_equals_its_mean() -> None:
     x = torch.tensor([[1.1]])
     (one,) = ONE_PASS["layer_norm"]([x], {"normalized_shape": (1,), "eps": 1e-12}, 1)
     assert 0 < float(one.abs()) < 1
@@ -66,7 +66,7 @@ def test_variances_over_all_kinds_of_dims(dim: object, keepdim: bool) -> None:
 SUMS = pytest.mark.parametrize(
     ("dtype", "terms", "off"), [("float32", 1024, 32), ("float64", 4, 2), ("bfloat16", 4, 1)]
 )
-"""How far a sum of so many terms is off, in units of the dtype: by the root of the terms, and by no less than one."""
+"""The error of a sum by its number of terms, in units of the dtype: the root of the terms, and at least one."""
 
 
 def ones_and_threes(dtype: str, terms: int) -> torch.Tensor:
@@ -76,7 +76,9 @@ def ones_and_threes(dtype: str, terms: int) -> torch.Tensor:
 
 @SUMS
 @pytest.mark.parametrize("direction", [1, -1])
-def test_a_variance_is_as_far_off_as_the_sum_of_squares(dtype: str, terms: int, off: int, direction: int) -> None:
+def test_the_error_of_a_variance_is_that_of_the_sum_of_squares(
+    dtype: str, terms: int, off: int, direction: int
+) -> None:
     x = ones_and_threes(dtype, terms)
     (variance,) = ONE_PASS["var"]([x], {"dim": (1,), "correction": 0, "keepdim": False}, direction)
     units = (float(variance) - 1) / torch.finfo(x.dtype).eps
@@ -85,7 +87,9 @@ def test_a_variance_is_as_far_off_as_the_sum_of_squares(dtype: str, terms: int, 
 
 @SUMS
 @pytest.mark.parametrize("direction", [1, -1])
-def test_a_normalised_number_is_as_far_off_as_both_sums(dtype: str, terms: int, off: int, direction: int) -> None:
+def test_the_error_of_a_normalised_number_is_that_of_both_sums(
+    dtype: str, terms: int, off: int, direction: int
+) -> None:
     """(x - 2 (1 + off)) / sqrt(1 + 5 direction off), to the first order."""
     x = ones_and_threes(dtype, terms)
     (made,) = ONE_PASS["layer_norm"]([x], {"normalized_shape": (terms,), "eps": 0.0}, direction)

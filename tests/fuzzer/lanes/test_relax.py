@@ -1,4 +1,4 @@
-"""The lanes of TVM on three small models: PyTorch's result, and the facts noted on the way."""
+"""The lanes of TVM on three small models: PyTorch's result, and the recorded facts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOT_YET = {
     ("conv", "relax-dynamo-llvm"): "Unsupported",
     ("conv", "relax-export-raw-llvm"): "wrong-value",  # batch normalisation as aten::batch_norm
 }
-"""What TVM 0.27 does not do of these models."""
+"""What TVM 0.27 does not support of these models."""
 PLAIN = [
     lane
     for lane in NAMED.values()
@@ -54,7 +54,7 @@ def test_all_lanes_compute_what_pytorch_computes(executor: Executor, case: str) 
         assert (seen.modified, seen.aliases, seen.ill_formed) == ((), (), None)
 
 
-def test_the_checker_looks_after_the_import_and_after_each_pass(executor: Executor) -> None:
+def test_the_module_is_checked_after_the_import_and_after_each_pass(executor: Executor) -> None:
     seen = facts(executor, NAMED["zero"])
     assert seen.checked[0] == "import"
     assert {"FoldConstant", "FuseOps", "FuseTIR", "LegalizeOps", "VMShapeLower"} <= set(seen.checked)
@@ -62,7 +62,7 @@ def test_the_checker_looks_after_the_import_and_after_each_pass(executor: Execut
     assert facts(executor, NAMED["script"]).checked == ()
 
 
-def test_round_trips_are_looked_at_by_name(executor: Executor) -> None:
+def test_the_module_is_checked_after_round_trips(executor: Executor) -> None:
     seen = facts(executor, replace(NAMED["script"], passes=("ScriptRoundTrip", "JsonRoundTrip"), checked=True))
     assert seen.checked[:3] == ("import", "ScriptRoundTrip", "JsonRoundTrip")
 

@@ -1,4 +1,4 @@
-"""What a lane tells of TVM's doings: operators, passes, kernels and their loops, by kind and without sizes."""
+"""The names that a lane records of operators, passes, kernels and their loops, without sizes."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def test_names_of_a_small_model(executor: Executor) -> None:
     assert not [name for name in seen if name.startswith("pass ") and re.search(r"\d", name)]
 
 
-def test_sizes_have_no_names(executor: Executor) -> None:
+def test_names_do_not_depend_on_sizes(executor: Executor) -> None:
     assert behaviour(executor, softmax(2)) == behaviour(executor, softmax(5))
 
 
-def test_kernels_that_were_fused_are_called_so(executor: Executor) -> None:
+def test_fused_kernels_have_the_names_of_their_operators(executor: Executor) -> None:
     calls: list[Call] = [("v0", "relu", "x0"), ("v1", "sigmoid", "v0")]
     outcome = outcome_of(executor, case_of({"x0": "float32[2,3]"}, calls, "v1"), ZERO)
     assert {"pass FuseOps", "kernel fused_relu_tir_sigmoid"} <= set(facts_of(outcome).behaviour)

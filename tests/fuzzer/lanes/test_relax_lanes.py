@@ -1,4 +1,4 @@
-"""Parameters lifted, sizes left open, gradients: protocols that are easily got wrong, and what is left out of them."""
+"""Lanes with lifted parameters, symbolic sizes and gradients, and the cases that they skip."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_unused_shared_and_integer_parameters_are_lifted_as_well(executor: Execu
     assert [f for f in judge_all(case, outcomes) if f.lane == NAMED["lifted"]] == []
 
 
-def test_what_has_nothing_to_lift_or_nothing_symbolic_is_skipped(executor: Executor) -> None:
+def test_cases_without_parameters_or_without_symbols_are_skipped(executor: Executor) -> None:
     case = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")
     assert outcome_of(executor, case, NAMED["lifted"]) == Skipped("there are no parameters")
     assert outcome_of(executor, case, NAMED["symbolic"]) == Skipped("no size of the case is symbolic")

@@ -1,4 +1,4 @@
-"""Modules broken on purpose: TVM's checker refuses them, and what it does not is told."""
+"""Modules that are broken on purpose: TVM's check refuses them, and those that it accepts are reported."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def assert_its_script_exits_1(mutant: Mutant, case: Case, folder: Path) -> None:
     assert "IndexError" in done.stdout
 
 
-def test_an_item_beyond_the_end_of_a_tuple_slips_through(executor: Executor, tmp_path: Path) -> None:
+def test_tvm_does_not_refuse_an_item_beyond_the_end_of_a_tuple(executor: Executor, tmp_path: Path) -> None:
     """TVM 0.27: the checker lets it pass, and no build takes it."""
     for size in range(2, 12):
         split = ("v0 v1", "chunk", "x0", {"chunks": 2, "dim": 0})

@@ -1,4 +1,4 @@
-"""Lanes that are traced: what they tell of passes and functions, what they leave out, and that results stay right."""
+"""Traced lanes: the passes and functions that they record, the passes that they skip, and right results."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ def traced(executor: Executor, case: Case, lane: LaneSpec, tracing: Tracing) -> 
 
 @pytest.mark.parametrize("lane", [ASSERTS, C, ZERO, CPU], ids=lambda lane: lane.name)
 @pytest.mark.parametrize("case", [CASES["conv"], MANY, HALF], ids=["conv", "many", "half"])
-def test_it_is_right_without_all_the_passes_that_can_be_left_out(
-    executor: Executor, case: Case, lane: LaneSpec
-) -> None:
+def test_results_are_right_without_all_optional_passes(executor: Executor, case: Case, lane: LaneSpec) -> None:
     """What fuzzer/lanes/relax/needed_passes.py says."""
     without = replace(lane, tracing=Tracing(limit=0))
     result = executor.run(case, (*needed(without), without))
@@ -67,7 +65,7 @@ def test_it_is_right_without_all_the_passes_that_can_be_left_out(
     assert sum(each.optional for each in trace.passes) >= 25
 
 
-def test_what_ran_what_changed_and_who_translated_what(executor: Executor) -> None:
+def test_passes_converters_and_legalizations_are_recorded(executor: Executor) -> None:
     ran, trace = traced(executor, CHAIN, LLVM, Tracing())
     np.testing.assert_array_equal(ran.outputs[0], outcome_of(executor, CHAIN, LLVM).outputs[0])
     assert [what for what, _ in trace.converters] == ["relu.default", "flip.default", "_softmax.default"]
@@ -83,7 +81,7 @@ def test_what_ran_what_changed_and_who_translated_what(executor: Executor) -> No
     assert "FuseTIRInner" not in [each.name for each in traced(executor, CHAIN, ZERO, Tracing())[1].passes]
 
 
-def test_the_first_converter_that_gives_another_type_than_pytorch(executor: Executor) -> None:
+def test_the_first_converter_that_returns_another_type_than_pytorch_is_recorded(executor: Executor) -> None:
     """TVM 0.27: whatever is multiplied, float32 comes out; what is made of it then is wrong without a fault."""
     assert traced(executor, CHAIN, LLVM, Tracing())[1].mistyped is None
     calls: list[Call] = [("v0", "neg", "x0"), ("v1", "matmul", "v0 x1"), ("v2", "abs", "v1"), ("v3", "squeeze", "v2")]
@@ -94,18 +92,18 @@ def test_the_first_converter_that_gives_another_type_than_pytorch(executor: Exec
     assert (mistyped.made, mistyped.right) == ("float32[2, 1]", "int64[2, 1]")
 
 
-def test_what_gives_a_pair_is_held_against_both(executor: Executor) -> None:
+def test_both_results_of_a_converter_are_compared_with_pytorchs_types(executor: Executor) -> None:
     case = case_of({"x0": "float32[2,3]"}, [("v0 v1", "max_dim", "x0", {"dim": 1})], "v0")
     assert traced(executor, case, LLVM, Tracing())[1].mistyped is None
 
 
-def test_onnx_converters_are_seen_too(executor: Executor) -> None:
+def test_onnx_converters_are_recorded_too(executor: Executor) -> None:
     converters = traced(executor, CHAIN, ONNX, Tracing())[1].converters
     assert converters[0][0] == "Relu"
     assert converters[-1][1].startswith("Softmax._impl_v")
 
 
-def test_the_program_around_a_pass(executor: Executor) -> None:
+def test_the_program_before_and_after_a_pass_is_recorded(executor: Executor) -> None:
     _, whole = traced(executor, CHAIN, LLVM, Tracing())
     place = [each.name for each in whole.passes].index("LegalizeOps")
     _, trace = traced(executor, CHAIN, LLVM, Tracing(show=place))
@@ -132,7 +130,7 @@ def test_modules_are_right_operator_by_operator(executor: Executor, case: Case, 
     assert {each.interpreted for each in examined} == {Correctness.RIGHT}
 
 
-def test_what_asks_for_elements_that_are_not_there_is_said_to(executor: Executor) -> None:
+def test_a_read_out_of_bounds_is_recorded(executor: Executor) -> None:
     """TVM 0.27 imports a negative index of select as it is, and reads outside."""
     case = case_of({"x0": "float32[2,3]"}, [("v0", "select", "x0", {"dim": 0, "index": -2})], "v0")
     lane = replace(LLVM, name="relax-export-interpreted", variant=INTERPRET_OPERATORS, checked=False)

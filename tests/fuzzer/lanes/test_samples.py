@@ -32,7 +32,7 @@ def reasons(ops: str, dtype: str = "float32") -> dict[str, str]:
     return {name: case if isinstance(case, str) else "" for name, case in found.items()}
 
 
-def test_samples_are_cases_that_give_what_they_declare() -> None:
+def test_samples_are_cases_whose_results_have_the_declared_types() -> None:
     seen = named("add,cat,split,max,nn.functional.pad,index_put,full,softmax", 2)
     assert len(seen) > 150
     for key, case in seen.items():
@@ -80,7 +80,7 @@ def test_why_a_sample_has_no_case(operator: str, why: str) -> None:
     assert reasons(operator) == {operator: why}
 
 
-def test_what_pytorch_said_is_told_in_a_line_of_bounded_length() -> None:
+def test_the_reason_of_a_refusal_is_one_line_of_bounded_length() -> None:
     (why,) = reasons("to_sparse").values()
     assert why.startswith("NotImplementedError: Could not run 'aten::equal'")
     assert "\n" not in why
@@ -115,7 +115,7 @@ def told(info: Info, wanted: int) -> dict[str, str | None]:
     return {key: made if isinstance(made, str) else None for key, made in found}
 
 
-def test_every_refused_sample_is_told_also_between_those_that_fit() -> None:
+def test_every_refused_sample_is_reported_also_between_accepted_ones() -> None:
     assert told(Info(9), 2) == {
         "abs/float32/0": REFUSED,
         "abs/float32/1": None,
@@ -124,33 +124,33 @@ def test_every_refused_sample_is_told_also_between_those_that_fit() -> None:
     }
 
 
-def test_that_no_more_are_looked_at_is_told() -> None:
+def test_the_end_after_too_many_refused_samples_is_reported() -> None:
     seen = told(Info(99), 60)
     assert list(seen.values()).count(REFUSED) == MAX_REFUSED
     assert seen["abs/float32/39"] == "20 samples are refused: no more are looked at"
 
 
-def test_samples_that_end_in_an_error_say_so() -> None:
+def test_an_error_of_the_samples_own_code_is_reported() -> None:
     seen = told(Info(2, ValueError("no\nmore " + "x" * 999)), 5)
     assert list(seen) == ["abs/float32/0", "abs/float32/1", "abs/float32/2"]
     assert str(seen["abs/float32/2"]).startswith("no samples: ValueError: no more xxx")
 
 
-def test_no_sample_at_all_is_told() -> None:
+def test_an_operator_without_samples_is_reported() -> None:
     assert told(Info(0), 5) == {"abs/float32/0": "no samples"}
 
 
-def test_what_is_random_is_no_case_even_where_two_draws_agree() -> None:
+def test_a_random_function_is_no_case_even_where_two_draws_agree() -> None:
     """The first sample of bernoulli is a 0-d tensor: two draws of it are equal more often than not."""
     for case in named("bernoulli,randn_like", 4).values():
         assert isinstance(case, str) or case.graph.output_types[0].numel == 0
 
 
-def test_no_operator_no_samples() -> None:
+def test_an_unknown_operator_has_no_samples() -> None:
     assert named("nosuch") == {}
 
 
-def test_the_child_writes_folders_and_says_which(tmp_path: Path) -> None:
+def test_the_child_writes_a_folder_for_each_case_and_prints_its_key(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fuzzer.children.samples", str(tmp_path / "s"), "--ops", "erf,fft.fft"]
     done = subprocess.run([*command, "--samples", "1"], capture_output=True, text=True, timeout=120, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]

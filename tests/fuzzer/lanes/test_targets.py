@@ -1,4 +1,4 @@
-"""Each target on a small model: what runs gives PyTorch's result, what does not is taken by a real compiler."""
+"""Each target on a small model: code that runs returns PyTorch's result, other code is checked by a real compiler."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_all_dtypes_go_to_the_sanitized_process_and_back(executor: Executor) -> 
         assert (given.dtype, given.shape, given.tobytes()) == (array.dtype, array.shape, array.tobytes()), name
 
 
-def test_in_a_devices_worker_the_device_runs_it() -> None:
+def test_the_worker_of_a_gpu_runs_the_lane_on_it() -> None:
     """Nothing of CUDA is called for the answer, so that it can be asked here."""
     ask = (
         "import os, fuzzer.lanes.device\n"
@@ -100,7 +100,7 @@ def of_lane(folder: Path, lane: LaneSpec) -> tuple[Kind, Component, Stage, str, 
     return found[0].kind, signature.component, signature.stage, signature.error, signature.skeleton
 
 
-def test_what_a_checker_refuses_is_tvms_error(in_front: Path) -> None:
+def test_a_refusal_by_a_checker_is_a_failure_of_tvm(in_front: Path) -> None:
     program(in_front, "clang", "echo \"/tmp/x17.cl:3:5: error: use of undeclared identifier 'v12'\" >&2; exit 1")
     assert of_lane(in_front, LANES["opencl"]) == (
         Kind.INTERNAL_ERROR,
@@ -111,7 +111,7 @@ def test_what_a_checker_refuses_is_tvms_error(in_front: Path) -> None:
     )
 
 
-def test_every_kernel_is_read_by_itself(in_front: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_kernel_is_checked_separately(in_front: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(in_front, "naga", f'cat "$1" >> {in_front}/read; echo "-- end" >> {in_front}/read')
     monkeypatch.chdir(in_front)
     with Executor(Path("scratch")) as own:  # as of a campaign in the current folder: the checker runs in another

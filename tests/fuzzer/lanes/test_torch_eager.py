@@ -1,4 +1,4 @@
-"""The references: the truth and the envelope are the very function that the model computes, however it is written."""
+"""The references: the truth and the envelope belong to the function that the model computes, however it is written."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_node_by_node_is_the_whole_model(profile: Profile) -> None:
 
 
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16])
-def test_the_truth_is_rounded_nowhere(dtype: DType) -> None:
+def test_the_truth_is_not_rounded(dtype: DType) -> None:
     calls: list[Call] = [("v0", "mul", "x0 x0"), ("v1", "to", "v0", {"dtype": "float16"}), ("v2", "sin", "v1")]
     case = case_of({"x0": f"{dtype}[5]"}, calls, "v2 v1", thirds)
     x = case.tensors["x0"].astype(np.float64)
@@ -100,7 +100,7 @@ def test_the_truth_is_rounded_nowhere(dtype: DType) -> None:
 
 @pytest.mark.parametrize("layout", Layout)
 @HALVES
-def test_layouts_change_no_number(layout: Layout, dtype: DType) -> None:
+def test_layouts_do_not_change_the_references(layout: Layout, dtype: DType) -> None:
     case = case_of({"x0": f"{dtype}[2,3] {layout}"}, [("v0", "cumsum", "x0", {"dim": 1})], "v0", thirds)
     plain = case_of({"x0": f"{dtype}[2,3]"}, [("v0", "cumsum", "x0", {"dim": 1})], "v0", lambda _: case.tensors["x0"])
     for lane in (TORCH, TORCH_F64, TORCH_ENVELOPE):
@@ -154,7 +154,7 @@ def in_units(spread: Array, truth: Array, dtype: DType) -> Array:
 
 @EVERY_FLOAT
 @pytest.mark.parametrize("form", [Form.PLAIN, Form.METHOD, Form.OPERATOR])
-def test_what_ieee_rounds_is_pushed_by_one_unit_and_rounded(dtype: DType, form: Form) -> None:
+def test_operations_that_ieee_754_rounds_are_pushed_by_one_unit_and_rounded(dtype: DType, form: Form) -> None:
     called = "mul" if form is Form.PLAIN else f"mul:{form}"
     case = case_of({"x0": f"{dtype}[5]"}, [("v0", called, "x0 x0")], "v0", thirds)
     (spread,), (ill,) = envelope(case)
@@ -179,14 +179,14 @@ def test_functions_of_half_precision_round_once(dtype: DType) -> None:
 
 
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16])
-def test_what_the_dtype_holds_is_not_pushed(dtype: DType) -> None:
+def test_results_that_the_dtype_holds_exactly_are_not_pushed(dtype: DType) -> None:
     calls: list[Call] = [("v0", "mul", "x0 x0"), ("v1", "add", "v0 x0"), ("v2", "floor", "v1")]
     case = case_of({"x0": f"{dtype}[7]"}, calls, "v2 v1")
     spreads, ill = envelope(case)
     assert not any(array.any() for array in (*spreads, *ill))
 
 
-def test_what_is_exact_is_not_pushed() -> None:
+def test_results_of_exact_operators_are_not_pushed() -> None:
     case = case_of({"x0": "float16[2,3] transposed"}, [("v0", "flip", "x0", {"dims": (0,)})], "v0", thirds)
     (spread,), (ill,) = envelope(case)
     assert not spread.any()
@@ -211,7 +211,7 @@ def summed(dtype: DType, count: int) -> float:
 
 
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT64])
-def test_a_sum_strays_with_the_root_of_its_terms(dtype: DType) -> None:
+def test_the_spread_of_a_sum_grows_with_the_root_of_its_terms(dtype: DType) -> None:
     assert 0.5 <= summed(dtype, 1) <= 1.5
     assert 16 <= summed(dtype, 256) <= 18
 
@@ -257,7 +257,7 @@ def uneven(item: Input) -> Array:
 
 
 @pytest.mark.parametrize("name", half_sums())
-def test_a_sum_that_some_processors_accumulate_in_half_precision_has_room_for_it(name: str) -> None:
+def test_the_envelope_of_a_sum_includes_accumulation_in_half_precision_where_processors_do_it(name: str) -> None:
     """The envelope is the same on every processor, and PyTorch's result lies in it, whichever kernel computed it."""
     case = half_sums()[name]
     node = case.graph.nodes[0]
@@ -266,7 +266,7 @@ def test_a_sum_that_some_processors_accumulate_in_half_precision_has_room_for_it
     assert (np.abs(eager - truth) <= C * (spread + rounding_error(truth, eager.dtype))).all()
 
 
-def test_a_normalisation_strays_with_the_root_of_its_terms() -> None:
+def test_the_spread_of_a_normalisation_grows_with_the_root_of_its_terms() -> None:
     """Where all numbers are scaled alike it is the same: what rounds is the sum in it. By half of the root, for it
     divides by the root of the sum."""
     terms = 1024
@@ -342,7 +342,7 @@ def test_infinities_are_not_pushed() -> None:
 
 
 @pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan])
-def test_what_is_not_finite_stays_what_it_is(number: float) -> None:
+def test_infinities_and_nan_stay_as_they_are(number: float) -> None:
     calls: list[Call] = [("v0", "add_scalar", "x0", {"other": 1.0}), ("v1", "exp", "v0"), ("v2", "isnan", "v0")]
     case = case_of({"x0": "float16[1]"}, calls, "v0 v1 v2", lambda item: np.array([number], np.float16))
     spreads, ill = envelope(case)
@@ -357,7 +357,7 @@ def floored(*numbers: float) -> Case:
     return case_of({"x0": f"float32[{len(numbers)}]"}, calls, "v2 v3", lambda item: array)
 
 
-def test_what_is_near_a_jump_is_ill_conditioned() -> None:
+def test_numbers_near_a_jump_are_ill_conditioned() -> None:
     """A number within WIDE units of an integer may lie on its other side, 1.5 may not; integers and floats alike."""
     case = floored(2.0 + 2**-22, 1.5, 3.0, 7.25)
     _, (floats, integers) = envelope(case)
@@ -379,7 +379,7 @@ def test_ties_of_exact_numbers_are_compared() -> None:
     assert envelope(case)[1][0].tolist() is False
 
 
-def test_ties_of_rounded_numbers_are_not() -> None:
+def test_ties_of_rounded_numbers_are_not_compared() -> None:
     calls: list[Call] = [("v0", "exp", "x0"), ("v1", "argmax", "v0", {"dim": None, "keepdim": False})]
     case = case_of({"x0": "float32[3]"}, calls, "v1", lambda item: np.array([1, 1, 0], np.float32))
     assert envelope(case)[1][0].tolist() is True
@@ -388,7 +388,7 @@ def test_ties_of_rounded_numbers_are_not() -> None:
 # --- too large, too small
 
 
-def test_what_overflows_in_between_is_ill_conditioned() -> None:
+def test_an_overflow_of_an_intermediate_result_is_ill_conditioned() -> None:
     calls: list[Call] = [("v0", "mul", "x0 x0"), ("v1", "sqrt", "v0"), ("v2", "isinf", "v0")]
     case = case_of({"x0": "float16[2]"}, calls, "v1 v2 v0", lambda item: np.array([1000, 3], np.float16))
     _, ill = envelope(case)
@@ -410,7 +410,7 @@ def test_denormal_numbers_may_be_zero(dtype: DType) -> None:
     assert ill.tolist() == [True, False]
 
 
-def test_what_pytorch_computes_by_layout_is_no_truth() -> None:
+def test_results_that_depend_on_the_layout_in_pytorch_are_ill_conditioned() -> None:
     """Bicubic interpolation with antialiasing to a width of 1: as of PyTorch 2.13 all rows are the first."""
     attrs = {"size": (3, 1), "scale_factor": None, "align_corners": True, "antialias": True}
     calls: list[Call] = [("v0", "interpolate_bicubic", "x0", attrs)]
@@ -448,7 +448,7 @@ def test_a_weight_that_is_not_finite_may_not_meet_the_padding(padding: int, weig
 
 
 @pytest.mark.parametrize(("p", "ill"), [(1.0, [False, True, True]), (0.0, [False] * 3)])
-def test_dropout_of_what_is_not_finite_may_be_zero(p: float, ill: list[bool]) -> None:
+def test_dropout_of_infinities_and_nan_may_be_zero(p: float, ill: list[bool]) -> None:
     """Eager PyTorch multiplies by zero, inductor chooses."""
     numbers = np.array([1.0, np.nan, np.inf], np.float32)
     case = case_of({"x0": "float32[3]"}, [("v0", "dropout_training", "x0", {"p": p})], "v0", lambda item: numbers)

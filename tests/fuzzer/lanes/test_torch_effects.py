@@ -1,4 +1,4 @@
-"""What PyTorch's run of a model does to its inputs: TVM may do the same."""
+"""Changed inputs and shared memory of a run in eager PyTorch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_changed_input_is_named_and_a_nan_that_stays_is_not() -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0)])
-def test_of_any_shape(shape: tuple[int, ...]) -> None:
+def test_tensors_of_every_shape_can_be_compared(shape: tuple[int, ...]) -> None:
     x = torch.ones(shape)
     assert modified(("x0",), [x], [x.clone()]) == ()
     assert aliases(("x0",), [x], [x]) == (((0, "x0"),) if x.numel() else ())

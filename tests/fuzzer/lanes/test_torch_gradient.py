@@ -1,4 +1,4 @@
-"""The envelope of gradients: how far the float64 gradients stray."""
+"""The envelope of gradients: the spread of the float64 gradients."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def in_units(right: Expected, dtype: DType) -> np.ndarray:
 
 
 @EVERY_DTYPE
-def test_every_gradient_strays_by_more_than_its_last_roundings(dtype: DType) -> None:
+def test_the_spread_of_every_gradient_exceeds_its_last_roundings(dtype: DType) -> None:
     calls: list[Call] = [("v0", "add", "x0 x1"), ("v1", "mul", "v0 x0")]
     case = case_of({"x0": f"{dtype}[40]", "x1": f"{dtype}[40]"}, calls, "v1", lambda item: numbers(item, 1.5))
     for right in references(case):
@@ -40,7 +40,7 @@ def test_every_gradient_strays_by_more_than_its_last_roundings(dtype: DType) -> 
 
 @EVERY_DTYPE
 @pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan])
-def test_so_does_that_of_an_argument_that_is_not_finite(dtype: DType, number: float) -> None:
+def test_the_gradient_of_an_argument_that_is_not_finite_is_pushed_too(dtype: DType, number: float) -> None:
     case = case_of({"x0": f"{dtype}[40]"}, [("v0", "neg", "x0")], "v0", lambda item: numbers(item, number))
     (right,) = references(case)
     assert np.isfinite(right.eager).all()

@@ -1,4 +1,4 @@
-"""Each row of the table of transforms, alone with what it needs, on real models."""
+"""Each row of the table of transforms on real models, alone with the passes that it requires."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lane_of(name: str) -> LaneSpec:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_alone_each_gives_what_pytorch_gives(executor: Executor, case: str) -> None:
+def test_each_transform_alone_keeps_pytorchs_results(executor: Executor, case: str) -> None:
     lanes = [lane_of(row.name) for row in TRANSFORMS]
     outcomes = executor.run(CASES[case], (*REFERENCES, PLAIN, *lanes)).outcomes
     assert {lane.name: outcomes[lane] for lane in lanes if not isinstance(outcomes[lane], Ran)} == {}
@@ -36,6 +36,6 @@ def test_alone_each_gives_what_pytorch_gives(executor: Executor, case: str) -> N
 
 
 @pytest.mark.parametrize("name", ["FoldConstant", "FuseTIR", "ConvertLayout-NHWC", "ScriptRoundTrip"])
-def test_the_checker_looks_after_each(executor: Executor, name: str) -> None:
+def test_the_module_is_checked_after_each_transform(executor: Executor, name: str) -> None:
     lane = lane_of(name)
     assert name.partition("-")[0] in facts_of(executor.run(CASES["conv"], (lane,)).outcomes[lane]).checked
