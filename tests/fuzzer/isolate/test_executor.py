@@ -391,7 +391,7 @@ SUPERVISOR = """
     from pathlib import Path
     from fuzzer.isolate.child_process import OwnFailure
 from fuzzer.isolate.executor import CASES, Bounds, Executor
-    from fuzzer.selftest import _case
+    from fuzzer.isolate.selftest import _case
     from oracles.lane import Engine, LaneSpec
 
     def outcome(sin, bounds):

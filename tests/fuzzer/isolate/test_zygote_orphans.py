@@ -18,7 +18,7 @@ SUPERVISOR = """
     import sys, threading
     from pathlib import Path
     from fuzzer.isolate.executor import Executor
-    from fuzzer.selftest import _case
+    from fuzzer.isolate.selftest import _case
     from oracles.lane import Engine, LaneSpec
 
     with Executor(Path(sys.argv[1])) as executor:
