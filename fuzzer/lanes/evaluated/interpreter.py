@@ -327,7 +327,7 @@ def _near(one: Array, other: Array) -> bool:
 
 
 def _as_declared(call: Any, value: Any) -> Any:
-    """In the dtype that the module declares. Another shape than that: nobody knows what is meant."""
+    """Cast a value to the dtypes that the module declares. One with another number of tensors is returned as it is."""
     declared = releases.type_of(call)
     types = list(declared.fields) if hasattr(declared, "fields") else [declared]
     values = _flat(value)

@@ -390,7 +390,7 @@ SUPERVISOR = """
     import json, sys, threading, time
     from pathlib import Path
     from fuzzer.isolate.child_process import OwnFailure
-from fuzzer.isolate.executor import CASES, Bounds, Executor
+    from fuzzer.isolate.executor import CASES, Bounds, Executor
     from fuzzer.isolate.selftest import _case
     from oracles.lane import Engine, LaneSpec
 
