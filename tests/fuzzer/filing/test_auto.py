@@ -94,7 +94,9 @@ def test_a_campaign_that_is_stopped_files_no_more(auto: Auto, server: GitHubServ
     assert server.sent == []
 
 
-def test_what_fails_is_told_and_the_next_is_tried(auto: Auto, server: GitHubServer, findings: list[Draft]) -> None:
+def test_an_error_is_reported_and_the_next_finding_is_tried(
+    auto: Auto, server: GitHubServer, findings: list[Draft]
+) -> None:
     shutil.rmtree(findings[0].folder)
     with auto.filer:
         auto.new += [draft.doc for draft in findings[:2]]

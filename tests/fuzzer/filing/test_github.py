@@ -176,7 +176,7 @@ def test_a_token_is_not_sent_in_the_clear() -> None:
         place_of(REPO, "http://ghe.example.org/api/v3")
 
 
-def test_places_are_told_apart_by_server_and_not_by_case() -> None:
+def test_places_differ_by_server_and_not_by_case() -> None:
     assert place_of("Apache/TVM") == place_of("apache/tvm", "https://api.github.com/") == "api.github.com/apache/tvm"
     assert place_of("a/b", "https://ghe.example.org/api/v3") == "ghe.example.org/api/v3/a/b"
 

@@ -62,7 +62,7 @@ def test_what_does_not_change_costs_nothing(after: After, server: GitHubServer) 
     assert (seen.entry.state, seen.standing) == (State.OPEN, Standing.WAITING)
 
 
-def test_a_bug_that_is_gone_is_told_once(after: After, server: GitHubServer) -> None:
+def test_a_bug_that_is_gone_gets_one_comment(after: After, server: GitHubServer) -> None:
     (seen,) = after(0).issues
     assert seen.comment.startswith(f"{server.url}/{REPO}/issues/1#issuecomment")
     (body,) = comments(server)
@@ -89,7 +89,9 @@ def test_at_most_one_comment_a_week(after: After, server: GitHubServer) -> None:
         (NEW, 1, "still there in 0.28.0"),
     ],
 )
-def test_nothing_to_say(after: After, server: GitHubServer, newest: Newest, times: int, told: str) -> None:
+def test_an_issue_without_news_gets_no_comment(
+    after: After, server: GitHubServer, newest: Newest, times: int, told: str
+) -> None:
     assert after(0, times, newest).issues[0].note == told
     assert comments(server) == []
 

@@ -255,7 +255,7 @@ def test_who_is_not_tvm_is_named() -> None:
 
 
 @pytest.mark.parametrize("name", violations.VIOLATIONS)
-def test_every_sin_can_be_reported_and_read_back(name: str, tmp_path: Path) -> None:
+def test_every_violation_can_be_reported_and_read_back(name: str, tmp_path: Path) -> None:
     (finding,) = judge_all(fakes.CASE, violations.VIOLATIONS[name].outcomes)
     made = record(
         fakes.CASE, finding.kind, finding.lane, finding.evidence, component=finding.component, stage=finding.stage

@@ -44,7 +44,7 @@ def test_the_script_that_runs_is_the_one_that_is_saved(make: Make, tmp_path: Pat
     assert finding_file.read(folder).script == ScriptRun(1)
 
 
-def test_one_that_does_not_show_its_bug_is_told_and_one_that_does_is_not(make: Make) -> None:
+def test_a_script_that_does_not_show_its_bug_gives_a_warning(make: Make) -> None:
     found, _ = make()
     lines = {}
     for run in (ScriptRun(1), ScriptRun(0), ScriptRun(125), ScriptRun(None, "it took more than 90 s")):
@@ -59,7 +59,7 @@ def test_one_that_does_not_show_its_bug_is_told_and_one_that_does_is_not(make: M
     }
 
 
-def test_a_flaky_finding_is_not_run_and_not_told(make: Make) -> None:
+def test_the_script_of_a_flaky_finding_is_not_run_and_gives_no_warning(make: Make) -> None:
     found, _ = make()
     runner = Runner(ScriptRun(0))
     flaky = own_script.with_own_script(runner, replace(found, again=1), VERSIONS)
@@ -68,7 +68,7 @@ def test_a_flaky_finding_is_not_run_and_not_told(make: Make) -> None:
     assert own_script.warning(finding_file.document(flaky, VERSIONS)) == ""
 
 
-def test_a_finding_of_a_gpu_is_not_run_where_there_is_none() -> None:
+def test_a_script_for_a_gpu_is_not_run_without_one() -> None:
     cuda = next(lane for lane in SAMPLED_LANES if lane.target == "cuda")
     case = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0")
     wrong = record(case, Kind.WRONG_VALUE, cuda, Mismatch(0, "1", "2"))
