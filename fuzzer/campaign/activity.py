@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CurrentTask:
-    """What a worker does, and since when (`time.monotonic`)."""
+    """What a worker does. `since` is the start, on the clock of `time.monotonic`."""
 
     what: str
     since: float
 
 
 class Activity:
-    """Each worker is a thread, and reports for itself."""
+    """The current tasks of all workers. Each worker is a thread, which calls `begin` and `end` itself."""
 
     def __init__(self) -> None:
         self._doing: dict[int, CurrentTask] = {}

@@ -1,5 +1,7 @@
-"""What one campaign's index takes over of another's, an origin at a time. Rows go one by one: a campaign of weeks has
-more of them than memory holds."""
+"""Copies rows of one campaign's index into the index of another, one origin at a time.
+
+Rows are copied one by one, because a campaign of weeks has more of them than memory holds.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,15 @@ from typing import Any, Protocol
 
 
 class Source(Protocol):
-    """The other index."""
+    """The index that rows are copied from."""
 
     def each(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What `mine` is to take over of an origin of another index; `lanes` from the other's numbers to one's own."""
+    """The rows of one origin of another index, to be copied to the origin `mine` of this index. `lanes` maps the other
+    index's lane numbers to the numbers here."""
 
     other: Source
     origin: int
@@ -38,7 +41,7 @@ def take_counts(db: sqlite3.Connection, part: Part) -> None:
 
 
 def take_tests(db: sqlite3.Connection, part: Part) -> int:
-    """How many are new."""
+    """Copy tests and their outcomes; return how many tests are new."""
     count = "SELECT count(*) FROM tests WHERE origin = ?"
     (before,) = db.execute(count, (part.mine,)).fetchone()
     tests = ((part.mine, *row) for row in part.rows("SELECT number, cpu_ms FROM tests"))
@@ -50,9 +53,10 @@ def take_tests(db: sqlite3.Connection, part: Part) -> int:
 
 
 def take_sums(db: sqlite3.Connection, part: Part) -> None:
-    """Without its curve, and the failure_rates that it goes by: these are read by the campaign itself alone."""
-    held = part.rows("SELECT op, lane, how, outcomes FROM operators")
-    supported = ((part.mine, op, part.lane(lane), how, count) for op, lane, how, count in held)
+    """Copy the counts by operator and the features. The curve and the failure rates are not copied: only the campaign
+    that wrote them reads them."""
+    counts = part.rows("SELECT op, lane, how, outcomes FROM operators")
+    supported = ((part.mine, op, part.lane(lane), how, count) for op, lane, how, count in counts)
     db.executemany("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?)", supported)
-    seen = ((name, part.mine, *rest) for name, *rest in part.rows("SELECT name, first_test, tests FROM features"))
-    db.executemany("INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING", seen)
+    features = ((name, part.mine, *rest) for name, *rest in part.rows("SELECT name, first_test, tests FROM features"))
+    db.executemany("INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING", features)

@@ -1,4 +1,8 @@
-"""Where a campaign's cases come from: its corpus as it is, then what is drawn, and neighbours of the corpus."""
+"""Where the cases of a campaign come from.
+
+First, each case of the corpus is run once, unchanged. After that, cases are drawn at random, or are mutations of the
+corpus.
+"""
 
 from __future__ import annotations
 
@@ -22,41 +26,44 @@ from generators.ops import OPS, Op
 from generators.random_graph import generate
 
 FROM_CORPUS = 25
-"""How many tests in a hundred mutate a case of the corpus, where there is one."""
+"""The percentage of tests that mutate a case of the corpus, where the corpus has any."""
 
 RUN = ".run"
-"""In the corpus' folder: the tests in which its cases were run as they are, a line `NUMBER NAME` for each."""
+"""A file in the folder of the corpus. It has a line `NUMBER NAME` for each test that ran a case of the corpus
+unchanged."""
 
 Cases = Callable[[int], Case | None]
-"""The case of a test, by its number; None where there are no more."""
+"""Returns the case of a test, by the test's number; None where there are no more cases."""
 
 
 class UnchangedCases:
-    """Deals each case of a corpus to one test of a campaign, as it is, whenever it was brought. Thread-safe.
+    """Assigns each case of the corpus to one test, which runs it unchanged. Thread-safe.
 
-    A test that is repeated gets its case again. What cannot be written down is run once more by a later run.
+    A test that is repeated gets the same case. An assignment that could not be written to the file is forgotten: a
+    later run assigns the case again.
     """
 
     def __init__(self, folder: Path, cases: Mapping[str, Case], share: Share) -> None:
         self._path, self._cases = folder / RUN, cases
-        self._dealt = dict(_dealt(self._path))
+        self._assigned = dict(_assigned(self._path))
         mine = (name for place, name in enumerate(cases) if place % share.of == share.part)
-        run = frozenset(self._dealt.values())
+        run = frozenset(self._assigned.values())
         self._left = iter([name for name in mine if name not in run])
         self._lock = threading.Lock()
 
     def case(self, test: int) -> Case | None:
-        """None where all were dealt, or are other shares'."""
+        """The case of a test; None where every case is assigned, or belongs to another share."""
         with self._lock:
-            if test not in self._dealt and (name := next(self._left, None)):
-                self._dealt[test] = name
+            if test not in self._assigned and (name := next(self._left, None)):
+                self._assigned[test] = name
                 with suppress(OSError), self._path.open("a") as file:
                     file.write(f"{test} {name}\n")
-            return self._cases.get(self._dealt.get(test, ""))
+            return self._cases.get(self._assigned.get(test, ""))
 
 
-def _dealt(path: Path) -> Iterator[tuple[int, str]]:
-    """A line that a kill or a full disk tore names no test, or no case that there is."""
+def _assigned(path: Path) -> Iterator[tuple[int, str]]:
+    """(test, case) of each line. A line may be cut off by a kill or a full disk: then it does not match here, or names
+    a case that does not exist."""
     text = path.read_text(errors="replace") if path.exists() else ""
     for found in re.finditer(r"^([0-9]{1,18}) (.+)$", text, re.MULTILINE):
         yield int(found[1]), found[2]
@@ -64,8 +71,8 @@ def _dealt(path: Path) -> Iterator[tuple[int, str]]:
 
 @dataclass(frozen=True, slots=True)
 class CaseSource:
-    """Decided by the seed and the campaign's corpus alone: by what is in it, and by what of it was run. Who names
-    operators gets no others."""
+    """Makes the case of each test. The seed, the corpus, and which cases of the corpus were run decide it, and nothing
+    else. Where the user named operators, only these are drawn, and the corpus is left out."""
 
     settings: Settings
     seed: int
@@ -77,19 +84,19 @@ class CaseSource:
         return self.settings.ops is OPS
 
     def given(self, index: int) -> Case | None:
-        """What somebody put into the corpus comes first, as it is: before all that this run draws."""
+        """A case of the corpus, unchanged; None where all of them were run. These come before cases that are drawn."""
         case = self.unchanged.case(index)
         return NumpySource(self.seed, index).choice(at_each_size(case)) if case else None
 
     def random(self, index: int) -> Case:
-        """Endlessly many, each decided by its number."""
+        """The case of a test in a campaign without guidance. There are infinitely many."""
         return self.given(index) or self.case(NumpySource(self.seed, index), index)
 
     def mix(self, source: ChoiceSource) -> Sequence[Op]:
         return operators(source) if self._everything else self.settings.ops
 
     def case(self, source: ChoiceSource, index: int, ops: Sequence[Op] | None = None) -> Case:
-        """A new one, of `ops` or of a mix that is drawn."""
+        """Draw a new case from `ops`, or, where None, from a mix of operators that is drawn as well."""
         if self.corpus and source.chance(FROM_CORPUS):
             return mutate(source, source.choice(self.corpus), self.settings.limits, donor=source.choice(self.corpus))
         ops = self.mix(source) if ops is None else ops

@@ -1,4 +1,4 @@
-"""The books of a campaign: what was run, what it cost, what came out. Plain numbers that add up over runs."""
+"""The counters of a campaign: what was run, what it cost, how it ended. They are added up over all runs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,24 @@ from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported
 
 COMPILER_STAGES = frozenset(Stage) - {Stage.START, Stage.RENDER}
-"""Stages whose time is spent inside torch, TVM and onnxruntime."""
+"""The stages whose time is spent in torch, TVM and onnxruntime."""
 
 MAX_REASONS = 500
 OTHER_REASONS = "(other reasons)"
 
 
 class Counters(msgspec.Struct):
-    """`lane_results` counts TVM lanes that gave a verdict in tests (ran, raised, died, timed out),
-    `triage_lane_results` the same while confirming and reducing; `unsupported` is by lane, `lacking` by lane and
-    reason, `environment` by what the machine lacked; `errors` are tests that difftvm itself could not do."""
+    """The counters.
+
+    invalid              tests whose case PyTorch refuses
+    errors               tests that difftvm itself could not do
+    lane_results         outcomes of TVM lanes in tests, without unsupported and skipped ones
+    triage_lane_results  the same in triage
+    unsupported          by lane, the outcomes that were unsupported
+    lacking              by lane and by operator or feature, the tests in which it was not supported
+    environment          by reason, the lanes that were skipped because this machine lacks something
+    stage_cpu            by stage, CPU seconds of the lanes
+    """
 
     tests: int = 0
     invalid: int = 0
@@ -32,7 +40,7 @@ class Counters(msgspec.Struct):
     environment: dict[str, int] = msgspec.field(default_factory=dict)
     stage_cpu: dict[str, float] = msgspec.field(default_factory=dict)
     cpu_seconds: float = 0.0
-    """Of all processes: supervisor, zygote, children and what they started."""
+    """CPU time of all processes: the supervisor, zygotes, children and the processes that they started."""
     wall_seconds: float = 0.0
 
     def add(self, result: Result, *, triage: bool = False) -> None:
@@ -59,7 +67,7 @@ class Counters(msgspec.Struct):
         return sum(seconds for stage, seconds in self.stage_cpu.items() if stage in COMPILER_STAGES)
 
     def summary(self) -> Mapping[str, object]:
-        """The keys of the JSON summary, without the findings."""
+        """The counters as the JSON summary has them."""
         total = max(self.cpu_seconds, 1e-9)
         results = self.lane_results + self.triage_lane_results
         return {
@@ -82,7 +90,7 @@ def _is_result(lane: LaneSpec, outcome: Outcome) -> bool:
     return lane.engine is Engine.TVM and not isinstance(outcome, Unsupported | Skipped)
 
 
-def _count(books: dict[str, int], reason: str) -> None:
-    """Bounded: reasons that come when the books are full are counted together."""
-    key = reason if reason in books or len(books) < MAX_REASONS else OTHER_REASONS
-    books[key] = books.get(key, 0) + 1
+def _count(counts: dict[str, int], reason: str) -> None:
+    """Count a reason. When `counts` has `MAX_REASONS` entries, new reasons are counted together."""
+    key = reason if reason in counts or len(counts) < MAX_REASONS else OTHER_REASONS
+    counts[key] = counts.get(key, 0) + 1

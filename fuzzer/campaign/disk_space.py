@@ -1,4 +1,5 @@
-"""DiskSpace on the disk: a campaign pauses where little is left, and forgets its oldest tests where it takes too much.
+"""Free disk space. A campaign pauses while too little is free, and deletes the rows of its oldest tests while its
+directory is too large.
 
 Findings and the corpus are never removed.
 """
@@ -17,37 +18,41 @@ from fuzzer.campaign.gate import Gate
 
 GB = 1_000_000_000
 RESERVE = GB // 2
-"""Bytes: far more than a campaign writes between two looks."""
+"""Bytes that must stay free: far more than a campaign writes between two checks."""
 
 MEASURE_SECONDS = 60.0
-"""How often the size of the directory is measured: that reads all of it."""
+"""How often the size of the directory is measured, which walks all of it."""
 
 DOWN_TO = 0.9
-"""Of the limit: so much is left after tests were forgotten, so that this is seldom done."""
+"""Tests are deleted until the directory takes this part of its limit, so that it happens seldom."""
 
 DISK = "disk"
-"""Why the gate is shut."""
+"""The reason under which the gate is closed."""
 
 PROBE = 1 << 20
-"""Bytes that must fit once a disk ran out: a quota does not show in what is free."""
+"""Bytes that are written as a trial after a write failed: statvfs does not show a user's quota."""
 
 
 def is_full(error: OSError) -> bool:
-    """Whether a disk, or somebody's quota on it, has no room left."""
+    """Whether the disk is full, or the user's quota on it is used up."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def free_bytes(folder: Path) -> int:
-    """What is left on its file system for whoever is not root."""
+    """Bytes of its file system that are free for users other than root."""
     disk = os.statvfs(folder)
     return disk.f_bavail * disk.f_frsize
 
 
 @dataclass(slots=True)
 class DiskSpace:
-    """`limit`: bytes that the campaign's directory may take; `reserve`: bytes that must stay free on its file system.
-    `report` gets a line when it pauses, when it goes on, and when the first tests are forgotten. `forget` makes the
-    directory smaller, and says whether it could. Thread-safe."""
+    """Watches the disk of a campaign, and closes its gate while the disk is too full. Thread-safe.
+
+    limit    bytes that the campaign's directory may take; None means no limit
+    reserve  bytes that must stay free on its file system
+    report   gets a line when the campaign pauses, when it continues, and when tests are deleted for the first time
+    forget   makes the directory smaller; returns whether it could
+    """
 
     folder: Path
     gate: Gate
@@ -64,22 +69,22 @@ class DiskSpace:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def look(self) -> bool:
-        """Whether there is room to go on; the gate is shut where there is none."""
+        """Check the disk, and open or close the gate. Return whether there is enough space."""
         with self._lock:
             if why := self._short() or self._too_large() or self._still_full():
-                self._shut(why)
+                self._close(why)
             elif self.gate.is_closed_for(DISK):
-                self.report("there is room again: going on")
+                self.report("there is free space again: continuing")
                 self.gate.open(DISK)
             return not self.gate.is_closed_for(DISK)
 
     def ran_out(self, why: str) -> None:
-        """Shut the gate until a look finds room."""
+        """Close the gate after a write failed. `look` opens it when there is space again."""
         with self._lock:
             self._failed = True
-            self._shut(why)
+            self._close(why)
 
-    def _shut(self, why: str) -> None:
+    def _close(self, why: str) -> None:
         if not self.gate.is_closed_for(DISK):
             self.gate.close(DISK)
             self.report(f"paused: {why}")
@@ -87,11 +92,11 @@ class DiskSpace:
     def _still_full(self) -> str:
         if not self._failed:
             return ""
-        probe = self.folder / ".tmp-room"
+        probe = self.folder / ".tmp-space"
         try:
             probe.write_bytes(bytes(PROBE))
         except OSError as error:
-            return f"{self.folder}: {error.strerror}; waiting for room"
+            return f"{self.folder}: {error.strerror}; waiting for free space"
         finally:
             probe.unlink(missing_ok=True)
         self._failed = False
@@ -101,12 +106,11 @@ class DiskSpace:
         left = self.free(self.folder)
         if left >= self.reserve:
             return ""
-        return (
-            f"{self.folder}: {left / GB:.2f} GB are free, --disk-reserve keeps {self.reserve / GB:g}; waiting for room"
-        )
+        free, reserve = f"{left / GB:.2f}", f"{self.reserve / GB:g}"
+        return f"{self.folder}: {free} GB are free, --disk-reserve keeps {reserve}; waiting for free space"
 
     def _too_large(self) -> str:
-        """Measured now and then; between, what was found last holds."""
+        """Why the directory is too large, or "". Between two measurements, the last result is returned."""
         now = self.clock()
         if self.limit is None or (self._measured is not None and now - self._measured < MEASURE_SECONDS):
             return self._over
@@ -123,9 +127,9 @@ class DiskSpace:
         return self._over
 
     def _smaller(self, taken: int, wanted: int) -> int:
-        """What it takes, once the oldest tests are forgotten until it is what is wanted, or none is left."""
+        """Delete the oldest tests until the directory takes `wanted` bytes, or none are left; return what it takes."""
         before = taken + 1
-        while before > taken > wanted and self.forget():  # a reader may keep the room from being given back
+        while before > taken > wanted and self.forget():  # it may not shrink while another process reads the index
             before, taken = taken, size_of(self.folder)
             if not self._forgetting:
                 self._forgetting = True
@@ -134,12 +138,12 @@ class DiskSpace:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes that its files take on the disk."""
+    """Bytes that the files of a folder take on the disk."""
     total = 0
     for where, _, files in os.walk(folder):
         for name in files:
             try:
                 total += 512 * os.lstat(os.path.join(where, name)).st_blocks
-            except OSError:  # it has gone in the meantime
+            except OSError:  # the file was deleted meanwhile
                 continue
     return total

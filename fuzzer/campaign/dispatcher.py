@@ -1,4 +1,4 @@
-"""Deals the numbers of tests to the workers until the run ends: it was stopped, or has reached one of its limits."""
+"""Gives the numbers of tests to the workers until the run is stopped, or reaches one of its limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fuzzer.campaign.test_numbers import Numbers
 
 
 class Dispatcher:
-    """Thread-safe. `seconds` and `new_findings` say how far the run is."""
+    """Thread-safe. `seconds` and `new_findings` return how long the run has taken and how many findings it has made."""
 
     def __init__(
         self, numbers: Numbers, limits: RunLimits, seconds: Callable[[], float], new_findings: Callable[[], int]
@@ -31,7 +31,7 @@ class Dispatcher:
         return _reached(self._limits.seconds, self._seconds())
 
     def take(self) -> int | None:
-        """The next test's number; None where the run has ended."""
+        """The number of the next test; None where the run has ended."""
         with self._lock:
             enough = _reached(self._limits.new_findings, self._new_findings())
             if self.is_stopped or self.is_out_of_time or enough or _reached(self._limits.tests, self._numbers.taken):
@@ -39,7 +39,7 @@ class Dispatcher:
             return self._numbers.take()
 
     def finish(self, number: int) -> int:
-        """The first test that is not finished."""
+        """Mark a test as finished; return the first test that is not."""
         with self._lock:
             return self._numbers.finish(number)
 

@@ -1,7 +1,8 @@
-"""Lanes that are drawn for one case: other passes, alone, in pairs, repeated, in long sequences; other ways to compile.
+"""Lanes that are drawn for one case: single passes, pairs, repeated passes, long sequences, other ways to compile.
 
-What comes out is legal: a failure is TVM's. Passes that look for operators come before those that look for kernels, and
-what lowers comes last, under the pipeline that takes lowered modules. What a pass needs is put before it.
+Every drawn lane is legal, so that its failure is TVM's fault. Passes that look for operators come before those that
+look for kernels. Passes that lower come last, and their lane has a pipeline that accepts lowered modules. The passes
+that a pass requires come before it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ DISABLED: tuple[tuple[str, ...], ...] = (
     ("FoldConstant",),
     ("RewriteDataflowReshape",),
 )
-"""Passes of the pipelines that a program can do without; those of a tuple go together."""
+"""Passes of the pipelines that a lane may disable. Those of one tuple are disabled together."""
 
 OPTIONS = (
     "tirx.disable_vectorize",
@@ -29,12 +30,12 @@ OPTIONS = (
     "tirx.instrument_bound_checkers",
     "tirx.noalias",
 )
-"""PassContext's options that change the code and must not change what it computes."""
+"""Options of PassContext that change the generated code and must not change the results."""
 
 IMPORTERS = (Importer.EXPORT, Importer.ONNX, Importer.FX, Importer.EXPORT_RAW)
 
-_WANTED = 4
-"""How many times as likely a pass is that the case's operators wake."""
+_MORE_LIKELY = 4
+"""How much more likely a pass is drawn that acts on operators of the case."""
 
 
 _BY_PASS = tuple(
@@ -44,8 +45,8 @@ _BY_PASS = tuple(
 
 
 def drawn(source: ChoiceSource, case: Case, importers: Sequence[Importer] = IMPORTERS) -> LaneSpec:
-    """A lane for the case, by one of the importers, mostly the first. Its plain sibling has
-    a name: it is one of those that every test takes, or of the sampled ones."""
+    """Draw a lane for a case. The importer is one of `importers`, mostly the first. The lane without its passes and
+    options is one of the lanes that have a name."""
     passes = _sequence(source, case)
     lowered = any(TRANSFORMS_BY_NAME[name].form is ModuleForm.LOWERED for name in passes)
     importer = source.choice(importers) if source.rarely(25) else importers[0]
@@ -55,7 +56,7 @@ def drawn(source: ChoiceSource, case: Case, importers: Sequence[Importer] = IMPO
         importer,
         "relax",
         passes=passes,
-        target="llvm-O0" if source.chance(80) else "llvm",  # bugs of passes show at any level of LLVM's
+        target="llvm-O0" if source.chance(80) else "llvm",  # bugs of passes show at each optimisation level of LLVM
         asserts=False,
         checked=True,
     )
@@ -68,7 +69,7 @@ def drawn(source: ChoiceSource, case: Case, importers: Sequence[Importer] = IMPO
     if source.rarely(10):
         lane = replace(lane, options=(source.choice(OPTIONS),))
     if source.rarely(10):
-        # at level 0 LiftTransformParams leaves out what makes the function that protocols call
+        # at level 0, LiftTransformParams does not make the function that lifted parameters are passed to
         lane = replace(lane, opt_level=source.choice((1, 3) if lane.params.is_lifted else (0, 1, 3)))
     if source.rarely(10):
         lane = replace(lane, executor=Execution.COMPILED)
@@ -78,15 +79,17 @@ def drawn(source: ChoiceSource, case: Case, importers: Sequence[Importer] = IMPO
 
 
 def _protocols(passes: Sequence[str]) -> list[Params]:
-    """What frees parameters has a side effect and is called pure (TVM 0.27): sorted by uses, it comes too early."""
+    """The ways to pass parameters that are legal with these passes. LIFTED_CONSUMING is left out where a pass sorts
+    topologically: the call that frees a parameter is marked as pure (TVM 0.27), and sorting moves it to the front."""
     sorts = any(name.startswith("TopologicalSort") for name in passes)
     return [how for how in Params if how is not Params.BOUND and not (sorts and how is Params.LIFTED_CONSUMING)]
 
 
 def _sequence(source: ChoiceSource, case: Case) -> tuple[str, ...]:
-    """Row names in a legal order. Rows of one pass (MetaSchedule-0, MetaSchedule-1, ...) count as one."""
+    """Draw passes; return their row names in a legal order. Rows of one pass (MetaSchedule-0, MetaSchedule-1, ...)
+    count as one."""
     ops = set(case.graph.ops)
-    chances = [rows for rows in _BY_PASS for _ in range(_WANTED if ops & set(rows[0].relevant_ops) else 1)]
+    chances = [rows for rows in _BY_PASS for _ in range(_MORE_LIKELY if ops & set(rows[0].relevant_ops) else 1)]
 
     def one() -> Transform:
         return source.choice(source.choice(chances))
@@ -104,8 +107,8 @@ def _sequence(source: ChoiceSource, case: Case) -> tuple[str, ...]:
 
 
 def ordered(source: ChoiceSource, rows: Sequence[Transform]) -> tuple[str, ...]:
-    """The rows in an order that suits what each looks for, with what each needs before it; those that look for nothing
-    in particular stand anywhere before the lowering ones."""
+    """Sort passes into a legal order, with the passes that each requires before it. A pass that accepts every form of
+    module stands at a drawn place before the passes that lower."""
     free = [row for row in rows if row.form is ModuleForm.ANYTHING]
     rest = sorted((row for row in rows if row.form is not ModuleForm.ANYTHING), key=lambda row: row.form.value)
     for row in free:

@@ -1,4 +1,4 @@
-"""Tests that fail because of a mistake in difftvm itself."""
+"""Tests that fail because of an error in difftvm itself."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from fuzzer.system.terminal import say
 from generators.graph import Case
 
 TROUBLE = 10
-"""A campaign ends after so many such tests in a row: then the cases are not the cause."""
+"""A campaign ends after this number of failed tests in a row: then the cases are not the cause."""
 
 
 class FailedTests:
-    """Counts such tests in a row, and keeps each for the person who will correct the mistake."""
+    """Counts failed tests in a row, and saves each with its error."""
 
     def __init__(self, store: Store, dealer: Dispatcher) -> None:
         self._store, self._dealer = store, dealer
         self._lock = threading.Lock()
         self._in_a_row = 0
 
-    def is_over(self) -> None:
-        """A test was finished."""
+    def reset(self) -> None:
+        """Start to count again: a test was finished."""
         with self._lock:
             self._in_a_row = 0
 
     def keep(self, number: int, case: Case | None, error: Exception) -> None:
-        """Save the test and the error. Raise the error where it ends the campaign."""
+        """Save the test and its error. Raise the error where it ends the campaign."""
         with self._lock:
             self._in_a_row += 1
             if self._in_a_row >= TROUBLE:
@@ -37,4 +37,4 @@ class FailedTests:
         text = f"test {number} of seed {self._store.state.seed}\n{trace}"
         folder = self._store.keep_failed_test(number, case, text, self._dealer.finish(number))
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
-        say(f"test {number}: difftvm itself failed ({what}); going on; see {folder}")
+        say(f"test {number}: difftvm itself failed ({what}); continuing; see {folder}")

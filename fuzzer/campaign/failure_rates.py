@@ -1,7 +1,7 @@
-"""How likely an operator stops a route: learnt from how lanes came out, as in group testing.
+"""How likely each operator makes a route fail, estimated from the outcomes of lanes, as in group testing.
 
-A lane that does not end well says that one of the graph's operators stops its importer, not which one. The blame is
-shared out by what is known of each; a lane that ends well acquits them all.
+The failure of a lane shows that one of the graph's operators makes the route fail, but not which one. The failure is
+divided among the operators in proportion to their current rates. A lane that succeeds lowers the rates of all of them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from oracles.finding import Component, Finding
 from oracles.lane import Engine, Importer
 from oracles.outcome import Built, Outcomes, Ran
 
-DOUBT = 0.05
-"""How often an operator that nobody has met is expected to stop a route."""
+UNKNOWN = 0.05
+"""The rate of an operator that no lane has run yet."""
 
 MOST = 0.98
-"""Nothing is given up for good."""
+"""The highest rate. It is below 1, so that no operator is excluded for good."""
 
 ANY, NO_OPERAND = "", "-"
-"""In place of a dtype: all of an operator's together; that of what has no operand."""
+"""Used in place of a dtype: `ANY` for all dtypes of an operator together, `NO_OPERAND` for a call without operands."""
 
 
 class Typed(NamedTuple):
@@ -42,33 +42,35 @@ def typed_operators(graph: Graph) -> frozenset[Typed]:
 
 
 _NUMBERS = {dtype: 2 * place for place, dtype in enumerate((ANY, NO_OPERAND, *DType))}
-"""Where the two numbers of a dtype stand."""
+"""By dtype, the place of its two numbers in the array of an operator."""
 
 
 @dataclass(slots=True)
 class FailureRates:
-    """`numbers`: by route and operator, for each dtype, how many lanes met it and how much of their failing was laid to
-    it. In one block: operators come with every dtype in time, and a campaign that runs for weeks shall not grow."""
+    """`numbers` has an array for each route and operator. For each dtype it contains two numbers: how many lanes met
+    the operator, and how many failures were attributed to it. Each array has room for every dtype from the start, so
+    that memory does not grow over weeks."""
 
     numbers: dict[tuple[Importer, str], array[float]] = field(default_factory=dict)
     _touched: set[tuple[Importer, Typed]] = field(default_factory=set)
 
     def of(self, route: Importer, typed: Typed) -> float:
-        """How likely it stops the route: by its dtype as far as that was met, else by what the operator does."""
+        """How likely the operator makes the route fail. The less often it was met with this dtype, the more its rate
+        over all dtypes counts."""
         met, blamed = self._of(route, Typed(typed.op, ANY))
-        usual = (blamed + DOUBT) / (met + 1)
+        usual = (blamed + UNKNOWN) / (met + 1)
         met, blamed = self._of(route, typed)
         return min(MOST, (blamed + usual) / (met + 1))
 
     def passable(self, route: Importer, operators: Collection[Typed]) -> float:
-        """How likely a graph of these goes all the way."""
+        """The probability that a graph of these operators passes the route."""
         through = 1.0
         for typed in operators:
             through *= 1 - self.of(route, typed)
         return through
 
     def learn(self, operators: Collection[Typed], ended_well: Mapping[Importer, float]) -> None:
-        """`ended_well`: the share of each route's lanes that did."""
+        """Take in a test. `ended_well` has the share of successful lanes of each route."""
         for route, share in ended_well.items():
             risks = {typed: self.of(route, typed) for typed in operators}
             total = sum(risks.values())
@@ -83,7 +85,7 @@ class FailureRates:
             self._set(each.route, Typed(each.op, each.dtype), each.met, each.blamed)
 
     def changed(self) -> tuple[FailureRate, ...]:
-        """Since the last time that somebody asked."""
+        """The rates that have changed since the last call."""
         touched, self._touched = self._touched, set()
         return tuple(FailureRate(route, *typed, *self._of(route, typed)) for route, typed in touched)
 
@@ -101,7 +103,7 @@ class FailureRates:
 
 
 def ended_well(outcomes: Outcomes, found: Sequence[Finding]) -> dict[Importer, float]:
-    """By route, the share of its lanes that came to an end where no oracle objects."""
+    """By route, the share of its lanes that gave a result to which no oracle objects."""
     failing = {finding.lane for finding in found if finding.component is Component.TVM}
     ends: dict[Importer, list[bool]] = defaultdict(list)
     for lane, outcome in outcomes.items():

@@ -1,6 +1,7 @@
-"""What a test did, as a set of names. The campaign's index counts them; guidance goes by those of the case itself.
+"""The features of a test: names of what its case contains, what the compiler did, and how the lanes ended.
 
-Names are of kinds of things: they hold no sizes and no values.
+The index of a campaign counts all features. Guidance uses the features of the case alone. Names contain no sizes and no
+values.
 """
 
 from __future__ import annotations
@@ -15,18 +16,20 @@ from oracles.outcome import Died, Outcomes, Raised, TimedOut, Unsupported, facts
 
 
 def features_of(outcomes: Outcomes, found: Sequence[Finding]) -> frozenset[str]:
-    """Of what the compiler did with a case on any lane, and of how the lanes came out."""
+    """The features of what the compiler did in each lane, and of how the lanes ended."""
     return frozenset((*_behaviour(outcomes), *_ends(outcomes), *_failures(found)))
 
 
 def is_of_case(name: str) -> bool:
-    """Whether it is a name of `of_case`."""
+    """Whether a feature is one that `of_case` yields."""
     return name.startswith(("op ", "attr ", "form ", "symbolic "))
 
 
 def of_case(case: Case) -> Iterator[str]:
-    """Operators with dtype and rank, their attributes by class, and how they are written. Not which operator reads
-    which: of 400 operators these are so many that every test shows some, and nothing is ever rare."""
+    """The features of a case: operators with dtype and rank, classes of attribute values, and forms of writing.
+
+    Pairs of operators are no features. 400 operators have so many pairs that every test has new ones, and none would
+    ever be rare."""
     types = case.graph.types
     for node in case.graph.nodes:
         if node.args:

@@ -1,4 +1,5 @@
-"""What every run of lanes goes through: shut, a campaign pauses between two runs, and no deadline passes meanwhile."""
+"""A gate that every run of lanes enters. While it is closed, the campaign pauses between two runs of lanes, so that no
+time limit of a lane passes meanwhile."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ POLL_SECONDS = 0.1
 
 
 class Gate:
-    """Workers go in and out; whoever has a reason shuts it, and opens it again. A signal handler may do so in the
-    middle of anything: to shut and to open takes no lock."""
+    """Closed while at least one reason is set. `close` and `open` take no lock, so that a signal handler may call them
+    at any moment."""
 
     def __init__(self) -> None:
         self._reasons: dict[str, None] = {}
@@ -34,12 +35,13 @@ class Gate:
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is shut, and nobody inside any more."""
+        """Whether the gate is closed and no worker is inside."""
         return self.is_closed and not self._inside
 
     @contextmanager
     def run(self, give_up: Callable[[], bool]) -> Iterator[bool]:
-        """Waits while the gate is shut; False where it was given up: then nothing may be run."""
+        """Wait while the gate is closed, and stay inside while the context is open. Yield False where `give_up`
+        returned True: then nothing may be run."""
         admitted = self._entered(give_up)
         try:
             yield admitted
@@ -51,7 +53,7 @@ class Gate:
         while True:
             if give_up():
                 return False
-            with self._lock:  # the one who looks for rest sees either the reason obeyed, or somebody inside
+            with self._lock:  # so that `is_idle` is never true while a worker is about to run
                 self._inside += 1
                 if not self.is_closed:
                     return True

@@ -1,8 +1,9 @@
-"""What tests showed decides which case comes next: of several that could, the one that promises most.
+"""Chooses the case of each test by the results of earlier tests.
 
-Drawing a case costs a thousandth of running it. So a guided campaign draws many, and runs the one that would show most
-that is new, on as many routes as it is likely to pass: a graph with an operator that stops its importer tests nothing
-else there, and most of what stops one is a bug that is known by then.
+Drawing a case costs a thousandth of running it. A guided campaign draws many candidates for each test, and runs the one
+with the highest expected number of new findings for each CPU second. A candidate is worth more where it has rare
+features, and where it is likely to pass many routes. A graph with an operator that stops an importer tests nothing else
+on that route, and most operators that stop one do so by a bug that is known by then.
 """
 
 from __future__ import annotations
@@ -27,21 +28,23 @@ from oracles.lane import Importer
 from oracles.outcome import Outcomes
 
 CANDIDATES = 64
-"""Cases that are drawn for a test, of which one is run: half a millisecond each, 30 ms of a test's 550."""
+"""Cases that are drawn for each test, of which one is run. Each takes half a millisecond: 30 ms of the 550 ms of a
+test."""
 
 ALL_WORKERS, FEWEST = 640, 4
-"""So many for all workers together: one process draws for them all, and needs half a core for that."""
+"""With many workers, each test has fewer candidates: `ALL_WORKERS` divided by the number of workers, but at least
+`FEWEST`. One process draws for all workers, and needs half a core for that."""
 
 _STREAM = 16
-"""The first of their streams of choices; 0 is the random case's, 1 the lanes'."""
+"""The stream of choices of the first candidate. Stream 0 draws the case of a campaign without guidance, 1 the lanes."""
 
 ROUTE_SHARES = {Importer.EXPORT: 0.7, Importer.ONNX: 0.17, Importer.EXPORT_RAW: 0.08, Importer.FX: 0.05}
-"""The share of the default mix's lanes that take each (`benchmarks/costs.py`)."""
+"""By importer, its share of the lanes of the default mix (`benchmarks/costs.py`)."""
 
 TEST, NODE, LANES = 0.05, 0.06, 0.78
-"""CPU seconds that a test takes; each of its nodes (its export, most of all); and its lanes, where they go all the way:
-least squares over 600 tests of the default mix (`benchmarks/costs.py --tests 600 --seed 12`). A lane that stops early
-costs next to nothing."""
+"""CPU seconds of a test: a constant part, a part for each node (mostly for its export), and a part for lanes that do
+not stop early. A lane that stops early costs almost nothing. Least squares over 600 tests of the default mix
+(`benchmarks/costs.py --tests 600 --seed 12`)."""
 
 YIELD = {
     DType.BFLOAT16: 0.61,
@@ -56,13 +59,14 @@ YIELD = {
     DType.FLOAT64: 0.26,
     DType.FLOAT32: 0.24,
 }
-"""New failures of TVM's by CPU second of random tests, by the dtype of what their operators read: over the first 700 of
-2,195 tests, the mean of 12 orders (`benchmarks/costs.py` prints them for one order)."""
+"""New failures of TVM per CPU second of random tests, by the dtype that operators read. Counted over the first 700 of
+2,195 tests, as the mean of 12 orders of these tests (`benchmarks/costs.py` prints it for one order)."""
 
 
 @dataclass(slots=True)
 class Guidance:
-    """Thread-safe. `counts`: how many tests had each feature of a case's own; all others go to the index alone."""
+    """Thread-safe. `counts` has the number of tests with each feature of a case. Other features are only written to the
+    index."""
 
     settings: Settings
     seed: int
@@ -70,7 +74,7 @@ class Guidance:
     failure_rates: FailureRates = field(default_factory=FailureRates)
     yields: Mapping[str, float] = field(default_factory=lambda: YIELD)
     _first: dict[str, int] = field(default_factory=dict)
-    _seen: Counter[str] = field(default_factory=Counter)
+    _observed: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     case_source: CaseSource = field(init=False)
 
@@ -78,8 +82,8 @@ class Guidance:
         self.case_source = case_source(self.settings, self.seed)
 
     def case(self, index: int) -> Case:
-        """The case of a test. What was learnt decides with the seed: a resumed campaign goes on otherwise than it would
-        have, which its findings do not mind."""
+        """The case of a test: the best of several candidates. It depends on the seed and on all earlier results, so a
+        campaign that was interrupted continues with other cases than it would have run without the interruption."""
         if given := self.case_source.given(index):
             return given
         ops = self.case_source.mix(NumpySource(self.seed, index))
@@ -90,8 +94,11 @@ class Guidance:
             return max(candidates, key=self.worth)
 
     def worth(self, case: Case) -> float:
-        """What is expected to be new, over the routes that it may pass, by CPU second; and more where such dtypes show
-        more. Of that the root: by all of it, next to no test would be of float32 alone for the first hours."""
+        """The expected yield of a case for each CPU second, without a unit.
+
+        It is the rarity of the case's features, times the share of lanes that it is likely to pass, times the square
+        root of the yield of its dtypes, divided by the expected CPU seconds. Without the square root, almost no test
+        would use float32 alone in the first hours."""
         novelty = sum(_weight(name) / (1 + self.counts[name]) ** 2 for name in frozenset(of_case(case)))
         typed, ops = typed_operators(case.graph), frozenset(case.graph.ops)
         passed = sum(
@@ -103,32 +110,32 @@ class Guidance:
         return math.sqrt(shows) * novelty * passed / (TEST + NODE * len(case.graph.nodes) + LANES * passed)
 
     def learn(self, index: int, case: Case, outcomes: Outcomes, found: Sequence[Finding]) -> None:
-        """From a test that is through."""
+        """Take in the results of a finished test."""
         of_its_own, typed = frozenset(of_case(case)), typed_operators(case.graph)
-        seen = of_its_own | features_of(outcomes, found)
+        observed = of_its_own | features_of(outcomes, found)
         with self._lock:
-            self._seen.update(seen)
-            for name in seen:
+            self._observed.update(observed)
+            for name in observed:
                 self._first.setdefault(name, index)
             for name in of_its_own:
                 self.counts.add(name)
             self.failure_rates.learn(typed, ended_well(outcomes, found))
 
-    def recall(self, learnt: Observations) -> None:
-        """Go on with what earlier runs learnt."""
-        for name, tests in learnt.features.items():
+    def recall(self, observed: Observations) -> None:
+        """Take in what earlier runs observed."""
+        for name, tests in observed.features.items():
             if is_of_case(name):
                 self.counts.add(name, tests)
-        self.failure_rates.recall(learnt.failure_rates)
+        self.failure_rates.recall(observed.failure_rates)
 
     def changed(self) -> Observations:
-        """What was learnt since the last time that somebody asked."""
+        """What was observed since the last call."""
         with self._lock:
-            seen, self._seen = self._seen, Counter()
+            observed, self._observed = self._observed, Counter()
             first, self._first = self._first, {}
-            return Observations(seen, first, self.failure_rates.changed())
+            return Observations(observed, first, self.failure_rates.changed())
 
 
 def _weight(feature: str) -> float:
-    """An operator with a dtype and a rank that nobody tried says more than an attribute's class."""
+    """A new combination of operator, dtype and rank counts more than a new class of an attribute."""
     return 1.0 if feature.startswith("op ") else 0.3

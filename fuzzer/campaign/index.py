@@ -1,10 +1,11 @@
-"""The index of a campaign: one SQLite file of what was run and what came of it.
+"""The index of a campaign: one SQLite file with what was run and how it ended.
 
-Books and findings can be rebuilt from the files beside it (`fuzz status --repair`); rows of single tests, features and
-hazards are gone with it. Write-ahead log, synchronous=FULL: what was committed survives a loss of power, and readers
-in other processes never wait. One process writes: the one that holds the campaign's lock.
+`fuzz status --repair` can rebuild the counters and the findings from the files beside it. Rows of single tests,
+features and failure rates exist only here. With the write-ahead log and synchronous=FULL, a commit survives a loss of
+power, and readers in other processes never wait. One process writes: the one that holds the lock of the campaign.
 
-A campaign's own rows have `OWN` as their origin; those of campaigns that were merged into it have one each.
+Each row has an origin, the campaign that it comes from. The campaign's own rows have `OWN`; each campaign that was
+merged into it has a number of its own.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ from oracles.lane import Importer
 NAME = "index.sqlite"
 OWN = 1
 NAMELESS = ""
-"""The own name of an index that only carries what others did."""
+"""The name of an index that only contains the rows of other campaigns."""
 
 PROGRESS_SECONDS = 30
 
 FEW = 100
-"""Tests whose rows are never forgotten: what `fuzz status` says of lanes is said of the newest ones."""
+"""The rows of this number of newest tests are never deleted: `fuzz status` computes the health of lanes from them."""
 
 
 class Index:
-    """Raises `Invalid` where the file is no index, is damaged, or is newer than this version."""
+    """An open index. Raise `Invalid` where the file is no index, is damaged, or is newer than this version."""
 
     def __init__(self, folder: Path, *, writes: bool = True) -> None:
         self.path = folder / NAME
@@ -64,17 +65,17 @@ class Index:
         finally:
             self._db.close()
 
-    # --- the owner's
+    # --- written by the process that holds the lock
 
     def write(
         self,
         state: State,
         tests: Iterable[IndexRow] = (),
         findings: Mapping[str, str] | None = None,
-        learnt: Observations = NO_OBSERVATIONS,
+        observations: Observations = NO_OBSERVATIONS,
     ) -> None:
-        """One transaction: all of it is there afterwards, or nothing. `findings`: slugs by signature, of new ones.
-        What is counted by operator follows every `PROGRESS_SECONDS`, and in the end."""
+        """Write the state of the campaign in one transaction. `findings` has the slugs of findings by signature. Counts
+        by operator are written every `PROGRESS_SECONDS`, and when the index is closed."""
         tests = list(tests)
         with self._guard, self._transaction() as db:
             db.execute(
@@ -90,7 +91,7 @@ class Index:
             for kind, counted in (("finding", state.seen), ("known", state.known)):
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
-            _write_learnt(db, learnt)
+            _write_observations(db, observations)
             counted_operators = self._note_progress(db, state) and self._count_operators(db)
             named = [(signature, slug, OWN) for signature, slug in (findings or {}).items()]
             db.executemany("INSERT INTO findings VALUES (?, ?, ?) ON CONFLICT (signature) DO NOTHING", named)
@@ -104,7 +105,7 @@ class Index:
             with self._db as db:
                 yield db
         except BaseException:
-            self._lanes.clear()  # numbers that were given in it are gone with it
+            self._lanes.clear()  # the rows of lanes that the transaction added are rolled back
             raise
 
     def _count_operators(self, db: sqlite3.Connection) -> bool:
@@ -117,7 +118,7 @@ class Index:
         return True
 
     def _note_progress(self, db: sqlite3.Connection, state: State) -> bool:
-        """Whether the time had come."""
+        """Add a row to the curve every `PROGRESS_SECONDS`; return whether one was added."""
         seconds, counters = int(state.counters.wall_seconds), state.counters
         (last,) = db.execute("SELECT max(seconds) FROM progress WHERE origin = ?", (OWN,)).fetchone()
         if last is not None and seconds - last < PROGRESS_SECONDS:
@@ -137,25 +138,25 @@ class Index:
         return self._lanes[name]
 
     def adopt(self, other: Index, *, tests: bool = True, sums: bool = True) -> int:
-        """Take over what another index holds, origin by origin; what was taken over before is brought up to date.
-        How many tests are new here. Without the rows of single `tests`, and the `sums` that grow with what a campaign
-        met, only its books remain, which stay small."""
+        """Copy the rows of another index, origin by origin, and update what was copied before. Return how many tests
+        are new here. `tests=False` leaves out the rows of single tests, and `sums=False` the counts by operator and the
+        features. Counters are always copied; they stay small."""
         new = 0
         with self._guard, other.as_it_is_now(), self._transaction() as db:
             named = other.rows("SELECT id, name FROM lanes")
             lanes = {number: self._lane(str(name)) for number, name in named}
             query = "SELECT id, campaign, seed, next_test, tally FROM origins WHERE campaign <> ?"
-            for origin, campaign, *books in other.rows(query, NAMELESS):
-                if self._is_ahead(str(campaign), str(books[-1])):
-                    continue  # an older copy of what is here already
+            for origin, campaign, *columns in other.rows(query, NAMELESS):
+                if self._is_ahead(str(campaign), str(columns[-1])):
+                    continue  # this index has a newer copy
                 db.execute(
                     "INSERT INTO origins (campaign, seed, next_test, tally) VALUES (?, ?, ?, ?) ON CONFLICT (campaign)"
                     " DO UPDATE SET next_test = excluded.next_test, tally = excluded.tally WHERE id <> ?",
-                    (campaign, *books, OWN),
+                    (campaign, *columns, OWN),
                 )
                 mine = db.execute("SELECT id FROM origins WHERE campaign = ?", (campaign,)).fetchone()[0]
                 if mine == OWN:
-                    continue  # it was merged from here
+                    continue  # the other index got these rows from this campaign
                 their = Part(other, origin, mine, lanes)
                 adoption.take_counts(db, their)
                 if tests:
@@ -166,7 +167,7 @@ class Index:
 
     @contextmanager
     def as_it_is_now(self) -> Iterator[None]:
-        """What is read within is of one moment, though another process writes."""
+        """All reads within this context see the same state, although another process writes."""
         self._db.execute("BEGIN")
         try:
             yield
@@ -174,7 +175,7 @@ class Index:
             self._db.rollback()
 
     def _is_ahead(self, campaign: str, counters: str) -> bool:
-        """Whether what was taken over of a campaign before is more than these books say."""
+        """Whether this index already contains more tests of a campaign than these counters."""
         held = self._db.execute("SELECT tally FROM origins WHERE campaign = ?", (campaign,)).fetchone()
         return held is not None and _tests_in(held[0]) > _tests_in(counters)
 
@@ -183,36 +184,39 @@ class Index:
         return [each for (each,) in found]
 
     def forget_oldest(self) -> bool:
-        """Remove the rows of the older half of the tests, and give back the room that they took; whether any went."""
+        """Delete the rows of the older half of the tests, and make the file smaller; return whether any were
+        deleted."""
         with self._guard:
-            asked = self._db.execute("SELECT count(*), min(number), max(number) FROM tests")
-            count, oldest, newest = asked.fetchone()
+            cursor = self._db.execute("SELECT count(*), min(number), max(number) FROM tests")
+            count, oldest, newest = cursor.fetchone()
             if count < FEW:
                 return False
             with self._transaction() as db:
                 middle = (oldest + newest + 1) // 2
                 db.execute("DELETE FROM outcomes WHERE test < ?", (middle,))
                 db.execute("DELETE FROM tests WHERE number < ?", (middle,))
-            if self._db.execute("PRAGMA auto_vacuum").fetchone() == (0,):  # of before indexes gave room back
+            if self._db.execute("PRAGMA auto_vacuum").fetchone() == (
+                0,
+            ):  # the file was made by a version without auto_vacuum
                 self._db.executescript("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;")
             self._db.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")
         return True
 
-    # --- everybody's
+    # --- read by any process
 
     def check(self) -> None:
-        """Read all of the file. Raises `Invalid` where that cannot be done."""
+        """Read the whole file. Raise `Invalid` where it is damaged."""
         with self._guard:
-            (told,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
-            if told != "ok":
-                raise sqlite3.DatabaseError(f"damaged ({told.splitlines()[-1]})")
+            (answer,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
+            if answer != "ok":
+                raise sqlite3.DatabaseError(f"damaged ({answer.splitlines()[-1]})")
 
-    def learnt(self) -> Observations:
-        """What to go on with: all features that were seen, the hazards that the campaign itself met."""
-        seen = self.rows("SELECT name, tests FROM features")
+    def observations(self) -> Observations:
+        """All features, and the failure rates that the campaign itself observed."""
+        features = self.rows("SELECT name, tests FROM features")
         met = self.rows("SELECT road, op, dtype, met, blamed FROM hazards WHERE origin = ?", OWN)
         return Observations(
-            {str(name): tests for name, tests in seen},
+            {str(name): tests for name, tests in features},
             {},
             tuple(
                 FailureRate(Importer(str(route)), str(op), str(dtype), float(str(met)), float(str(blamed)))
@@ -221,8 +225,8 @@ class Index:
         )
 
     def progress(self, points: int = 1_000_000) -> list[tuple[int, ...]]:
-        """The campaign's own curve: rows of (seconds, tests, lane results, features, findings, CPU seconds), so many at
-        most, at equal distances."""
+        """The campaign's own curve: at most `points` rows of (seconds, tests, lane results, features, findings, CPU
+        seconds), at equal distances in time."""
         return self.rows(
             "SELECT max(seconds), max(tests), max(lane_results), max(features), max(findings), max(cpu_seconds)"
             " FROM progress WHERE origin = ?"
@@ -237,7 +241,7 @@ class Index:
         return int(str(self.rows("SELECT count(*) FROM features")[0][0]))
 
     def operators(self) -> list[tuple[str, str, str, int]]:
-        """(operator, lane, how, outcomes), of the campaign and of all that were merged into it."""
+        """Rows of (operator, lane, how the lane ended, number of outcomes), of this campaign and all merged ones."""
         rows = self.rows(
             "SELECT op, lanes.name, how, sum(outcomes) FROM operators JOIN lanes ON lanes.id = lane GROUP BY 1, 2, 3"
         )
@@ -248,19 +252,20 @@ class Index:
         return int(str(self.rows("SELECT count(*) FROM tests")[0][0]))
 
     def origins(self) -> list[tuple[str, int, Counters]]:
-        """(campaign, seed, books) of the campaign itself, and of all that were merged into it."""
+        """(name, seed, counters) of the campaign itself, and of all that were merged into it."""
         rows = self.rows("SELECT campaign, seed, tally FROM origins ORDER BY id")
         return [(str(name), seed, msgspec.json.decode(str(counters), type=Counters)) for name, seed, counters in rows]
 
     def totals(self) -> Counters:
-        """The books of all of them together."""
+        """The sum of the counters of the campaign and of all that were merged into it."""
         total: dict[str, Any] = {}
         for *_, counters in self.origins():
             _add(total, msgspec.to_builtins(counters))
         return msgspec.convert(total, Counters)
 
     def history(self, tests: int, newest: int) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
-        """How the newest tests came out, counted, lane by lane: each lane's newest outcomes, and those before."""
+        """By lane, how often it ended in each way: in its newest outcomes, and in those before. Only the last `tests`
+        test numbers count."""
         rows = self.rows(
             "SELECT lanes.name, how, sum(place <= ?), sum(place > ?) FROM"
             " (SELECT lane, how, row_number() OVER (PARTITION BY lane ORDER BY test DESC) AS place FROM outcomes"
@@ -274,13 +279,13 @@ class Index:
         )
         counted: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
         for lane, how, *counts in rows:
-            for books, count in zip(counted.setdefault(str(lane), ({}, {})), counts, strict=True):
+            for counts_of_part, count in zip(counted.setdefault(str(lane), ({}, {})), counts, strict=True):
                 if count:
-                    books[str(how)] = count
+                    counts_of_part[str(how)] = count
         return counted
 
     def state(self) -> State | None:
-        """The campaign's own books; None where nothing was written yet."""
+        """The campaign's own state; None where nothing was written yet."""
         with self._guard:
             row = self._db.execute(
                 "SELECT campaign, seed, next_test, tally FROM origins WHERE id = ?", (OWN,)
@@ -289,9 +294,9 @@ class Index:
                 return None
             campaign, seed, next_test, counters = row
             counted = self._db.execute("SELECT kind, name, tests FROM counts WHERE origin = ?", (OWN,)).fetchall()
-        books = msgspec.json.decode(counters, type=Counters)
+        decoded = msgspec.json.decode(counters, type=Counters)
         by_kind = {kind: {name: n for k, name, n in counted if k == kind} for kind in ("finding", "known")}
-        return State(seed, next_test, books, by_kind["finding"], by_kind["known"], campaign)
+        return State(seed, next_test, decoded, by_kind["finding"], by_kind["known"], campaign)
 
     def each(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
         with self._guard:
@@ -302,22 +307,22 @@ class Index:
             return self._db.execute(query, values).fetchall()
 
 
-def _add(total: dict[str, Any], books: dict[str, Any]) -> None:
-    for name, value in books.items():
+def _add(total: dict[str, Any], counters: dict[str, Any]) -> None:
+    for name, value in counters.items():
         if isinstance(value, dict):
             _add(total.setdefault(name, {}), value)
         else:
             total[name] = total.get(name, 0) + value
 
 
-def _write_learnt(db: sqlite3.Connection, learnt: Observations) -> None:
+def _write_observations(db: sqlite3.Connection, observations: Observations) -> None:
     db.executemany(
         "INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET tests = tests + excluded.tests",
-        [(name, OWN, learnt.first[name], tests) for name, tests in learnt.features.items()],
+        [(name, OWN, observations.first[name], tests) for name, tests in observations.features.items()],
     )
     db.executemany(
         "INSERT OR REPLACE INTO hazards VALUES (?, ?, ?, ?, ?, ?)",
-        [(OWN, each.route, each.op, each.dtype, each.met, each.blamed) for each in learnt.failure_rates],
+        [(OWN, each.route, each.op, each.dtype, each.met, each.blamed) for each in observations.failure_rates],
     )
 
 
@@ -326,7 +331,8 @@ def _tests_in(counters: str) -> int:
 
 
 def _in_turn(test: IndexRow) -> Iterator[tuple[int, str, str, str | None]]:
-    """Its outcomes; lanes of one name, such as are drawn for one test, numbered in turn."""
+    """(turn, lane, how it ended, stage) of each outcome. `turn` numbers lanes with the same name, as drawn lanes
+    have."""
     turns: Counter[str] = Counter()
     for lane, how, stage in test.outcomes:
         yield turns[lane], lane, how, stage
@@ -334,8 +340,8 @@ def _in_turn(test: IndexRow) -> Iterator[tuple[int, str, str, str | None]]:
 
 
 def is_sound(folder: Path) -> bool:
-    """Whether the whole file can be read. An index that is newer than this version is sound. What the machine lacks
-    (room, descriptors) is no damage: that is raised."""
+    """Whether the whole file can be read, also where its version is newer than this one. Raise `OSError` where the
+    machine fails (a full disk, no file descriptors): this is no damage."""
     path = folder / NAME
     try:
         with closing(sqlite3.connect(path.resolve().as_uri(), uri=True)) as db:
@@ -353,12 +359,12 @@ _TROUBLE = {
     sqlite3.SQLITE_CANTOPEN: errno.ENOENT,
     sqlite3.SQLITE_NOMEM: errno.ENOMEM,
 }
-"""What the machine lacks: no damage, and it may pass."""
+"""By error code of SQLite, the errno of failures of the machine. These are no damage, and may be temporary."""
 
 
 class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextlib's
-    """What SQLite says of a file that is no sound database, as `Invalid` with what to do about it; what it says of the
-    machine, as OSError."""
+    """Turns errors of SQLite into `Invalid` with the remedy where the file is damaged, and into `OSError` where the
+    machine failed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -381,10 +387,10 @@ def _connected(path: Path, writes: bool) -> sqlite3.Connection:
     db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
     try:
         if writes:
-            db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a file that is made now; others stay as they are
+            db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only changes a file that is new
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
-            db.execute("PRAGMA cache_size = -500")  # KiB: what is written is appended, and the system caches the rest
+            db.execute("PRAGMA cache_size = -500")  # KiB: rows are appended, and the system caches the file
         _migrate(db, path, writes)
     except BaseException:
         db.close()
@@ -393,10 +399,12 @@ def _connected(path: Path, writes: bool) -> sqlite3.Connection:
 
 
 def _migrate(db: sqlite3.Connection, path: Path, writes: bool) -> None:
-    with closing(db.execute("PRAGMA user_version")) as asked:
-        version = asked.fetchone()[0]
+    with closing(db.execute("PRAGMA user_version")) as cursor:
+        version = cursor.fetchone()[0]
     if version > len(MIGRATIONS):
-        raise Invalid(f"{path}: schema {version} is newer than this version of difftvm, which knows {len(MIGRATIONS)}")
+        raise Invalid(
+            f"{path}: schema {version} is newer than {len(MIGRATIONS)}, the newest that this version of difftvm reads"
+        )
     if version < len(MIGRATIONS) and not writes:
         raise Invalid(f"{path}: schema {version} is older than this version; `fuzz status --repair` brings it up")
     for number in range(version, len(MIGRATIONS)):

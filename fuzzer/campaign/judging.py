@@ -1,4 +1,4 @@
-"""What the oracles find in the result of a test."""
+"""Applies the oracles to the result of a test."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from oracles.outcome import Result
 
 
 def judged(run_fresh: RunLanes, case: Case, result: Result) -> list[Finding]:
-    """Lanes for devices that fail are run again in a fresh worker, and judged by that run alone: the first run may show
-    what an earlier test left on the device."""
+    """The findings of a test. A lane on a GPU that fails is run again in a fresh worker, and only that run is judged:
+    the first run may show a state that an earlier test left on the device."""
     findings = list(judge_all(case, result.outcomes))
-    doubted = [lane for lane in dict.fromkeys(f.lane for f in findings) if is_for_a_device(lane)]
-    if not doubted:
+    to_repeat = [lane for lane in dict.fromkeys(f.lane for f in findings) if is_for_a_device(lane)]
+    if not to_repeat:
         return findings
-    return list(judge_all(case, {**result.outcomes, **run_fresh(case, doubted).outcomes}))
+    return list(judge_all(case, {**result.outcomes, **run_fresh(case, to_repeat).outcomes}))

@@ -1,4 +1,5 @@
-"""The mix: which lanes a test takes. Cheap ones every test, dear ones in turn, some that are drawn for it alone."""
+"""Which lanes a test takes: cheap ones in every test, expensive ones in turn, and some that are drawn for the test
+alone."""
 
 from __future__ import annotations
 
@@ -15,26 +16,27 @@ from oracles.lane import LaneSpec, is_relay
 EVERY = 4
 """Every 4th test takes the lanes of `LaneMix.often`."""
 
-_DOUBT = 10
-"""In so many percent of the tests, what an importer is not known to take is tried on it all the same."""
+_TRY_UNSUPPORTED = 10
+"""The percentage of tests in which an importer also gets operators that it is known not to support."""
 
 _LANES = 1
-"""The stream of choices that lanes are drawn from; the case's own is 0."""
+"""The stream of choices that lanes are drawn from. The case is drawn from stream 0."""
 
 
 def lanes_of(settings: Settings, seed: int, index: int, case: Case) -> tuple[LaneSpec, ...]:
-    """In the order in which they run, each after what it is judged by. Of the sampled lanes, those for symbolic sizes
-    have their turn whenever a case has such."""
+    """The lanes of a test, in the order in which they run. Each comes after the lanes that it is judged with. Of the
+    lanes that take turns, a case with symbolic sizes gets those for symbolic sizes, and every other case gets the
+    others."""
     mix = settings.lanes
     source, ops = NumpySource(seed, index, _LANES), frozenset(case.graph.ops)
-    doubting = source.rarely(_DOUBT) or not mix.steered
+    try_unsupported = source.rarely(_TRY_UNSUPPORTED) or not mix.steered
     turns = [lane for lane in mix.in_turn if lane.symbolic == bool(case.graph.symbols)]
     usual = [*mix.always, *(mix.often if index % EVERY == 0 else ())]
     usual += [turns[index % len(turns)]] if turns else []
-    lanes = [lane for lane in usual if doubting or is_relay(lane) or supports(lane.importer, ops)]
+    lanes = [lane for lane in usual if try_unsupported or is_relay(lane) or supports(lane.importer, ops)]
     importers = [importer for importer in IMPORTERS if supports(importer, ops)]
     if importers and not case.graph.symbols:
         lanes += [drawn(source, case, importers) for _ in range(mix.drawn)]
-    # PyTorch on what torch.export gave is asked only where somebody disagrees with it (`judged_run`)
-    company = [each for lane in lanes for each in judged_by(lane) if not runs_exported_program(each)]
-    return tuple(dict.fromkeys((*REFERENCES, *company)))
+    # PyTorch runs the exported program only where a lane disagrees with the reference (`judged_run`)
+    judged = [each for lane in lanes for each in judged_by(lane) if not runs_exported_program(each)]
+    return tuple(dict.fromkeys((*REFERENCES, *judged)))

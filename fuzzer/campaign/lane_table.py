@@ -1,4 +1,4 @@
-"""`fuzz lanes`: each lane, when a test takes it, and what this machine can do with it."""
+"""The table of `fuzz lanes`: each lane, when a test takes it, and whether it runs on this machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LISTED = tuple(lane for lanes in WHEN.values() for lane in lanes)
 
 @dataclass(frozen=True, slots=True)
 class LaneRow:
-    """when: how often a campaign takes the lane. here: what this machine can do with it."""
+    """`when` says how often a campaign takes the lane, `here` whether it runs on this machine."""
 
     lane: LaneSpec
     when: str
@@ -69,7 +69,7 @@ def _cells(row: LaneRow) -> tuple[str, ...]:
 
 
 def document(machine: Machine = THIS) -> list[dict[str, object]]:
-    """For machines: the lane's own fields, and beside them `when`, `adds` and `here`."""
+    """The table for `--json`: the fields of each lane, and `when`, `adds` and `here`."""
     return [
         {
             **msgspec.to_builtins(row.lane),

@@ -1,4 +1,4 @@
-"""Whose a campaign is: one process at a time, which its lock names; and whether there is one."""
+"""The lock of a campaign, which one process holds at a time, and whether a folder is a campaign."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ class Busy(Exception):
 
 
 def locked(folder: Path) -> IO[str]:
-    """The lock of a campaign, held while the file is open. Raises `Busy`."""
+    """Take the lock of a campaign. It is held while the returned file is open, and contains the process id. Raise
+    `Busy` where another process holds it."""
     file = (folder / "campaign.lock").open("a+")
-    for attempt in range(_TRIES):  # whoever only asks who holds it has it for an instant
+    for attempt in range(_TRIES):  # `holder` takes the lock for a moment
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             break
@@ -38,7 +39,7 @@ def locked(folder: Path) -> IO[str]:
 
 
 def holder(folder: Path) -> int | None:
-    """The process that runs the campaign; None where none does."""
+    """The id of the process that runs the campaign; None where it does not run."""
     path = folder / "campaign.lock"
     if not path.exists():
         return None
@@ -51,12 +52,12 @@ def holder(folder: Path) -> int | None:
 
 
 def is_campaign(folder: Path) -> bool:
-    """Whether one was begun there; one that warms up has nothing but its lock."""
+    """Whether a folder is a campaign. A campaign that is starting the compilers has only its lock."""
     return (folder / index.NAME).exists() or (folder / state.NAME).exists() or holder(folder) is not None
 
 
 def why_no_index(folder: Path) -> str:
-    """One sentence on a folder that lacks one, with what to do about it."""
+    """Say in one sentence why a folder has no index, and what to do about it."""
     held_by = holder(folder)
     if held_by is not None:
         return f"{folder}: process {held_by or '?'} is just starting this campaign; nothing of it is written yet"

@@ -1,4 +1,4 @@
-"""A campaign: draw a case, run it, judge it, investigate what is new. This module only sequences."""
+"""The loop of a campaign: draw a case, run it, judge it, investigate what is new. Other modules do these steps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from oracles.outcome import Result
 SAVE_SECONDS = 5.0
 
 Watch = Callable[[int, Case, Result, Sequence[Finding]], None]
-"""Gets each finished test: its number, case, result and what the oracles found."""
+"""Called with each finished test: its number, its case, its result and the findings of the oracles."""
 
 
 class Campaign:
@@ -50,7 +50,7 @@ class Campaign:
     ) -> None:
         self.settings, self.store, self._watch = settings, store, watch
         self.guidance = Guidance(settings, store.state.seed)
-        self.guidance.recall(store.learnt())
+        self.guidance.recall(store.observations())
         self._cases = cases or (self.guidance.case if settings.guided else self.guidance.case_source.random)
         self.gate = Gate()
         self.disk_space = DiskSpace(
@@ -67,7 +67,7 @@ class Campaign:
         self._failed_tests = FailedTests(store, self._dealer)
 
     def stop(self) -> None:
-        """Each worker finishes the run of lanes that it is in, and returns."""
+        """Let each worker finish its current run of lanes, and return."""
         self._dealer.stop()
 
     def run(self) -> None:
@@ -88,7 +88,7 @@ class Campaign:
             wait(workers, timeout=SAVE_SECONDS, return_when="FIRST_EXCEPTION")
             if self.disk_space.look():
                 self.progress.save()
-                give_back_memory()  # costs 0.1 ms, and gives back some MB after a reduction with large tensors
+                give_back_memory()  # takes 0.1 ms, and frees some MB after a reduction with large tensors
             if self.gate.is_idle:
                 self.when_idle()
             if self.gate.is_closed and self._dealer.is_out_of_time:
@@ -106,8 +106,8 @@ class Campaign:
             self.activity.end()
 
     def _test(self, number: int) -> bool:
-        """Do one test; False where there are no more cases. A test that fills the disk is repeated as soon as there is
-        space."""
+        """Do one test; return False where there are no more cases. A test that fills the disk is repeated when there is
+        space again."""
         self.activity.begin(f"test {number}")
         case = None
         while True:
@@ -135,4 +135,4 @@ class Campaign:
         self._watch(number, case, result, findings)
         row = index_row(number, result.cpu_seconds, result.outcomes, case.graph.ops)
         self.store.finish_test(row, result, self._dealer.finish(number), invalid=not is_valid(result.outcomes))
-        self._failed_tests.is_over()
+        self._failed_tests.reset()

@@ -1,4 +1,4 @@
-"""Several campaigns into one: what many machines found, as one store. Nothing of the sources is changed."""
+"""Merges several campaigns into one, for example those of many machines. The sources are not changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from generators.plain_file import LINK
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """What one source brought: tests and findings that were new, findings that were there already."""
+    """What one source added: new tests and new findings. `known` counts its findings that were there before."""
 
     source: Path
     tests: int
@@ -29,10 +29,10 @@ class Merged(msgspec.Struct, frozen=True):
 
 
 def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
-    """Bring the sources into a campaign, which may be there already. CurrentTask it twice changes nothing.
+    """Merge the sources into a campaign, which may exist already. Merging again changes nothing.
 
-    Sources may be running. Raises `Invalid` where one is no campaign, or holds an index or a finding that cannot be
-    read, before anything is written.
+    Sources may be running. Raises `Invalid` where one is no campaign, or has an index or a finding that cannot be
+    read. This is checked before anything is written.
     """
     for source in sources:
         if not (source / index.NAME).exists():
@@ -51,7 +51,7 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
 
 
 def bring(source: Path, store: Store) -> Merged:
-    """Of one source, into a campaign that is open."""
+    """Merge one source into an open campaign."""
     new = known = 0
     for path in sorted((source / "crashes").glob(f"*/{finding_file.NAME}")):
         doc = finding_file.read(path.parent)

@@ -1,4 +1,5 @@
-"""Investigates a saved finding, or a case that fails, with today's passes. The folder that it reads does not change."""
+"""Investigates a saved finding, or a case that fails, with the current reduction. The folder that it reads is not
+changed."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from oracles.lane import LaneSpec
 
 @dataclass(frozen=True, slots=True)
 class Minimized:
-    """`folder` is where the finding is saved; None where the failure does not show each time."""
+    """The result of one investigation. `folder` is where the finding is saved; None where the failure is flaky."""
 
     kind: str
     lane: str

@@ -1,25 +1,26 @@
-"""How often names were seen, in memory of one size however many there are."""
+"""Counts names in memory of a fixed size."""
 
 from __future__ import annotations
 
 SLOTS = 1 << 20
-"""A byte each. Of 25,000 names, as days of a campaign bring them, one in forty shares its slot with another."""
+"""One byte each. With 25,000 names, the number after days of a campaign, one name in 40 shares its slot with
+another."""
 
 MOST = 255
-"""Nobody asks whether it was more."""
+"""Higher counts make no difference to guidance."""
 
-# Which names share a slot differs from run to run, as Python's hash of a string does. So may what guidance draws; only
-# `--random` promises the same cases.
+# Python's hash of a string differs from run to run, and so do the names that share a slot. The cases that guidance
+# chooses may therefore differ. Only `--random` promises the same cases.
 
 
 class Counts:
     def __init__(self) -> None:
-        self._seen = bytearray(SLOTS)
+        self._counts = bytearray(SLOTS)
 
     def __getitem__(self, name: str) -> int:
-        """Up to `MOST`; too many where another name has the same slot."""
-        return self._seen[hash(name) % SLOTS]
+        """The count of a name, at most `MOST`. It includes the counts of other names in the same slot."""
+        return self._counts[hash(name) % SLOTS]
 
     def add(self, name: str, times: int = 1) -> None:
         slot = hash(name) % SLOTS
-        self._seen[slot] = min(MOST, self._seen[slot] + times)
+        self._counts[slot] = min(MOST, self._counts[slot] + times)

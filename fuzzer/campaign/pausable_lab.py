@@ -1,4 +1,5 @@
-"""Runs lanes for a campaign: each run waits while the campaign is paused, and none begins once it is stopped."""
+"""Runs lanes for a campaign. Each run waits while the campaign is paused; none begins after the campaign was
+stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ class Stopping(Exception):
 
 
 class PausableLab:
-    """`count` gets each result of `run_fresh`: the cost of triage."""
+    """`count` is called with each result of `run_fresh`: these are the costs of triage."""
 
     def __init__(self, lab: Lab, gate: Gate, is_stopped: Callable[[], bool], count: Callable[[Result], None]) -> None:
         self._lab, self._gate, self._is_stopped, self._count = lab, gate, is_stopped, count

@@ -1,4 +1,4 @@
-"""What a campaign's index holds of a test, and of what tests taught."""
+"""The rows of a campaign's index: one for each test, and what guidance observed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
-    """What is kept of a test that showed nothing new: some 30 bytes, and 20 for each lane."""
+    """What the index keeps of a test: about 30 bytes, and 20 for each lane."""
 
     number: int
     cpu_ms: int
     outcomes: tuple[tuple[str, str, str | None], ...]
-    """(lane, how it came out, stage of a failure)."""
+    """(lane, how it ended, stage of a failure)."""
     ops: frozenset[str] = frozenset()
-    """Of the graph: they are counted, not kept."""
+    """The operators of the graph. They are counted, not kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailureRate:
-    """How often lanes of a route met an operator of a dtype, and how much of their failing was laid to it."""
+    """How many lanes of a route met an operator with a dtype (`met`), and how many failures were attributed to it
+    (`blamed`)."""
 
     route: Importer
     op: str
@@ -34,7 +35,7 @@ class FailureRate:
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """`features`: in how many tests more each was seen, by name; `first`: the first of these tests."""
+    """`features` has, by name, the number of new tests with a feature; `first` has the first of these tests."""
 
     features: Mapping[str, int]
     first: Mapping[str, int]

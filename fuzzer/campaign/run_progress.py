@@ -1,4 +1,4 @@
-"""Keeps a campaign's books: what this run did, what it cost, and the commits of both to the store."""
+"""How far a run of a campaign is: what it did and what it cost. Commits both to the store."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from fuzzer.campaign.store import Store
 
 
 class RunCounts(NamedTuple):
-    """Finished tests, those of them that PyTorch refused, tests that difftvm itself could not do, and the lane results
-    of tests."""
+    """Counts of one run.
+
+    tests         finished tests
+    invalid       finished tests that PyTorch refused
+    errors        tests that difftvm itself could not do
+    lane_results  lane results in tests, without those in triage
+    """
 
     tests: int
     invalid: int
@@ -28,7 +33,7 @@ class RunCounts(NamedTuple):
 
 
 class RunProgress:
-    """`lab_seconds` gives the CPU seconds of all processes that run lanes. `after_saving` is called after each
+    """`lab_seconds` returns the CPU seconds of all processes that run lanes. `after_saving` is called after each
     commit."""
 
     def __init__(
@@ -41,16 +46,16 @@ class RunProgress:
         self._counts_before = RunCounts.of(counters)
         self.after_saving: Callable[[], None] = lambda: None
         self.over = False
-        """Whether the last commit of this run is made."""
+        """Whether the last commit of this run has been made."""
 
     @property
     def seconds(self) -> float:
-        """Since this run began."""
+        """Wall clock time since this run began."""
         return time.monotonic() - self._began
 
     @property
     def counts(self) -> RunCounts:
-        """Of this run. The store has the counts of the campaign."""
+        """The counts of this run. The store has those of the campaign, over all its runs."""
         now = RunCounts.of(self._store.state.counters)
         return RunCounts(*(count - before for count, before in zip(now, self._counts_before, strict=True)))
 

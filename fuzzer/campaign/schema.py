@@ -1,4 +1,4 @@
-"""The schema of a campaign's index, step by step: old indexes are brought up by what they lack."""
+"""The schema of a campaign's index, as migrations. An old index gets the migrations that it lacks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ MIGRATIONS = (
     """
     CREATE TABLE origins (
         id INTEGER PRIMARY KEY,
-        campaign TEXT NOT NULL UNIQUE,  -- a random name that it got when it began
+        campaign TEXT NOT NULL UNIQUE,  -- a random name, made when the campaign began
         seed INTEGER NOT NULL,
         next_test INTEGER NOT NULL,
         tally TEXT NOT NULL             -- JSON of `Counters`
@@ -70,5 +70,5 @@ MIGRATIONS = (
     ALTER TABLE outcomes_in_turn RENAME TO outcomes;
     """,
 )
-"""Each brings the schema from the version before to the next; an index has as many behind it as `user_version` says.
-What has been committed here once is never changed: indexes have been through it."""
+"""Each changes the schema from one version to the next. `user_version` of an index is the number of migrations that it
+has had. A migration that was released is never changed, because indexes have been made with it."""

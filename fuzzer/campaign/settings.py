@@ -1,4 +1,4 @@
-"""What a campaign shall do, as frozen values. The command line makes them once."""
+"""The settings of a campaign, as frozen values. The command line makes them once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The first SIGINT or SIGTERM ends a run cleanly, a second one at once. SIGTSTP (Ctrl-Z) pauses it, SIGCONT goes on.
+"""Signals: the first SIGINT or SIGTERM ends a run cleanly, a second one ends it at once. SIGTSTP (Ctrl-Z) pauses it,
+and SIGCONT continues it.
 
-`timeout` of coreutils signals the whole process group, and its child once more: that is one request.
+`timeout` of coreutils signals the whole process group, and then its child again. These two signals count as one.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from fuzzer.campaign.gate import Gate
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 REQUESTED = "asked"
-"""Why the gate is shut."""
+"""The reason under which the gate is closed."""
 
 ONE_REQUEST = 1.0
-"""Seconds after the first signal within which others mean the same."""
+"""Seconds after the first signal in which further signals count as the same request."""
 
 
 def on_first_signal(stop: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
-    """Calls `stop` in the main thread, in the middle of whatever it does."""
+    """Install the handlers. `stop` is called in the main thread, between any two instructions."""
     first: float | None = None
 
     def on_signal(signum: int, frame: object) -> None:
@@ -40,34 +41,34 @@ def on_first_signal(stop: Callable[[], None], clock: Callable[[], float] = time.
 
 
 class Pause:
-    """What SIGTSTP does to a campaign: its gate is shut; once nothing runs behind it, `rest` stops the process, until
-    SIGCONT. No deadline passes while it is stopped: none is running."""
+    """Pauses a campaign on SIGTSTP: closes its gate, and once no lane runs, `rest` stops the process until SIGCONT. No
+    time limit passes while the process is stopped, because no lane runs."""
 
     def __init__(self, gate: Gate, report: Callable[[str], None]) -> None:
         self._gate, self._report = gate, report
         signal.signal(signal.SIGTSTP, self._pause)
         signal.signal(signal.SIGCONT, self._go_on)
 
-    # Either handler may be interrupted by the other wherever it is: each changes the gate in one step, and tells then.
+    # Each handler may be interrupted by the other at any point. So each changes the gate in one step, and then reports.
 
     def _pause(self, signum: int, frame: object) -> None:
         if not self._requested:
             self._gate.close(REQUESTED)
-            self._report("pausing as soon as what is under way has ended")
+            self._report("pausing as soon as the current runs have ended")
 
     def _go_on(self, signum: int, frame: object) -> None:
         if self._requested:
             self._gate.open(REQUESTED)
-            self._report("going on")
+            self._report("continuing")
 
     @property
     def _requested(self) -> bool:
         return self._gate.is_closed_for(REQUESTED)
 
     def rest(self) -> None:
-        """Called by the main thread while nothing runs."""
+        """Stop the process if a pause was requested. The main thread calls it while no lane runs."""
         if not self._requested:
             return
-        self._report("paused; SIGCONT (fg, kill -CONT) goes on")
-        if self._requested:  # else it came while that was said
+        self._report("paused; SIGCONT (fg, kill -CONT) continues")
+        if self._requested:  # SIGCONT may have come during the report
             os.kill(os.getpid(), signal.SIGSTOP)

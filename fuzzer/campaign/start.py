@@ -1,4 +1,4 @@
-"""What comes before a campaign's first test: the compilers are started, the self-test passes, signals are obeyed."""
+"""The start of a campaign: starts the compilers, runs the self-test, and installs the signal handlers."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from fuzzer.toolchains.toolchain import HOST_NAME
 
 
 def to_stop() -> threading.Event:
-    """Set where somebody wants it to stop while the compilers warm up, which cannot be cut short."""
+    """An event that is set by a signal to stop while the compilers start. Starting them cannot be interrupted."""
     stop_requested = threading.Event()
 
     def stop() -> None:
         stop_requested.set()
-        say("stopping as soon as the compilers are warm (once more to stop at once)")
+        say("stopping as soon as the compilers have started (once more to stop at once)")
 
     on_first_signal(stop)
     return stop_requested
 
 
 def warm_up(executor: Fleet, others: Sequence[str], stop_requested: threading.Event) -> None:
-    """What comes before the first test; no more of it than is under way where somebody wants it to stop."""
+    """Start the compilers and run the self-test. No further step begins after `stop_requested` is set."""
     steps: list[Callable[[], object]] = [
         lambda: executor.backend(Place(HOST_NAME)),
         lambda: prove_that_failures_are_seen(executor),
-        *(partial(executor.backend, Place(name)) for name in others),  # a zygote is started, and says its release
+        *(partial(executor.backend, Place(name)) for name in others),  # starts a zygote, which sends its version of TVM
     ]
     try:
         for step in steps:
             if not stop_requested.is_set():
                 step()
     except EnvironmentMissing:
-        if not stop_requested.is_set():  # else the same Ctrl-C has ended a compiler that was not warm yet
+        if not stop_requested.is_set():  # the same Ctrl-C may have ended a compiler that was starting
             raise
 
 
 def prove_that_failures_are_seen(executor: Backend) -> None:
-    """Raises `EnvironmentMissing` where the self-test fails: campaigns would miss bugs."""
+    """Run the self-test. Raise `EnvironmentMissing` where it fails, because a campaign would miss bugs."""
     failed = [check for check in self_test(executor) if not check.passed]
     if failed:
         listed = ", ".join(f"{c.sin}: {c.seen or 'not seen'} instead of {c.expected or 'nothing'}" for c in failed)
@@ -52,12 +52,13 @@ def prove_that_failures_are_seen(executor: Backend) -> None:
 
 
 def obey_signals(task: Campaign, stop_requested: threading.Event, *also: Callable[[], None]) -> None:
-    """Of whoever wants it to stop, or to pause; also what was `stop_requested` while the compilers warmed up."""
+    """Install the handlers that stop and pause the campaign. Stop it at once where `stop_requested` is set. `also` is
+    called when it stops."""
 
     def stop() -> None:
         for each in (task.stop, *also):
             each()
-        say("stopping; what is under way is repeated by the next run (once more to stop at once)")
+        say("stopping; the next run repeats unfinished tests (once more to stop at once)")
 
     on_first_signal(stop)
     task.when_idle = Pause(task.gate, say).rest

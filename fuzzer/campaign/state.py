@@ -1,4 +1,4 @@
-"""The books of a campaign: what it needs to go on, and what it counted."""
+"""The state of a campaign: what it needs to continue, and its counters."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ NAME = "campaign.json"
 
 
 class State(msgspec.Struct, forbid_unknown_fields=True):
-    """`seen` counts, by signature, the tests that met a finding; `known`, by name, those that met known behaviour.
-    `campaign` is a random name that tells it from all others."""
+    """The contents of campaign.json.
+
+    seen      by signature, the number of tests that met a finding
+    known     by name, the number of tests that met known behaviour
+    campaign  a random name, different for each campaign
+    """
 
     seed: int
     next_test: int = 0
@@ -30,12 +34,12 @@ class State(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def begun(seed: int | None) -> State:
-    """The books of a campaign that begins; without a seed, one is drawn."""
+    """The state of a new campaign. Without a seed, one is drawn."""
     return State(seed if seed is not None else int.from_bytes(os.urandom(4), "little"), campaign=uuid.uuid4().hex)
 
 
 def read(folder: Path) -> State | None:
-    """What was written last; None where nothing was. Raises `Invalid`."""
+    """The state that was written last; None where there is none. Raise `Invalid` where the file is wrong."""
     path = folder / NAME
     if not path.exists():
         return None
@@ -45,7 +49,7 @@ def read(folder: Path) -> State | None:
         raise Invalid(f"{path}: {error}; move it away to start afresh (findings stay)") from None
     if state.format != FORMAT:
         raise Invalid(f"{path}: format {state.format} is not known; this version reads {FORMAT}")
-    state.campaign = state.campaign or uuid.uuid4().hex  # of before campaigns had names
+    state.campaign = state.campaign or uuid.uuid4().hex  # earlier versions gave campaigns no names
     return state
 
 

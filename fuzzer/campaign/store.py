@@ -48,8 +48,8 @@ T = TypeVar("T")
 
 class Store:
     def __init__(self, folder: Path, seed: int | None) -> None:
-        """Open or start the campaign in `folder`. Raises `Busy`; `Invalid` where its state cannot be read, or where
-        it was started with another seed."""
+        """Open the campaign in `folder`, or start it. Raise `Busy` where another process runs it, and `Invalid` where
+        its state cannot be read or it has another seed."""
         self.folder = folder
         self.crashes = folder / "crashes"
         try:
@@ -69,7 +69,7 @@ class Store:
             self._coarse: dict[str, Signature] = {}
             for doc in findings_in(self.crashes):
                 self.findings[doc.signature] = self._take(doc)
-            self._learnt_of: set[str] = set()
+            self._read_elsewhere: set[str] = set()
             self._look_elsewhere()
         except BaseException:
             self._close()
@@ -80,7 +80,7 @@ class Store:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         try:
-            if kind is None or self.state.counters.tests:  # what fails before its first test is no campaign yet
+            if kind is None or self.state.counters.tests:  # a run that fails before its first test starts no campaign
                 self.save_state()
         finally:
             self._close()
@@ -95,17 +95,19 @@ class Store:
         return self.folder / SCRATCH
 
     def _load(self, seed: int | None) -> State:
-        """What the index says; where there is none, campaign.json."""
+        """The state in the index; where there is no index, the state in campaign.json; else a new one."""
         if (self.folder / index.NAME).exists():
             self._index = Index(self.folder)
-        books = (self._index.state() if self._index else None) or state.read(self.folder) or state.begun(seed)
-        if seed is not None and seed != books.seed:
+        loaded = (self._index.state() if self._index else None) or state.read(self.folder) or state.begun(seed)
+        if seed is not None and seed != loaded.seed:
             where = self.folder / state.NAME
-            raise Invalid(f"{where}: this campaign has seed {books.seed}, not {seed}; name another with --campaign DIR")
-        return books
+            raise Invalid(
+                f"{where}: this campaign has seed {loaded.seed}, not {seed}; name another with --campaign DIR"
+            )
+        return loaded
 
     def _sweep(self) -> None:
-        """What a killed run left half-done: children's files, and findings whose rename never came."""
+        """Delete what a killed run left: files of children, and findings that were not written completely."""
         shutil.rmtree(self.scratch, ignore_errors=True)
         for leftover in (*self.crashes.glob(".tmp-*"), *self.corpus.glob(".tmp-*")):
             shutil.rmtree(leftover, ignore_errors=True)
@@ -113,30 +115,31 @@ class Store:
             leftover.unlink(missing_ok=True)
 
     def _look_elsewhere(self) -> None:
-        """Whoever tells of a finding makes its folder first: what is not whole yet is read the next time. What cannot
-        be read is told of and left out: that costs finding it again, which a merge puts right."""
+        """Read the findings that other nodes of a cluster have saved. A folder without finding.json is still being
+        written; it is read the next time. A finding that cannot be read is reported and left out: this campaign may
+        then save the same finding, and a merge keeps one of them."""
         where = self.folder / ELSEWHERE
-        for name in sorted(set(os.listdir(where)) - self._learnt_of if where.is_dir() else ()):
+        for name in sorted(set(os.listdir(where)) - self._read_elsewhere if where.is_dir() else ()):
             if (where / name / finding_file.NAME).exists():
-                self._learnt_of.add(name)
+                self._read_elsewhere.add(name)
                 try:
                     doc = finding_file.read(where / name)
                 except Invalid as error:
-                    say(f"not learnt: {error}")
+                    say(f"finding of another node left out: {error}")
                     continue
                 if doc.signature not in self._known_docs:
                     self._take(doc)
 
     def _take(self, doc: FindingDoc) -> FindingDoc:
-        """As it is held from now on."""
+        """Add a finding to the known ones; return its document as it is kept in memory."""
         self._coarse[doc.signature] = signature_of(doc.finding)
         held = self._known_docs[doc.signature] = finding_file.without_details(doc)
         return held
 
-    # Books
+    # Counters
 
     def finish_test(self, row: IndexRow, result: Result, next_test: int, *, invalid: bool) -> None:
-        """It counts from now on, and is not repeated. Of the tests from `next_test` on, some are open."""
+        """Count a finished test; it is not repeated. `next_test` is the first test that is not finished."""
         with self._lock:
             counters = self.state.counters
             counters.tests += 1
@@ -146,7 +149,7 @@ class Store:
             self.finished(next_test)
 
     def record(self, row: IndexRow) -> None:
-        """For the index."""
+        """Keep a row for the next commit of the index."""
         with self._lock:
             self._rows.append(row)
 
@@ -158,9 +161,9 @@ class Store:
         with self._lock:
             self.state.counters.add(result, triage=True)
 
-    def keep_failed_test(self, number: int, case: Case | None, told: str, next_test: int) -> Path:
-        """difftvm itself could not do a test: what happened, and the case, are kept for whoever mends it."""
-        files = {"error.txt": told.encode()}
+    def keep_failed_test(self, number: int, case: Case | None, error: str, next_test: int) -> Path:
+        """Save a test that difftvm itself could not do: the error message, and the case if there is one."""
+        files = {"error.txt": error.encode()}
         if case is not None:
             text, tensors = case_file.encode(case)
             files |= {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors}
@@ -168,50 +171,50 @@ class Store:
         with self._lock:
             self.state.counters.errors += 1
             self.finished(next_test)
-            with suppress(OSError):  # no room: it is counted, and told
+            with suppress(OSError):  # the disk is full: the test is counted all the same
                 folder.parent.mkdir(exist_ok=True)
                 if not folder.exists() and len(os.listdir(folder.parent)) < MOST_ERRORS:
                     write_folder(folder, {name: blanked(data) for name, data in files.items()})
         return folder
 
     def done_from(self, number: int) -> list[int]:
-        """Tests from there on that are through."""
+        """The finished tests from a number on."""
         return self._index.done_from(number) if self._index else []
 
     def forget_oldest(self) -> bool:
-        """Forget the older half of the tests' rows; whether there were any."""
+        """Delete the rows of the older half of the tests; return whether there were any."""
         with self._lock:
             return self._index is not None and self._index.forget_oldest()
 
-    def learnt(self) -> Observations:
-        """What earlier runs learnt."""
-        return self._index.learnt() if self._index else NO_OBSERVATIONS
+    def observations(self) -> Observations:
+        """What earlier runs observed."""
+        return self._index.observations() if self._index else NO_OBSERVATIONS
 
     @property
     def corpus(self) -> Path:
         return self.folder / "corpus"
 
     def ask(self, question: Callable[[Index], T]) -> T:
-        """What the index says, as it was committed last."""
+        """Ask the index, which has the state of the last commit."""
         with self._lock:
             if self._index is None:
                 self._index = Index(self.folder)
             return question(self._index)
 
     def adopt(self, other: Index) -> int:
-        """Take over what another campaign's index holds; how many tests are new."""
+        """Copy the rows of another campaign's index; return how many tests are new."""
         with self._lock:
             self.save_state()
             assert self._index is not None
             return self._index.adopt(other)
 
-    def save_state(self, learnt: Observations = NO_OBSERVATIONS) -> None:
-        """Commit everything that was counted, recorded and learnt since the last time."""
+    def save_state(self, observations: Observations = NO_OBSERVATIONS) -> None:
+        """Commit everything that was counted, recorded and observed since the last commit."""
         with self._lock:
             if self._index is None:
                 self._index = Index(self.folder)
             self._index.write(
-                self.state, self._rows, {doc.signature: doc.slug for doc in self.findings.values()}, learnt
+                self.state, self._rows, {doc.signature: doc.slug for doc in self.findings.values()}, observations
             )
             self._rows.clear()
             state.write(self.folder, self.state)
@@ -220,11 +223,11 @@ class Store:
     # Findings
 
     def claim(self, case: Case, sighting: Sighting) -> bool:
-        """Whether a sighting is worth investigating; counts it where it is known.
+        """Whether a sighting is to be investigated. Count it where it is known.
 
-        A failure that its message identifies is new or known at once. A wrong result is taken for a known one where a
-        finding of the same lane needs no operator that the case lacks. Every 2nd, 4th, 8th, ... such sighting is looked
-        into all the same, so that a known bug does not hide its neighbours for good; so it is with flaky findings.
+        A failure with an identifying message is either new or known. A wrong result counts as known where a finding of
+        the same lane needs no operator that the case lacks. Of such sightings, the 2nd, 4th, 8th, ... is investigated,
+        because it may be another bug. Sightings of flaky findings are treated in the same way.
         """
         with self._lock:
             signature = sighting.signature
@@ -232,11 +235,11 @@ class Store:
                 self._count_known(entry)
                 return False
             if entry := known_behaviour.possible_match(signature, case.graph.ops):
-                return _worth_a_look(self._count_known(entry))
+                return _is_power_of_two(self._count_known(entry))
             known = self._known(case, sighting)
             if known is not None:
                 count = self.state.seen[known] = self.state.seen.get(known, 0) + 1
-                return (signature.needs_ops or self._known_docs[known].flaky) and _worth_a_look(count)
+                return (signature.needs_ops or self._known_docs[known].flaky) and _is_power_of_two(count)
             key = signature.id
             if not signature.needs_ops:
                 if key in self._pending:
@@ -245,7 +248,7 @@ class Store:
             return True
 
     def release_claim(self, sighting: Sighting) -> None:
-        """It could not be looked into: the next one like it is worth it again."""
+        """Undo `claim`: the sighting could not be investigated, so the next one like it is."""
         with self._lock:
             self._pending.discard(sighting.signature.id)
 
@@ -264,36 +267,38 @@ class Store:
         return None
 
     def _same(self, signature: Signature) -> list[str]:
-        """The findings that show this failure, whatever the version of difftvm that saved them called it."""
+        """The signatures of the findings with this failure, including those that earlier versions of difftvm saved."""
         return [key for key, coarse in self._coarse.items() if coarse.same_failure(signature)]
 
     def holds(self, found: Confirmed) -> bool:
-        """Whether `save` would count it as known, and write nothing."""
+        """Whether the finding is known already, so that `save` would only count it."""
         with self._lock:
             return known_behaviour.match(found.signature) is not None or (
-                (self._twin(found) or found.key) in self._known_docs
+                (self._same_bug(found) or found.key) in self._known_docs
             )
 
     def save(self, found: Confirmed, sighting: Sighting, versions: dict[str, str]) -> FindingDoc | None:
-        """Write the finding's folder; None, and one more in the count, where its signature is there already, or known
-        behaviour."""
+        """Write the folder of a finding, and return its document. Return None, and only count it, where it is known
+        behaviour or was saved before."""
         with self._lock:
             self._pending.discard(sighting.signature.id)
             if entry := known_behaviour.match(found.signature):
                 self._count_known(entry)
                 return None
-            key = self._twin(found) or found.key
+            key = self._same_bug(found) or found.key
             doc = None
             if key not in self._known_docs:
                 doc = finding_file.document(found, versions)
                 doc.found = round(time.time())
                 self._write(found, doc)
                 doc = self.findings[key] = self._take(doc)
-            self.state.seen[key] = self.state.seen.get(key, 0) + 1  # counted once, though the disk was full meanwhile
+            self.state.seen[key] = (
+                self.state.seen.get(key, 0) + 1
+            )  # after writing, so that a full disk does not count it twice
             return doc
 
     def copy_finding(self, folder: Path, doc: FindingDoc) -> bool:
-        """Copy a finding of another campaign, whose document is `doc`; False where the same one is here already."""
+        """Copy a finding of another campaign. Return False where this campaign has it already."""
         with self._lock:
             if doc.signature in self.findings:
                 return False
@@ -301,15 +306,16 @@ class Store:
             self.findings[doc.signature] = self._take(doc)
             return True
 
-    def _twin(self, found: Confirmed) -> str | None:
-        """The saved finding that is this one seen otherwise: an earlier version of difftvm named it, or one of the two
-        lacks its blame, or unwritten memory is garbage in some lanes of some runs."""
+    def _same_bug(self, found: Confirmed) -> str | None:
+        """The key of the saved finding that is the same bug under another signature. The signatures may differ because
+        an earlier version of difftvm made one, because one of them lacks its blame, or because unwritten memory gives
+        other kinds of wrong values in other runs."""
         mine = found.signature
         for key in self._same(mine):
             doc = self._known_docs[key]
             its = self._coarse[key].as_finished_in(doc.identity)
             if mine.needs_ops:
-                decided = its.blamed and mine.blamed  # where both are blamed, that tells
+                decided = its.blamed and mine.blamed  # where both are blamed, the blame decides
                 shared = its.ops == mine.ops and set(doc.lanes) & set(found.lanes)
                 garbage = interchangeable_kinds(its.kind, mine.kind) and shared and not decided
                 same = garbage or (mine.same_bug(its) and not doc.flaky)
@@ -338,31 +344,32 @@ class Store:
 
 
 def _shows_in(lane: LaneSpec, doc: FindingDoc) -> bool:
-    """Whether the lane takes the finding's own road, perhaps doing more on it; or is known to show it."""
+    """Whether the lane contains the route of the finding's lane, or is one of the lanes that showed the finding."""
     return covers(lane, doc.lane) or (lane in EVERY_LANE and lane.name in doc.lanes)
 
 
-def _worth_a_look(count: int) -> bool:
-    """The 2nd, 4th, 8th, ... sighting."""
+def _is_power_of_two(count: int) -> bool:
+    """Whether this is the 2nd, 4th, 8th, ... sighting."""
     return count > 1 and count & (count - 1) == 0
 
 
 def add_elsewhere(folder: Path, slug: str, document: bytes) -> None:
-    """Tell a campaign, which perhaps runs, of a finding that another one has saved: its `finding.json`."""
+    """Store the `finding.json` of another node's finding in a campaign, which may be running. It counts as known
+    there."""
     if Path(slug).name != slug:
-        raise Invalid(f"{slug!r} is no finding's name")
+        raise Invalid(f"{slug!r} is not the name of a finding")
     (folder / ELSEWHERE / slug).mkdir(parents=True, exist_ok=True)
     write_atomically(folder / ELSEWHERE / slug / finding_file.NAME, document)
 
 
 def repair(folder: Path) -> Path | None:
-    """An index that agrees with the files; where the damaged one is now, if it was. Nothing is deleted."""
+    """Make the index agree with the files. Return where the old index is now, if it was damaged. Nothing is deleted."""
     old, kept = folder / index.NAME, None
     if not ((folder / state.NAME).exists() or old.exists()):
         raise Invalid(why_no_index(folder))
     with locked(folder):
         for _ in findings_in(folder / "crashes"):
-            pass  # one that cannot be read is told of before anything is moved
+            pass  # raises where one cannot be read, before anything is moved
         if old.exists() and not index.is_sound(folder):
             names = (folder / f"{index.NAME}.damaged-{number}" for number in count(1))
             kept = next(name for name in names if not name.exists())

@@ -1,12 +1,12 @@
-"""`fuzz sweep`: PyTorch's own samples of every operator and dtype, through the lanes, and a table of what works.
+"""`fuzz sweep`: runs PyTorch's own samples of every operator and dtype in the lanes, and makes a table of what works.
 
-A sweep is a campaign whose cases are the samples: it resumes, confirms, reduces and saves findings like any other.
-Beside a campaign's files its folder holds
+A sweep is a campaign whose cases are the samples. It can be continued, and it confirms, reduces and saves findings as
+any campaign does. Beside the files of a campaign, its folder contains
 
     asked.json      which samples
-    samples.jsonl   the samples: a key, and why there is no case where there is none
+    samples.jsonl   for each sample its key, and the reason where it has no case
     samples/        their cases
-    sweep.jsonl     per test and lane what came out, appended as the sweep goes
+    sweep.jsonl     for each test the status of each lane, appended during the sweep
     sweep.json, sweep.html   the table
 """
 
@@ -36,31 +36,31 @@ from oracles.outcome import Built, Died, Outcome, Raised, Ran, Result, Skipped, 
 
 
 class Status(StrEnum):
-    """What a lane makes of a sample, the best first."""
+    """The status of a lane on a sample, from best to worst."""
 
     SUPPORTED = "supported"
-    UNJUDGED = "unjudged"  # it ran, or failed, but no reference says what would be right
+    UNJUDGED = "unjudged"  # it ran or failed, but no reference gives the right result
     UNSUPPORTED = "unsupported"
-    FAILED = "failed"  # rejected, an internal error, a crash, no end, or a right result at a price
+    FAILED = "failed"  # rejected, internal error, crash, time limit, or a right result that costs too much
     WRONG = "wrong"  # another result than PyTorch's
 
 
 class Sample(msgspec.Struct):
-    """`key` is operator/dtype/number; `why` says why there is no case."""
+    """`key` is operator/dtype/number. `why` is the reason where the sample has no case."""
 
     key: str
     why: str = ""
 
 
 class SampleResult(msgspec.Struct):
-    """One line of sweep.jsonl: a sample's status and reason by lane."""
+    """One line of sweep.jsonl: by lane, the status and its reason."""
 
     key: str
     lanes: dict[str, tuple[Status, str]]
 
 
 class Sweep:
-    """The samples as a campaign's cases, and the record of what came out."""
+    """The samples as the cases of a campaign, and the file of their results."""
 
     def __init__(self, folder: Path, samples: Sequence[Sample]) -> None:
         self.folder = folder
@@ -82,12 +82,12 @@ class Sweep:
         with self._lock, (self.folder / "sweep.jsonl").open("ab+") as file:
             if file.tell():
                 file.seek(-1, os.SEEK_END)
-                if file.read() != b"\n":  # a crash tore the line before
+                if file.read() != b"\n":  # a crash cut off the line before
                     file.write(b"\n")
             file.write(msgspec.json.encode(SampleResult(self.cases[index], lanes)) + b"\n")
 
     def lines(self) -> dict[str, SampleResult]:
-        """What is known so far, by key; a line that a crash tore is left out, the test is repeated."""
+        """The results so far, by key. A line that a crash cut off is left out: its test is repeated."""
         path = self.folder / "sweep.jsonl"
         known: dict[str, SampleResult] = {}
         for text in path.read_bytes().splitlines() if path.exists() else ():
@@ -136,7 +136,7 @@ class SampleRequest(msgspec.Struct):
 
 
 class _ChildLine(msgspec.Struct):
-    """One line of the child: the operator that comes now, or a sample."""
+    """One line that the child prints: the operator that it begins, or a sample."""
 
     at: str = ""
     key: str = ""
@@ -144,8 +144,11 @@ class _ChildLine(msgspec.Struct):
 
 
 def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]:
-    """The samples of a sweep: taken in children the first time, read afterwards. What is None is what the folder holds,
-    and of a new one everything, two of each dtype. Raises `Invalid`."""
+    """The samples of a sweep. Children make them the first time; afterwards they are read from the folder.
+
+    `ops` and `per_dtype` are None where the user did not give them: then those of the folder apply, and for a new
+    folder all operators and two samples of each dtype. Raise `Invalid` where the folder has samples of another request.
+    """
     index, request = folder / "samples.jsonl", folder / "asked.json"
     if not index.exists():
         asked = SampleRequest("*" if ops is None else ops, 2 if per_dtype is None else per_dtype)
@@ -171,8 +174,8 @@ def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]
 
 
 def _taken(folder: Path, asked: SampleRequest) -> Iterator[Sample]:
-    """A child tells its samples; an operator that ends it costs only what it would have line, the next child begins
-    behind it."""
+    """Make the samples in children. Where an operator ends the child, only its samples are lost: the next child begins
+    after it."""
     after = ""
     while True:
         command = [HOST.python, "-P", "-m", "fuzzer.children.samples", str(folder)]
@@ -187,14 +190,14 @@ def _taken(folder: Path, asked: SampleRequest) -> Iterator[Sample]:
             return
         if not at:
             raise EnvironmentMissing(
-                f"PyTorch's samples could not be taken (status {done.returncode}); its message stands above"
+                f"PyTorch's samples could not be taken (status {done.returncode}); see its message above"
             )
         yield Sample(f"{at}/any/0", f"PyTorch's process ended over it (status {done.returncode})")
         after = at
 
 
 def _child_line(line: bytes) -> _ChildLine | None:
-    """None of what libraries print, and of a line that the end tore."""
+    """The parsed line; None where a library printed it, or where the end of the child cut it off."""
     try:
         return msgspec.json.decode(line, type=_ChildLine)
     except msgspec.DecodeError:
@@ -205,7 +208,7 @@ def _child_line(line: bytes) -> _ChildLine | None:
 
 
 class OperatorRow(msgspec.Struct):
-    """One operator: samples by lane and status, and the commonest reason that is not `supported`."""
+    """The row of one operator: by lane, the number of samples with each status, and the most frequent reason."""
 
     operator: str
     samples: int
@@ -247,15 +250,15 @@ def _row(name: str, lines: Sequence[SampleResult], lanes: Sequence[str], without
     counts: dict[str, dict[Status, int]] = {}
     reasons: dict[str, str] = {}
     for lane in lanes:
-        seen = [line.lanes[lane] for line in lines if lane in line.lanes]
-        counts[lane] = dict(Counter(status for status, _ in seen))
-        line = Counter(reason for status, reason in seen if status is not Status.SUPPORTED and reason)
+        results = [line.lanes[lane] for line in lines if lane in line.lanes]
+        counts[lane] = dict(Counter(status for status, _ in results))
+        line = Counter(reason for status, reason in results if status is not Status.SUPPORTED and reason)
         if line:
             reasons[lane] = line.most_common(1)[0][0]
     return OperatorRow(name, len(lines), counts, reasons, dict(without))
 
 
 def page(table: Table) -> str:
-    """One self-contained page."""
+    """The table as an HTML page without external files."""
     environment = jinja2.Environment(autoescape=True, loader=jinja2.PackageLoader("fuzzer", "templates"))
     return environment.get_template("sweep.html").render(table=table, statuses=list(Status))

@@ -1,4 +1,4 @@
-"""What a campaign counts instead of filing: what importers lack, and known behaviour."""
+"""What a campaign counts and does not save as findings: unsupported operators and features, and known behaviour."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from fuzzer.signature.known import count_matches
 
 
 def lacking(state: State) -> dict[str, dict[str, int]]:
-    """By lane, the commonest first: operators and features, and how many tests asked for them in vain."""
+    """By lane, the operators and features that it does not support, with the number of tests that needed them; the most
+    frequent first."""
     return {
         lane: dict(sorted(names.items(), key=lambda item: (-item[1], item[0])))
         for lane, names in sorted(state.counters.lacking.items())
@@ -29,7 +30,7 @@ def lacking_lines(state: State) -> Iterator[str]:
 
 
 def known(state: State, docs: Sequence[FindingDoc]) -> list[dict[str, object]]:
-    """Every entry of known_issues.toml, and how often it was met here."""
+    """Every entry of known_issues.toml, and how often this campaign met it."""
     counts = count_matches(state.known, [doc.identity for doc in docs])
     return [{"name": e.name, "why": e.why, "upstream": e.upstream, "met": met} for e, met in counts.items()]
 

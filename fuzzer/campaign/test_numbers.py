@@ -1,4 +1,4 @@
-"""Which tests of a seed a campaign takes: all of them, or its share of what several campaigns do together."""
+"""The tests that a campaign runs: all tests of its seed, or its share where several campaigns divide them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from generators.graph import Invalid
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The tests from `first` on and below `end` whose numbers leave `part` when divided by `of`."""
+    """The tests with first <= number < end and number % of == part."""
 
     part: int = 0
     of: int = 1
@@ -27,8 +27,8 @@ ALL = Share()
 
 
 def parsed(text: str) -> tuple[int, int]:
-    """K/N, as `fuzz run --share` takes it: K from 1 to N, as Slurm and people count; `Share.part` counts from 0. Raises
-    `Invalid`."""
+    """(part, of) of the text K/N, as `fuzz run --share` takes it. K counts from 1, as Slurm does; `part` counts from 0.
+    Raise `Invalid` where the text is wrong."""
     part, slash, of = text.partition("/")
     if slash and part.isdecimal() and of.isdecimal() and 1 <= int(part) <= int(of):
         return int(part) - 1, int(of)
@@ -36,9 +36,9 @@ def parsed(text: str) -> tuple[int, int]:
 
 
 class Numbers:
-    """Deals out the tests of a share, and knows up to where all are done. Not thread-safe.
+    """Gives out the tests of a share, and finds the first that is not done. Not thread-safe.
 
-    `next_test`: no test below it is taken; nor are those that are `done` above it.
+    Tests below `next_test` are not given out, nor those in `done`.
     """
 
     def __init__(self, share: Share, next_test: int, done: Iterable[int] = ()) -> None:
@@ -49,7 +49,7 @@ class Numbers:
         self.taken = 0
 
     def take(self) -> int | None:
-        """None where the share is used up."""
+        """The next test; None where there are no more in the share."""
         while self._next in self._ahead:
             self._next += self._share.of
         if self._share.end is not None and self._next >= self._share.end:
@@ -59,7 +59,7 @@ class Numbers:
         return self._next - self._share.of
 
     def finish(self, number: int) -> int:
-        """The first test that is not done: a killed campaign repeats what was under way."""
+        """Mark a test as done; return the first that is not. A killed campaign continues there."""
         self._done.add(number)
         while self._open in self._done:
             self._done.remove(self._open)

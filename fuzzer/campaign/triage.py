@@ -1,4 +1,4 @@
-"""Triage in a campaign: new sightings are investigated and saved, known ones are counted."""
+"""Triage in a campaign: investigates and saves new sightings, and counts known ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Triage:
         """The findings that this run has saved."""
 
     def look_into(self, case: Case, sightings: Sequence[Sighting]) -> None:
-        """Each sighting of a test, and each other failure that their reductions find on the way."""
+        """Triage the sightings of a test, and other failures that the reductions of these find."""
         waiting = deque((case, sighting) for sighting in sightings)
         while waiting:
             waiting += self._look_into(*waiting.popleft())
@@ -39,7 +39,7 @@ class Triage:
             if not self._store.holds(found):
                 found = with_own_script(self._lab, found, self._lab.versions)
             doc = self._store.save(found, sighting, self._lab.versions)
-        except OSError:  # the test is repeated. Any other error is our mistake, and one such test is enough
+        except OSError:  # the test is repeated; any other error is one of difftvm itself, and is not repeated
             self._store.release_claim(sighting)
             raise
         if doc is not None:
@@ -49,7 +49,8 @@ class Triage:
         return found.other_failures
 
     def _releases(self, lane: LaneSpec) -> Sequence[Release]:
-        """Those of the campaign's own toolchains, which are warm. `fuzz bisect` asks all that are installed."""
+        """The releases of the campaign's own toolchains, which have been started. `fuzz bisect` runs all installed
+        releases."""
         relay, versions = is_relay(lane), self._lab.versions
         of_tests = [each for each in self._settings.lanes.always if each.engine is Engine.TVM]
         toolchains = [each.toolchain for each in of_tests if is_relay(each) is relay]

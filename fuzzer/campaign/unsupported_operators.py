@@ -1,8 +1,8 @@
-"""What TVM's importers do not take, and so campaigns draw seldom: a graph with one such operator tests nothing else on
-that road.
+"""Operators that TVM's importers do not support. Campaigns draw them seldom, because a graph with one such operator
+tests nothing else on that route.
 
-`unsupported.txt` is printed by `benchmarks/support.py`, for the TVM of constraints.txt. It changes what is drawn and
-nothing else: an operator that stands in it wrongly is still drawn, and judged like any other.
+`benchmarks/support.py` prints `unsupported.txt`, for the TVM of constraints.txt. The file changes only how often
+operators are drawn. An operator that is listed wrongly is still drawn, and judged like any other.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from generators.ops import OPS, Op
 from oracles.lane import Importer
 
 IMPORTERS = (Importer.EXPORT, Importer.ONNX, Importer.FX)
-"""Those that are asked."""
+"""The importers that `unsupported.txt` has entries for."""
 
 
 def _read(text: str) -> Mapping[str, frozenset[Importer]]:
@@ -24,7 +24,7 @@ def _read(text: str) -> Mapping[str, frozenset[Importer]]:
 
 
 UNSUPPORTED = _read((files("fuzzer.campaign") / "unsupported.txt").read_text())
-"""By operator."""
+"""By operator, the importers that do not support it."""
 
 
 def _taken_by(*importers: Importer) -> tuple[Op, ...]:
@@ -38,20 +38,20 @@ _MIXES: tuple[tuple[int, tuple[Op, ...]], ...] = (
     (95, _taken_by(Importer.ONNX)),
     (100, OPS),
 )
-"""Up to which percent of all cases; the operators they are drawn from."""
+"""(limit, operators): a case whose random percentage is at most the limit is drawn from these operators."""
 
 
 def operators(source: ChoiceSource) -> tuple[Op, ...]:
-    """What a case is drawn from: mostly what several roads take, sometimes anything."""
+    """Draw the operators that a case may have: mostly those that several routes support, sometimes all."""
     percent = source.integer(1, 100)
     return next(ops for limit, ops in _MIXES if percent <= limit)
 
 
 SAME_ROUTE = {Importer.EXPORT_TVM: Importer.EXPORT, Importer.DYNAMO: Importer.FX}
-"""Importers that read the same graph by the same converters."""
+"""By importer, the importer that converts the same graph with the same converters."""
 
 
 def supports(importer: Importer, ops: frozenset[str]) -> bool:
-    """Whether nothing is known among the operators that this importer does not take."""
-    asked = SAME_ROUTE.get(importer, importer)
-    return not any(asked in UNSUPPORTED.get(name, frozenset()) for name in ops)
+    """Whether no operator is known to be unsupported by the importer."""
+    same = SAME_ROUTE.get(importer, importer)
+    return not any(same in UNSUPPORTED.get(name, frozenset()) for name in ops)

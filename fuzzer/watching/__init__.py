@@ -1,1 +1,2 @@
-"""Watching a campaign: one snapshot at it, told as a screen, as lines, as files for scripts, as Prometheus' metrics."""
+"""Watching a campaign: snapshots of it, shown on a screen, as lines, in files for scripts, and as Prometheus
+metrics."""

@@ -1,4 +1,4 @@
-"""Numbers as people read them, short enough for a terminal of 80 columns."""
+"""Formats numbers for people, short enough for a terminal of 80 columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def size(count: float) -> str:
 
 
 def sparkline(values: Sequence[float], width: int) -> str:
-    """The last `width` values, from the least to the most of them; a line that is flat lies low."""
+    """The last `width` values as bars, scaled from the lowest to the highest. Equal values give the lowest bar."""
     shown = values[-width:]
     low, high = min(shown, default=0), max(shown, default=0)
     span = (high - low) or 1
@@ -37,14 +37,14 @@ def sparkline(values: Sequence[float], width: int) -> str:
 
 
 def shares(parts: Mapping[str, float], most: int) -> str:
-    """The largest, each with its share of all of them."""
+    """The `most` largest parts, each with its percentage of the sum."""
     total = sum(parts.values()) or 1.0
     largest = sorted(parts.items(), key=lambda part: (-part[1], part[0]))[:most]
     return ", ".join(f"{name} {amount / total:.0%}" for name, amount in largest)
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """The most first: 52 tvm, 7 exporter."""
+    """Counts, the highest first: 52 tvm, 7 exporter."""
     return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 

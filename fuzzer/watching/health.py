@@ -1,4 +1,5 @@
-"""Whether lanes do as they did: one that suddenly gives no results tests nothing, however busy it looks."""
+"""The health of lanes: whether a lane suddenly gives far fewer results than before. Such a lane tests nothing, although
+it still runs."""
 
 from __future__ import annotations
 
@@ -10,20 +11,20 @@ import msgspec
 from fuzzer.campaign.index import Index
 
 TESTS = 1000
-"""Of the newest so many."""
+"""The number of newest tests whose outcomes count."""
 
 RECENT = 40
-"""Outcomes of each lane that are compared with those before."""
+"""The number of newest outcomes of each lane, which are compared with its earlier ones."""
 
 FEWEST_BEFORE = 40
 
 SIGMAS = 4.0
-"""How far below what is to be expected the newest outcomes lie before somebody is told: with a hundred lanes looked at
-every ten seconds, chance alone must not ring."""
+"""The number of standard deviations by which results must fall below the expectation before a lane counts as failing.
+It is high because a hundred lanes are checked every ten seconds, and chance alone must not trigger it."""
 
 
 class LaneHealth(msgspec.Struct, frozen=True):
-    """`recent` counts how the lane's newest outcomes came out, `earlier` those before."""
+    """By the way an outcome ended, `recent` counts the newest outcomes of a lane, and `earlier` those before."""
 
     lane: str
     recent: Mapping[str, int]
@@ -39,13 +40,14 @@ class LaneHealth(msgspec.Struct, frozen=True):
 
     @property
     def before(self) -> float | None:
-        """The share of outcomes that were results; None where there are too few to tell."""
+        """The share of earlier outcomes that were results; None where there are fewer than `FEWEST_BEFORE`."""
         total = sum(self.earlier.values())
         return results_of(self.earlier) / total if total >= FEWEST_BEFORE else None
 
     @property
     def fails(self) -> bool:
-        """Whether it suddenly gives far fewer results than it did."""
+        """Whether the lane suddenly gives far fewer results than before: less than half of the expectation, and
+        `SIGMAS` standard deviations below it (binomial)."""
         n, share = self.outcomes, self.before
         if share is None or n < RECENT:
             return False
@@ -58,7 +60,7 @@ def results_of(counted: Mapping[str, int]) -> int:
 
 
 def lanes_health(index: Index) -> tuple[LaneHealth, ...]:
-    """Those that fail first, then those that run most."""
+    """The health of each lane: failing lanes first, then those with the most outcomes."""
     found = [LaneHealth(lane, *counts) for lane, counts in index.history(TESTS, RECENT).items()]
     return tuple(sorted(found, key=_order))
 

@@ -22,8 +22,14 @@ Origin = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class CampaignCounters:
-    """`own` are the campaign's, `total` those of all; so are `seen` and `known`: how many tests met a finding, by
-    signature, and known behaviour, by name. `merged` are those that were merged into it, the largest first."""
+    """The counters of a campaign, and of all campaigns that were merged into it.
+
+    own     the state of the campaign itself
+    total   the counters of all of them together
+    seen    by signature, the number of tests that met a finding, in all of them
+    known   by name, the number of tests that met known behaviour, in all of them
+    merged  the campaigns that were merged into it, the largest first
+    """
 
     own: State
     total: Counters
@@ -33,18 +39,18 @@ class CampaignCounters:
 
     @property
     def campaigns(self) -> int:
-        """That `total` is of."""
+        """How many campaigns `total` counts."""
         return len(self.merged) + (self.own.counters.tests > 0 or not self.merged)
 
 
 def check(folder: Path) -> None:
-    """Raises `Invalid` where there is no index, and campaign.json cannot be read either."""
+    """Raise `Invalid` where there is no index, and campaign.json cannot be read."""
     if not (folder / index.NAME).exists():
         state.read(folder)
 
 
 def opened(folder: Path) -> Index:
-    """For reading. Raises `Invalid` where there is no campaign, or a damaged one."""
+    """Open the index for reading. Raise `Invalid` where there is no campaign, or where it is damaged."""
     check(folder)
     if not (folder / index.NAME).exists():
         raise Invalid(why_no_index(folder))
@@ -52,7 +58,8 @@ def opened(folder: Path) -> Index:
 
 
 def counters_of(read: Index) -> CampaignCounters:
-    """Raises `Invalid` where the index has none: its campaign was killed before they were written."""
+    """The counters in an index. Raise `Invalid` where it has none, because its campaign was killed before the first
+    commit."""
     own = read.state()
     if own is None:
         folder = read.path.parent
@@ -66,8 +73,10 @@ def counters_of(read: Index) -> CampaignCounters:
 
 
 def counted_in(folder: Path) -> State:
-    """What a campaign counted, with all that were merged into it; without an index, which alone has theirs, what
-    campaign.json says; nothing where nothing was written yet. Raises `Invalid` where what is there cannot be read."""
+    """The counters of a campaign, with those of all campaigns that were merged into it.
+
+    Without an index, those of campaign.json, which has none of merged campaigns. Without both, empty ones. Raise
+    `Invalid` where a file cannot be read."""
     if (folder / index.NAME).exists():
         with opened(folder) as read:
             if read.state() is not None:
@@ -77,7 +86,7 @@ def counted_in(folder: Path) -> State:
 
 
 def findings_of(folder: Path) -> tuple[list[tuple[Path, FindingDoc]], list[str]]:
-    """With their folders, in the order of names; and why others cannot be read, a line for each."""
+    """The findings with their folders, sorted by name; and one line for each that cannot be read."""
     docs, unreadable = [], []
     for path in sorted((folder / "crashes").glob(f"*/{finding_file.NAME}")):
         try:

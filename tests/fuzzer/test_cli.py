@@ -367,7 +367,7 @@ def test_without_torch(process: Fuzz, saved: Path, command: str) -> None:
 def test_gen_and_sweep_without_torch(process: Fuzz, arguments: str, says: str) -> None:
     done = process(*arguments.split())
     assert (done.returncode, done.stdout) == (ENVIRONMENT, "")
-    assert done.stderr.splitlines()[-1] == f"fuzz: {says}; its message stands above"
+    assert done.stderr.splitlines()[-1] == f"fuzz: {says}; see its message above"
     assert done.stderr.count("ModuleNotFoundError: no torch here\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""DiskSpace on the disk, counted by a function of the test's and on a real file system that is full."""
+"""Free disk space, as a function of the test reports it, and on a real file system that is full."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def test_too_little_is_free(tmp_path: Path) -> None:
     assert (disk_space.look(), gate.is_closed, reports) == (True, False, [])
     left[0] = GB // 4
     assert [disk_space.look(), disk_space.look(), gate.is_closed] == [False, False, True]
-    assert reports == [f"paused: {tmp_path}: 0.25 GB are free, --disk-reserve keeps 1; waiting for room"]
+    assert reports == [f"paused: {tmp_path}: 0.25 GB are free, --disk-reserve keeps 1; waiting for free space"]
     left[0] = GB
-    assert (disk_space.look(), gate.is_closed, reports[1:]) == (True, False, ["there is room again: going on"])
+    assert (disk_space.look(), gate.is_closed, reports[1:]) == (True, False, ["there is free space again: continuing"])
 
 
 def test_the_oldest_tests_are_forgotten_and_nothing_else(full: Path) -> None:
@@ -169,7 +169,10 @@ def test_a_quota_that_does_not_show_in_what_is_free(tmp_path: Path, monkeypatch:
         context.setattr(Path, "write_bytes", out_of_quota)
         assert [disk_space.look(), disk_space.look()] == [False, False]
     assert disk_space.look()
-    assert (gate.is_closed, reports) == (False, ["paused: Disk quota exceeded", "there is room again: going on"])
+    assert (gate.is_closed, reports) == (
+        False,
+        ["paused: Disk quota exceeded", "there is free space again: continuing"],
+    )
 
 
 def out_of_quota(path: Path, data: bytes) -> int:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.campaign.failure_rates import ANY, DOUBT, MOST, FailureRates, Typed, ended_well, typed_operators
+from fuzzer.campaign.failure_rates import ANY, UNKNOWN, MOST, FailureRates, Typed, ended_well, typed_operators
 from fuzzer.lanes import ONNXRUNTIME
 from generators.choice import NumpySource
 from generators.random_graph import generate
@@ -21,9 +21,9 @@ BAD, GOOD = Typed("bad", "float32"), [Typed(f"good{number}", "float32") for numb
 
 
 def test_nobody_is_suspected_of_much() -> None:
-    assert FailureRates().of(EXPORT, BAD) == DOUBT
+    assert FailureRates().of(EXPORT, BAD) == UNKNOWN
     assert FailureRates().passable(EXPORT, []) == 1.0
-    assert FailureRates().passable(EXPORT, [BAD, GOOD[0]]) == pytest.approx((1 - DOUBT) ** 2)
+    assert FailureRates().passable(EXPORT, [BAD, GOOD[0]]) == pytest.approx((1 - UNKNOWN) ** 2)
 
 
 def test_who_was_there_each_time_is_blamed() -> None:
@@ -34,7 +34,7 @@ def test_who_was_there_each_time_is_blamed() -> None:
         failure_rates.learn([good, GOOD[(number + 1) % 6]], {EXPORT: 1.0})
     assert failure_rates.of(EXPORT, BAD) > 0.8
     assert max(failure_rates.of(EXPORT, good) for good in GOOD) < 0.15
-    assert failure_rates.of(ONNX, BAD) == DOUBT, "the other road was not taken"
+    assert failure_rates.of(ONNX, BAD) == UNKNOWN, "the other road was not taken"
 
 
 def test_another_dtype_is_suspected_until_it_comes_through() -> None:

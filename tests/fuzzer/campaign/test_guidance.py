@@ -100,12 +100,12 @@ def test_the_next_run_goes_on_with_what_was_learnt(tmp_path: Path) -> None:
     for index in range(8):
         learn(guide, generate(NumpySource(9, index)), index, well=index % 2 > 0)
     with Index(tmp_path) as written:
-        written.write(State(1, campaign="me"), learnt=guide.changed())
+        written.write(State(1, campaign="me"), observations=guide.changed())
         for index in range(8):
             learn(guide, generate(NumpySource(9, index)), index)
-        written.write(State(1, campaign="me"), learnt=guide.changed())
+        written.write(State(1, campaign="me"), observations=guide.changed())
         again = guidance(tmp_path)
-        again.recall(written.learnt())
+        again.recall(written.observations())
     names = {name for index in range(8) for name in of_case(generate(NumpySource(9, index)))}
     assert {name: again.counts[name] for name in names} == {name: guide.counts[name] for name in names}
     assert again.failure_rates.numbers == guide.failure_rates.numbers

@@ -390,7 +390,7 @@ def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(
     assert (with_case / "error.txt").read_text().startswith("test 3 of seed 1\nTraceback")
     assert case_file.read(with_case).origin == "number 3"
     assert (
-        "test 3: difftvm itself failed (AssertionError: an oracle is wrong); going on; see" in capsys.readouterr().err
+        "test 3: difftvm itself failed (AssertionError: an oracle is wrong); continuing; see" in capsys.readouterr().err
     )
 
 

@@ -117,7 +117,7 @@ def test_a_process_stops_between_two_runs_and_goes_on() -> None:
             told = map(str.strip, process.stdout)
             assert next(told) == "run"
             process.send_signal(signal.SIGTSTP)
-            assert next(told) == "pausing as soon as what is under way has ended"
+            assert next(told) == "pausing as soon as the current runs have ended"
             assert next(told) == "ran"
             assert next(told) == "paused; SIGCONT (fg, kill -CONT) goes on"
             deadline = time.monotonic() + 10
@@ -125,7 +125,7 @@ def test_a_process_stops_between_two_runs_and_goes_on() -> None:
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
             process.send_signal(signal.SIGCONT)
-            assert [next(told), next(told), next(told)] == ["going on", "run", "ran"]
+            assert [next(told), next(told), next(told)] == ["continuing", "run", "ran"]
         finally:
             process.kill()
 
@@ -137,9 +137,9 @@ def test_who_changes_his_mind_is_not_stopped() -> None:
             told = map(str.strip, process.stdout)
             assert next(told) == "run"
             process.send_signal(signal.SIGTSTP)
-            assert next(told) == "pausing as soon as what is under way has ended"
+            assert next(told) == "pausing as soon as the current runs have ended"
             process.send_signal(signal.SIGCONT)
-            assert [next(told) for _ in range(3)] == ["going on", "ran", "run"]
+            assert [next(told) for _ in range(3)] == ["continuing", "ran", "run"]
         finally:
             process.kill()
 
@@ -157,5 +157,5 @@ def test_going_on_that_is_asked_for_while_pausing_is_told(monkeypatch: pytest.Mo
 
     Pause(gate, tell)
     handlers[signal.SIGTSTP](signal.SIGTSTP, None)
-    assert told == ["pausing as soon as what is under way has ended", "going on"]
+    assert told == ["pausing as soon as the current runs have ended", "continuing"]
     assert not gate.is_closed

@@ -201,7 +201,7 @@ def test_a_finding_of_another_node_that_cannot_be_read_is_told_of_once_and_stops
         store.save_state()
         store.save_state()
     (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith(f"not learnt: {tmp_path / 'elsewhere' / 'x'}")
+    assert told.startswith(f"finding of another node left out: {tmp_path / 'elsewhere' / 'x'}")
 
 
 # --- findings

@@ -196,7 +196,7 @@ def test_no_node_is_asked_while_the_disk_is_full(scene: Scene) -> None:
     ray.make = Asked
     driver = scene.run(ray, tests=TESTS, seconds=None, reserve=10)
     assert min(requests) >= 1050.0
-    assert scene.printed("waiting for room") == 1
+    assert scene.printed("waiting for free space") == 1
     assert len(driver.new) == ALL_BUGS
 
 

@@ -62,7 +62,7 @@ def test_a_signal_while_the_compilers_warm_up_is_acknowledged_at_once(
 
     def meanwhile() -> None:
         signal.raise_signal(number)
-        assert capsys.readouterr().err == "stopping as soon as the compilers are warm (once more to stop at once)\n"
+        assert capsys.readouterr().err == "stopping as soon as the compilers have started (once more to stop at once)\n"
         if gone:
             raise EnvironmentMissing("it was interrupted")
 
