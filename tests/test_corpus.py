@@ -12,7 +12,7 @@ import pytest
 
 from fuzzer.children.validity import OK, verdict
 from fuzzer.evaluation import founding_cases
-from fuzzer.evaluation.founding_cases import Expected, Quiet, Sign, gives, in_words, seen_in_words
+from fuzzer.evaluation.founding_cases import Expected, Quiet, Sign, describe_expected, describe_outcome, gives
 from fuzzer.lanes import EVERY_TVM_LANE, TVM_LANES
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import registry
@@ -200,12 +200,12 @@ def test_a_lane_gives_what_is_expected_or_not(
 
 
 def test_in_words() -> None:
-    assert in_words(Quiet.RESULT) == "result"
-    assert in_words(REFUSED) == "internal-error of tvm in import: E, shape N, in convert"
-    assert seen_in_words(Unsupported(Stage.IMPORT, "no"), []) == "unsupported: no"
-    assert seen_in_words(RAN, []) == "result"
-    assert seen_in_words(Skipped("not here"), []) == "Skipped"
-    assert seen_in_words(RAN, [BLOAT]) == (
+    assert describe_expected(Quiet.RESULT) == "result"
+    assert describe_expected(REFUSED) == "internal-error of tvm in import: E, shape N, in convert"
+    assert describe_outcome(Unsupported(Stage.IMPORT, "no"), []) == "unsupported: no"
+    assert describe_outcome(RAN, []) == "result"
+    assert describe_outcome(Skipped("not here"), []) == "Skipped"
+    assert describe_outcome(RAN, [BLOAT]) == (
         "bloat of tvm: relax-export-llvm: 2 bytes of library, more than the allowed 1 (compared with the parameters)."
     )
 

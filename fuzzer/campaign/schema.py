@@ -6,10 +6,10 @@ MIGRATIONS = (
     """
     CREATE TABLE origins (
         id INTEGER PRIMARY KEY,
-        campaign TEXT NOT NULL UNIQUE,  -- a random name, made when the campaign began
+        campaign TEXT NOT NULL UNIQUE,  -- a random name that it got when it began
         seed INTEGER NOT NULL,
         next_test INTEGER NOT NULL,
-        tally TEXT NOT NULL             -- JSON of `Counters`
+        tally TEXT NOT NULL             -- JSON of `Tally`
     );
     CREATE TABLE lanes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE TABLE tests (
@@ -71,4 +71,5 @@ MIGRATIONS = (
     """,
 )
 """Each changes the schema from one version to the next. `user_version` of an index is the number of migrations that it
-has had. A migration that was released is never changed, because indexes have been made with it."""
+has had. A migration is never changed after its commit, not even a comment: indexes have been made with it. `Tally` in
+the first is `fuzzer.campaign.counters.Counters`; a road is a route."""

@@ -50,7 +50,7 @@ def _list(entries: list[Entry], *, json: bool) -> None:
     for entry in entries:
         print(f"{entry.name}: {', '.join(entry.case.graph.ops)}; {entry.case.origin}")
         for each in entry.expected:
-            print(f"  {each.lane.name} in {each.lane.toolchain}: {shipped.in_words(each.gives)}")
+            print(f"  {each.lane.name} in {each.lane.toolchain}: {shipped.describe_expected(each.gives)}")
     print(f"{len(entries)} cases; {next_line('corpus', '--founding', '--run')}")
 
 

@@ -1,5 +1,5 @@
 """How much of TVM's converter tables the generated programs reach, and why not the rest.
 
-`measure` draws small programs of each operator, `worker` has a child look at what they export to
-(`fuzzer.children.coverage`), `reasons` knows why a key is not reached, `report` says it.
+`measure` draws small programs with each operator. `worker` runs a child (`fuzzer.children.coverage`) that exports them
+and reads the keys. `reasons` lists why keys are not reached. `report` prints the result.
 """

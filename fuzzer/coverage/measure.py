@@ -1,4 +1,4 @@
-"""Small programs of every operator, in every form, by every way to an importer: which keys they reach."""
+"""Measures which keys of the converter tables are reached by small programs with every operator, in every form."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ TORCHSCRIPT_OPSETS = range(11, 21)
 DYNAMO_OPSET = 23  # the newest has most operators
 ATTEMPTS = 40
 DECOMPOSED = 2
-"""Of an operator's cases, every so many, and all symbolic ones: decomposing takes three times what exporting takes."""
+"""Every n-th case of an operator is decomposed, and all symbolic ones. Decomposing takes three times as long as
+exporting."""
 ENOUGH = 2
-"""An operator is decomposed no more where so many cases in a row gave no new key: a quarter of them all, for the same
-keys. The other ways are too cheap, or too varied (nn.ReLU is one form of one row), to leave cases out."""
+"""After this number of cases in a row without a new key, an operator is not decomposed any more. This leaves a quarter
+of the decompositions, which reach the same keys. Other ways are too cheap, or differ too much between cases (nn.ReLU is
+one form of one row), to leave cases out."""
 SYMBOLIC = 4
-"""Of an operator's cases, the last of so many parts has sizes known by name only."""
+"""The last n-th part of an operator's cases has symbolic sizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageOptions:
-    """What to look at. With `dynamo`, an operator's first case takes the dear exporter too."""
+    """What to measure. With `dynamo`, the first case of each operator is also exported by the dynamo exporter, which is
+    slow."""
 
     ops: tuple[Op, ...] = OPS
     count: int = 12
@@ -43,7 +46,8 @@ class CoverageOptions:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A case of the operator `op`; what it is asked. `place` orders trials."""
+    """A case of the operator `op`, and the questions that are asked of it. `place` is its place in the order of
+    trials."""
 
     place: int
     op: str
@@ -53,7 +57,7 @@ class Trial:
 
 @dataclass(slots=True)
 class Failure:
-    """How often cases of `op` did not get to the end of a way, and what was said the first time."""
+    """How many cases of `op` failed on a way, and the first error."""
 
     op: str
     way: Way
@@ -64,7 +68,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Coverage:
-    """What was seen. For each key of each table, the operator that reached it first."""
+    """The result: by table and key, the operator of the first trial that reached it."""
 
     tables: dict[Table, frozenset[str]]
     reached: dict[Table, dict[str, str]] = field(default_factory=lambda: {table: {} for table in Table})
@@ -74,12 +78,12 @@ class Coverage:
     _places: dict[tuple[Table, str], int] = field(default_factory=dict)
 
     def add(self, trial: Trial, question: Question, answer: Answer | str) -> None:
-        """Keys that no table has are forgotten: importers refuse what they do not know."""
+        """Take in the answer to a question. Keys that are in no table are left out."""
         died = isinstance(answer, str)
-        told = answer if isinstance(answer, str) else answer.error
-        if told:
+        error = answer if isinstance(answer, str) else answer.error
+        if error:
             place = trial.op, question.way, died
-            self.failures.setdefault(place, Failure(*place, told)).count += 1
+            self.failures.setdefault(place, Failure(*place, error)).count += 1
         table = question.way.table
         for key in () if isinstance(answer, str) else answer.keys:
             if key in self.tables[table] and trial.place < self._places.get((table, key), 1 << 62):
@@ -90,8 +94,8 @@ class Coverage:
         return sorted(self.tables[table] - self.reached[table].keys())
 
 
-def measure(options: CoverageOptions, said: Callable[[Coverage], None]) -> Coverage:
-    """`said` hears of each case that is done. An interrupt ends it with what is known by then."""
+def measure(options: CoverageOptions, on_case: Callable[[Coverage], None]) -> Coverage:
+    """Measure the coverage. `on_case` is called after each case. An interrupt ends it with the results so far."""
     lock, stopped = threading.Lock(), threading.Event()
     coverage = Coverage({})
     works = _works(options, coverage.unfit)
@@ -114,7 +118,7 @@ def measure(options: CoverageOptions, said: Callable[[Coverage], None]) -> Cover
                         for question, answer in answers:
                             coverage.add(trial, question, answer)
                         coverage.trials += 1
-                        said(coverage)
+                        on_case(coverage)
 
     with ThreadPoolExecutor(options.workers) as pool:
         working = [pool.submit(work) for _ in range(options.workers)]
@@ -129,7 +133,7 @@ def measure(options: CoverageOptions, said: Callable[[Coverage], None]) -> Cover
 
 
 def number_of_trials(options: CoverageOptions) -> int:
-    """Fewer, where an operator does not fit into a small graph."""
+    """The largest number of trials. There are fewer where an operator does not fit into a small graph."""
     return len(options.ops) * options.count + _graphs(options)
 
 
@@ -138,7 +142,8 @@ def _graphs(options: CoverageOptions) -> int:
 
 
 class Decompositions:
-    """What those of one operator gave so far: fixed sizes and symbolic ones apart, which arithmetic on sizes is in."""
+    """The decompositions of one operator so far. Cases with symbolic sizes are counted apart, because arithmetic on
+    sizes gives them other keys."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
@@ -157,11 +162,11 @@ class Decompositions:
 
 
 def _works(options: CoverageOptions, unfit: dict[str, str]) -> Iterator[Sequence[Trial]]:
-    """The cases of each operator, then random graphs of all of them. What has no case goes to `unfit`."""
+    """The trials of each operator, then random graphs with all operators. `unfit` gets the operators without a case."""
     for row, op in enumerate(options.ops):
         yield list(_trials(options, row, op, unfit))
     for number in range(_graphs(options)):
-        with suppress(Exception):  # said above already
+        with suppress(Exception):  # the error is in `unfit` already
             case = generate(NumpySource(options.seed, number), ops=options.ops)
             yield [Trial((1 << 32) + number, "a random graph", case, _questions(number, decomposed=True))]
 
@@ -180,7 +185,7 @@ def _case(options: CoverageOptions, op: Op, number: int, unfit: dict[str, str]) 
     symbolic = number >= options.count - options.count // SYMBOLIC
     try:
         case = (_symbolic_case(op, source) if symbolic else None) or _small_case(op, source, number)
-    except Exception as error:  # a row that is wrong is one thing to know, the other rows' keys are another
+    except Exception as error:  # the error of one row must not end the measurement
         unfit[op.name] = f"{type(error).__name__}: {error}"
         return None
     if case is None:
@@ -191,22 +196,22 @@ def _case(options: CoverageOptions, op: Op, number: int, unfit: dict[str, str]) 
 def _questions(turn: int, *, decomposed: bool, dynamo: bool = False) -> list[Question]:
     """The TorchScript exporter's opsets take turns."""
     opset = TORCHSCRIPT_OPSETS[turn % len(TORCHSCRIPT_OPSETS)]
-    asked = [Question(Way.EXPORT, 0), Question(Way.FX, 0), Question(Way.ONNX, opset)]
+    questions = [Question(Way.EXPORT, 0), Question(Way.FX, 0), Question(Way.ONNX, opset)]
     if decomposed:
-        asked.append(Question(Way.DECOMPOSED, 0))
+        questions.append(Question(Way.DECOMPOSED, 0))
     if dynamo:
-        asked.append(Question(Way.DYNAMO, DYNAMO_OPSET))
-    return asked
+        questions.append(Question(Way.DYNAMO, DYNAMO_OPSET))
+    return questions
 
 
 def _small_case(op: Op, source: ChoiceSource, number: int) -> Case | None:
-    """A call of `op` and what it needs. Forms take turns."""
+    """A case with a call of `op`, and the operators that it needs. The forms of writing take turns."""
     forms = (Form.PLAIN, *op.forms)
     wanted = forms[number % len(forms)]
     best = None
     for _ in range(ATTEMPTS):
         builder = Builder(source)
-        if wanted is Form.INPLACE:  # changes what a node made: let there be one
+        if wanted is Form.INPLACE:  # an in-place call changes the result of another node
             builder.grow(source.choice((op, TABLE["neg"])))
         if builder.grow(op, connected=bool(builder.nodes)):
             best = builder

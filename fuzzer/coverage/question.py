@@ -1,4 +1,4 @@
-"""What the supervisor asks of a child that looks at programs, and what it answers. Loads no compiler."""
+"""The messages between the supervisor and the child that exports programs. Loads no compiler."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Way(StrEnum):
     DECOMPOSED = "decompositions"
     FX = "symbolic_trace"
     ONNX = "TorchScript exporter"
-    DYNAMO = "dynamo exporter"  # twenty times dearer than the other one
+    DYNAMO = "dynamo exporter"  # takes twenty times as long as the TorchScript exporter
 
     @property
     def table(self) -> Table:
@@ -39,14 +39,14 @@ _TABLES = {
 
 
 class Question(msgspec.Struct, frozen=True):
-    """Followed by case.json and the tensors, each a message of its own. `opset` is for the ways to ONNX."""
+    """A request. case.json and the tensors follow as two more messages. `opset` applies to the ONNX exporters only."""
 
     way: Way
     opset: int
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The keys that were seen, and what went wrong on the way: it need not have gone wrong at once."""
+    """The keys that a program reaches. With an error, they are those that were reached before it."""
 
     keys: tuple[str, ...] = ()
     error: str = ""

@@ -1,10 +1,10 @@
-"""Why a key of a converter table is not reached: reviewed by people, printed by `fuzz ops --coverage`.
+"""The reasons why keys of converter tables are not reached. People reviewed them; `fuzz ops --coverage` prints them.
 
-A key without a reason that is not reached is a gap. A reason for a key that is reached, or that no table has, is stale.
+A key that is not reached and has no reason is a gap. A reason is stale where its key is reached, or is in no table.
 
-What is said of PyTorch here was tried with PyTorch 2.13: by exporting the samples of its own operator tests
-(torch.testing's `op_db`), and programs written for the key. `torch.onnx.ops.symbolic` writes any ONNX node whatever,
-but computes nothing in PyTorch: it does not count.
+The statements about PyTorch were tested with PyTorch 2.13: by exporting the samples of its own operator tests
+(torch.testing's `op_db`), and programs written for the key. `torch.onnx.ops.symbolic` can write any ONNX node,
+but computes nothing in PyTorch, so it does not count.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ def of(table: Table, key: str) -> Reason | None:
 
 
 def stale(tables: Mapping[Table, frozenset[str]], reached: Mapping[Table, Mapping[str, str]]) -> Iterator[str]:
-    """Entries that say nothing of this TVM, or nothing true."""
+    """A line for each stale reason."""
     for reason in REASONS:
         for key in reason.keys:
             if key not in tables[reason.table]:
-                yield f"{reason.table}: {key} stands in no table any more"
+                yield f"{reason.table}: {key} is in no table any more"
             elif key in reached[reason.table]:
                 yield f"{reason.table}: {key} is reached by {reached[reason.table][key]}"

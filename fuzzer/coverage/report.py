@@ -1,4 +1,4 @@
-"""A measured coverage as text for people and as JSON for machines."""
+"""Prints a measured coverage as text, and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fuzzer.coverage.reasons import ReasonKind
 
 @dataclass(frozen=True, slots=True)
 class TableReport:
-    """One table: how many keys it has, which are reached, and why the others are not ("" where nobody says)."""
+    """One converter table: the number of its keys, the keys that are reached, and the reasons for the others."""
 
     table: Table
     keys: int

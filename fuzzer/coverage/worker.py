@@ -1,5 +1,5 @@
-"""A child that looks at programs: asked one question at a time, ended where it takes too long, started anew where it
-died. Exporters segfault and abort; that costs the one answer."""
+"""A child that exports programs. It gets one question at a time, is killed where it takes too long, and is started
+again where it died. When an exporter crashes, only the answer to that question is lost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _TooMuch(Exception):
 
 
 class Worker:
-    """To be used by the thread that made it: the child ends together with that thread."""
+    """The child. Only the thread that made it may use it: the child ends with that thread."""
 
     def __init__(self, seconds: float = ANSWER_SECONDS, module: str = MODULE) -> None:
         self._seconds = seconds
@@ -51,7 +51,7 @@ class Worker:
             self._end()
 
     def ask(self, question: Question, case: Case) -> Answer | str:
-        """The answer, or how the child ended over it."""
+        """The answer to a question; where the child ended, a text that says how."""
         try:
             for part in (msgspec.json.encode(question), *case_file.encode(case)):
                 self._connection.send_bytes(part)
@@ -80,7 +80,7 @@ class Worker:
         try:
             first = msgspec.json.decode(self._receive(START_SECONDS), type=Tables)
         except (_TooMuch, OSError, EOFError, msgspec.DecodeError):
-            raise EnvironmentMissing(f"{self._module} does not start ({self._end()}): {self._told()}") from None
+            raise EnvironmentMissing(f"{self._module} does not start ({self._end()}): {self._last_line()}") from None
         self.tables: dict[Table, frozenset[str]] = {table: frozenset(keys) for table, keys in first.tables.items()}
 
     def _receive(self, seconds: float) -> bytes:
@@ -94,16 +94,16 @@ class Worker:
         return message
 
     def _end(self) -> str:
-        """End it, and whatever it started, where it has not ended by itself; how it went."""
+        """Wait until the child ends, or kill it and its descendants; return how it ended."""
         self._connection.close()
         try:
-            code = self._process.wait(1.0)  # a child that dies hangs up a moment before it is gone
+            code = self._process.wait(1.0)  # the connection of a dying child closes shortly before the process ends
         except subprocess.TimeoutExpired:
             kill_group(self._process.pid)
             code = self._process.wait()
         return signal.Signals(-code).name if code < 0 else f"exit {code}"
 
-    def _told(self) -> str:
-        """Its last line."""
+    def _last_line(self) -> str:
+        """The last line of its log."""
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LOG_BYTES))
         return self._log.read().decode(errors="replace").rstrip().rpartition("\n")[2]

@@ -1,8 +1,8 @@
-"""How often honest implementations are called liars: the numeric equation's false-alarm rate (`fuzz bench honesty`).
+"""The false alarm rate of the numeric comparison: how often it calls right implementations wrong (`fuzz bench
+honesty`).
 
-A campaign's random cases go through lanes that are right by definition (`fuzzer.lanes.honest`) and are judged as TVM's
-lanes are. Every alarm is a defect of the equation, or a bug of the implementation; docs/tolerance.md lists those that
-were read.
+Random cases run in lanes that are right by definition, and are judged as TVM's lanes are. Each alarm is an error of the
+comparison, or a bug of the implementation. docs/tolerance.md lists the alarms that were investigated.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from oracles.outcome import Outcomes, Ran, Result
 from oracles.reference import Expected, expected
 
 TVM, FILE, PROGRAM = "tvm", "exported file", "exported program"
-"""Whom a campaign would hold an alarm against. Only the first is a finding of TVM's."""
+"""What a campaign would blame for an alarm. Only the first would be a finding of TVM."""
 
 EVERY = {"threads": 10, "decomposed": 20, "inductor": 200}
-"""Dear ones take every so many cases, where not asked for by name. The others take all."""
+"""Expensive lanes run every n-th case only, unless they are named on the command line. The others run all cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class FalseAlarmOptions:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """`ratio` is in tolerances, None where that says nothing. `blamed` is whom a campaign would hold it against."""
+    """`ratio` is the error in tolerances; None where it is not defined. `blamed` is what a campaign would blame."""
 
     test: int
     lane: str
@@ -61,7 +61,7 @@ class Alarm:
 
 @dataclass(slots=True)
 class FalseAlarmReport:
-    """`next_test` is where another run continues."""
+    """The alarms and counts of a run. `next_test` is the test at which another run continues."""
 
     cases: int = 0
     unjudged: int = 0
@@ -72,7 +72,8 @@ class FalseAlarmReport:
     elements: int = 0
     ill_conditioned: int = 0
     compared: int = 0
-    """Elements of the references, those of them that are not compared, and comparisons over all lanes."""
+    """The number of comparisons over all lanes. `elements` counts elements of the references, `ill_conditioned` those
+    that are not compared."""
     cpu_seconds: float = 0.0
 
     @property
@@ -83,7 +84,7 @@ class FalseAlarmReport:
         return sum(alarm.blamed == blamed for alarm in self.alarms)
 
     def add(self, number: int, case: Case, result: Result) -> list[Alarm]:
-        """Takes in what came out of a test; gives its alarms."""
+        """Take in the result of a test; return its alarms."""
         self.cases += 1
         self.cpu_seconds += result.cpu_seconds
         right = expected(result.outcomes)
@@ -120,19 +121,19 @@ class FalseAlarmReport:
 
 
 def alarms_of(number: int, case: Case, outcomes: Outcomes, right: tuple[Expected, ...]) -> Iterator[Alarm]:
-    """What the equation says of honest lanes; held against TVM where a TVM lane in their place would be. Of lanes that
-    read one and the same wrong file or program, the first."""
+    """The alarms of a test. TVM is blamed where a TVM lane with the same result would be. Where several lanes read the
+    same wrong file or program, only the first gives an alarm."""
     held_against_tvm = comparable_results(outcomes)
-    told: set[str] = set()
+    done: set[str] = set()
     for lane, outcome in outcomes.items():
         if lane not in HONEST_LANES or not isinstance(outcome, Ran):
             continue
         if found := judge(outcome.outputs, right):
             kind, evidence = found
             blamed = TVM if lane in held_against_tvm else FILE if lane.importer.is_onnx else PROGRAM
-            if blamed in told and blamed != TVM:
+            if blamed in done and blamed != TVM:
                 continue
-            told.add(blamed)
+            done.add(blamed)
             dtype = str(right[evidence.output].eager.dtype) if evidence.output < len(right) else ""
             what = f"output {evidence.output}: {evidence.actual} instead of {evidence.expected}"
             ratio = _ratio(evidence, right)
@@ -140,7 +141,7 @@ def alarms_of(number: int, case: Case, outcomes: Outcomes, right: tuple[Expected
 
 
 def _ratio(evidence: Mismatch, right: tuple[Expected, ...]) -> float | None:
-    """How many tolerances the worst element is off; None where that says nothing."""
+    """The error of the worst element, in tolerances; None where it is not defined."""
     worst = evidence.worst
     if worst is None or worst.tolerance <= 0 or not np.isfinite(worst.actual):
         return None
@@ -150,7 +151,7 @@ def _ratio(evidence: Mismatch, right: tuple[Expected, ...]) -> float | None:
 
 
 def lanes_of(options: FalseAlarmOptions, number: int) -> tuple[LaneSpec, ...]:
-    """References and honest lanes of a test. Raises `Invalid` where no lane matches."""
+    """The references and the lanes of a test. Raise `Invalid` where no lane matches."""
     chosen: Sequence[LaneSpec] = matching(HONEST_LANES, options.lanes)
     if not chosen:
         raise Invalid(f"no honest lane matches {options.lanes!r}: {', '.join(lane.name for lane in HONEST_LANES)}")
@@ -194,8 +195,8 @@ def each_result(executor: Executor, options: FalseAlarmOptions, on_result: OnRes
 
 
 def _judged(executor: Executor, case: Case, lanes: tuple[LaneSpec, ...]) -> Result:
-    """As a campaign does, PyTorch is asked to run the exported program where a lane that decomposes disagrees with it.
-    Not, who else reads an exported file: the lanes are its readers."""
+    """Run a case as a campaign does: where a lane that decomposes disagrees, PyTorch also runs the exported program.
+    ONNX files get no further readers, because the lanes here are their readers."""
     result = executor.run(case, lanes)
     if doubts := disputed_programs(result.outcomes):
         more = executor.run(case, [reader for doubt in doubts for reader in readers_of(doubt)])
@@ -207,7 +208,7 @@ def _judged(executor: Executor, case: Case, lanes: tuple[LaneSpec, ...]) -> Resu
 def run(
     executor: Executor, options: FalseAlarmOptions, tell: Callable[[Alarm], None], stop: threading.Event
 ) -> FalseAlarmReport:
-    """Ends early, with what is known, once `stop` is set."""
+    """Run the cases. It ends early, with the results so far, when `stop` is set."""
     report = FalseAlarmReport()
 
     def on_result(number: int, case: Case, result: Result) -> None:

@@ -1,6 +1,7 @@
-"""`corpus/`: the cases that ship with the project, and what each must give, in which toolchain.
+"""The cases of `corpus/`, which ship with the project, and the outcomes that they must have in each toolchain.
 
-What a case must give stands beside it in `expect.json` (corpus/README.md), read strictly. Nothing in it is executed.
+The expected outcomes of a case are in its `expect.json` (corpus/README.md). It is read strictly; nothing in it is
+executed.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ CORPUS = Path(__file__).parents[2] / "corpus"
 
 
 class Quiet(StrEnum):
-    """What a lane may come to without a finding."""
+    """The expected outcomes of a lane without a finding."""
 
-    RESULT = "result"  # it ran, or compiled to the end, and no oracle objects
-    UNSUPPORTED = "unsupported"  # it says plainly that it does not do this
+    RESULT = "result"  # it ran, or compiled completely, and no oracle objects
+    UNSUPPORTED = "unsupported"  # it refuses the case as unsupported
 
 
 class Sign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What identifies the one finding of a lane: parts of its signature.
 
-    says   stands somewhere in the message without numbers, names and shapes
-    where  stands somewhere in the names of the functions that it comes from
+    says   a part of the error message, without numbers, names and shapes
+    where  a part of the name of the function that raised it
     """
 
     kind: Kind
@@ -54,14 +55,14 @@ class Sign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     where: str = ""
 
     def fits(self, finding: Finding) -> bool:
-        seen = signature_of(finding)
-        same = (seen.kind, seen.component, seen.stage, seen.error)
+        signature = signature_of(finding)
+        same = (signature.kind, signature.component, signature.stage, signature.error)
         whole = same == (self.kind, self.component, self.stage, self.error)
-        return whole and self.says in seen.skeleton and self.where in seen.frame
+        return whole and self.says in signature.skeleton and self.where in signature.frame
 
 
 class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A lane, with its toolchain, and all that may come of it."""
+    """A lane with its toolchain, and its expected outcome."""
 
     lane: LaneSpec
     gives: Quiet | Sign
@@ -74,7 +75,7 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A folder of the corpus. Founding cases are those that say what they must give."""
+    """A folder of the corpus. It is a founding case where it has expected outcomes."""
 
     folder: Path
     case: Case
@@ -87,7 +88,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a lane gave on a case at its sizes, held against what it must give."""
+    """The outcome of a lane on a case at given sizes, compared with the expected one."""
 
     case: str
     sizes: dict[str, int]
@@ -99,7 +100,7 @@ class Check:
 
 
 def read(corpus: Path = CORPUS) -> list[Entry]:
-    """Sorted by name. Raise `Invalid` with one line that says what is wrong and where."""
+    """Read the corpus, sorted by name. Raise `Invalid`, in one line, where a file is wrong."""
     folders = sorted(path.parent for path in corpus.glob(f"*/{case_file.JSON_NAME}"))
     if not folders:
         raise Invalid(f"{corpus}: there are no cases in it")
@@ -107,7 +108,7 @@ def read(corpus: Path = CORPUS) -> list[Entry]:
 
 
 def expectations(path: Path) -> tuple[Expected, ...]:
-    """None where there is no such file."""
+    """The expected outcomes in a file; empty where there is no such file."""
     if not path.exists():
         return ()
     try:
@@ -123,7 +124,7 @@ def expectations(path: Path) -> tuple[Expected, ...]:
         raise Invalid(f"{path}: nothing is expected")
     known = set(LaneSpec.__slots__)
     for number, item in enumerate(msgspec.json.decode(text)["expected"]):
-        if unknown := sorted(set(item["lane"]) - known):  # of a dataclass msgspec overlooks them
+        if unknown := sorted(set(item["lane"]) - known):  # msgspec accepts unknown fields of a dataclass
             raise Invalid(f"{path}: expected[{number}]: a lane has no field {unknown[0]!r}")
     if reason := next((reason for each in document.expected if (reason := invalid_reason(each.lane))), None):
         raise Invalid(f"{path}: {reason}")
@@ -149,12 +150,12 @@ def _checked(fleet: Runner, entry: Entry, case: Case) -> Iterator[Check]:
         its = [finding for finding in found if finding.lane == each.lane]
         outcome = outcomes[each.lane]
         ok = gives(each.gives, outcome, its)
-        told = in_words(each.gives), seen_in_words(outcome, its)
-        yield Check(entry.name, dict(case.sizes), each.lane.name, each.lane.toolchain, *told, ok)
+        texts = describe_expected(each.gives), describe_outcome(outcome, its)
+        yield Check(entry.name, dict(case.sizes), each.lane.name, each.lane.toolchain, *texts, ok)
 
 
 def gives(expected: Quiet | Sign, outcome: Outcome, found: Sequence[Finding]) -> bool:
-    """Whether a lane came to exactly this."""
+    """Whether the outcome and the findings of a lane are exactly the expected ones."""
     match expected:
         case Quiet.RESULT:
             return isinstance(outcome, Ran | Built) and not found
@@ -164,16 +165,16 @@ def gives(expected: Quiet | Sign, outcome: Outcome, found: Sequence[Finding]) ->
             return len(found) == 1 and expected.fits(found[0])
 
 
-def in_words(expected: Quiet | Sign) -> str:
+def describe_expected(expected: Quiet | Sign) -> str:
     match expected:
         case Quiet():
             return expected.value
         case Sign():
-            told = [expected.error, expected.says, expected.where and f"in {expected.where}"]
-            return f"{expected.kind} of {expected.component} in {expected.stage}: {', '.join(filter(None, told))}"
+            parts = [expected.error, expected.says, expected.where and f"in {expected.where}"]
+            return f"{expected.kind} of {expected.component} in {expected.stage}: {', '.join(filter(None, parts))}"
 
 
-def seen_in_words(outcome: Outcome, found: Sequence[Finding]) -> str:
+def describe_outcome(outcome: Outcome, found: Sequence[Finding]) -> str:
     if found:
         return "; ".join(f"{finding.kind} of {finding.component}: {headline(finding)}" for finding in found)
     match outcome:

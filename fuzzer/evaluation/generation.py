@@ -1,4 +1,4 @@
-"""`fuzz gen`: cases without a compiler, and what they cover."""
+"""`fuzz gen`: generates cases without a compiler, and measures what they cover."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from generators.statistics import Coverage
 
 @dataclass(frozen=True, slots=True)
 class GenerationOptions:
-    """What to generate. `out` None writes nothing."""
+    """What to generate. Where `out` is None, nothing is written."""
 
     count: int
     seed: int
@@ -33,7 +33,7 @@ class GenerationOptions:
 
 @dataclass(frozen=True, slots=True)
 class GenerationReport:
-    """`seconds` is the time spent generating alone; the rates are None where nobody asked PyTorch."""
+    """`seconds` is the CPU time of generating alone. The rates are None where PyTorch did not run the cases."""
 
     coverage: Coverage
     seconds: float
@@ -49,10 +49,10 @@ class GenerationReport:
 def run(
     options: GenerationOptions, *, ask_pytorch: bool, on_case: Callable[[int], None] = lambda done: None
 ) -> GenerationReport:
-    """Generate, write, and, where asked, hold each case (at each of its sizes) against eager PyTorch.
+    """Generate cases and write them. With `ask_pytorch`, run each at each of its sizes in eager PyTorch.
 
-    `on_case` is called with the number of cases that are done. `finite_rate` is among the valid ones of the normal
-    profile: the others are not meant to stay finite.
+    `on_case` is called with the number of cases that are done. `finite_rate` counts valid cases of the normal
+    profile only: other profiles need not stay finite.
     """
     coverage, seconds = Coverage(), 0.0
     verdicts: Counter[CaseVerdict] = Counter()
@@ -82,7 +82,7 @@ def run(
 
 
 def _generated(options: GenerationOptions) -> Iterator[tuple[Case, float]]:
-    """Cases, each with the CPU seconds it took."""
+    """The cases, each with the CPU seconds that generating it took."""
     for index in range(options.count):
         began = time.process_time()
         origin = f"seed {options.seed} test {index}"
@@ -91,13 +91,13 @@ def _generated(options: GenerationOptions) -> Iterator[tuple[Case, float]]:
 
 
 def _write(folder: Path, case: Case) -> None:
-    """A folder that is there already is not touched unless it holds this very case."""
+    """Write a case to a folder. Raise `Invalid` where the folder contains another case."""
     text, tensors = case_file.encode(case)
     path = folder / case_file.JSON_NAME
     try:
         if path.exists():
             if path.read_bytes() != text:
-                raise Invalid(f"{folder} holds another case: choose another directory or seed")
+                raise Invalid(f"{folder} contains another case; choose another directory or seed")
             return
         folder.mkdir(parents=True, exist_ok=True)
         (folder / case_file.TENSORS_NAME).write_bytes(tensors)

@@ -1,4 +1,4 @@
-"""Does a toolchain work? One small case through all of its lanes, judged as any case is."""
+"""Checks a toolchain: runs one small case in all of its lanes, and judges it as any case."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LaneCheck:
 
 @dataclass(frozen=True, slots=True)
 class ToolchainReport:
-    """`seconds` is what the zygote took to start."""
+    """`seconds` is the time that the zygote took to start."""
 
     versions: dict[str, str]
     seconds: float
@@ -74,7 +74,7 @@ def _judged(lane: LaneSpec, outcome: Outcome, objection: str | None) -> LaneChec
 
 
 def case() -> Case:
-    """relu(x @ w + b): what every release of TVM compiles, and has a gradient."""
+    """relu(x @ w + b), which every release of TVM compiles, and which has a gradient."""
     b = Builder(NumpySource(0))
     x = b.fresh_input(TensorType(DType.FLOAT32, (2, 3)))
     call(b, "relu", call(b, "linear", x, b.param(DType.FLOAT32, 4, 3), b.param(DType.FLOAT32, 4)))

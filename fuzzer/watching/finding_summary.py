@@ -22,7 +22,7 @@ def by_component(findings: Mapping[tuple[str, str], int]) -> dict[str, int]:
 
 
 def found_at(docs: Iterable[FindingDoc]) -> dict[str, float]:
-    """When each was found, in Unix's seconds; without those that do not say so."""
+    """By slug, when a finding was found, as Unix time. Findings of earlier versions have no time, and are left out."""
     return {doc.slug: doc.found for doc in docs if doc.found}
 
 

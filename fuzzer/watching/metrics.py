@@ -1,6 +1,8 @@
-"""Prometheus' metrics of a campaign, on the loopback only. Values are the campaign's books as they were committed, so
-that counters go on where an earlier run ended, even one that was killed: one that goes back is a restart to Prometheus,
-which counts all of it again."""
+"""Serves metrics of a campaign for Prometheus, on the loopback interface only.
+
+The values are those of the last commit. So counters continue where an earlier run ended, even one that was killed. A
+counter that decreases means a restart to Prometheus, which would then count the whole value again.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class Metrics:
-    """Serves while its context is open. Raises `Invalid` where the port is taken; port 0 takes any that is free."""
+    """The server. It runs until `close`. Raise `Invalid` where the port is taken; port 0 takes any free port."""
 
     def __init__(self, snapshot: Callable[[], Snapshot], port: int) -> None:
         registry = CollectorRegistry()
@@ -45,27 +47,27 @@ class _Books(Collector):
     def collect(self) -> Iterator[Metric]:
         snapshot = self._glance()
         counters = {
-            "tests": (snapshot.tests, "Tests that are through."),
+            "tests": (snapshot.tests, "Finished tests."),
             "invalid_tests": (snapshot.invalid, "Tests that PyTorch refused."),
             "errors": (snapshot.errors, "Tests that difftvm itself could not do."),
-            "lane_results": (snapshot.lane_results, "Verdicts of TVM lanes in tests."),
-            "triage_lane_results": (snapshot.triage_lane_results, "Verdicts of TVM lanes in triage."),
-            "known_sightings": (snapshot.known, "Tests that met what was known."),
+            "lane_results": (snapshot.lane_results, "Results of TVM lanes in tests."),
+            "triage_lane_results": (snapshot.triage_lane_results, "Results of TVM lanes in triage."),
+            "known_sightings": (snapshot.known, "Tests that met a known finding or known behaviour."),
             "cpu_seconds": (snapshot.cpu_seconds, "CPU time of all processes."),
             "wall_seconds": (snapshot.wall_seconds, "Wall clock of all runs."),
         }
-        for name, (value, told) in counters.items():
-            yield CounterMetricFamily(f"difftvm_{name}", told, value)
+        for name, (value, text) in counters.items():
+            yield CounterMetricFamily(f"difftvm_{name}", text, value)
         gauges = {
-            "findings_flaky": (snapshot.flaky, "Findings that do not show each time."),
-            "features": (snapshot.features, "Behaviours of the compiler that were seen."),
+            "findings_flaky": (snapshot.flaky, "Findings that do not reproduce every time."),
+            "features": (snapshot.features, "Features of cases and of the compiler's behaviour."),
             "last_finding_timestamp_seconds": (snapshot.last_found or 0, "When the last finding was made; 0: none."),
-            "workers": (snapshot.workers, "Workers that were asked for."),
-            "workers_busy": (len(snapshot.tasks), "Workers that are at something."),
+            "workers": (snapshot.workers, "Configured workers."),
+            "workers_busy": (len(snapshot.tasks), "Workers that do something."),
             "supervisor_core_share": (snapshot.supervisor_share, "CPU of the supervisor in this run, of one core."),
         }
-        for name, (value, told) in gauges.items():
-            yield GaugeMetricFamily(f"difftvm_{name}", told, value)
+        for name, (value, text) in gauges.items():
+            yield GaugeMetricFamily(f"difftvm_{name}", text, value)
         findings = GaugeMetricFamily("difftvm_findings", "Findings.", labels=["component", "kind"])
         for labels, count in snapshot.findings.items():
             findings.add_metric(labels, count)
@@ -79,8 +81,10 @@ class _Books(Collector):
         for name, amount in (("supervisor", used.supervisor), ("children", used.children), ("free", used.free)):
             memory.add_metric([name], amount)
         yield memory
-        yield GaugeMetricFamily("difftvm_disk_free_bytes", "Left for the campaign.", used.disk)
-        outcomes = GaugeMetricFamily("difftvm_lane_newest_outcomes", "How they came out.", labels=["lane", "how"])
+        yield GaugeMetricFamily("difftvm_disk_free_bytes", "Free on the file system of the campaign.", used.disk)
+        outcomes = GaugeMetricFamily(
+            "difftvm_lane_newest_outcomes", "The newest outcomes of each lane.", labels=["lane", "how"]
+        )
         fails = GaugeMetricFamily("difftvm_lane_fails", "1: suddenly gives far fewer results.", labels=["lane"])
         for lane in snapshot.lanes:
             fails.add_metric([lane.lane], lane.fails)

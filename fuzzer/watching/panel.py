@@ -13,17 +13,17 @@ from fuzzer.watching.health import LaneHealth, failing
 from fuzzer.watching.snapshot import Snapshot
 
 WIDE = 150
-"""Columns from which the lanes stand beside the rest."""
+"""From this number of columns on, the lanes are shown beside the rest."""
 
 CURVE = 40
 LEAST_LANES = 4
 
 FEWEST = 5
-"""Outcomes from which results are counted as "4 of 40". Below that, the outcomes themselves are listed."""
+"""From this number of outcomes on, results are shown as "4 of 40". With fewer, the outcomes themselves are listed."""
 
 
 def line(snapshot: Snapshot) -> str:
-    """For logs: what this run did, and what is wrong. Counts are of this run but where they say otherwise."""
+    """A line for logs: what this run did, and which lanes fail. Counts are those of this run, except "in all"."""
     words = [
         duration(snapshot.seconds),
         number_of(snapshot.run_tests, "test"),
@@ -39,7 +39,7 @@ def line(snapshot: Snapshot) -> str:
 
 
 class Panel:
-    """Fits itself into what the terminal has."""
+    """A snapshot as a table that fits the size of the terminal."""
 
     def __init__(self, snapshot: Snapshot, monotonic: float) -> None:
         self._glance, self._monotonic = snapshot, monotonic
@@ -110,9 +110,9 @@ def _facts(snapshot: Snapshot, monotonic: float) -> Iterator[tuple[str, Text]]:
         ),
     )
     at = [f"{each.what} for {duration(monotonic - each.since)}" for each in snapshot.tasks]
-    if gone := snapshot.workers - len(snapshot.tasks):
-        at.insert(0, f"{gone} of {snapshot.workers} at rest")
-    yield "workers", Text("; ".join(at), "bold red" if gone else "")
+    if idle := snapshot.workers - len(snapshot.tasks):
+        at.insert(0, f"{idle} of {snapshot.workers} idle")
+    yield "workers", Text("; ".join(at), "bold red" if idle else "")
 
 
 def _time_of_run(snapshot: Snapshot) -> str:
@@ -127,7 +127,7 @@ def _time_of_run(snapshot: Snapshot) -> str:
 
 
 def _spread(values: Sequence[int], width: int) -> list[int]:
-    """At most so many of them, the last one among them."""
+    """At most `width` of the values, at equal distances. The last value is always included."""
     if len(values) <= width:
         return list(values)
     return [values[(index + 1) * len(values) // width - 1] for index in range(width)]
@@ -142,9 +142,9 @@ def _table(rows: Sequence[tuple[str, Text]]) -> Table:
     return table
 
 
-def _lanes(lanes: Sequence[LaneHealth], room: int) -> Table:
-    """The first of them, as many as there is room for; those that fail stand first, and have a mark."""
-    shown = lanes[: max(room, LEAST_LANES)]
+def _lanes(lanes: Sequence[LaneHealth], height: int) -> Table:
+    """The first lanes, as many as fit into `height` lines. Failing lanes come first and are marked."""
+    shown = lanes[: max(height, LEAST_LANES)]
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
     table.add_column(justify="right", no_wrap=True)

@@ -1,4 +1,4 @@
-"""Memory and disk, from proc(5): what a campaign holds, and what is left on the machine."""
+"""Memory and disk, from proc(5): what a campaign uses, and what is free on the machine."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from fuzzer.system.processes import resident_bytes
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Bytes, but for `processes`: those that the supervisor started, and what they started.
+    """Bytes, except `processes`, which counts all descendants of the supervisor.
 
     supervisor  resident memory of the supervisor
-    children    of all the others: a page that many share counts once (proportional set size)
-    free        that the machine has left for whoever asks
-    disk        left on the campaign's file system
+    children    memory of its descendants, as proportional set size: a shared page counts once
+    free        available memory of the machine
+    disk        free space on the campaign's file system
     """
 
     supervisor: int
@@ -51,7 +51,7 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def proportional_bytes(pid: int) -> int:
-    """0 where the process has gone."""
+    """Proportional set size of a process in bytes; 0 where it has ended."""
     return _kilobytes(Path(f"/proc/{pid}/smaps_rollup"), "Pss")
 
 

@@ -1,4 +1,4 @@
-"""Live progress: a panel on a terminal, one plain line now and then elsewhere."""
+"""Live progress: a panel on a terminal, else one plain line every `LINE_SECONDS`."""
 
 from __future__ import annotations
 

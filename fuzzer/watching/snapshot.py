@@ -22,16 +22,17 @@ RATE_SECONDS = 60.0
 """Rates are those of the last minute."""
 
 HEALTH_SECONDS, RESOURCES_SECONDS = 10.0, 30.0
-"""How old what is dear to ask for may be: 10 and 80 ms of CPU."""
+"""How long values are reused that take much CPU time to compute: 10 and 80 ms."""
 
 CURVE_POINTS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Times are Unix's, in seconds; counts are the campaign's over all its runs, unless said otherwise.
+    """A running campaign at one moment. Times are Unix times in seconds. Counts are those of the campaign over all its
+    runs, except:
 
-    seconds, limit, run_*, new       of this run: how long it is on and may be, what it did, the findings that it made
+    seconds, limit, run_*, new       this run: its time so far, its time limit, its counts, its new findings
     errors                           tests that difftvm itself could not do
     known                            tests that met a finding that was there, or known behaviour
     today                            findings of the last 24 hours
@@ -83,17 +84,17 @@ class Snapshot:
 
 
 class Rates:
-    """Of counters that only grow, over the last `RATE_SECONDS`."""
+    """Rates of counters that only grow, over the last `RATE_SECONDS`."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[float, tuple[int, ...]]] = deque()
+        self._samples: deque[tuple[float, tuple[int, ...]]] = deque()
 
     def of(self, now: float, *counters: int) -> tuple[float, ...]:
         """Per second; 0 at the first call."""
-        self._seen.append((now, counters))
-        while len(self._seen) > 2 and self._seen[1][0] <= now - RATE_SECONDS:
-            self._seen.popleft()
-        then, before = self._seen[0]
+        self._samples.append((now, counters))
+        while len(self._samples) > 2 and self._samples[1][0] <= now - RATE_SECONDS:
+            self._samples.popleft()
+        then, before = self._samples[0]
         passed = max(now - then, 1e-9)
         return tuple((counter - old) / passed for counter, old in zip(counters, before, strict=True))
 
@@ -102,7 +103,7 @@ T = TypeVar("T")
 
 
 class Cached(Generic[T]):
-    """What is asked for once in so many seconds, and once more when all is over: what is told last stays."""
+    """A value that is computed again after `seconds`, and once more when the run is over."""
 
     def __init__(self, seconds: float, ask: Callable[[], T]) -> None:
         self._seconds, self._ask = seconds, ask
@@ -115,7 +116,7 @@ class Cached(Generic[T]):
 
 
 class Observer:
-    """Takes snapshots at a campaign that runs in this process. Threads may do so at the same time."""
+    """Takes snapshots of a campaign that runs in this process. Thread-safe."""
 
     def __init__(
         self,
@@ -143,7 +144,7 @@ class Observer:
             return self._glance(self._campaign.store.state)
 
     def committed(self) -> Snapshot:
-        """With counts as they were committed last: those that come later are gone when the campaign is killed."""
+        """The snapshot with the counts of the last commit. Later counts are lost when the campaign is killed."""
         store = self._campaign.store
         with self._lock:
             return self._glance(store.ask(lambda index: index.state()) or State(store.state.seed))

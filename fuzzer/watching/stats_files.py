@@ -1,8 +1,7 @@
-"""`fuzz_stats` and `plot_data`: files for scripts, in the form that AFL writes them, in the campaign's folder.
+"""Writes `fuzz_stats` and `plot_data` into the campaign's folder: files for scripts, in AFL's format.
 
-`fuzz_stats` has a line `key : value` for each fact and is replaced as a whole; what AFL has a name for has that name.
-`plot_data` is a CSV with a header, to which a line is added every half minute and at the end of a run, over all
-runs.
+`fuzz_stats` has lines `key : value` and is replaced as a whole. Keys have AFL's names where AFL has one. `plot_data` is
+a CSV file with a header. A line is added every half minute and at the end of each run; all runs write to the same file.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ COLUMNS: dict[str, Callable[[Snapshot], Number]] = {
     "supervisor_bytes": lambda g: g.resources.supervisor,
     "children_bytes": lambda g: g.resources.children,
 }
-"""Of `plot_data`. New ones are added at the end: files go on over versions."""
+"""The columns of `plot_data`. New ones are added at the end, because later versions continue the same file."""
 
 
 def stats(snapshot: Snapshot) -> dict[str, object]:
-    """Times are Unix's, in seconds."""
+    """The contents of `fuzz_stats`. Times are Unix times in seconds."""
     return {
         "start_time": int(snapshot.now - snapshot.seconds),
         "last_update": int(snapshot.now),
@@ -79,7 +78,7 @@ def write_stats(folder: Path, snapshot: Snapshot) -> None:
 
 
 class PlotData:
-    """Appends. A line is written by one call; one that a loss of power tore is cut off when the file is opened."""
+    """Appends lines, each in one write. A last line that a loss of power cut off is removed when the file is opened."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / PLOT
@@ -91,7 +90,7 @@ class PlotData:
                 os.truncate(self._path, whole)
 
     def add(self, snapshot: Snapshot, last: bool = False) -> None:
-        """A line, where the one before is half a minute old, or this is the `last` of a run."""
+        """Add a line if the last one is half a minute old, or if it is the `last` line of a run."""
         if not last and self._last is not None and snapshot.now - self._last < PLOT_SECONDS:
             return
         self._last = snapshot.now

@@ -1,4 +1,4 @@
-"""A campaign at a snapshot, as `fuzz status` prints it: read from the disk, whether it runs or not."""
+"""The data of `fuzz status`, read from the disk, whether the campaign runs or not."""
 
 from __future__ import annotations
 
@@ -17,18 +17,27 @@ from fuzzer.watching.on_disk import counters_of, findings_of, opened
 from fuzzer.watching.resources import resources
 
 RATE_SECONDS = 600
-"""Rates are those of the last ten minutes of its clock."""
+"""Rates are computed over the last ten minutes of the campaign's run time."""
 
 CURVE = 40
 
 
 class Status(msgspec.Struct):
-    """A campaign at a snapshot. `holder` is the process that runs it; `origins` are the campaigns that were merged into
-    it, with their seeds and numbers of tests, the largest first; `books`, `seen` and `known` are of all `campaigns`
-    together, `next_test`, `own_tests`, rates, curve and lanes of the campaign's own tests. `lanes` counts how each came
-    out in the newest tests, and those that suddenly give far fewer results are `failing`. `today` are the findings of
-    the last 24 hours; `unreadable` says why folders are none; `latest_at` is in Unix's seconds; `memory` is in bytes;
-    `curve` has rows of (seconds, tests, lane results, features, findings, CPU seconds)."""
+    """A campaign as `fuzz status` prints it.
+
+    holder     the process that runs it; None where it does not run
+    own_tests  tests of the campaign itself, without merged campaigns
+    campaigns  how many campaigns `books`, `seen` and `known` count: this one and those that were merged into it
+    today      findings of the last 24 hours
+    latest_at  when the latest finding was found, as Unix time
+    unreadable  for each finding that cannot be read, the reason
+    seen       by signature, tests that met a finding; `known` counts known behaviour by name
+    lanes      how often each lane ended in each way, in the newest tests of this campaign
+    failing    lanes that suddenly give far fewer results
+    memory     bytes
+    curve      rows of (seconds, tests, lane results, features, findings, CPU seconds) of this campaign
+    origins    (name, seed, tests) of the campaigns that were merged into it, the largest first
+    """
 
     campaign: str
     holder: int | None
@@ -56,7 +65,7 @@ class Status(msgspec.Struct):
 
 
 def status_of(campaign: Path) -> Status:
-    """Raises `Invalid` where there is no campaign."""
+    """Read the status of a campaign. Raise `Invalid` where there is none."""
     with opened(campaign) as read:
         books, lanes = counters_of(read), lanes_health(read)
         features, curve, recent = read.features, read.progress(CURVE), read.progress()[-RATE_SECONDS // 30 :]

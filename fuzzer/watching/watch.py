@@ -1,4 +1,4 @@
-"""Everything that watches a campaign while it runs: the screen, the files for scripts, and metrics where asked for."""
+"""Watches a running campaign: starts the screen, the files for scripts and, if requested, the metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fuzzer.watching.stats_files import PlotData, write_stats
 
 @contextmanager
 def watched(campaign: Campaign, metrics_port: int | None = None) -> Iterator[Observer]:
-    """Raises `Invalid` where the port for metrics is taken."""
+    """Watch the campaign while the context is open. Raise `Invalid` where the port for metrics is taken."""
     observer, folder = Observer(campaign), campaign.store.folder
     plot = PlotData(folder)
 
@@ -26,7 +26,7 @@ def watched(campaign: Campaign, metrics_port: int | None = None) -> Iterator[Obs
     campaign.progress.after_saving = write
     with ExitStack() as stack:
         if metrics_port is not None:
-            from fuzzer.watching.metrics import LOOPBACK, Metrics  # only whoever asks for it needs prometheus-client
+            from fuzzer.watching.metrics import LOOPBACK, Metrics  # prometheus-client is needed with --metrics only
 
             metrics = Metrics(observer.committed, metrics_port)
             stack.callback(metrics.close)

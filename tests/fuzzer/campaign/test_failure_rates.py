@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.campaign.failure_rates import ANY, UNKNOWN, MOST, FailureRates, Typed, ended_well, typed_operators
+from fuzzer.campaign.failure_rates import ANY, MOST, UNKNOWN, FailureRates, Typed, ended_well, typed_operators
 from fuzzer.lanes import ONNXRUNTIME
 from generators.choice import NumpySource
 from generators.random_graph import generate

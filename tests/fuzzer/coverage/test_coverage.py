@@ -82,10 +82,10 @@ def test_a_key_is_reached_or_explained_or_a_gap(coverage: Coverage) -> None:
 
 
 @pytest.mark.usefixtures("because")
-def test_reasons_that_say_nothing_true_are_told(coverage: Coverage) -> None:
+def test_stale_reasons_are_reported(coverage: Coverage) -> None:
     coverage.add(trial(1, "relu"), Question(Way.DYNAMO, 18), Answer(("Relu",)))
     assert list(reasons.stale(coverage.tables, coverage.reached)) == [
-        "exported program: gone.default stands in no table any more",
+        "exported program: gone.default is in no table any more",
         "onnx: Relu is reached by relu",
     ]
     assert "stale reason: onnx: Relu is reached by relu" in list(report.text(coverage))

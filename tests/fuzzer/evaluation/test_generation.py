@@ -55,7 +55,7 @@ def test_another_case_in_the_way_is_kept(tmp_path: Path) -> None:
     run(GenerationOptions(1, 3, tmp_path), ask_pytorch=False)
     path = tmp_path / "seed3-000000" / case_file.JSON_NAME
     path.write_text("{}")
-    with pytest.raises(Invalid, match="holds another case"):
+    with pytest.raises(Invalid, match="contains another case"):
         run(GenerationOptions(1, 3, tmp_path), ask_pytorch=False)
     assert path.read_text() == "{}"
 
