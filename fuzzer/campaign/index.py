@@ -402,9 +402,7 @@ def _migrate(db: sqlite3.Connection, path: Path, writes: bool) -> None:
     with closing(db.execute("PRAGMA user_version")) as cursor:
         version = cursor.fetchone()[0]
     if version > len(MIGRATIONS):
-        raise Invalid(
-            f"{path}: schema {version} is newer than {len(MIGRATIONS)}, the newest that this version of difftvm reads"
-        )
+        raise Invalid(f"{path}: schema {version} is newer than this version of difftvm reads (up to {len(MIGRATIONS)})")
     if version < len(MIGRATIONS) and not writes:
         raise Invalid(f"{path}: schema {version} is older than this version; `fuzz status --repair` brings it up")
     for number in range(version, len(MIGRATIONS)):

@@ -53,7 +53,7 @@ def test_a_campaign_that_has_just_begun() -> None:
         "              0 new in this run, 0 in 24 h, 0 flaky; known ones met 0 times",
         "time goes to  nothing yet",
         "memory        122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
-        "workers       2 of 2 at rest",
+        "workers       2 of 2 idle",
     ]
 
 
