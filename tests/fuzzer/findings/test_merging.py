@@ -63,12 +63,12 @@ def test_findings_whose_signatures_agree_today_are_put_together(
     before = contents(campaign)
     assert [doc["duplicates"] for doc in listed(campaign, capsys)] == [[], [], []]
     triage(campaign, merge=True)
-    said = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr().out.splitlines()
     slugs = {path.name: finding_file.read(path) for path in (campaign / "crashes").iterdir()}
     one = sorted(slug for slug, doc in slugs.items() if "no layout" in str(doc.evidence))
     why = "the same message, from layout.cc:tvm::relax::LayoutOf"
-    assert said[:2] == [one[0], f"  and {one[1]}: {why}"]
-    assert said[2].startswith("duplicates: 1, of 1 finding; next: ")
+    assert printed[:2] == [one[0], f"  and {one[1]}: {why}"]
+    assert printed[2].startswith("duplicates: 1, of 1 finding; next: ")
     assert contents(campaign) == before
     docs = {doc["slug"]: doc["duplicates"] for doc in listed(campaign, capsys)}
     assert len(docs) == 2
@@ -81,9 +81,9 @@ def test_findings_whose_signatures_agree_today_are_put_together(
 
 def test_merging_again_changes_nothing(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
     triage(campaign, merge=True, json=True)
-    first, said = (campaign / NAME).read_bytes(), capsys.readouterr().out
+    first, printed = (campaign / NAME).read_bytes(), capsys.readouterr().out
     triage(campaign, merge=True, json=True)
-    assert ((campaign / NAME).read_bytes(), capsys.readouterr().out) == (first, said)
+    assert ((campaign / NAME).read_bytes(), capsys.readouterr().out) == (first, printed)
 
 
 def test_a_campaign_without_duplicates_gets_no_file(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,7 +171,7 @@ def test_unwritten_memory_is_one_finding(make: Make) -> None:
 
 
 def test_a_flaky_finding_stands_under_a_steady_one_by_its_message_only(make: Make) -> None:
-    told = replace(make()[0].signature, ops=("relu",))
-    findings = [saved_finding(make, "flaky", told, flaky=True), saved_finding(make, "steady", told)]
+    signature = replace(make()[0].signature, ops=("relu",))
+    findings = [saved_finding(make, "flaky", signature, flaky=True), saved_finding(make, "steady", signature)]
     assert [(each.slug, each.into) for each in merges(findings)] == [("flaky", "steady")]
     assert merges([saved_finding(make, "flaky", WRONG, flaky=True), saved_finding(make, "steady", WRONG)]) == []

@@ -14,10 +14,10 @@ EXPORT = ["relax-export-llvm", "relax-export-c"]
 
 def doc(kind: Kind, *ops: str, lanes: list[str] = EXPORT) -> FindingDoc:
     identity = Signature(kind, Component.TVM, Stage.RUN, ops=ops)
-    told = StoredEvidence(mismatch=Mismatch(0, "a", "b"))
+    evidence = StoredEvidence(mismatch=Mismatch(0, "a", "b"))
     name = f"{kind}-{'-'.join(ops)}"
     return FindingDoc(
-        FORMAT, name, name, kind, Component.TVM, lanes, list(ops), False, "3 of 3", identity, TVM_LANES[0], told,
+        FORMAT, name, name, kind, Component.TVM, lanes, list(ops), False, "3 of 3", identity, TVM_LANES[0], evidence,
         list(ops), 1, True, "", {},
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Failures as text: lines of `key: value`, an empty line, and what the failing process said.
+"""Failures as text: lines of `key: value`, an empty line, and the text of the failing process.
 
     lane: relax-export-llvm
     raised: TypeError
@@ -67,8 +67,8 @@ def evidence_text(evidence: Evidence) -> tuple[tuple[str, str], str]:
         case Died(cause=cause, code=code, log=log):
             return ("died", f"{cause} {code}"), log
         case _:
-            told = StoredEvidence.of(evidence)
-            name = next(name for name in EVIDENCE if getattr(told, name) is not None)
+            stored = StoredEvidence.of(evidence)
+            name = next(name for name in EVIDENCE if getattr(stored, name) is not None)
             return (name, json_of(evidence)), ""
 
 

@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
-from recording import FOLDER, Bug, Call, Seen, paths, read, write
+from recording import FOLDER, Bug, Call, RecordedFailure, paths, read, write
 
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import StoredEvidence
@@ -60,30 +60,30 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     bugs = {path: read(path) for path in paths(options.out)}
-    for seen in map(saved, options.finding) if options.finding else fresh(options):
-        keep(seen, bugs, options.out)
+    for failure in map(saved, options.finding) if options.finding else fresh(options):
+        keep(failure, bugs, options.out)
 
 
-def keep(seen: Seen, bugs: dict[Path, Bug], out: Path) -> None:
-    signature = seen.signature
+def keep(failure: RecordedFailure, bugs: dict[Path, Bug], out: Path) -> None:
+    signature = failure.signature
     path = next((path for path, bug in bugs.items() if bug.identity.id == signature.id), None)
-    path = path or out / f"{signature.kind}-{_words(signature.skeleton) or seen.calls[-1].op}-{signature.id}.txt"
+    path = path or out / f"{signature.kind}-{_words(signature.skeleton) or failure.calls[-1].op}-{signature.id}.txt"
     bug = bugs.setdefault(path, Bug(signature, []))
-    if len(bug.seen) < MOST and all(_circumstances(seen) != _circumstances(other) for other in bug.seen):
-        bug.seen.append(seen)
+    if len(bug.failures) < MOST and all(_circumstances(failure) != _circumstances(other) for other in bug.failures):
+        bug.failures.append(failure)
         write(path, bug)
-        print(f"{path.name}: {len(bug.seen)}", flush=True)
+        print(f"{path.name}: {len(bug.failures)}", flush=True)
 
 
-def _circumstances(seen: Seen) -> object:
-    return [(call.op, call.types) for call in seen.calls], seen.lane, seen.tvm
+def _circumstances(failure: RecordedFailure) -> object:
+    return [(call.op, call.types) for call in failure.calls], failure.lane, failure.tvm
 
 
 def _words(text: str) -> str:
     return "-".join(re.findall(r"[a-z_]{3,}", text.lower()))[:40].strip("-")
 
 
-def saved(folder: Path) -> Seen:
+def saved(folder: Path) -> RecordedFailure:
     doc, case = finding_file.read_with_case(folder)
     finding = Finding(doc.kind, doc.component, doc.lane, doc.identity.stage, doc.evidence.evidence)
     triage = Triage(doc.identity.where, doc.identity.by, doc.blame)
@@ -91,7 +91,7 @@ def saved(folder: Path) -> Seen:
     return seen_of(case, finding, doc.lane.name, tvm, triage)
 
 
-def fresh(options: argparse.Namespace) -> Iterator[Seen]:
+def fresh(options: argparse.Namespace) -> Iterator[RecordedFailure]:
     """What fails of cases of one operator each, one failure of each signature and case."""
     chosen = select(options.lanes) if options.lanes else LANES
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as executor:
@@ -116,14 +116,14 @@ class Triage(msgspec.Struct):
     blame: Blame = NO_BLAME
 
 
-def seen_of(case: Case, finding: Finding, lane: str, tvm: str, triage: Triage) -> Seen:
+def seen_of(case: Case, finding: Finding, lane: str, tvm: str, triage: Triage) -> RecordedFailure:
     types = case.graph.types
     calls = [
         Call(node.title, [v.name for v in node.results], list(node.args), [str(types[name]) for name in node.args])
         for node in case.graph.nodes
     ]
     evidence = StoredEvidence.of(_smaller(finding.evidence))
-    return Seen(
+    return RecordedFailure(
         case.origin,
         tvm,
         lane,
@@ -143,8 +143,8 @@ def _smaller(evidence: Evidence) -> Evidence:
     """Without what no signature reads: facts of the lane, frames of difftvm, folders of this machine, long dumps."""
     match evidence:
         case Raised(message=message, frames=frames):
-            told = [replace(frame, file=_anonymous(frame.file)) for frame in frames if not is_difftvm_frame(frame)]
-            return replace(evidence, message=_cut(_anonymous(message)), frames=_inner(told), facts=NO_FACTS)
+            anonymous = [replace(frame, file=_anonymous(frame.file)) for frame in frames if not is_difftvm_frame(frame)]
+            return replace(evidence, message=_cut(_anonymous(message)), frames=_inner(anonymous), facts=NO_FACTS)
         case Died(log=log):
             return replace(evidence, log=_anonymous(log)[-ENOUGH:], facts=NO_FACTS)
         case TimedOut():

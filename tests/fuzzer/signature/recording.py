@@ -37,7 +37,7 @@ class Call(msgspec.Struct, forbid_unknown_fields=True):
     types: list[str] = []
 
 
-class Seen(msgspec.Struct, forbid_unknown_fields=True):
+class RecordedFailure(msgspec.Struct, forbid_unknown_fields=True):
     """One failure, and the case that showed it. `where`, `by` and `blame` are what triage adds to a final signature."""
 
     origin: str
@@ -79,7 +79,7 @@ class Seen(msgspec.Struct, forbid_unknown_fields=True):
 
 class Bug(msgspec.Struct, forbid_unknown_fields=True):
     identity: Signature
-    seen: list[Seen]
+    failures: list[RecordedFailure]
 
 
 def paths(folder: Path = FOLDER) -> list[Path]:
@@ -100,22 +100,22 @@ def write(path: Path, bug: Bug) -> None:
 def text_of(bug: Bug) -> str:
     identity = msgspec.to_builtins(bug.identity)
     head = header([(key, value if isinstance(value, str) else ", ".join(value)) for key, value in identity.items()])
-    return head + "".join(f"{SECTION}{_section(seen)}" for seen in bug.seen)
+    return head + "".join(f"{SECTION}{_section(failure)}" for failure in bug.failures)
 
 
-def _section(seen: Seen) -> str:
-    evidence, body = evidence_text(seen.evidence.evidence)
+def _section(failure: RecordedFailure) -> str:
+    evidence, body = evidence_text(failure.evidence.evidence)
     lines = [
-        ("lane", seen.lane),
-        ("tvm", seen.tvm),
-        *(("call", _call_text(call)) for call in seen.calls),
-        ("outputs", ", ".join(seen.outputs)),
-        ("where", seen.where),
-        ("by", seen.by),
-        ("blame", "" if seen.blame == NO_BLAME else json_of(seen.blame)),
+        ("lane", failure.lane),
+        ("tvm", failure.tvm),
+        *(("call", _call_text(call)) for call in failure.calls),
+        ("outputs", ", ".join(failure.outputs)),
+        ("where", failure.where),
+        ("by", failure.by),
+        ("blame", "" if failure.blame == NO_BLAME else json_of(failure.blame)),
         evidence,
     ]
-    return with_body(f"{seen.origin}\n{header(lines)}", body)
+    return with_body(f"{failure.origin}\n{header(lines)}", body)
 
 
 def _call_text(call: Call) -> str:
@@ -130,14 +130,14 @@ def bug_of(text: str) -> Bug:
     return Bug(identity, [_seen(identity, section) for section in sections])
 
 
-def _seen(identity: Signature, section: str) -> Seen:
+def _seen(identity: Signature, section: str) -> RecordedFailure:
     origin, _, rest = section.partition("\n")
     lines, body = split(rest)
     values = dict(lines)
     name = evidence_key(origin, values)
     if unknown := values.keys() - {"lane", "tvm", "call", "outputs", "where", "by", "blame", name}:
         raise ValueError(f"{origin}: no such key: {', '.join(sorted(unknown))}")
-    return Seen(
+    return RecordedFailure(
         origin,
         values.get("tvm", ""),
         values.get("lane", ""),

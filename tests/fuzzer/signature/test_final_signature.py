@@ -152,8 +152,8 @@ def test_importers_do_not_matter_where_somebody_is_blamed_but_the_target_of_code
 
 
 def test_what_a_message_tells_stays_as_it_is() -> None:
-    told = Signature(Kind.REJECTED, Component.TVM, Stage.IMPORT, "TypeError", "no", "nn.cc:Infer")
-    assert final_signature(told, NEG_EXP, FLIP) == told
+    with_message = Signature(Kind.REJECTED, Component.TVM, Stage.IMPORT, "TypeError", "no", "nn.cc:Infer")
+    assert final_signature(with_message, NEG_EXP, FLIP) == with_message
 
 
 def test_a_message_from_anywhere_needs_the_case() -> None:
@@ -167,11 +167,11 @@ def test_a_message_from_anywhere_needs_the_case() -> None:
 
 
 def test_a_pass_fails_alike_by_itself_and_in_the_pipeline() -> None:
-    told = Signature(Kind.INTERNAL_ERROR, Component.TVM, Stage.COMPILE, "E", "no", "index_put.py:index_put")
-    alone = replace(told, stage=Stage.TRANSFORM)
-    assert agree(told, alone)
-    assert told.same_failure(alone)
-    assert not told.same_failure(replace(told, stage=Stage.LOAD))
+    with_message = Signature(Kind.INTERNAL_ERROR, Component.TVM, Stage.COMPILE, "E", "no", "index_put.py:index_put")
+    alone = replace(with_message, stage=Stage.TRANSFORM)
+    assert agree(with_message, alone)
+    assert with_message.same_failure(alone)
+    assert not with_message.same_failure(replace(with_message, stage=Stage.LOAD))
 
 
 def test_one_that_lacks_its_blame_is_the_same_bug_if_the_case_says_so() -> None:

@@ -36,21 +36,21 @@ def test_a_transform_stands_for_a_pass_that_says_nothing() -> None:
 
 
 def test_a_finding_that_was_saved_before_classes_were_known_is_found_again() -> None:
-    def told(frame: str) -> Signature:
+    def with_frame(frame: str) -> Signature:
         return Signature(Kind.REJECTED, Component.TVM, Stage.IMPORT, "ValueError", "no value in Constant", frame)
 
-    saved, seen = told("onnx_frontend.py:_impl_v13"), told("onnx_frontend.py:Constant._impl_v13")
-    assert saved.same_failure(seen)
-    assert not seen.same_failure(saved)
-    assert not seen.same_failure(told("onnx_frontend.py:Softmax._impl_v13"))
-    assert told("").same_failure(told("ConvertLayout"))
-    assert not told("FoldConstant").same_failure(told("ConvertLayout"))
-    assert told("ConvertLayout-packed").same_failure(told("ConvertLayout"))
+    saved, current = with_frame("onnx_frontend.py:_impl_v13"), with_frame("onnx_frontend.py:Constant._impl_v13")
+    assert saved.same_failure(current)
+    assert not current.same_failure(saved)
+    assert not current.same_failure(with_frame("onnx_frontend.py:Softmax._impl_v13"))
+    assert with_frame("").same_failure(with_frame("ConvertLayout"))
+    assert not with_frame("FoldConstant").same_failure(with_frame("ConvertLayout"))
+    assert with_frame("ConvertLayout-packed").same_failure(with_frame("ConvertLayout"))
     one, now = (
         f"codegen_llvm.cc:tvm::codegen::CodeGenLLVM::Create{what} < build.py:f" for what in ("GT", "Comparison")
     )
-    assert told(one).same_failure(told(now))
-    assert not told(one.replace("GT", "Add")).same_failure(told(now))
+    assert with_frame(one).same_failure(with_frame(now))
+    assert not with_frame(one.replace("GT", "Add")).same_failure(with_frame(now))
 
 
 @pytest.mark.parametrize(

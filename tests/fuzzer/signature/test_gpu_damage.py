@@ -1,4 +1,4 @@
-"""What an outcome says about the GPU that it was seen on: every error of CUDA, in everybody's words."""
+"""What an outcome implies for the GPU: every error of CUDA, as each library reports it."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from recording import Seen, paths, read
+from recording import RecordedFailure, paths, read
 
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import Signature, final_signature, interchangeable_kinds, signature_of
@@ -24,8 +24,8 @@ from oracles.lane import Importer, LaneSpec, is_relay
 from oracles.outcome import Cause, Died, Stage
 
 BUGS = {path.stem: read(path) for path in paths()}
-FIRST = {name: bug.seen[0] for name, bug in BUGS.items()}
-TOLD_BY_THE_CASE = {name: seen for name, seen in FIRST.items() if seen.signature.needs_ops}
+FIRST = {name: bug.failures[0] for name, bug in BUGS.items()}
+IDENTIFIED_BY_CASE = {name: failure for name, failure in FIRST.items() if failure.signature.needs_ops}
 """No message identifies these: wrong results, deaths, messages from anywhere."""
 
 
@@ -43,10 +43,10 @@ def collisions(signatures: Iterable[tuple[str, Signature]]) -> list[tuple[str, s
     return found
 
 
-def final(seen: Seen, blame: Blame, calls: int, stage: Stage | None = None) -> Signature:
+def final(failure: RecordedFailure, blame: Blame, calls: int, stage: Stage | None = None) -> Signature:
     """As if it had been found with so many calls before its own."""
-    coarse = replace(signature_of(seen.finding), stage=stage or seen.stage)
-    return final_signature(replace(coarse, where=seen.where, by=seen.by), after(seen.case, calls), blame)
+    coarse = replace(signature_of(failure.finding), stage=stage or failure.stage)
+    return final_signature(replace(coarse, where=failure.where, by=failure.by), after(failure.case, calls), blame)
 
 
 def after(case: Case, calls: int) -> Case:
@@ -60,8 +60,8 @@ def after(case: Case, calls: int) -> Case:
     return replace(case, graph=replace(case.graph, nodes=(*chain, joined, *others)))
 
 
-def last_call(seen: Seen) -> str:
-    return seen.calls[-1].op if seen.calls else ""  # a message tells what it is
+def last_call(failure: RecordedFailure) -> str:
+    return failure.calls[-1].op if failure.calls else ""  # a message tells what it is
 
 
 BLAMES: dict[str, Callable[[str], Blame]] = {
@@ -83,19 +83,19 @@ BLAMES: dict[str, Callable[[str], Blame]] = {
 
 
 def test_there_are_enough_of_both_sorts() -> None:
-    assert len(TOLD_BY_THE_CASE) >= 50
-    assert len(BUGS) - len(TOLD_BY_THE_CASE) >= 100
+    assert len(IDENTIFIED_BY_CASE) >= 50
+    assert len(BUGS) - len(IDENTIFIED_BY_CASE) >= 100
 
 
 def test_every_two_recorded_failures_of_different_bugs_differ() -> None:
-    assert collisions((name, seen.signature) for name, bug in BUGS.items() for seen in bug.seen) == []
+    assert collisions((name, failure.signature) for name, bug in BUGS.items() for failure in bug.failures) == []
 
 
 def test_a_bug_that_its_message_tells_never_counts_as_a_sighting_of_another() -> None:
     """Where Python did not tell the class of a converter of ONNX, a failure may be any converter's."""
-    told = {name: seen.signature for name, seen in FIRST.items() if name not in TOLD_BY_THE_CASE}
-    by_message = {name: found for name, found in told.items() if ":_impl_v" not in found.frame}
-    assert len(by_message) >= len(told) - 2
+    with_message = {name: failure.signature for name, failure in FIRST.items() if name not in IDENTIFIED_BY_CASE}
+    by_message = {name: found for name, found in with_message.items() if ":_impl_v" not in found.frame}
+    assert len(by_message) >= len(with_message) - 2
     pairs = [pair for pair in combinations(by_message, 2) if by_message[pair[0]].same_failure(by_message[pair[1]])]
     assert pairs == []
 
@@ -104,14 +104,14 @@ def test_a_bug_that_its_message_tells_never_counts_as_a_sighting_of_another() ->
 @pytest.mark.parametrize("calls", [0, 1, 2])
 def test_they_differ_where_all_are_blamed_alike(blamed_on: str, calls: int) -> None:
     blame = BLAMES[blamed_on]
-    found = {name: final(seen, blame(last_call(seen)), calls) for name, seen in TOLD_BY_THE_CASE.items()}
+    found = {name: final(failure, blame(last_call(failure)), calls) for name, failure in IDENTIFIED_BY_CASE.items()}
     assert collisions(found.items()) == []
 
 
 @pytest.mark.parametrize("blamed_on", ["nobody", "one pass, and no operator", "code of an operator", "a frontend"])
 @pytest.mark.parametrize("stage", list(Stage))
 def test_they_differ_where_all_show_at_one_stage(blamed_on: str, stage: Stage) -> None:
-    found = {name: final(seen, BLAMES[blamed_on](last_call(seen)), 0, stage) for name, seen in FIRST.items()}
+    found = {name: final(failure, BLAMES[blamed_on](last_call(failure)), 0, stage) for name, failure in FIRST.items()}
     assert collisions(found.items()) == []
 
 
@@ -120,17 +120,17 @@ def test_they_differ_from_those_that_need_more_calls(blamed_on: str) -> None:
     """Where the case decides, another wiring is another bug."""
     blame = BLAMES[blamed_on]
     found = [
-        (f"{name} after {calls}", final(seen, blame(last_call(seen)), calls))
-        for name, seen in TOLD_BY_THE_CASE.items()
+        (f"{name} after {calls}", final(failure, blame(last_call(failure)), calls))
+        for name, failure in IDENTIFIED_BY_CASE.items()
         for calls in (0, 1, 2)
     ]
     assert collisions(found) == []
 
 
-@pytest.mark.parametrize("name", sorted(TOLD_BY_THE_CASE))
+@pytest.mark.parametrize("name", sorted(IDENTIFIED_BY_CASE))
 def test_one_failure_that_is_blamed_on_two_things_is_two_bugs(name: str) -> None:
-    seen = TOLD_BY_THE_CASE[name]
-    named_things = {what: final(seen, blame(last_call(seen)), 0) for what, blame in BLAMES.items()}
+    failure = IDENTIFIED_BY_CASE[name]
+    named_things = {what: final(failure, blame(last_call(failure)), 0) for what, blame in BLAMES.items()}
     blamed = {what: found for what, found in named_things.items() if found.blamed}
     twice = [
         (one, other)
@@ -172,7 +172,7 @@ def test_one_operator_that_two_products_get_wrong_is_two_bugs(
     evidence: Died | Mismatch, component: Component, products: dict[str, LaneSpec]
 ) -> None:
     kind = Kind.DIED if isinstance(evidence, Died) else Kind.WRONG_VALUE
-    case = FIRST[next(iter(TOLD_BY_THE_CASE))].case
+    case = FIRST[next(iter(IDENTIFIED_BY_CASE))].case
     found = {}
     for product, of in products.items():
         coarse = signature_of(Finding(kind, component, of, Stage.RUN, evidence))

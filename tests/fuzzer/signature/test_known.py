@@ -70,7 +70,7 @@ def test_before_reduction_it_may_be_an_entry_whose_operators_are_there() -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("known = 3", "known_issues.toml: Expected `array`, got `int` - at `$[...]`"),
         ("[[known]]\nname = 'a'\nwhy = 'b'\nissue = 1", "'a' would match too much: give it a skeleton, a frame or ops"),
@@ -91,8 +91,8 @@ def test_before_reduction_it_may_be_an_entry_whose_operators_are_there() -> None
         ("[[known]", "known_issues.toml: "),
     ],
 )
-def test_the_file_is_read_strictly(text: str, told: str) -> None:
-    with pytest.raises(Invalid, match=re.escape(told)) as error:
+def test_the_file_is_read_strictly(text: str, message: str) -> None:
+    with pytest.raises(Invalid, match=re.escape(message)) as error:
         parse(text, "known_issues.toml")
     assert "\n" not in str(error.value)
 

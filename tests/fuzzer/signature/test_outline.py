@@ -1,4 +1,4 @@
-"""The shape of a graph: what it is told by, and what it does not know."""
+"""The outline of a graph: what it contains, and what it does not depend on."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recording import Bug, Seen, bug_of, paths, read, text_of
+from recording import Bug, RecordedFailure, bug_of, paths, read, text_of
 
 from fuzzer.signature import Signature, classify_failure, signature_of, skeleton
 from oracles.finding import Component
@@ -25,15 +25,19 @@ def bugs() -> dict[str, Bug]:
     return {path.name: read(path) for path in paths()}
 
 
-def every_seen() -> list[Seen]:
-    return [seen for bug in bugs().values() for seen in bug.seen]
+def every_failure() -> list[RecordedFailure]:
+    return [failure for bug in bugs().values() for failure in bug.failures]
 
 
 def test_what_was_seen_of_a_bug_has_its_identity() -> None:
-    assert {name: bug.seen[0].signature for name, bug in bugs().items()} == {
+    assert {name: bug.failures[0].signature for name, bug in bugs().items()} == {
         name: bug.identity for name, bug in bugs().items()
     }
-    of = [(name, seen.origin, seen.lane, seen.signature.id) for name, bug in bugs().items() for seen in bug.seen]
+    of = [
+        (name, failure.origin, failure.lane, failure.signature.id)
+        for name, bug in bugs().items()
+        for failure in bug.failures
+    ]
     assert [row for row in of if row[-1] != bugs()[row[0]].identity.id] == []
 
 
@@ -47,7 +51,7 @@ def test_what_is_written_is_read_back() -> None:
 
 def test_a_line_that_cannot_be_read_is_named() -> None:
     good = "kind: rejected\ncomponent: tvm\nstage: import\n\n=== by hand\nraised: E\n\nno\n"
-    assert bug_of(good).seen[0].finding.evidence == Raised(Stage.IMPORT, "E", "no")
+    assert bug_of(good).failures[0].finding.evidence == Raised(Stage.IMPORT, "E", "no")
     with pytest.raises(ValueError, match="by hand: no such key: lame"):
         bug_of(good.replace("raised", "lame: x\nraised"))
     with pytest.raises(ValueError, match="not of the form `key: value`: 'raised'"):
@@ -63,7 +67,7 @@ def test_there_are_enough_bugs_of_everybody() -> None:
     assert len(of) >= 100
     assert of.count(Component.TVM) >= 60
     assert min(of.count(Component.EXPORTER), of.count(Component.ONNXRUNTIME)) >= 3
-    assert {seen.tvm for seen in every_seen()} >= {"0.27.0.post1", "0.25.0.post1"}
+    assert {failure.tvm for failure in every_failure()} >= {"0.27.0.post1", "0.25.0.post1"}
 
 
 def test_different_bugs_have_different_identities() -> None:
@@ -76,27 +80,27 @@ def test_no_skeleton_holds_a_number_an_address_or_a_path() -> None:
 
 
 def test_no_recorded_failure_is_unsupported() -> None:
-    evidence = [seen.evidence.raised for seen in every_seen() if seen.evidence.raised]
+    evidence = [failure.evidence.raised for failure in every_failure() if failure.evidence.raised]
     assert [raised for raised in evidence if classify_failure(raised) != raised] == []
 
 
-def pairs() -> list[tuple[Seen, Seen]]:
-    return [pair for bug in bugs().values() for pair in combinations(bug.seen, 2)]
+def pairs() -> list[tuple[RecordedFailure, RecordedFailure]]:
+    return [pair for bug in bugs().values() for pair in combinations(bug.failures, 2)]
 
 
 def test_one_bug_is_seen_in_many_ways() -> None:
     assert len(pairs()) >= 60
     for differ in (
-        lambda seen: [call.types for call in seen.calls],  # shapes and dtypes
-        lambda seen: [call.op for call in seen.calls],
-        lambda seen: seen.lane,
-        lambda seen: seen.origin,
-        lambda seen: seen.tvm,
+        lambda failure: [call.types for call in failure.calls],  # shapes and dtypes
+        lambda failure: [call.op for call in failure.calls],
+        lambda failure: failure.lane,
+        lambda failure: failure.origin,
+        lambda failure: failure.tvm,
     ):
         assert sum(differ(one) != differ(other) for one, other in pairs()) >= 4
 
 
-def told(signature: Signature) -> tuple[str, str, str]:
+def identity_of(signature: Signature) -> tuple[str, str, str]:
     return signature.skeleton, signature.frame, ",".join(signature.ops)
 
 
@@ -127,18 +131,18 @@ def moved(frame: Frame) -> Frame:
 
 
 def test_where_things_are_installed_does_not_matter() -> None:
-    for seen in every_seen():
-        if isinstance(evidence := seen.finding.evidence, Raised):
+    for failure in every_failure():
+        if isinstance(evidence := failure.finding.evidence, Raised):
             elsewhere = replace(evidence, frames=tuple(map(moved, evidence.frames)))
-            assert signature_of(replace(seen.finding, evidence=elsewhere)) == signature_of(seen.finding)
+            assert signature_of(replace(failure.finding, evidence=elsewhere)) == signature_of(failure.finding)
 
 
 # --- what changes from run to run
 
 MESSAGES = {
     evidence.message
-    for seen in every_seen()
-    for evidence in (seen.finding.evidence,)
+    for failure in every_failure()
+    for evidence in (failure.finding.evidence,)
     if isinstance(evidence, Raised | IllFormed)
 }
 CHANGES = tuple(

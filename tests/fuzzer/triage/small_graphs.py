@@ -20,7 +20,7 @@ LANE = next(lane for lane in SAMPLED_LANES if lane.name == "relax-export-asserts
 
 
 def subject_of(inputs: Mapping[str, str], calls: Sequence[Call], outputs: str) -> Subject:
-    """The inputs count from 0; what is tapped of the n-th computed value counts from 100 n: not what PyTorch gives."""
+    """Inputs count from 0. The n-th computed value counts from 100 n, which is not what PyTorch computes."""
     case = case_of(inputs, calls, outputs)
     computed = [value for node in case.graph.nodes for value in node.results]
     return Subject(case, LANE, {value.name: numbered(value.type, 100 * n) for n, value in enumerate(computed, 1)})
@@ -74,7 +74,7 @@ def evaluated(case: Case) -> tuple[Array, ...]:
     return tuple(map(from_torch, outputs))
 
 
-def tap(case: Case) -> Mapping[str, Array]:
+def values_of(case: Case) -> Mapping[str, Array]:
     """Every computed value."""
     return computed_values(lambda whole, lanes: Result({TORCH: Ran(evaluated(whole))}), case)
 

@@ -1,4 +1,4 @@
-"""How candidates are asked about: in one order whatever the width, each once, and the result again at the end."""
+"""Candidates are checked in one order for every width, each once, and the result again at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from graphs_by_hand import Call, case_of
-from small_graphs import LANE, subject_of, tap
+from small_graphs import LANE, subject_of, values_of
 
 from fuzzer.triage.candidates import Candidate, CandidateChecks, Effort, Predicate, key_of
 from fuzzer.triage.passes import PASSES, Pass, Subject
@@ -46,7 +46,7 @@ def has(*ops: str) -> Callable[[Case], bool]:
 
 
 def reduced(predicate: Predicate, width: int = 1, case: Case = CASE, passes: Sequence[Pass] = PASSES) -> Reduction:
-    return reduce(case, LANE, predicate, tap, Effort(5000, 300.0), passes, width=width)
+    return reduce(case, LANE, predicate, values_of, Effort(5000, 300.0), passes, width=width)
 
 
 def failure(message: str) -> Finding:
@@ -72,8 +72,8 @@ def test_the_width_has_no_part_in_the_result(ops: tuple[str, ...]) -> None:
     for other in others:
         assert case_file.encode(other.case) == case_file.encode(alone.case)
         assert (other.steps, other.calls, other.finished) == (alone.steps, alone.calls, True)
-        assert [case_file.digest(slip.case) for slip in other.other_failures] == [
-            case_file.digest(slip.case) for slip in alone.other_failures
+        assert [case_file.digest(other_failure.case) for other_failure in other.other_failures] == [
+            case_file.digest(other_failure.case) for other_failure in alone.other_failures
         ]
         assert other.ahead > 0
 
@@ -96,24 +96,24 @@ def test_as_many_are_under_way_as_the_width_says() -> None:
 
 
 def test_calls_ahead_are_counted_apart() -> None:
-    asked: list[str] = []
+    called: list[str] = []
 
     def shows(case: Case, lane: LaneSpec) -> Reproduction:
-        asked.append(case_file.digest(case))
+        called.append(case_file.digest(case))
         return Reproduction(has("softmax")(case))
 
     reduction = reduced(shows, 4)
-    assert reduction.calls + reduction.ahead == len(asked)
+    assert reduction.calls + reduction.ahead == len(called)
 
 
 # --- answers are kept
 
 
 def test_the_same_case_under_other_names_is_asked_about_once() -> None:
-    asked: list[Case] = []
+    called: list[Case] = []
 
     def shows(case: Case, lane: LaneSpec) -> Reproduction:
-        asked.append(case)
+        called.append(case)
         return Reproduction(False)
 
     subject = subject_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0")
@@ -122,7 +122,7 @@ def test_the_same_case_under_other_names_is_asked_about_once() -> None:
     with CandidateChecks(shows, Effort()) as checks:
         candidates = [Candidate(keep_region, each) for each in (subject, other, subject, another_lane)]
         assert [answer.same for _, answer in checks.results(candidates)] == [False] * 4
-        assert (checks.calls, len(asked)) == (2, 2)
+        assert (checks.calls, len(called)) == (2, 2)
         assert key_of(subject) == key_of(other) != key_of(another_lane)
 
 
@@ -140,10 +140,10 @@ def test_asking_again_asks_and_counts() -> None:
 
 def test_after_each_tidying_step_the_graph_is_not_asked_about_again_but_once_at_the_end() -> None:
     calls: list[Call] = [("v0", "neg:method", "x0"), ("v1", "softmax", "v0", {"dim": 1, "dtype": None})]
-    case, asked = case_of({"x0": "float16[2,3] transposed"}, calls, "v1"), Counter[tuple[str, ...]]()
+    case, called = case_of({"x0": "float16[2,3] transposed"}, calls, "v1"), Counter[tuple[str, ...]]()
 
     def shows(case: Case, lane: LaneSpec) -> Reproduction:
-        asked[case.graph.ops] += 1
+        called[case.graph.ops] += 1
         return Reproduction(has("neg", "softmax")(case))
 
     reduction = reduced(shows, case=case)
@@ -154,7 +154,7 @@ def test_after_each_tidying_step_the_graph_is_not_asked_about_again_but_once_at_
         "shrink_dims",
         "lower_rank",
     )
-    assert asked == {("neg",): 2, ("softmax",): 2 * 2, ("neg", "softmax"): len(reduction.steps) + 2}
+    assert called == {("neg",): 2, ("softmax",): 2 * 2, ("neg", "softmax"): len(reduction.steps) + 2}
 
 
 # --- what fails otherwise
@@ -169,10 +169,13 @@ def test_a_slip_comes_back_with_the_case_that_shows_it_once_for_each_signature()
 
     reduction = reduced(shows)
     assert reduction.case.graph.ops == ("softmax", "sum")
-    messages = [slip.finding.evidence.message for slip in reduction.other_failures]
+    messages = [other_failure.finding.evidence.message for other_failure in reduction.other_failures]
     assert sorted(message.split(" is")[0] for message in messages) == ["only softmax", "only sum"]
-    for slip, message in zip(reduction.other_failures, messages, strict=True):
-        assert (message.split()[1] in slip.case.graph.ops, has("softmax", "sum")(slip.case)) == (True, False)
+    for other_failure, message in zip(reduction.other_failures, messages, strict=True):
+        assert (message.split()[1] in other_failure.case.graph.ops, has("softmax", "sum")(other_failure.case)) == (
+            True,
+            False,
+        )
 
 
 def test_a_plainer_operator_that_fails_by_itself_is_a_slip_where_only_operators_tell() -> None:
@@ -183,10 +186,12 @@ def test_a_plainer_operator_that_fails_by_itself_is_a_slip_where_only_operators_
         bad = "neg" in case.graph.ops or has("exp", "gelu")(case)
         return Reproduction(bad, (failure("planted"),) if bad else ())
 
-    told, untold = (reduce(case, LANE, shows, tap, Effort(5000, 300.0), needs_ops=told) for told in (True, False))
-    assert told.case.graph.ops == ("exp", "gelu")
-    assert [slip.case.graph.ops for slip in told.other_failures] == [("neg",)]
-    assert untold.case.graph.ops == ("neg",)  # a message said that it is the same
+    kept, replaced = (
+        reduce(case, LANE, shows, values_of, Effort(5000, 300.0), needs_ops=kept) for kept in (True, False)
+    )
+    assert kept.case.graph.ops == ("exp", "gelu")
+    assert [other_failure.case.graph.ops for other_failure in kept.other_failures] == [("neg",)]
+    assert replaced.case.graph.ops == ("neg",)  # the message identifies the failure
 
 
 # --- a predicate that is not sure

@@ -227,7 +227,7 @@ def test_the_domain_of_a_cut_input_is_what_its_numbers_say(dtype: DType, numbers
 def test_cut_infers_domains() -> None:
     smaller = cut(CHAIN, frozenset({"v0"}))
     assert smaller is not None
-    assert domains(smaller) == {"x0": ANY, "v0": POSITIVE}  # v0 was tapped as 100, 101, ...
+    assert domains(smaller) == {"x0": ANY, "v0": POSITIVE}  # v0 was computed as 100, 101, ...
 
 
 def test_pruned_keeps_what_the_outputs_need() -> None:

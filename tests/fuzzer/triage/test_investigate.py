@@ -1,4 +1,4 @@
-"""One investigation, with steps and a lab that lie: what is asked, in which order, and what is saved."""
+"""One investigation with fake steps and fake lanes: their order, and what is saved."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_a_failure_that_shows_no_more_when_it_is_named_is_flaky() -> None:
     assert (found.case, message(found)) == (CASE, "no layout for 2 calls")
     assert (found.flaky, found.again, found.runs, found.reduction) == (True, 3, 5, None)
     naming = next(index for index, (_, lanes) in enumerate(lab.ran) if in_company(lanes))
-    assert len(lab.ran) == naming + 2, "nobody is blamed for it, and no release is asked"
+    assert len(lab.ran) == naming + 2, "there is no blame, and no other release runs"
 
 
 def test_another_lane_that_shows_it_does_not_stand_for_the_one_that_was_reduced() -> None:

@@ -32,8 +32,8 @@ def test_plain_types_all_doubles_then_each() -> None:
         [("v0", "add", "x0 x1"), ("v1", "add", "v0 w0")],
         "v1",
     )
-    seen = [" ".join(str(i.value.type.dtype) for i in c.graph.inputs) for c in plain_types(subject)]
-    assert seen == ["float32 int64 float32", "float32 int64 float64", "float64 int64 float32"]
+    proposed = [" ".join(str(i.value.type.dtype) for i in c.graph.inputs) for c in plain_types(subject)]
+    assert proposed == ["float32 int64 float32", "float32 int64 float64", "float64 int64 float32"]
     for candidate in plain_types(subject):
         for item in candidate.graph.inputs:
             assert candidate.case.tensors[item.value.name].dtype == item.value.type.dtype.numpy
@@ -99,8 +99,8 @@ def test_which_types_are_plain(dtype: str, to: str | None) -> None:
 @pytest.mark.filterwarnings("error")
 def test_plain_types_keep_to_the_domain(domain: Domain, number: float, expected: list[float] | None) -> None:
     double = subject_of({"x0": "float64[1]"}, [("v0", "neg", "x0")], "v0")
-    seen = [c.case.tensors["x0"].tolist() for c in plain_types(with_values(double, domain, x0=[number]))]
-    assert seen == ([] if expected is None else [expected])
+    proposed = [c.case.tensors["x0"].tolist() for c in plain_types(with_values(double, domain, x0=[number]))]
+    assert proposed == ([] if expected is None else [expected])
 
 
 # --- plain_writing
@@ -213,15 +213,15 @@ def test_shrink_dims_sizes_in_attributes_follow() -> None:
 
 def test_shrink_dims_crops_the_arrays() -> None:
     subject = subject_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")
-    seen = {c.case.tensors["x0"].shape: c.case.tensors["x0"].tolist() for c in shrink_dims(subject)}
-    assert seen == {(2, 1): [[0.0], [3.0]], (2, 2): [[0.0, 1.0], [3.0, 4.0]], (1, 3): [[0.0, 1.0, 2.0]]}
+    proposed = {c.case.tensors["x0"].shape: c.case.tensors["x0"].tolist() for c in shrink_dims(subject)}
+    assert proposed == {(2, 1): [[0.0], [3.0]], (2, 2): [[0.0, 1.0], [3.0, 4.0]], (1, 3): [[0.0, 1.0, 2.0]]}
 
 
 def test_shrink_dims_keeps_either_end_where_the_numbers_may_be_what_is_wrong() -> None:
     subject = subject_of({"x0": "float32[3]"}, [("v0", "neg", "x0")], "v0")
-    told = replace(subject, needs_ops=True)
+    with_ops = replace(subject, needs_ops=True)
     assert [c.case.tensors["x0"].tolist() for c in shrink_dims(subject)] == [[0.0], [0.0, 1.0]] * 2
-    assert [c.case.tensors["x0"].tolist() for c in shrink_dims(told)] == [[0.0], [2.0], [0.0, 1.0]] * 2
+    assert [c.case.tensors["x0"].tolist() for c in shrink_dims(with_ops)] == [[0.0], [2.0], [0.0, 1.0]] * 2
 
 
 def test_shrink_dims_leaves_ones_and_scalars_alone() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from graphs_by_hand import Call, graph_of, numbered
-from small_graphs import LANE, evaluated, subject_of, tap, writing
+from small_graphs import LANE, evaluated, subject_of, values_of, writing
 
 from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.triage.candidates import Predicate
@@ -193,13 +193,13 @@ def size_of(case: Case) -> Size:
     return size_in(case, LANE)
 
 
-def asking(shows: Callable[[Case], bool]) -> Predicate:
+def predicate_of(shows: Callable[[Case], bool]) -> Predicate:
     """A predicate that looks at the case alone, and sees nothing else go wrong."""
     return lambda case, lane: Reproduction(shows(case))
 
 
 def reduced(case: Case, shows: Callable[[Case], bool], effort: Effort = AMPLE) -> Reduction:
-    return reduce(case, LANE, asking(shows), tap, effort)
+    return reduce(case, LANE, predicate_of(shows), values_of, effort)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -234,11 +234,11 @@ def test_shapes_of_the_smallest_case() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_region_computes_what_it_computed_in_the_whole(seed: int) -> None:
     case = haystack(seed, BUGS["contains an operator"])
-    taps = tap(case)
-    for candidate in keep_region(Subject(case, LANE, taps)):
+    computed = values_of(case)
+    for candidate in keep_region(Subject(case, LANE, computed)):
         check(candidate.case)
         for name, array in zip(candidate.graph.outputs, evaluated(candidate.case), strict=True):
-            np.testing.assert_allclose(array, taps[name], rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(array, computed[name], rtol=1e-5, atol=1e-6)
 
 
 # --- forms, attributes, layouts and dtypes go where the bug does not need them
@@ -397,19 +397,19 @@ def test_numbers_that_must_stay_keep_their_type() -> None:
 
 def test_every_value_is_tapped_also_where_calls_work_in_place() -> None:
     subject = subject_of(DRESSED, DRESSED_CALLS, "v5")
-    taps = tap(subject.case)
-    assert list(taps) == ["v0", "v1", "v2", "v3", "v4", "v5"]
+    computed = values_of(subject.case)
+    assert list(computed) == ["v0", "v1", "v2", "v3", "v4", "v5"]
     x0, x1, b0 = (subject.case.tensors[name] for name in ("x0", "x1", "b0"))
-    assert taps["v0"].tolist() == (x0 + 2 * x1).tolist()
-    assert taps["v1"].tolist() == ((x0 + 2 * x1) * b0).tolist()
-    assert [str(taps[name].dtype) for name in taps] == ["float16"] * 6
+    assert computed["v0"].tolist() == (x0 + 2 * x1).tolist()
+    assert computed["v1"].tolist() == ((x0 + 2 * x1) * b0).tolist()
+    assert [str(computed[name].dtype) for name in computed] == ["float16"] * 6
     (v5,) = evaluated(subject.case)
-    assert v5.tobytes() == taps["v5"].tobytes()
+    assert v5.tobytes() == computed["v5"].tobytes()
 
 
 def test_a_value_that_is_cut_is_no_longer_changed_in_place() -> None:
     subject = replace(
-        subject_of(DRESSED, DRESSED_CALLS, "v5"), computed=tap(subject_of(DRESSED, DRESSED_CALLS, "v5").case)
+        subject_of(DRESSED, DRESSED_CALLS, "v5"), computed=values_of(subject_of(DRESSED, DRESSED_CALLS, "v5").case)
     )
     smaller = cut(subject, frozenset({"v0"}))
     assert smaller is not None
@@ -423,20 +423,20 @@ def test_a_value_that_is_cut_is_no_longer_changed_in_place() -> None:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_each_candidate_is_valid_and_asked_about_once(seed: int) -> None:
     bug = BUGS["an operator fed by another"]
-    case, asked = haystack(seed, bug), []
+    case, called = haystack(seed, bug), []
 
     def shows(smaller: Case, lane: LaneSpec) -> Reproduction:
         check(smaller)
         assert smaller.graph.nodes
         assert lane == LANE
-        asked.append(case_file.digest(renumbered(smaller)))
+        called.append(case_file.digest(renumbered(smaller)))
         return Reproduction(bug.shows(smaller))
 
-    reduction = reduce(case, LANE, shows, tap, AMPLE)
-    assert len(asked) == reduction.calls
-    assert asked[-2:] == [case_file.digest(reduction.case)] * 2  # the result is asked about twice more
-    assert len(asked) - 2 == len(set(asked))
-    assert case_file.digest(renumbered(case)) not in asked
+    reduction = reduce(case, LANE, shows, values_of, AMPLE)
+    assert len(called) == reduction.calls
+    assert called[-2:] == [case_file.digest(reduction.case)] * 2  # the result runs twice more
+    assert len(called) - 2 == len(set(called))
+    assert case_file.digest(renumbered(case)) not in called
 
 
 @pytest.mark.parametrize("name", BUGS)
@@ -452,12 +452,12 @@ def test_each_accepted_case_is_smaller() -> None:
     case = haystack(4, bug)
     sizes = [size_of(case)]
 
-    def tapped(smaller: Case) -> Mapping[str, Array]:
+    def counted_values(smaller: Case) -> Mapping[str, Array]:
         sizes.append(size_of(smaller))
-        return tap(smaller)
+        return values_of(smaller)
 
-    reduce(case, LANE, asking(bug.shows), tapped, AMPLE)
-    assert sizes[0] == sizes[1]  # the whole case is tapped first
+    reduce(case, LANE, predicate_of(bug.shows), counted_values, AMPLE)
+    assert sizes[0] == sizes[1]  # the values of the whole case are computed first
     assert sizes[1:] == sorted(set(sizes), reverse=True)
 
 
@@ -471,7 +471,7 @@ def test_where_nothing_smaller_shows_it_the_case_stays() -> None:
 
 def test_no_passes_no_calls() -> None:
     case = haystack(5, BUGS["contains an operator"])
-    reduction = reduce(case, LANE, asking(lambda smaller: True), tap, AMPLE, passes=())
+    reduction = reduce(case, LANE, predicate_of(lambda smaller: True), values_of, AMPLE, passes=())
     assert (reduction.calls, reduction.finished) == (0, True)
     assert len(reduction.case.graph.nodes) == len(case.graph.nodes)
 
@@ -479,7 +479,7 @@ def test_no_passes_no_calls() -> None:
 @pytest.mark.parametrize("calls", [0, 1, 5])
 def test_the_effort_is_a_limit_on_calls(calls: int) -> None:
     reduction = reduced(haystack(6, BUGS["a negative pad"]), crops, Effort(calls=calls, seconds=300.0))
-    again = 2 if calls > 1 else 0  # what was taken is asked about again all the same
+    again = 2 if calls > 1 else 0  # the accepted case runs again
     assert (reduction.calls, reduction.finished) == (calls + again, False)
     assert crops(reduction.case)
     check(reduction.case)
@@ -493,7 +493,7 @@ def test_the_effort_is_a_limit_on_time() -> None:
 def test_without_taps_it_forwards_operands() -> None:
     graph = graph_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "relu", "v0"), ("v2", "neg", "v1")], "v2")
     case = Case(graph, {"x0": np.ones(2, np.float32)})
-    reduction = reduce(case, LANE, asking(lambda smaller: "relu" in smaller.graph.ops), lambda whole: {}, AMPLE)
+    reduction = reduce(case, LANE, predicate_of(lambda smaller: "relu" in smaller.graph.ops), lambda whole: {}, AMPLE)
     assert reduction.case.graph.ops == ("relu",)
 
 
@@ -501,15 +501,15 @@ def test_an_invalid_candidate_is_never_asked_about() -> None:
     """A dimension of 1 would break the matrix product; a pass that proposes it all the same is not believed."""
     graph = graph_of({"x0": "float32[2,3]", "x1": "float32[3,2]"}, [("v0", "matmul", "x0 x1")], "v0")
     case = Case(graph, {item.value.name: numbered(item.value.type) for item in graph.inputs})
-    asked: list[list[tuple[int, ...]]] = []
+    called: list[list[tuple[int, ...]]] = []
 
     def shows(smaller: Case, lane: LaneSpec) -> Reproduction:
-        asked.append([item.value.type.sizes for item in smaller.graph.inputs])
+        called.append([item.value.type.sizes for item in smaller.graph.inputs])
         return Reproduction(False)
 
-    reduce(case, LANE, shows, tap, AMPLE)
-    assert [(2, 1), (1, 2)] in asked
-    assert all(left[1] == right[0] for left, right in asked)
+    reduce(case, LANE, shows, values_of, AMPLE)
+    assert [(2, 1), (1, 2)] in called
+    assert all(left[1] == right[0] for left, right in called)
 
 
 # --- names
@@ -571,8 +571,8 @@ def test_renumbered_means_the_same(seed: int) -> None:
 # --- sizes that stay open
 
 
-def tap_at_its_sizes(whole: Case) -> Mapping[str, Array]:
-    return tap(whole.at(whole.sizes) if whole.graph.symbols else whole)
+def values_at_its_sizes(whole: Case) -> Mapping[str, Array]:
+    return values_of(whole.at(whole.sizes) if whole.graph.symbols else whole)
 
 
 def test_a_case_with_open_sizes_keeps_them_and_loses_what_the_bug_does_not_need() -> None:
@@ -587,7 +587,7 @@ def test_a_case_with_open_sizes_keeps_them_and_loses_what_the_bug_does_not_need(
         def shows(smaller: Case, op: str = wanted) -> bool:
             return bool(smaller.graph.symbols) and bool(nodes_of(smaller, op))
 
-        reduced = reduce(case, LANE, asking(shows), tap_at_its_sizes).case
+        reduced = reduce(case, LANE, predicate_of(shows), values_at_its_sizes).case
         check(reduced)
         assert size_of(reduced) < size_of(case)
         found += 1

@@ -1,4 +1,4 @@
-"""A compiler made by hand, whose lanes go wrong where they are told to: what blame asks, without a TVM."""
+"""A fake compiler whose lanes are wrong where a test says so, for the search for blame without TVM."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Compiler:
 
     def _trace(self, lane: LaneSpec) -> Trace:
         assert lane.tracing is not None
-        limit, count, told = lane.tracing.limit, 0, []
+        limit, count, entries = lane.tracing.limit, 0, []
         for each in self.passes:
             runs = not each.optional or limit is None or count < limit
             count += each.optional
-            told.append(replace(each, ran=runs, changed=each.changed and runs))
-        return Trace(tuple(told))
+            entries.append(replace(each, ran=runs, changed=each.changed and runs))
+        return Trace(tuple(entries))
 
     def finding(self, case: Case) -> Finding:
         lanes = (fakes.TORCH, fakes.TORCH_F64, fakes.TORCH_ENVELOPE, LANE)
@@ -72,7 +72,7 @@ class Compiler:
         self.ran.clear()
         return found[0]
 
-    def asked(self, case: Case, most: int = 25) -> BlameContext:
+    def context(self, case: Case, most: int = 25) -> BlameContext:
         finding = self.finding(case)
         return BlameContext(self.run, case, finding, signature_of(finding), most)
 

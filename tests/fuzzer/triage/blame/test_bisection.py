@@ -1,4 +1,4 @@
-"""The guilty pass is found by halving, whatever it is; and nobody is blamed where none decides."""
+"""Bisection finds the pass at fault, and blames none if no single pass decides."""
 
 from __future__ import annotations
 
@@ -22,28 +22,30 @@ def pipeline(optional: list[bool], changed: list[bool]) -> list[PassRun]:
 def test_the_one_that_decides_is_named(data: st.DataObject) -> None:
     optional = data.draw(st.lists(st.booleans(), min_size=1, max_size=40).filter(any))
     places = [place for place, each in enumerate(optional) if each]
-    guilty = data.draw(st.integers(0, len(places) - 1))
-    changed = [data.draw(st.booleans()) or place == places[guilty] for place in range(len(optional))]
-    compiler = Compiler(lambda lane, names: set(names) if runs(lane, guilty) else set(), pipeline(optional, changed))
-    asked = compiler.asked(chain())
-    whole = asked.traced()
-    assert deciding_pass(asked, whole.trace) == DecidingPass(f"P{places[guilty]}", places[guilty], guilty, len(places))
+    deciding = data.draw(st.integers(0, len(places) - 1))
+    changed = [data.draw(st.booleans()) or place == places[deciding] for place in range(len(optional))]
+    compiler = Compiler(lambda lane, names: set(names) if runs(lane, deciding) else set(), pipeline(optional, changed))
+    context = compiler.context(chain())
+    whole = context.traced()
+    assert deciding_pass(context, whole.trace) == DecidingPass(
+        f"P{places[deciding]}", places[deciding], deciding, len(places)
+    )
     candidates = sum(changed[place] for place in places)
-    assert asked.runs <= 2 + ceil(log2(candidates + 1))
+    assert context.runs <= 2 + ceil(log2(candidates + 1))
 
 
 def test_nobody_is_blamed_where_it_fails_without_all_of_them() -> None:
     compiler = Compiler(lambda lane, names: set(names), pipeline([True, False, True], [True, True, True]))
-    asked = compiler.asked(chain())
-    assert deciding_pass(asked, asked.traced().trace) is None
-    assert asked.runs == 2
+    context = compiler.context(chain())
+    assert deciding_pass(context, context.traced().trace) is None
+    assert context.runs == 2
 
 
 def test_nor_where_no_pass_that_can_be_left_out_changed_anything() -> None:
     compiler = Compiler(lambda lane, names: set(names), pipeline([True, False], [False, True]))
-    asked = compiler.asked(chain())
-    assert deciding_pass(asked, asked.traced().trace) is None
-    assert asked.runs == 1
+    context = compiler.context(chain())
+    assert deciding_pass(context, context.traced().trace) is None
+    assert context.runs == 1
 
 
 def test_nor_where_it_fails_otherwise_in_front_of_it() -> None:
@@ -58,8 +60,8 @@ def test_nor_where_it_fails_otherwise_in_front_of_it() -> None:
             return Ran(tuple(array[:1] for array in ran.outputs), None, ran.facts)
 
     compiler = Otherwise(lambda lane, names: set(names), pipeline([True, True], [True, True]))
-    asked = compiler.asked(chain())
-    assert deciding_pass(asked, asked.traced().trace) is None
+    context = compiler.context(chain())
+    assert deciding_pass(context, context.traced().trace) is None
 
 
 @given(st.integers(2, 200), st.data())
@@ -68,21 +70,21 @@ def test_the_boundary_is_one_where_it_is_right_on_one_side_and_wrong_on_the_othe
 ) -> None:
     """Where passes hide and show it in turn, too."""
     wrong = [False, *data.draw(st.lists(st.booleans(), min_size=count - 2, max_size=count - 2)), True]
-    asked: list[int] = []
+    context: list[int] = []
 
     def fails(limit: int) -> bool:
-        asked.append(limit)
+        context.append(limit)
         return wrong[limit]
 
     found = first_failing(range(count), fails)
     assert wrong[found]
     assert not wrong[found - 1]
-    assert len(asked) <= ceil(log2(count))
+    assert len(context) <= ceil(log2(count))
 
 
 def test_a_lane_is_run_once_however_often_it_is_asked() -> None:
     compiler = Compiler(lambda lane, names: set(names))
-    asked = compiler.asked(chain())
-    assert asked.traced(Tracing(limit=3)).fails
-    assert asked.traced(Tracing(limit=3)).fails
-    assert asked.runs == 1
+    context = compiler.context(chain())
+    assert context.traced(Tracing(limit=3)).fails
+    assert context.traced(Tracing(limit=3)).fails
+    assert context.runs == 1

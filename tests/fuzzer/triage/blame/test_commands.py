@@ -87,8 +87,13 @@ def test_blame_says_who_and_how_it_was_told_and_leaves_the_folder_alone(folder: 
     assert first == f"{folder.name}: pass, FuseOps, at tanh"
     assert second == "  The result is right without FuseOps, the only optional pass that ran."
     assert third.endswith(f"bisect {folder}")
-    told = json.loads(fuzz("blame", folder, "--json"))
-    assert (told["slug"], told["place"], told["culprit"], told["operator"]) == (folder.name, "pass", "FuseOps", "tanh")
+    document = json.loads(fuzz("blame", folder, "--json"))
+    assert (document["slug"], document["place"], document["culprit"], document["operator"]) == (
+        folder.name,
+        "pass",
+        "FuseOps",
+        "tanh",
+    )
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -111,9 +116,9 @@ def test_bisect_runs_all_toolchains_of_the_lanes_language(folder: Path, monkeypa
         ["0.27.0.post1", "host", "fails"],
     ]
     assert f"{folder.name}: introduced in 0.26.0; next: " in lines[-1]
-    told = json.loads(fuzz("bisect", folder, "--json"))
-    assert (told["introduced"], told["fixed"]) == ("0.26.0", "")
-    assert [(run["tvm"], run["verdict"]) for run in told["runs"]] == [
+    document = json.loads(fuzz("bisect", folder, "--json"))
+    assert (document["introduced"], document["fixed"]) == ("0.26.0", "")
+    assert [(run["tvm"], run["verdict"]) for run in document["runs"]] == [
         ("0.25.0.post1", "passes"),
         ("0.26.0", "fails"),
         ("0.27.0.post1", "fails"),
@@ -142,9 +147,9 @@ def test_bisect_uses_the_releases_that_the_finding_records(folder: Path, monkeyp
         ["0.27.0.post1", "host", "fails"],
     ]
     assert f"{folder.name}: introduced in 0.26.0; next: " in lines[-1]
-    told = json.loads(fuzz("bisect", folder, "--json"))
-    assert (told["introduced"], [run["tvm"] for run in told["runs"]]) == ("0.26.0", ["0.27.0.post1"])
-    assert told["recorded"] == [{"tvm": "0.25.0", "verdict": "passes"}, {"tvm": "0.26.0", "verdict": "fails"}]
+    document = json.loads(fuzz("bisect", folder, "--json"))
+    assert (document["introduced"], [run["tvm"] for run in document["runs"]]) == ("0.26.0", ["0.27.0.post1"])
+    assert document["recorded"] == [{"tvm": "0.25.0", "verdict": "passes"}, {"tvm": "0.26.0", "verdict": "fails"}]
 
 
 def test_install_installs_what_the_index_has_and_this_machine_has_not(
@@ -164,5 +169,5 @@ def test_install_installs_what_the_index_has_and_this_machine_has_not(
 def test_a_lane_that_no_toolchain_speaks_is_bad_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     relay = Toolchain("relay", "python", kind=GraphLanguage.RELAY)
     monkeypatch.setattr(bisect, "named", lambda names: (relay,))
-    with pytest.raises(Invalid, match="runs in none of them"):
+    with pytest.raises(Invalid, match="runs in none of these toolchains"):
         fuzz("bisect", folder, "--toolchain", "relay")

@@ -1,4 +1,4 @@
-"""The first operator that goes wrong, where taps show it, hide it, and where there is nothing to tap."""
+"""The first wrong operator: where more outputs show it, where they hide it, and where there is no result."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ VALUES = tuple(call[0] for call in CHAIN)
 @pytest.mark.parametrize(("first", "op"), list(enumerate(("neg", "exp", "neg", "tanh"))))
 def test_all_values_behind_it_are_wrong(first: int, op: str) -> None:
     compiler = Compiler(lambda lane, names: set(VALUES[first:]) & set(names))
-    asked = compiler.asked(chain())
-    assert first_wrong(asked) == op
-    assert asked.runs == 1
+    context = compiler.context(chain())
+    assert first_wrong(context) == op
+    assert context.runs == 1
 
 
 def test_of_one_operator_nothing_is_asked() -> None:
-    asked = Compiler(lambda lane, names: set(names)).asked(chain(1))
-    assert (first_wrong(asked), asked.runs) == ("neg", 0)
+    context = Compiler(lambda lane, names: set(names)).context(chain(1))
+    assert (first_wrong(context), context.runs) == ("neg", 0)
 
 
 def test_where_taps_on_all_values_hide_it_they_are_tapped_one_by_one() -> None:
     """Two neighbours that are fused go wrong; as outputs both, they are not fused."""
     compiler = Compiler(lambda lane, names: set(VALUES[1:]) & set(names) if len(names) < 4 else set())
-    asked = compiler.asked(chain())
-    assert first_wrong(asked) == "exp"
-    assert asked.runs == 3  # all; neg too; exp too
+    context = compiler.context(chain())
+    assert first_wrong(context) == "exp"
+    assert context.runs == 3  # all; neg too; exp too
 
 
 def test_where_every_tap_hides_it_the_result_alone_is_wrong() -> None:
     compiler = Compiler(lambda lane, names: {"v3"} if names == ("v3",) else set())
-    assert first_wrong(compiler.asked(chain())) == "tanh"
+    assert first_wrong(compiler.context(chain())) == "tanh"
 
 
 def test_what_is_changed_in_place_is_tapped_too() -> None:
@@ -53,19 +53,19 @@ def test_what_is_changed_in_place_is_tapped_too() -> None:
     )
     assert case.graph.nodes[1].form is Form.INPLACE
     compiler = Compiler(lambda lane, names: {"v1", "v2"} & set(names))
-    assert first_wrong(compiler.asked(case)) == "add"
+    assert first_wrong(compiler.context(case)) == "add"
 
 
 @pytest.mark.parametrize(("count", "op"), [(1, "neg"), (2, "exp"), (4, "tanh")])
 def test_of_what_gives_no_result_the_shortest_beginning_that_fails(count: int, op: str) -> None:
     case, error = chain(), Raised(Stage.COMPILE, "ValueError", "no")
 
-    def run(asked: Case, lanes: object) -> Result:
+    def run(context: Case, lanes: object) -> Result:
         lane = fakes.TVM
-        right = tuple(fakes.expect([1.0, -2.0]) for _ in asked.graph.outputs)
+        right = tuple(fakes.expect([1.0, -2.0]) for _ in context.graph.outputs)
         outcomes = {
             **fakes.references(*right),
-            lane: error if len(asked.graph.nodes) >= count else fakes.correct(right),
+            lane: error if len(context.graph.nodes) >= count else fakes.correct(right),
         }
         return Result(outcomes)
 
@@ -74,10 +74,10 @@ def test_of_what_gives_no_result_the_shortest_beginning_that_fails(count: int, o
 
 
 def test_it_ends_when_its_runs_are_spent() -> None:
-    asked = Compiler(lambda lane, names: {"v3"} if names == ("v3",) else set()).asked(chain(), most=2)
+    context = Compiler(lambda lane, names: {"v3"} if names == ("v3",) else set()).context(chain(), most=2)
     with pytest.raises(RunLimitReached):
-        first_wrong(asked)
-    assert asked.runs == 2
+        first_wrong(context)
+    assert context.runs == 2
 
 
 # --- functions that are called by their names, as in a sweep
@@ -94,17 +94,17 @@ def called(*functions: str) -> Case:
 
 def test_a_function_of_a_sweep_is_blamed_by_its_own_name_where_it_is_the_only_one() -> None:
     compiler = Compiler(lambda lane, names: set(names))
-    assert [first_wrong(compiler.asked(called(name))) for name in ("erf", "sinc")] == ["torch.erf", "torch.sinc"]
+    assert [first_wrong(compiler.context(called(name))) for name in ("erf", "sinc")] == ["torch.erf", "torch.sinc"]
 
 
 def test_so_it_is_where_all_values_are_tapped() -> None:
     compiler = Compiler(lambda lane, names: set(VALUES[1:]) & set(names))
-    assert first_wrong(compiler.asked(called("erf", "sinc", "erf"))) == "torch.sinc"
+    assert first_wrong(compiler.context(called("erf", "sinc", "erf"))) == "torch.sinc"
 
 
 def test_so_it_is_where_values_are_tapped_one_by_one() -> None:
     compiler = Compiler(lambda lane, names: set(VALUES[1:]) & set(names) if len(names) < 3 else set())
-    assert first_wrong(compiler.asked(called("erf", "sinc", "erf"))) == "torch.sinc"
+    assert first_wrong(compiler.context(called("erf", "sinc", "erf"))) == "torch.sinc"
 
 
 def test_so_it_is_of_what_gives_no_result() -> None:

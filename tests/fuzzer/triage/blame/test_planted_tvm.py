@@ -1,4 +1,4 @@
-"""A few of the faults that benchmarks/blame.py plants in a real TVM: what is said of each, to the letter."""
+"""The exact blame for a few of the faults that benchmarks/blame.py plants in a real TVM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def tvm() -> Iterator[Bed]:
         yield started
 
 
-def told(tvm: Bed, fault: str) -> Blame:
+def blame_of(tvm: Bed, fault: str) -> Blame:
     planted = next(each for each in PLANTED if each.fault == fault)
     blame = tvm.blame(planted)
     assert blame is not None
@@ -27,7 +27,7 @@ def told(tvm: Bed, fault: str) -> Blame:
 
 
 def test_a_converter(tvm: Bed) -> None:
-    blame = told(tvm, "frontend _flip wrong")
+    blame = blame_of(tvm, "frontend _flip wrong")
     assert (blame.place, blame.operator, blame.culprit) == (Place.FRONTEND, "flip", "_flip")
     assert blame.evidence == "The imported module is already wrong when PyTorch evaluates it operator by operator"
     assert "R.flip(lv, axis=0)" in blame.after
@@ -35,11 +35,11 @@ def test_a_converter(tvm: Bed) -> None:
 
 def test_a_converter_that_ends_the_process(tvm: Bed) -> None:
     words = "The importer stops at `cumsum.default`"
-    assert told(tvm, "frontend _cumsum die") == Blame(Place.FRONTEND, "cumsum", "_cumsum", words)
+    assert blame_of(tvm, "frontend _cumsum die") == Blame(Place.FRONTEND, "cumsum", "_cumsum", words)
 
 
 def test_a_legalization(tvm: Bed) -> None:
-    blame = told(tvm, "legalization relax.nn.softmax wrong")
+    blame = blame_of(tvm, "legalization relax.nn.softmax wrong")
     assert (blame.place, blame.operator, blame.culprit) == (Place.LEGALIZATION, "softmax", "relax.nn.softmax")
     words = "What LegalizeOps makes of `relax.nn.softmax` (by `legalization.legalize`) is wrong when it is read loop by"
     assert blame.evidence == f"{words} loop, without any other pass"
@@ -48,7 +48,7 @@ def test_a_legalization(tvm: Bed) -> None:
 
 
 def test_a_pass_of_kernels(tvm: Bed) -> None:
-    blame = told(tvm, "pass tirx.StorageRewrite wrong softmax")
+    blame = blame_of(tvm, "pass tirx.StorageRewrite wrong softmax")
     assert (blame.place, blame.operator, blame.culprit) == (Place.PASS, "softmax", "tirx.StorageRewrite")
     assert blame.evidence == (
         "The result is right with the first 17 of the 28 optional passes, "
@@ -60,18 +60,18 @@ def test_a_pass_of_kernels(tvm: Bed) -> None:
 
 
 def test_a_pass_that_every_build_needs(tvm: Bed) -> None:
-    blame = told(tvm, "pass tirx.FlattenBuffer wrong multiply")
+    blame = blame_of(tvm, "pass tirx.FlattenBuffer wrong multiply")
     assert (blame.place, blame.operator, blame.culprit) == (Place.PASS, "mul", "")
     assert blame.evidence.endswith("neither for llvm nor for C, so by a pass that no build can do without")
 
 
 def test_a_code_generator(tvm: Bed) -> None:
     words = "The same passes give the right result for target c, and not for llvm"
-    assert told(tvm, "codegen llvm exp wrong") == Blame(Place.CODEGEN, "exp", "target.build.llvm", words)
+    assert blame_of(tvm, "codegen llvm exp wrong") == Blame(Place.CODEGEN, "exp", "target.build.llvm", words)
 
 
 def test_the_virtual_machine(tvm: Bed) -> None:
-    blame = told(tvm, "runtime vm wrong")
+    blame = blame_of(tvm, "runtime vm wrong")
     assert (blame.place, blame.culprit) == (Place.RUNTIME, "")
     assert blame.evidence.endswith("so are the kernels that it becomes, when they are called directly")
 

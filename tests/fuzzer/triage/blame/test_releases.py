@@ -47,14 +47,14 @@ def test_each_release_is_asked_once_oldest_first() -> None:
     """Wrong from 0.26.0 on."""
     compiler = Compiler(lambda lane, names: set() if lane.toolchain == "old" else {"v3"} & set(names))
     finding = compiler.finding(chain())
-    seen = list(run_in_releases(compiler.run, chain(), finding.lane, signature_of(finding), HERE))
+    runs = list(run_in_releases(compiler.run, chain(), finding.lane, signature_of(finding), HERE))
     assert [lane.toolchain for lane in compiler.ran] == ["old", "between", "host"]
-    assert verdicts_of(seen).verdicts == (
+    assert verdicts_of(runs).verdicts == (
         ("0.25.0.post1", ReleaseVerdict.PASSES),
         ("0.26.0", ReleaseVerdict.FAILS),
         ("0.27.0.post1", ReleaseVerdict.FAILS),
     )
-    assert verdicts_of(seen).introduced == "0.26.0"
+    assert verdicts_of(runs).introduced == "0.26.0"
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_what_does_not_run_there_or_fails_otherwise_is_called_so(outcome: Outcom
 
     compiler = Old(lambda lane, names: {"v3"} & set(names))
     finding = compiler.finding(chain())
-    seen = list(run_in_releases(compiler.run, chain(), finding.lane, signature_of(finding), HERE[:2]))
-    assert verdicts_of(seen).verdicts == (("0.25.0.post1", verdict), ("0.27.0.post1", ReleaseVerdict.FAILS))
+    runs = list(run_in_releases(compiler.run, chain(), finding.lane, signature_of(finding), HERE[:2]))
+    assert verdicts_of(runs).verdicts == (("0.25.0.post1", verdict), ("0.27.0.post1", ReleaseVerdict.FAILS))
 
 
 def test_a_finding_of_tvm_is_run_in_each_release() -> None:

@@ -1,4 +1,4 @@
-"""Who is asked in which order, and who is not: with a compiler made by hand."""
+"""The order of the checks in a search for blame, with a fake compiler."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def test_a_pass_is_blamed() -> None:
 def test_another_target_that_is_right_clears_all_but_the_code_generator() -> None:
     compiler = Compiler(lambda lane, names: {"v1", "v2", "v3"} & set(names) if lane.target == "llvm" else set(), PASSES)
     finding = compiler.finding(chain())
-    told = blame(compiler.run, chain(), finding, signature_of(finding))
-    assert (told.place, told.culprit, told.operator) == (Place.CODEGEN, "target.build.llvm", "exp")
+    found = blame(compiler.run, chain(), finding, signature_of(finding))
+    assert (found.place, found.culprit, found.operator) == (Place.CODEGEN, "target.build.llvm", "exp")
 
 
 def test_a_module_that_is_wrong_when_pytorch_computes_it_was_imported_wrongly() -> None:
     """This compiler's lane `interpreted` is wrong like all of them."""
     compiler = Compiler(lambda lane, names: {"v3"} & set(names), PASSES)
     finding = compiler.finding(chain())
-    told = blame(compiler.run, chain(), finding, signature_of(finding))
+    found = blame(compiler.run, chain(), finding, signature_of(finding))
     words = "The imported module is already wrong when PyTorch evaluates it operator by operator"
-    assert (told.place, told.evidence) == (Place.FRONTEND, words)
+    assert (found.place, found.evidence) == (Place.FRONTEND, words)
 
 
 def test_where_all_but_the_machine_is_right_the_machine_is_wrong() -> None:
@@ -60,17 +60,17 @@ def test_what_is_not_tvms_is_not_asked_about(component: Component) -> None:
 def test_what_does_not_show_any_more_has_nobody_to_blame() -> None:
     sinner, saint = (Compiler(lambda lane, names, wrong=wrong: wrong & set(names)) for wrong in ({"v3"}, set[str]()))
     finding = sinner.finding(chain())
-    told = blame(saint.run, chain(), finding, signature_of(finding))
-    assert (told.place, told.evidence) == (None, "The failure does not show any more")
+    found = blame(saint.run, chain(), finding, signature_of(finding))
+    assert (found.place, found.evidence) == (None, "The failure does not show any more")
 
 
 def test_what_is_known_when_the_runs_are_spent_is_kept() -> None:
-    """Twenty-five are enough for a thousand passes: the operator is asked about first."""
+    """25 runs are enough for a thousand passes. The operator is determined first."""
     many = [PassRun(f"P{number}", True, True, True) for number in range(1 << 12)]
     compiler = Compiler(lambda lane, names: {"v3"} & set(names) if runs(lane, 2000) else set(), many)
     finding = compiler.finding(chain())
-    told = blame(compiler.run, chain(), finding, signature_of(finding))
-    assert (told.operator, told.culprit) == ("tanh", "P2000")
+    found = blame(compiler.run, chain(), finding, signature_of(finding))
+    assert (found.operator, found.culprit) == ("tanh", "P2000")
     assert len(compiler.ran) <= 25
 
 
@@ -82,8 +82,8 @@ def test_how_many_passes_are_innocent_is_said(before: int, words: str) -> None:
         lambda lane, names: {"v3"} & set(names) if runs(lane, before) else set(), [four[0], PASSES[0], *four[1:]]
     )
     finding = compiler.finding(chain())
-    told = blame(compiler.run, chain(), finding, signature_of(finding))
-    assert told.evidence == (
+    found = blame(compiler.run, chain(), finding, signature_of(finding))
+    assert found.evidence == (
         f"The result is right with {words} of the 4 optional passes, and the failure shows once P{before} runs"
     )
 
@@ -112,8 +112,8 @@ def test_the_checker_says_itself_behind_which_step(after: str, place: Place, cul
     finding = Finding(Kind.ILL_FORMED, Component.TVM, replace(fakes.TVM, checked=True), Stage.COMPILE, evidence)
     if after == "import":
         finding = replace(finding, stage=Stage.IMPORT)
-    told = blame(run, chain(1), finding, signature_of(finding))
-    assert (told.place, told.culprit) == (place, culprit)
+    found = blame(run, chain(1), finding, signature_of(finding))
+    assert (found.place, found.culprit) == (place, culprit)
 
 
 @pytest.mark.parametrize(
@@ -182,5 +182,5 @@ def test_which_operator_reads_a_size_that_the_inputs_leave_undefined_is_chance(s
         return Result(outcomes)
 
     finding = Finding(Kind.ILL_FORMED, Component.TVM, replace(fakes.TVM, checked=True), Stage.IMPORT, evidence)
-    told = blame(run, case, finding, signature_of(finding))
-    assert (told.place, told.culprit) == (Place.FRONTEND, culprit)
+    found = blame(run, case, finding, signature_of(finding))
+    assert (found.place, found.culprit) == (Place.FRONTEND, culprit)
