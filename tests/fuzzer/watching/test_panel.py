@@ -42,7 +42,7 @@ def test_eighty_columns() -> None:
 
 def test_a_campaign_that_has_just_begun() -> None:
     nothing: dict[str, Any] = {"findings": {}, "last": "", "last_found": None, "curve": [], "lanes": ()}
-    nothing |= {"new": 0, "today": 0, "flaky": 0, "known": 0, "limit": None, "doing": (), "stage_cpu": {}}
+    nothing |= {"new": 0, "today": 0, "flaky": 0, "known": 0, "limit": None, "tasks": (), "stage_cpu": {}}
     nothing["features"] = 0
     assert shown(80, **nothing) == [
         "difftvm  seed 99  process 4321  /campaigns/night",
