@@ -215,8 +215,8 @@ class Ledger:
     def filed(self, entry: LedgerEntry, number: int, url: str) -> None:
         self._update(entry, "step = 'filed', number = ?, url = ?", number, url)
 
-    def refused(self, entry: LedgerEntry, told: str) -> None:
-        self._update(entry, "step = 'refused', told = ?", told)
+    def refused(self, entry: LedgerEntry, reason: str) -> None:
+        self._update(entry, "step = 'refused', told = ?", reason)
 
     def record_state(self, entry: LedgerEntry, state: State, reason: str, labels: tuple[str, ...], etag: str) -> None:
         values = (state, reason, json.dumps(labels), etag, self.clock())

@@ -30,7 +30,7 @@ function span(seconds) {
   return `${Math.floor(seconds / size)} ${name}` + (rest ? ` ${rest} ${units[first + 1][0]}` : "");
 }
 
-/** What stands between backticks is code. */
+/** Show the text between backticks as code. */
 function prose(text) {
   return text.split("`").map((piece, place) => (place % 2 ? element("code", {}, piece) : piece));
 }
@@ -120,7 +120,7 @@ function tableRow(row) {
 
 function sortBy(event) {
   const key = event.currentTarget.dataset.key;
-  const first = key === "seen" || key === "found"; // the most, and the newest, first
+  const first = key === "seen" || key === "found"; // the largest and the newest first
   order = { key, descending: order.key === key ? !order.descending : first };
   for (const head of document.querySelectorAll("#rows thead th")) {
     const mine = head.firstElementChild.dataset.key === key;
@@ -131,7 +131,7 @@ function sortBy(event) {
 
 // --- one finding
 
-let chosen = data.findings[0]?.slug ?? ""; // the newest, until another is chosen
+let chosen = data.findings[0]?.slug ?? ""; // the newest finding, until the user chooses another
 
 function markChosen() {
   for (const row of document.querySelectorAll("#rows tbody tr")) {
@@ -150,7 +150,7 @@ function showChosen() {
   markChosen();
 }
 
-/** The address names a finding: it is shown, and the keyboard is there. */
+/** Show the finding that the address names, and move the focus to it. */
 function follow() {
   if (!location.hash.startsWith("#finding/")) return;
   chosen = decodeURIComponent(location.hash.slice(9));
@@ -176,12 +176,12 @@ function detail(row) {
   ]));
   parts.push(element("h4", {}, "Graph"), graph(it.graph));
   parts.push(element("h4", {}, "Blame"), facts([
-    ["place", row.place || "not found out"], ["culprit", row.culprit], ["operator", row.operator], ["introduced in", row.introduced],
+    ["place", row.place || "not known"], ["at fault", row.culprit], ["operator", row.operator], ["introduced in", row.introduced],
     ["fixed in", row.fixed], ["releases", row.releases.map(([release, verdict]) => `${release} ${verdict}`).join(", ")],
   ]));
   if (row.evidence && !it.summary.includes(row.evidence)) parts.push(element("p", {}, ...prose(row.evidence)));
   if (it.diff.length) {
-    parts.push(element("h4", {}, "IR around the culprit"));
+    parts.push(element("h4", {}, "IR around the part at fault"));
     const lines = it.diff.map(([name, line]) => element("span", { class: name }, line + "\n"));
     parts.push(element("pre", { tabindex: "0", "aria-label": "Difference of the IR" }, ...lines), rest(it.diff_more, "lines", `${whole}/ir-before.txt, ir-after.txt`));
   }
@@ -207,7 +207,7 @@ function copyable(title, text) {
   button.addEventListener("click", async () => {
     let done = await navigator.clipboard?.writeText(text).then(() => true, () => false);
     getSelection().selectAllChildren(shown);
-    done ||= document.execCommand("copy"); // where the page may not use the clipboard
+    done ||= document.execCommand("copy"); // if the browser does not let the page use the clipboard
     byId("live").textContent = button.textContent = done ? "Copied" : "Selected: copy it with the keyboard";
   });
   return [element("div", { class: "copying" }, element("h4", {}, title), button), shown];
@@ -230,13 +230,13 @@ function graph(it) {
       shape("rect", { class: "shape", x: box.x, y: box.y, width: box.width, height: box.height, rx: round }),
       shape("text", { x: middle, y: box.y + 18 }, label), shape("text", { x: middle, y: box.y + 33, class: "type" }, box.type)));
   }
-  drawn.style.minWidth = `${SMALLEST * it.width}px`; // fits where that can be read, else scrolls
+  drawn.style.minWidth = `${SMALLEST * it.width}px`; // fits if it stays legible, else scrolls
   const legend = "Round: inputs (dashed: parameters). Square: operators" + (it.boxes.some((box) => box.sort === "blamed") ? "; the one to blame has a thick border and a \"!\"." : ".");
   const more = it.left_out ? ` ${number(it.left_out)} more operators are not drawn.` : "";
   return element("figure", {}, element("div", { class: "graph", tabindex: "0", role: "region", "aria-label": "Graph" }, drawn), element("figcaption", { class: "quiet" }, legend + more));
 }
 
-/** A smooth line through the points: it leaves and enters boxes vertically. */
+/** A smooth line through the points. It leaves and enters boxes vertically. */
 function wire(points) {
   let path = `M${points[0].join(" ")}`;
   for (let place = 1; place < points.length; place++) {
