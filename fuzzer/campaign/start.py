@@ -8,7 +8,7 @@ from functools import partial
 
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.signals import Pause, on_first_signal
-from fuzzer.isolate.fleet import Backend, Fleet, Place
+from fuzzer.isolate.fleet import Backend, BackendKey, Fleet
 from fuzzer.isolate.selftest import self_test
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import say
@@ -30,9 +30,11 @@ def to_stop() -> threading.Event:
 def warm_up(executor: Fleet, others: Sequence[str], stop_requested: threading.Event) -> None:
     """Start the compilers and run the self-test. No further step begins after `stop_requested` is set."""
     steps: list[Callable[[], object]] = [
-        lambda: executor.backend(Place(HOST_NAME)),
-        lambda: prove_that_failures_are_seen(executor),
-        *(partial(executor.backend, Place(name)) for name in others),  # starts a zygote, which sends its version of TVM
+        lambda: executor.backend(BackendKey(HOST_NAME)),
+        lambda: require_recognised_failures(executor),
+        *(
+            partial(executor.backend, BackendKey(name)) for name in others
+        ),  # starts a zygote, which sends its version of TVM
     ]
     try:
         for step in steps:
@@ -43,11 +45,13 @@ def warm_up(executor: Fleet, others: Sequence[str], stop_requested: threading.Ev
             raise
 
 
-def prove_that_failures_are_seen(executor: Backend) -> None:
+def require_recognised_failures(executor: Backend) -> None:
     """Run the self-test. Raise `EnvironmentMissing` where it fails, because a campaign would miss bugs."""
     failed = [check for check in self_test(executor) if not check.passed]
     if failed:
-        listed = ", ".join(f"{c.sin}: {c.seen or 'not seen'} instead of {c.expected or 'nothing'}" for c in failed)
+        listed = ", ".join(
+            f"{c.misbehaviour}: {c.found or 'no finding'} instead of {c.expected or 'nothing'}" for c in failed
+        )
         raise EnvironmentMissing(f"the self-test failed ({listed}); `fuzz doctor` shows more")
 
 

@@ -15,7 +15,7 @@ from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
 from fuzzer.findings import replay as replaying
 from fuzzer.findings.headline import headline
-from fuzzer.isolate.fleet import Fleet, Place
+from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import Releases, ReleaseVerdict
 from fuzzer.system.terminal import next_line, print_json, say
@@ -51,7 +51,7 @@ def bisect(
         ) as shown,
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
     ):
-        releases = [Release(fleet.backend(Place(each.name)).versions["tvm"], each.name) for each in chosen]
+        releases = [Release(fleet.backend(BackendKey(each.name)).versions["tvm"], each.name) for each in chosen]
         runs = list(
             run_in_releases(Counted(fleet, shown).run_fresh, case, doc.lane, signature_of(doc.finding), releases)
         )

@@ -38,8 +38,8 @@ def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
     else:
         print("versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()))
         for check in checks:
-            detected = check.seen or "no finding"
-            print(f"  {'ok ' if check.passed else 'BAD'} {check.sin}: {detected} ({check.seconds:.1f} s)")
+            detected = check.found or "no finding"
+            print(f"  {'ok ' if check.passed else 'BAD'} {check.misbehaviour}: {detected} ({check.seconds:.1f} s)")
         print(f"GPUs: {why_no_device or f'{len(devices)} in use'}; {_compute_sanitizer()}")
         for each in devices:
             result = each.why_not or "gives the known answer"

@@ -18,7 +18,7 @@ from fuzzer.commands.progress import Counted, working
 from fuzzer.commands.selection import lanes_named
 from fuzzer.findings import replay as replaying
 from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.isolate.fleet import Fleet, Place
+from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import print_json, program, say
 from fuzzer.toolchains.lanes import in_toolchains, named
@@ -50,7 +50,7 @@ def replay(
     ):
         _report_other_preload(doc, fleet.versions)
         result = replaying.replay(Counted(fleet, shown), doc, case, in_toolchains(chosen, where), times)
-        releases = {each.name: fleet.backend(Place(each.name)).versions["tvm"] for each in where}
+        releases = {each.name: fleet.backend(BackendKey(each.name)).versions["tvm"] for each in where}
     if json:
         runs = [
             {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.findings.headline import headline
-from fuzzer.isolate.fleet import Fleet, Place
+from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import EVERY_TVM_LANE, needed
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, runs_in
@@ -52,7 +52,7 @@ def check(toolchain: Toolchain) -> ToolchainReport:
     references = dict.fromkeys(reference for lane in lanes for reference in needed(lane))
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), registry.find) as fleet:
         began = time.monotonic()
-        versions = fleet.backend(Place(toolchain.name)).versions
+        versions = fleet.backend(BackendKey(toolchain.name)).versions
         seconds = time.monotonic() - began
         outcomes = fleet.run(known, (*references, *lanes)).outcomes
     objections = {finding.lane: headline(finding) for finding in reversed([*judge_all(known, outcomes)])}

@@ -1,7 +1,7 @@
-"""The supervisor's end of a process that runs lanes: hands it jobs, reads its frames, holds it to its bounds.
+"""The supervisor's end of a process that runs lanes: it sends jobs, receives messages, and enforces the bounds.
 
-The only producer of outcomes. Whether the process was forked by the zygote (one job) or spawned for a device (many, in
-turn) makes no difference here, but for who learns how it ended: that is a `Reaper`.
+Only this module makes outcomes. It serves children that a zygote forked and workers that were spawned for a device.
+They differ in one thing here: how the supervisor learns that the process ended. A `Reaper` does that.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from oracles.outcome import (
 POLL_SECONDS = 0.1
 LOG_BYTES = 20_000
 LOG_DISK_BYTES = 16 << 20
-"""What a log may take on the disk: a compiler that prints without end would fill it within one deadline."""
+"""The most disk space that a log takes. A compiler that prints endlessly would otherwise fill the disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one lane may use: wall and CPU seconds, and resident bytes of its process."""
+    """The most that one lane may use: wall and CPU seconds, and resident bytes of its process."""
 
     wall_seconds: float = 60.0
     cpu_seconds: float = 30.0
@@ -57,28 +57,29 @@ class Bounds:
 
 
 class OwnFailure(Exception):
-    """difftvm's own code raised an exception in the process. No lane is to blame, so no lane has an outcome for it."""
+    """difftvm's own code raised an exception in the process. No lane gets an outcome for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a process ended: its status as wait(2) gives it, and the CPU seconds of it and of those it waited for."""
+    """How a process ended: its status as from wait(2), and the CPU seconds of it and of the children that it waited
+    for."""
 
     status: int
     cpu: float
 
 
 class Reaper(Protocol):
-    """Whoever learns how a process ended."""
+    """Learns how a process ended."""
 
     def ending(self, seconds: float) -> Ending | None:
-        """None where the process is still there after `seconds`."""
+        """Wait up to `seconds` for the process to end; return None where it still runs."""
 
     def close(self) -> None: ...
 
 
-class Zygote:
-    """The zygote waits for the children that it forks, and tells on a socket of each."""
+class ZygoteReaper:
+    """The reaper of a forked child: its zygote waits for it, and reports its end on a socket."""
 
     def __init__(self, status: socket.socket) -> None:
         self._status = status
@@ -88,16 +89,16 @@ class Zygote:
             return None
         with contextlib.suppress(OSError):
             if answer := self._status.recv(256):
-                told = json.loads(answer)
-                return Ending(int(told["status"]), told["cpu"])
-        return Ending(signal.SIGKILL, 0.0)  # the zygote has gone, and its children with it
+                report = json.loads(answer)
+                return Ending(int(report["status"]), report["cpu"])
+        return Ending(signal.SIGKILL, 0.0)  # the zygote has ended, and its children with it
 
     def close(self) -> None:
         self._status.close()
 
 
-class OwnChild:
-    """A process that the supervisor itself started, as the leader of a group."""
+class ChildReaper:
+    """The reaper of a process that the supervisor itself started, as the leader of a process group."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -106,7 +107,7 @@ class OwnChild:
     def ending(self, seconds: float) -> Ending | None:
         if not wait([self._watched], seconds):
             return None
-        processes.kill_group(self._process.pid)  # what it started goes with it; its pid stays taken until the wait
+        processes.kill_group(self._process.pid)  # processes that it started; the pid is not reused before the wait
         _, status, usage = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
         return Ending(status, usage.ru_utime + usage.ru_stime)
@@ -117,8 +118,8 @@ class OwnChild:
 
 @dataclass(slots=True)
 class ChildProcess:
-    """`grace_seconds` is how long SIGKILL may take. A process that is in the kernel's hands, in a driver that does not
-    come back, can take for ever: then `ended` stays None."""
+    """A process that runs lanes. `grace_seconds` is how long it may live after SIGKILL. A process that hangs in a
+    driver of the kernel may never end; then `ended` stays None."""
 
     pid: int
     connection: Connection
@@ -136,27 +137,29 @@ class ChildProcess:
         return self.ended.cpu if self.ended else processes.cpu_seconds(self.pid)
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, result: Result) -> bool:
-        """Read frames until the job is done, or the process dead or over a bound; store what became of each lane.
-        Whether the job is done: else the process is of no more use. Raise `OwnFailure` where difftvm itself failed."""
+        """Run lanes of a case, and store an outcome for each lane that was reached.
+
+        Return True where the job is done. Return False where the process died or exceeded a bound; it must not be used
+        again. Raise `OwnFailure` where difftvm's own code failed in the process."""
         self.cases += 1
         lane, stage = lanes[0], Stage.START
         before = set(result.outcomes)
         facts: dict[LaneSpec, Facts] = {}
-        began, cpu_began, looked = time.monotonic(), processes.cpu_seconds(self.pid), time.monotonic()
+        began, cpu_began, checked = time.monotonic(), processes.cpu_seconds(self.pid), time.monotonic()
         self.log_begin = os.fstat(self.log.fileno()).st_size
         try:
             protocol.send_job(self.connection, case, lanes, self.scratch)
             while True:
-                talks = self.connection.poll(POLL_SECONDS)
+                has_message = self.connection.poll(POLL_SECONDS)
                 now = time.monotonic()
-                if now - looked >= POLL_SECONDS:
-                    looked = now
+                if now - checked >= POLL_SECONDS:
+                    checked = now
                     files.keep_only_tail(self.log.fileno(), LOG_BYTES, LOG_DISK_BYTES)
                     if outcome := self._over_bounds(bounds, stage, now - began, cpu_began):
-                        self.kill(self.pid)  # at once: it may be eating the memory of all
+                        self.kill(self.pid)  # at once, before it takes the machine's memory
                         result.outcomes.setdefault(lane, outcome)
                         return False
-                if not talks:
+                if not has_message:
                     continue
                 message, payload = protocol.receive(self.connection)
                 match message:
@@ -164,8 +167,8 @@ class ChildProcess:
                         entered = _numbered(lanes, number)
                         if entered != lane or stage is Stage.START:
                             lane, began, cpu_began = entered, time.monotonic(), processes.cpu_seconds(self.pid)
-                    case protocol.Noted(lane=number, facts=seen):
-                        facts[_numbered(lanes, number)] = seen
+                    case protocol.Noted(lane=number, facts=observed):
+                        facts[_numbered(lanes, number)] = observed
                     case protocol.Finished(stage_cpu=spent):
                         if any(each not in result.outcomes for each in lanes):
                             raise protocol.ProtocolError("it finished before every lane had an outcome")
@@ -180,11 +183,11 @@ class ChildProcess:
                         raise protocol.ProtocolError(f"a child sent {type(message).__name__} in the middle of a job")
                     case _:
                         assert_never(message)
-        except BlockingIOError:  # it stopped in the middle of a frame
+        except BlockingIOError:  # the process stopped in the middle of a frame
             result.outcomes.setdefault(lane, TimedOut(stage, round(time.monotonic() - began, 1)))
         except (EOFError, OSError, protocol.ProtocolError) as error:
             self._end(5.0)
-            if lane not in result.outcomes:  # else it died between two lanes: nobody's result
+            if lane not in result.outcomes:  # otherwise it died between two lanes, which is no lane's outcome
                 result.outcomes[lane] = classify_failure(self._death(stage, error))
         finally:
             for lane in result.outcomes.keys() - before:
@@ -192,7 +195,8 @@ class ChildProcess:
         return False
 
     def close(self, patience: float = 0.5) -> float:
-        """End the process, which has so many seconds to do so itself, and everything it started; its CPU seconds."""
+        """End the process and the processes that it started; return its CPU seconds. It has `patience` seconds to end
+        by itself."""
         self.connection.close()
         self._end(patience)
         self.reaper.close()
@@ -201,8 +205,8 @@ class ChildProcess:
         return self.ended.cpu if self.ended else 0.0
 
     def log_tail(self) -> str:
-        """The end of what it printed since its last job began."""
-        size = os.fstat(self.log.fileno()).st_size  # not by seeking, which would move where the process writes
+        """The last part of what the process printed since its last job began."""
+        size = os.fstat(self.log.fileno()).st_size  # not by a seek, which would move the process's own position
         begin = max(self.log_begin, size - LOG_BYTES)
         return secrets.blanked(os.pread(self.log.fileno(), size - begin, begin)).decode(errors="replace")
 
@@ -223,7 +227,7 @@ class ChildProcess:
         return Died(stage, Cause.EXIT, os.waitstatus_to_exitcode(status), log)
 
     def _end(self, patience: float) -> None:
-        """Give the process `patience` seconds to end by itself, then end it; learn how it ended either way."""
+        """Give the process `patience` seconds to end by itself, then kill it. Record how it ended."""
         if self._has_ended(patience):
             return
         self.kill(self.pid)
@@ -235,13 +239,13 @@ class ChildProcess:
         return self.ended is not None
 
 
-def together(lanes: Sequence[LaneSpec]) -> list[LaneSpec]:
-    """The lanes that the next process runs: those that need one of their own come last, one by one."""
+def next_batch(lanes: Sequence[LaneSpec]) -> list[LaneSpec]:
+    """The lanes that the next process runs. Lanes that need a fresh process come last, one at a time."""
     return [lane for lane in lanes if not lane.fresh] or list(lanes[:1])
 
 
 def with_deadline(end: socket.socket, seconds: float) -> Connection:
-    """A connection that raises BlockingIOError where the other side stops in the middle of a frame for so long."""
+    """A connection that raises BlockingIOError where the other side stops for `seconds` in the middle of a frame."""
     patience = processes.timeval(seconds)
     for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
         end.setsockopt(socket.SOL_SOCKET, option, patience)

@@ -1,4 +1,5 @@
-"""Do the devices here compute? Each is asked for the known answer, as before every campaign's first lane on it."""
+"""Check that the devices of this machine compute correctly: each must give the known answer, as before a campaign's
+first lane on it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from fuzzer.toolchains.toolchain import Toolchain
 
 @dataclass(frozen=True, slots=True)
 class DeviceCheck:
-    """`why_not` says what was wrong, three times in a row; empty where the answer came. `seconds` to the answer."""
+    """The result for one device. `why_not` is the failure of three attempts in a row, empty where the device passed.
+    `seconds` is the time until the answer came."""
 
     device: str
     why_not: str
@@ -27,7 +29,7 @@ class DeviceCheck:
 
 
 def devices_here(toolchain: Toolchain, machine: Machine = THIS) -> tuple[list[DeviceCheck], str]:
-    """The devices that campaigns use; why there are none where there are none."""
+    """Check the devices that campaigns use. The text gives the reason where there are none."""
     match availability(KNOWN_ANSWER.lane, machine):
         case CompileOnly(why=why) | Missing(why=why):
             return [], f"{why}: lanes for one are only compiled"
@@ -37,11 +39,11 @@ def devices_here(toolchain: Toolchain, machine: Machine = THIS) -> tuple[list[De
 
 
 def check_devices(pool: DevicePool) -> list[DeviceCheck]:
-    """One after the other, each in a worker of its own; some seconds for each."""
+    """Check the devices one after the other, each in its own worker. Each takes some seconds."""
     checks = []
-    for station in pool.stations:
+    for supervisor in pool.supervisors:
         began = time.monotonic()
-        station.ready()
-        why_not = pool.quarantined.get(station.device, "")
-        checks.append(DeviceCheck(str(station.device), why_not, round(time.monotonic() - began, 1)))
+        supervisor.ready()
+        why_not = pool.quarantined.get(supervisor.device, "")
+        checks.append(DeviceCheck(str(supervisor.device), why_not, round(time.monotonic() - began, 1)))
     return checks

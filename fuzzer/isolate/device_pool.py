@@ -1,4 +1,5 @@
-"""Runs lanes on GPUs: one spawned worker for each device, each case on the first that is free. Like `Executor`."""
+"""Run lanes on GPUs. Each device has a spawned worker; a case runs on the first free device. The methods are those of
+`Executor`."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from fuzzer.isolate.child_process import Bounds
-from fuzzer.isolate.device_supervisor import Care, Quarantined, Station
+from fuzzer.isolate.device_supervisor import DeviceSupervisor, Quarantined, WorkerLimits
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.isolate.sanitizer import examine
 from fuzzer.system import processes
@@ -25,15 +26,15 @@ from oracles.outcome import Result, Skipped
 STOP_SECONDS = 60.0
 
 
-def to_nobody(message: str) -> None:
-    return None
+def discard(message: str) -> None:
+    """Drop a message."""
 
 
 class DevicePool:
-    """Threads may call `run` at the same time: as many run as there are devices, the others wait.
+    """The GPUs of a machine. Several threads may call `run`: as many run at a time as there are devices.
 
-    `tell` gets a line for each device that is quarantined, at once; `quarantined` lists them all. `kill` ends a process
-    and what it started.
+    `tell` gets a line when a device is quarantined; `quarantined` lists all quarantined devices. `kill` ends a process
+    and the processes that it started.
     """
 
     def __init__(
@@ -42,18 +43,20 @@ class DevicePool:
         devices: Sequence[Device],
         toolchain: Toolchain = HOST,
         bounds: Bounds = Bounds(),
-        care: Care = Care(),
-        tell: Callable[[str], None] = to_nobody,
+        limits: WorkerLimits = WorkerLimits(),
+        tell: Callable[[str], None] = discard,
         kill: Callable[[int], None] = processes.kill_group,
     ) -> None:
         self.bounds = bounds
         self._scratch = scratch = scratch.absolute()
         self._tell = tell
         scratch.mkdir(parents=True, exist_ok=True)
-        # the kernel ends a process together with the thread that started it: this one lives as long as the pool
+        # the kernel kills a worker when the thread that started it ends; this thread lives as long as the pool
         self._keeper = ThreadPoolExecutor(1, "keeper")
-        self.stations = tuple(Station(device, scratch, self._keeper, toolchain, care, kill) for device in devices)
-        self._free = list(self.stations)
+        self.supervisors = tuple(
+            DeviceSupervisor(device, scratch, self._keeper, toolchain, limits, kill) for device in devices
+        )
+        self._free = list(self.supervisors)
         self._changed = threading.Condition()
         self._closed = False
 
@@ -62,83 +65,89 @@ class DevicePool:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._closed = True
-        for station in self.stations:
-            station.stop()
+        for supervisor in self.supervisors:
+            supervisor.stop()
         with self._changed:
             self._changed.notify_all()
-            self._changed.wait_for(lambda: len(self._free) + len(self.quarantined) == len(self.stations), STOP_SECONDS)
-        for station in self.stations:
-            station.retire()
+            self._changed.wait_for(
+                lambda: len(self._free) + len(self.quarantined) == len(self.supervisors), STOP_SECONDS
+            )
+        for supervisor in self.supervisors:
+            supervisor.retire()
         self._keeper.shutdown()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     @property
     def versions(self) -> dict[str, str]:
-        """What workers said of themselves: versions of what they loaded, and how they compute float32 products; and the
-        names of the devices."""
-        names = ", ".join(dict.fromkeys(station.device.name for station in self.stations if station.device.name))
-        stated = {key: value for station in self.stations for key, value in station.stated.items()}
+        """What the workers reported, versions of packages and the precision of float32 products; and the names of the
+        devices."""
+        names = ", ".join(
+            dict.fromkeys(supervisor.device.name for supervisor in self.supervisors if supervisor.device.name)
+        )
+        stated = {key: value for supervisor in self.supervisors for key, value in supervisor.stated.items()}
         return {**stated, "device": names} if names else stated
 
     @property
     def cpu_seconds(self) -> float:
-        """Of every worker, the known answers included."""
-        return sum(station.cpu_seconds for station in self.stations)
+        """CPU seconds of all workers, including the known answers."""
+        return sum(supervisor.cpu_seconds for supervisor in self.supervisors)
 
     @property
     def quarantined(self) -> dict[Device, str]:
-        """The devices that are not used any more, each with the reason."""
-        return {each.device: each.state.reason for each in self.stations if isinstance(each.state, Quarantined)}
+        """The devices that are no longer used, each with the reason."""
+        return {each.device: each.state.reason for each in self.supervisors if isinstance(each.state, Quarantined)}
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
-        """The outcome of every lane. What the quarantine of a device leaves over, another device runs; with none left
-        it is `Skipped`, by the environment; so are lanes that are under way when the pool is closed."""
+        """The outcome of every lane. When a device is quarantined, another device runs its remaining lanes. Lanes are
+        `Skipped` for the environment where no device is left, or where the pool is closed meanwhile."""
         result, pending, cpu = Result({}), list(lanes), 0.0
         while pending:
-            with self._taken() as station:
-                if station is None:
+            with self._taken() as supervisor:
+                if supervisor is None:
                     break
-                cpu += station.run(case, pending, bounds or self.bounds, result)
+                cpu += supervisor.run(case, pending, bounds or self.bounds, result)
             pending = [lane for lane in pending if lane not in result.outcomes]
         for lane in pending:
             result.outcomes[lane] = Skipped(self._why_none(), environment=True)
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
-        """Like `run`, each lane in a worker where nothing but the known answer ran before: what confirms a finding."""
+        """Like `run`, but each lane runs in a worker that ran only the known answer before. Findings are confirmed
+        so."""
         alone = {replace(lane, fresh=True): lane for lane in lanes}
         result = self.run(case, tuple(alone), bounds)
         return replace(result, outcomes={alone[lane]: outcome for lane, outcome in result.outcomes.items()})
 
     def examine(self, case: Case, lane: LaneSpec, tools: Sequence[Tool] = tuple(Tool)) -> tuple[SanitizerReport, ...]:
-        """What compute-sanitizer says of one run of the lane; nothing where it is missing, or no device is left."""
-        with self._taken() as station:
-            if station is None:
+        """Run the lane under compute-sanitizer and return its reports; empty where the program is missing or no device
+        is left."""
+        with self._taken() as supervisor:
+            if supervisor is None:
                 return ()
-            return examine(case, lane, station.device, self._scratch, tools, self.bounds, station.toolchain)
+            return examine(case, lane, supervisor.device, self._scratch, tools, self.bounds, supervisor.toolchain)
 
     @contextmanager
-    def _taken(self) -> Iterator[Station | None]:
-        """A device for this thread alone; None where all are quarantined, or the pool is closed."""
+    def _taken(self) -> Iterator[DeviceSupervisor | None]:
+        """Reserve a device for this thread; None where all are quarantined or the pool is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._free or self._closed or len(self.quarantined) == len(self.stations))
-            station = None if self._closed or not self._free else self._free.pop(0)
-        if station is None:
+            self._changed.wait_for(lambda: self._free or self._closed or len(self.quarantined) == len(self.supervisors))
+            supervisor = None if self._closed or not self._free else self._free.pop(0)
+        if supervisor is None:
             yield None
             return
         try:
-            yield station
+            yield supervisor
         finally:
             with self._changed:
-                if isinstance(station.state, Quarantined):
-                    self._tell(f"{station.device} is not used any more: {station.state.reason}")
+                if isinstance(supervisor.state, Quarantined):
+                    self._tell(f"{supervisor.device} is no longer used: {supervisor.state.reason}")
                 else:
-                    self._free.append(station)
+                    self._free.append(supervisor)
                 self._changed.notify_all()
 
     def _why_none(self) -> str:
         if self._closed:
             return "the campaign is stopping"
-        if not self.stations:
+        if not self.supervisors:
             return "there is no GPU here"
         return "every GPU is quarantined: " + "; ".join(f"{each}: {why}" for each, why in self.quarantined.items())

@@ -4,8 +4,8 @@
       |  wrong, 3 times in a row                  |  SIGKILL does not end it, the hardware says that it is broken
       +-------------------> Quarantined <---------+
 
-No lane is blamed for what another left behind: what could come from the device counts only where nothing but the known
-answer ran in the process before; elsewhere the lane runs again, in a fresh worker.
+A lane never gets a failure that an earlier lane caused. A failure that may come from the device counts only where the
+worker ran nothing but the known answer before. Otherwise the lane runs again, in a fresh worker.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import IO, assert_never
 from multiprocess.connection import Connection
 
 from fuzzer.isolate import protocol
-from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnChild, OwnFailure, together, with_deadline
+from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper, OwnFailure, next_batch, with_deadline
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.signature import GpuDamage, gpu_damage_of
 from fuzzer.system import processes
@@ -39,10 +39,12 @@ START_BOUNDS = Bounds(wall_seconds=START_SECONDS, cpu_seconds=START_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Care:
-    """tests          after so many, a worker is replaced
-    attempts       so many workers in a row that do not give the known answer are the end of their device
-    grace_seconds  a process that is still there so long after SIGKILL is the end of its device
+class WorkerLimits:
+    """When a worker is replaced, and when a device is quarantined.
+
+    tests          a worker is replaced after so many tests
+    attempts       the device is quarantined after so many workers in a row without the known answer
+    grace_seconds  the device is quarantined where a process still exists so long after SIGKILL
     """
 
     tests: int = 200
@@ -52,7 +54,7 @@ class Care:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """No worker. `failures` of the last ones did not give the known answer, the last for `reason`."""
+    """No worker. The last `failures` workers did not give the known answer; `reason` is that of the last one."""
 
     failures: int = 0
     reason: str = ""
@@ -68,7 +70,7 @@ class InUse:
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """No more runs on this device, for `reason`."""
+    """The device is no longer used, for `reason`."""
 
     reason: str
 
@@ -77,19 +79,20 @@ State = Empty | InUse | Quarantined
 
 
 @dataclass(slots=True)
-class Station:
-    """Used by one thread at a time; `keeper` starts its processes, which end with the thread that started them.
+class DeviceSupervisor:
+    """Supervises one device. One thread uses it at a time. `keeper` is the thread that starts the workers, because a
+    worker ends with the thread that started it.
 
-    stated      what the last worker said of itself: versions, precision
-    started     workers, so far
-    repeated    lanes that failed where others had run before them, and so ran again; `unrepeated` did not fail then
+    stated      what the last worker reported: versions, precision
+    started     the number of workers so far
+    repeated    the number of lanes that failed after other lanes and ran again; `unrepeated` of them did not fail again
     """
 
     device: Device
     scratch: Path
     keeper: ThreadPoolExecutor
     toolchain: Toolchain = HOST
-    care: Care = Care()
+    limits: WorkerLimits = WorkerLimits()
     kill: Callable[[int], None] = processes.kill_group
     state: State = Empty()
     stated: dict[str, str] = field(default_factory=dict)
@@ -101,10 +104,11 @@ class Station:
     _doubted: LaneSpec | None = None
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, result: Result) -> float:
-        """Store the outcome of each lane; some have none where the device is quarantined on the way. CPU seconds."""
+        """Run lanes and store their outcomes; return the CPU seconds. Lanes that are left when the device is
+        quarantined have no outcome."""
         pending, cpu = list(lanes), 0.0
         while pending:
-            batch = together(pending)
+            batch = next_batch(pending)
             in_use = self.ready(alone=batch[0].fresh)
             if in_use is None:
                 break
@@ -113,12 +117,13 @@ class Station:
         return cpu
 
     def ready(self, alone: bool = False) -> InUse | None:
-        """With `alone`, a worker in which nothing ran before; None where the device is quarantined, or all is over."""
+        """A worker that can run lanes; with `alone`, one that ran only the known answer before. None where the device
+        is quarantined or closed."""
         while not self.closed:
             match self.state:
                 case Quarantined():
                     return None
-                case InUse(tests=tests) as in_use if tests == 0 or (tests < self.care.tests and not alone):
+                case InUse(tests=tests) as in_use if tests == 0 or (tests < self.limits.tests and not alone):
                     return in_use
                 case InUse():
                     self.retire()
@@ -129,37 +134,37 @@ class Station:
         return None
 
     def stop(self) -> None:
-        """Let the thread that uses this come back at once: what it waits for is ended. Any thread may call it."""
+        """Kill the worker, so that the thread that waits for it returns at once. Any thread may call this."""
         self.closed = True
         if isinstance(state := self.state, InUse):
             self.kill(state.worker.pid)
 
     def retire(self) -> None:
-        """End the worker, if there is one. One that does not end takes its device with it."""
+        """End the worker, if there is one. The device is quarantined where the worker does not end."""
         if isinstance(self.state, InUse):
             worker, self.state = self.state.worker, Empty()
             self._end(worker)
 
     @property
     def cpu_seconds(self) -> float:
-        """Of its workers, those that have ended and the one in use."""
+        """CPU seconds of all its workers, including the one in use."""
         return self._ended_cpu + (self.state.worker.cpu_seconds if isinstance(self.state, InUse) else 0.0)
 
     def _run(self, in_use: InUse, case: Case, batch: Sequence[LaneSpec], bounds: Bounds, result: Result) -> float:
-        """Run lanes, and store what counts of what became of them."""
-        worker, first, seen = in_use.worker, in_use.tests == 0, Result({})
+        """Run lanes, and store the outcomes that cannot come from an earlier lane; return the CPU seconds."""
+        worker, first, observed = in_use.worker, in_use.tests == 0, Result({})
         before = worker.cpu_seconds
         in_use.tests += 1
-        still_there = worker.run(case, batch, bounds, seen)
-        if self.closed:  # what it says is the work of `stop`
+        healthy = worker.run(case, batch, bounds, observed)
+        if self.closed:  # `stop` may have caused the outcomes
             return worker.cpu_seconds - before
-        for key, seconds in seen.stage_cpu.items():
+        for key, seconds in observed.stage_cpu.items():
             result.stage_cpu[key] = result.stage_cpu.get(key, 0.0) + seconds
         for lane in batch:
-            outcome = seen.outcomes.get(lane)
+            outcome = observed.outcomes.get(lane)
             if outcome is None:
-                break  # the worker went before it
-            if may_be_damage(outcome):  # what the same worker did after this lane is not looked at
+                break  # the worker ended before this lane
+            if may_be_damage(outcome):  # later outcomes of the same worker do not count
                 self._give_up(lane, outcome)
                 if isinstance(self.state, Quarantined):
                     outcome = Skipped(f"{self.device} is quarantined: {self.state.reason}", environment=True)
@@ -170,15 +175,15 @@ class Station:
                 break
             self.unrepeated += lane == self._doubted
             result.outcomes[lane], self._doubted, first = outcome, None, False
-        if not still_there:
+        if not healthy:
             self.retire()
         return worker.cpu_seconds - before
 
     def _give_up(self, lane: LaneSpec, outcome: Outcome) -> None:
-        """End the worker; and the use of its device, where that is what is broken."""
+        """End the worker; quarantine the device where the outcome shows that the device is broken."""
         self.retire()
         if gpu_damage_of(outcome) is GpuDamage.DEVICE:
-            self.state = Quarantined(f"{_told(outcome)}, while it ran {lane}")
+            self.state = Quarantined(f"{_description(outcome)}, while it ran {lane}")
 
     def _start(self, failures: int) -> None:
         """Start a worker and ask it for the known answer."""
@@ -188,7 +193,7 @@ class Station:
         except OSError as error:
             self._failed(failures, Raised(Stage.START, type(error).__name__, str(error)))
             return
-        outcome = self._asked(worker)
+        outcome = self._run_known_answer(worker)
         if KNOWN_ANSWER.is_given(outcome):
             self.state = InUse(worker)
         else:
@@ -196,14 +201,14 @@ class Station:
             self._end(worker)
 
     def _failed(self, failures: int, outcome: Outcome) -> None:
-        reason = f"no known answer: {_told(outcome)}"
-        if gpu_damage_of(outcome) is GpuDamage.DEVICE or failures + 1 >= self.care.attempts:
+        reason = f"no known answer: {_description(outcome)}"
+        if gpu_damage_of(outcome) is GpuDamage.DEVICE or failures + 1 >= self.limits.attempts:
             self.state = Quarantined(reason)
         else:
             self.state = Empty(failures + 1, reason)
 
-    def _asked(self, worker: ChildProcess) -> Outcome:
-        """What becomes of the known answer. A worker that does not even start has not given it."""
+    def _run_known_answer(self, worker: ChildProcess) -> Outcome:
+        """The outcome of the known answer's lane; a worker that does not start has an outcome too."""
         known, result = KNOWN_ANSWER, Result({})
         try:
             if not worker.connection.poll(START_SECONDS):
@@ -224,23 +229,23 @@ class Station:
         scratch = tempfile.mkdtemp(dir=self.scratch)
         process, connection, log = spawned(self.device, self.toolchain, self.scratch)
         return ChildProcess(
-            process.pid, connection, OwnChild(process), log, scratch, self.kill, self.care.grace_seconds
+            process.pid, connection, ChildReaper(process), log, scratch, self.kill, self.limits.grace_seconds
         )
 
     def _end(self, worker: ChildProcess) -> None:
         self._ended_cpu += worker.close()
         if worker.ended is None:
-            seconds = self.care.grace_seconds
+            seconds = self.limits.grace_seconds
             self.state = Quarantined(f"its process {worker.pid} is still there {seconds:g} s after SIGKILL")
 
 
 def spawned(
     device: Device, toolchain: Toolchain, scratch: Path, before: Sequence[str] = ()
 ) -> tuple[subprocess.Popen[bytes], Connection, IO[bytes]]:
-    """A worker's process, its connection and its log; `before` are words that come before its command."""
+    """Start a worker; return its process, its connection and its log. `before` is put before the command line."""
     ours, theirs = socket.socketpair()
     log = tempfile.TemporaryFile()  # noqa: SIM115 - the child process closes it
-    module = "fuzzer.children.device_worker"  # -P: whatever lies in the user's folder is no module of ours
+    module = "fuzzer.children.device_worker"  # -P: files in the user's folder must not replace modules
     parent = "0" if before else str(os.getpid())  # 0: whoever starts it, which is what `before` names
     command = [toolchain.python, "-P", "-m", module, str(theirs.fileno()), parent, device.opener]
     command += toolchain.preload.arguments if toolchain.preload else ()
@@ -263,20 +268,20 @@ def spawned(
 
 
 def environment_of(device: Device, toolchain: Toolchain, scratch: Path) -> dict[str, str]:
-    """One device to see, one thread, and no TF32 in NVIDIA's libraries, whoever calls them."""
-    mine = {"PYTHONHASHSEED": "0", "CUDA_VISIBLE_DEVICES": device.id, "NVIDIA_TF32_OVERRIDE": "0"}
-    return {**toolchain_environment(toolchain, scratch), **processes.ONE_THREAD, **mine}
+    """The worker's environment: only this device is visible, one thread, and NVIDIA's libraries do not use TF32."""
+    own = {"PYTHONHASHSEED": "0", "CUDA_VISIBLE_DEVICES": device.id, "NVIDIA_TF32_OVERRIDE": "0"}
+    return {**toolchain_environment(toolchain, scratch), **processes.ONE_THREAD, **own}
 
 
 def may_be_damage(outcome: Outcome) -> bool:
-    """Whether an outcome could come from what an earlier lane did to the process or to its device. What is raised
-    before anything is loaded touches neither."""
+    """Whether an earlier lane may have caused the outcome by damage to the process or the device. An exception before
+    the stage `load` is never caused so."""
     if isinstance(outcome, Died | TimedOut) or gpu_damage_of(outcome) is not GpuDamage.NONE:
         return True
     return isinstance(outcome, Raised) and outcome.stage in ON_THE_DEVICE
 
 
-def _told(outcome: Outcome) -> str:
+def _description(outcome: Outcome) -> str:
     match outcome:
         case Raised(type=name, message=message):
             return f"{name}: {message.strip().partition(chr(10))[0]}"

@@ -1,8 +1,8 @@
-"""Runs lanes of a case in forked children, under deadline and memory limit.
+"""Run lanes of a case in forked children, with a deadline and a memory limit.
 
-A child takes several cases, one after the other: the pages that it copies and the caches that it fills cost as much as
-the work itself, and are paid for once. What an earlier case left behind is never held against a later one: a lane in
-which a used child ends runs again in a fresh one, and findings are confirmed in fresh ones (`run_fresh`).
+A child runs several cases one after the other, because its first case costs twice as much: it copies pages and fills
+caches. An earlier case never makes a later one fail: a lane in which a used child ends runs again in a fresh child, and
+findings are confirmed in fresh children (`run_fresh`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 
 from fuzzer.isolate import script
-from fuzzer.isolate.child_process import Bounds, ChildProcess, Zygote, together, with_deadline
+from fuzzer.isolate.child_process import Bounds, ChildProcess, ZygoteReaper, next_batch, with_deadline
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.system import processes
 from fuzzer.system.environment import EnvironmentMissing
@@ -35,10 +35,10 @@ __all__ = ["Bounds", "EnvironmentMissing", "Executor"]
 START_SECONDS = 180.0
 
 CASES = 8
-"""So many are run by one child at most (benchmarks/throughput.py)."""
+"""The most cases that one child runs (benchmarks/throughput.py)."""
 
-ROOM = 4
-"""A child that holds more than the so-manieth part of the memory that it may use is not taken again."""
+MEMORY_SHARE = 4
+"""A child that uses more than a fourth of its memory limit after a case runs no further case."""
 
 
 class _ZygoteGone(Exception):
@@ -46,7 +46,7 @@ class _ZygoteGone(Exception):
 
 
 class Executor:
-    """One zygote, and the children that it forks. Threads may call `run` at the same time."""
+    """A zygote and the children that it forks. Several threads may call `run` at the same time."""
 
     def __init__(self, scratch: Path, toolchain: Toolchain = HOST, bounds: Bounds = Bounds()) -> None:
         self.bounds = bounds
@@ -57,7 +57,7 @@ class Executor:
         self._idle: list[ChildProcess] = []
         self._closed = False
         scratch.mkdir(parents=True, exist_ok=True)
-        # the kernel ends a zygote together with the thread that started it: this one lives as long as the executor
+        # the kernel kills a zygote when the thread that started it ends; this thread lives as long as the executor
         self._keeper = ThreadPoolExecutor(1, "keeper")
         try:
             self._keeper.submit(self._start).result()
@@ -69,7 +69,7 @@ class Executor:
     def _start(self) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         log = tempfile.TemporaryFile()  # noqa: SIM115 - read below where the start fails
-        module = "fuzzer.children.zygote"  # -P: whatever lies in the user's folder is no module of ours
+        module = "fuzzer.children.zygote"  # -P: files in the user's folder must not replace modules
         which = (self._toolchain.name, self._toolchain.kind)
         command = [self._toolchain.python, "-P", "-m", module, *which, str(theirs.fileno()), str(os.getpid())]
         command += self._toolchain.preload.arguments if self._toolchain.preload else ()
@@ -88,21 +88,21 @@ class Executor:
                 self._control.close()
                 raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {error}") from None
             theirs.close()
-            told = json.loads(self._first_word() or b"{}")
-            if "versions" not in told:
+            report = json.loads(self._first_message() or b"{}")
+            if "versions" not in report:
                 self._control.close()
                 self._zygote.kill()
                 self._zygote.wait()
                 log.seek(0)
                 tail = log.read().decode(errors="replace").strip().splitlines()[-3:]
-                why = told.get("failed") or " | ".join(tail) or f"exit status {self._zygote.returncode}"
-                if self._toolchain.preload and "failed" not in told:
+                why = report.get("failed") or " | ".join(tail) or f"exit status {self._zygote.returncode}"
+                if self._toolchain.preload and "failed" not in report:
                     why += f" (--preload {self._toolchain.preload.path})"
                 raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {why}")
-        self.versions: dict[str, str] = told["versions"]
+        self.versions: dict[str, str] = report["versions"]
 
-    def _first_word(self) -> bytes:
-        """What the zygote says when it is warm; nothing where it ended or takes too long."""
+    def _first_message(self) -> bytes:
+        """The message that the zygote sends when it is ready; empty where it ended or takes too long."""
         self._control.settimeout(START_SECONDS)
         try:
             return self._control.recv(1 << 16)
@@ -129,16 +129,15 @@ class Executor:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of the zygote and of what its children have done so far, warm-up included."""
+        """CPU seconds of the zygote, its start included, and of its children so far."""
         return self._spent + processes.own_cpu_seconds(self._zygote.pid)
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
-        """The outcome of every lane. A child that dies or hangs costs only the lane that it was in: a fresh one runs
-        the rest."""
+        """The outcome of every lane. When a child dies or hangs in one lane, a fresh child runs the remaining lanes."""
         return self._run(case, lanes, bounds or self.bounds, self._warm_child)
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
-        """The same, by children that run no other case."""
+        """Like `run`, but in children that run no other case."""
         return self._run(case, lanes, bounds or self.bounds, self._fork)
 
     def _run(
@@ -146,18 +145,18 @@ class Executor:
     ) -> Result:
         result, cpu, pending = Result({}), 0.0, list(lanes)
         while pending:
-            batch = together(pending)
+            batch = next_batch(pending)
             child = self._fork() if batch[0].fresh else next_child()
             used, before = child.cases > 0, child.cpu_seconds
             healthy = False
             try:
                 healthy = child.run(case, batch, bounds, result)
             finally:
-                keep = healthy and next_child == self._warm_child and self._is_fit(child, bounds)
-                after = self._kept(child) if keep else child.close()
+                keep = healthy and next_child == self._warm_child and self._is_reusable(child, bounds)
+                after = self._keep(child) if keep else child.close()
                 cpu += after - before
             if used and not healthy:
-                _forget_the_end(batch, result)
+                _remove_last_outcome(batch, result)
                 next_child = self._fork
             pending = [lane for lane in pending if lane not in result.outcomes]
         with self._lock:
@@ -170,12 +169,12 @@ class Executor:
                 return self._idle.pop()
         return self._fork()
 
-    def _is_fit(self, child: ChildProcess, bounds: Bounds) -> bool:
-        """Whether it may take another case."""
-        return child.cases < CASES and processes.resident_bytes(child.pid) * ROOM <= bounds.memory_bytes
+    def _is_reusable(self, child: ChildProcess, bounds: Bounds) -> bool:
+        """Whether the child may run another case."""
+        return child.cases < CASES and processes.resident_bytes(child.pid) * MEMORY_SHARE <= bounds.memory_bytes
 
-    def _kept(self, child: ChildProcess) -> float:
-        """Its CPU seconds so far."""
+    def _keep(self, child: ChildProcess) -> float:
+        """Keep the child for another case; return its CPU seconds so far."""
         spent = child.cpu_seconds
         with self._lock:
             if not self._closed:
@@ -184,7 +183,7 @@ class Executor:
         return child.close()
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
-        """compute-sanitizer looks at devices only."""
+        """No reports: compute-sanitizer examines GPUs only."""
         return ()
 
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
@@ -195,18 +194,19 @@ class Executor:
         return done
 
     def _fork(self) -> ChildProcess:
-        """A fresh child; a zygote that has gone (the kernel was short of memory, say) is started anew once."""
-        asked = self._zygote
+        """A fresh child. Start a new zygote once where the zygote has ended, for example because the kernel was short
+        of memory."""
+        used = self._zygote
         try:
             return self._ask_for_child()
         except _ZygoteGone:
             with self._lock:
                 if self._closed:
                     raise EnvironmentMissing("this executor is closed") from None
-                if self._zygote is asked:  # else another thread has a new one already
+                if self._zygote is used:  # otherwise another thread has started a new one already
                     self._control.close()
-                    asked.kill()
-                    asked.wait()
+                    used.kill()
+                    used.wait()
                     self._keeper.submit(self._start).result()
         try:
             return self._ask_for_child()
@@ -234,13 +234,13 @@ class Executor:
                 raise _ZygoteGone
             their_data.close()
             opened.pop_all()
-            # a child that stops in the middle of a frame must not hold the supervisor
+            # a child that stops in the middle of a frame must not block the supervisor
             connection = with_deadline(data, self.bounds.wall_seconds)
-            return ChildProcess(json.loads(greeting)["pid"], connection, Zygote(status), log, scratch)
+            return ChildProcess(json.loads(greeting)["pid"], connection, ZygoteReaper(status), log, scratch)
 
 
-def _forget_the_end(lanes: Sequence[LaneSpec], result: Result) -> None:
-    """A child that had run another case before ended in one of the lanes: that may be the other's doing."""
+def _remove_last_outcome(lanes: Sequence[LaneSpec], result: Result) -> None:
+    """Remove the outcome of the lane in which a used child ended: an earlier case may be the cause."""
     for lane in lanes:
         if isinstance(result.outcomes.get(lane), Died | TimedOut):
             del result.outcomes[lane]

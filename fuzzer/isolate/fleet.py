@@ -1,5 +1,8 @@
-"""Runs the lanes of a case each where it belongs: for each toolchain one backend that forks, and one for the devices
-here, each started when its first lane comes."""
+"""Run each lane of a case in its toolchain, or on a device.
+
+Each toolchain has a backend that forks children and one for the devices of the machine. A backend is started for its
+first lane.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import Protocol
 
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
-from fuzzer.isolate.device_pool import DevicePool, to_nobody
+from fuzzer.isolate.device_pool import DevicePool, discard
 from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.lanes.base.availability import THIS, Machine, runs_on_a_device
@@ -26,7 +29,7 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Result, Stage
 
 Find = Callable[[str], Toolchain]
-"""From a toolchain's name to it; raises `EnvironmentMissing` where there is none."""
+"""Finds a toolchain by name; raises `EnvironmentMissing` where there is none."""
 
 
 class FreshRunner(Protocol):
@@ -60,7 +63,8 @@ class Lab(Runner, ScriptRunner, Protocol):
 
 
 class Backend(Protocol):
-    """What a fleet starts: an `Executor`, or a `DevicePool` for devices that no process may fork with."""
+    """Runs lanes of one toolchain: an `Executor`, or a `DevicePool`, because a process that uses a GPU must not
+    fork."""
 
     @property
     def versions(self) -> dict[str, str]: ...
@@ -75,8 +79,9 @@ class Backend(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Which backend runs a lane. Its text names a folder too: no toolchain's name has a blank."""
+class BackendKey:
+    """Identifies the backend that runs a lane. As text it is also the name of a folder; it is unique, because the name
+    of a toolchain contains no space."""
 
     toolchain: str
     on_a_device: bool = False
@@ -86,10 +91,8 @@ class Place:
 
 
 class Fleet:
-    """What an `Executor` is, for lanes of several toolchains, and for those that run on the machine's devices. Threads
-    may call `run` at the same time.
-
-    `tell` gets a line for each device that is quarantined, at once.
+    """Runs lanes of several toolchains, and lanes on the machine's devices. Several threads may call `run` at the same
+    time. `tell` gets a line when a device is quarantined.
     """
 
     def __init__(
@@ -98,14 +101,14 @@ class Fleet:
         find: Find,
         bounds: Bounds = Bounds(),
         machine: Machine = THIS,
-        tell: Callable[[str], None] = to_nobody,
+        tell: Callable[[str], None] = discard,
     ) -> None:
         self.bounds = bounds
         self._scratch = scratch
         self._find = find
         self._machine = machine
         self._tell = tell
-        self._backends: dict[Place, Backend] = {}
+        self._backends: dict[BackendKey, Backend] = {}
         self._lock = threading.Lock()
         self._closed = False
         self._script_cpu = 0.0
@@ -124,10 +127,10 @@ class Fleet:
     def versions(self) -> dict[str, str]:
         """The versions in the host, the operating system, the processor, and each version that another started
         backend has instead, as `tvm@0.26.0`."""
-        host = dict(self.backend(Place(HOST_NAME)).versions)
+        host = dict(self.backend(BackendKey(HOST_NAME)).versions)
         more = {
-            f"{name}@{place}": version
-            for place, backend in dict(self._backends).items()
+            f"{name}@{key}": version
+            for key, backend in dict(self._backends).items()
             for name, version in backend.versions.items()
             if host.get(name) != version
         }
@@ -135,24 +138,24 @@ class Fleet:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of all zygotes, children, workers and scripts so far."""
+        """CPU seconds of all zygotes, children, workers and scripts so far."""
         return self._script_cpu + sum(backend.cpu_seconds for backend in list(self._backends.values()))
 
     @property
     def quarantined(self) -> dict[Device, str]:
-        """The devices that are not used any more, each with the reason."""
+        """The devices that are no longer used, each with the reason."""
         pools = [backend for backend in list(self._backends.values()) if isinstance(backend, DevicePool)]
         return {device: reason for pool in pools for device, reason in pool.quarantined.items()}
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
-        """The outcome of every lane, in their order."""
-        return self._each_where_it_belongs(lanes, lambda backend, some: backend.run(case, some, bounds))
+        """The outcomes of the lanes, in the order of the lanes."""
+        return self._in_backends(lanes, lambda backend, some: backend.run(case, some, bounds))
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
-        return self._each_where_it_belongs(lanes, lambda backend, some: backend.run_fresh(case, some, bounds))
+        return self._in_backends(lanes, lambda backend, some: backend.run_fresh(case, some, bounds))
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
-        return self.backend(self.place_of(lane)).examine(case, lane)
+        return self.backend(self.key_of(lane)).examine(case, lane)
 
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
         done, cpu = script.run(source, self._find(lane.toolchain), self.bounds, self._scratch / "scripts")
@@ -160,36 +163,35 @@ class Fleet:
             self._script_cpu += cpu
         return done
 
-    def place_of(self, lane: LaneSpec) -> Place:
-        """References are lanes of the host."""
-        return Place(lane.toolchain, runs_on_a_device(lane, self._machine))
+    def key_of(self, lane: LaneSpec) -> BackendKey:
+        """The backend of a lane. References belong to the host."""
+        return BackendKey(lane.toolchain, runs_on_a_device(lane, self._machine))
 
-    def _each_where_it_belongs(
-        self, lanes: Sequence[LaneSpec], run: Callable[[Backend, list[LaneSpec]], Result]
-    ) -> Result:
+    def _in_backends(self, lanes: Sequence[LaneSpec], run: Callable[[Backend, list[LaneSpec]], Result]) -> Result:
         outcomes: dict[LaneSpec, Outcome] = {}
         stage_cpu: dict[Stage, float] = {}
         cpu = 0.0
-        places = {lane: self.place_of(lane) for lane in lanes}
-        for place in dict.fromkeys(places.values()):
-            result = run(self.backend(place), [lane for lane in lanes if places[lane] == place])
+        keys = {lane: self.key_of(lane) for lane in lanes}
+        for key in dict.fromkeys(keys.values()):
+            result = run(self.backend(key), [lane for lane in lanes if keys[lane] == key])
             outcomes.update(result.outcomes)
             for stage, seconds in result.stage_cpu.items():
                 stage_cpu[stage] = stage_cpu.get(stage, 0.0) + seconds
             cpu += result.cpu_seconds
         return Result({lane: outcomes[lane] for lane in lanes}, stage_cpu, cpu)
 
-    def backend(self, place: Place) -> Backend:
-        """Started at the first call. Raise `EnvironmentMissing` where there is none, or it does not start."""
+    def backend(self, key: BackendKey) -> Backend:
+        """The backend, started at the first call. Raise `EnvironmentMissing` where the toolchain is missing or does not
+        start."""
         with self._lock:
             if self._closed:
                 raise EnvironmentMissing("this fleet is closed")
-            if place not in self._backends:
-                self._backends[place] = self._started(place)
-            return self._backends[place]
+            if key not in self._backends:
+                self._backends[key] = self._started(key)
+            return self._backends[key]
 
-    def _started(self, place: Place) -> Backend:
-        scratch, toolchain = self._scratch / str(place), self._find(place.toolchain)
-        if place.on_a_device:
+    def _started(self, key: BackendKey) -> Backend:
+        scratch, toolchain = self._scratch / str(key), self._find(key.toolchain)
+        if key.on_a_device:
             return DevicePool(scratch, self._machine.devices(), toolchain, self.bounds, tell=self._tell)
         return Executor(scratch, toolchain, self.bounds)

@@ -1,4 +1,4 @@
-"""What a device must get right, to the last bit, before anything else runs on it."""
+"""A computation whose result a device must give bit for bit before anything else runs on it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ class KnownAnswer:
     expected: Array
 
     def is_given(self, outcome: Outcome) -> bool:
-        """In each of the lane's runs, dtype, shape and bits."""
+        """Whether each run of the lane gave the expected dtype, shape and bits."""
         if not isinstance(outcome, Ran):
             return False
         runs = (outcome.outputs,) if outcome.again is None else (outcome.outputs, outcome.again)
         return all(len(outputs) == 1 and self._equals(outputs[0]) for outputs in runs)
 
     def _equals(self, array: Array) -> bool:
-        mine = self.expected
-        return (array.dtype, array.shape, array.tobytes()) == (mine.dtype, mine.shape, mine.tobytes())
+        expected = self.expected
+        return (array.dtype, array.shape, array.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
 
 
 def matmul() -> KnownAnswer:
-    """x @ y of whole numbers: every product and sum is exact in float32, in whatever order. The numbers of x have 13
-    bits, so that TF32, which keeps 11, gives another answer: a device that passes computes float32 in full."""
+    """x @ y of integers. Each product and sum is exact in float32, in every order. The elements of x have 13 bits; TF32
+    keeps 11 bits and gives another result, so that a device which passes computes in full float32."""
     numbers = np.arange(SIZE * SIZE).reshape(SIZE, SIZE)
     x, y = 4097 + numbers % 7 * 2, numbers % 11 - 5
     values = {name: Value(name, TensorType(DType.FLOAT32, (SIZE, SIZE))) for name in ("x0", "x1", "v0")}

@@ -1,8 +1,8 @@
-"""What travels between supervisor and child: frames of a JSON header and raw bytes. Never pickle.
+"""The messages between supervisor and child: frames with a JSON header and raw bytes. Nothing is pickled.
 
-A child's memory may have been corrupted by a compiler bug, so whatever it sends is data to be checked: the header is
-decoded into the types below, arrays have declared dtypes and shapes whose sizes must add up, and a frame has a
-largest size.
+A compiler bug may have corrupted the memory of a child, so everything that it sends is checked: the header is decoded
+into the types below, the declared dtypes and shapes of arrays must match the number of bytes, and the size of a frame
+is bounded.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ MAX_FRAME = 1 << 30
 MAX_RANK = 32
 DTYPES = {
     **{dtype.value: dtype.numpy for dtype in DType},
-    **{name: np.dtype(name) for name in ("uint16", "uint32", "uint64")},  # what a broken lane may give
+    **{name: np.dtype(name) for name in ("uint16", "uint32", "uint64")},  # a wrong lane may return these
 }
 
 
 class ProtocolError(Exception):
-    """A frame that is not what this version writes."""
+    """A frame that this version does not write."""
 
 
 class ArrayDoc(msgspec.Struct):
@@ -38,7 +38,7 @@ class ArrayDoc(msgspec.Struct):
 
 
 class Job(msgspec.Struct, tag="job", tag_field="message"):
-    """Supervisor to child: run these lanes of a case, in order. Bytes: case.json, then the tensors."""
+    """Supervisor to child: run these lanes of a case, in order. The payload is case.json, then the tensors."""
 
     lanes: list[LaneSpec]
     json_bytes: int
@@ -47,7 +47,7 @@ class Job(msgspec.Struct, tag="job", tag_field="message"):
 
 
 class Started(msgspec.Struct, tag="started", tag_field="message"):
-    """The first frame of a process that takes several jobs in turn: what it loaded, in which version and setting."""
+    """The first message of a worker: versions and settings of what it loaded."""
 
     stated: dict[str, str]
 
@@ -60,14 +60,14 @@ class At(msgspec.Struct, tag="at", tag_field="message"):
 
 
 class Noted(msgspec.Struct, tag="noted", tag_field="message"):
-    """What lane number `lane` has seen so far, all of it: a lane that dies afterwards leaves it behind."""
+    """Child to supervisor: all facts about lane number `lane` so far. They are kept where the lane dies afterwards."""
 
     lane: int
     facts: Facts
 
 
 class DidRun(msgspec.Struct, tag="ran", tag_field="message"):
-    """Bytes: the outputs, then those of the second run if there was one."""
+    """Child to supervisor: the lane ran. The payload is the outputs, then those of the second run if there was one."""
 
     lane: int
     outputs: list[ArrayDoc]
@@ -92,14 +92,14 @@ class DidSkip(msgspec.Struct, tag="skipped", tag_field="message"):
 
 
 class Finished(msgspec.Struct, tag="finished", tag_field="message"):
-    """The last frame of a job: CPU seconds by stage."""
+    """Child to supervisor: the job is done. CPU seconds by stage."""
 
     stage_cpu: dict[Stage, float]
 
 
 class Failed(msgspec.Struct, tag="failed", tag_field="message"):
-    """Child to supervisor, in place of the rest of a job: difftvm's own code raised an exception. The text begins with
-    it in one line; its traceback follows."""
+    """Child to supervisor: difftvm's own code raised an exception, which ends the job. The text is the exception in one
+    line, and then the traceback."""
 
     text: str
 
@@ -115,7 +115,8 @@ def send(connection: Connection, message: Message, *payload: bytes) -> None:
 
 
 def receive(connection: Connection) -> tuple[Message, memoryview]:
-    """The next message and its payload. Raises EOFError, OSError at the end, `ProtocolError` on nonsense."""
+    """The next message and its payload. Raise EOFError or OSError where the other side has ended, `ProtocolError` where
+    a frame is invalid."""
     frame = memoryview(blanked(connection.recv_bytes(MAX_FRAME)))
     size = int.from_bytes(frame[:4], "little")
     if size > len(frame) - 4:
@@ -141,7 +142,7 @@ def pack(arrays: Sequence[Array]) -> tuple[list[ArrayDoc], bytes]:
 
 
 def unpack(docs: Sequence[ArrayDoc], payload: memoryview) -> tuple[tuple[Array, ...], memoryview]:
-    """The arrays, copied out of the frame, and what is left of the payload."""
+    """The arrays, copied from the payload, and the rest of the payload."""
     arrays: list[Array] = []
     for doc in docs:
         if (
@@ -149,7 +150,7 @@ def unpack(docs: Sequence[ArrayDoc], payload: memoryview) -> tuple[tuple[Array, 
             or len(doc.shape) > MAX_RANK
             or not all(0 <= size <= MAX_FRAME for size in doc.shape)
         ):
-            raise ProtocolError(f"no array: {doc.dtype}{list(doc.shape)}")
+            raise ProtocolError(f"not an array: {doc.dtype}{list(doc.shape)}")
         count = int(np.prod(doc.shape, dtype=object))
         size = count * DTYPES[doc.dtype].itemsize
         if size > len(payload):

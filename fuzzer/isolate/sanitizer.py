@@ -1,7 +1,7 @@
-"""The second look at a finding on a GPU: the same case and lane once more, under NVIDIA's compute-sanitizer.
+"""Examine a finding on a GPU: run the same case and lane again under NVIDIA's compute-sanitizer.
 
-It watches every access of every kernel, and tells what a wrong value or an error of CUDA came from: which kernel read
-or wrote where it must not. It is slow for that.
+It checks every memory access of every kernel. Its report names the kernel whose invalid access caused a wrong value or
+an error of CUDA. It is slow.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fuzzer.isolate import protocol
-from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnChild
+from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper
 from fuzzer.isolate.device_supervisor import START_SECONDS, spawned
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.system import secrets
@@ -74,7 +74,7 @@ def _run(
 ) -> None:
     """Run the lane, however it ends: the outcome is known already."""
     process, connection, log = spawned(device, toolchain, scratch, before)
-    worker = ChildProcess(process.pid, connection, OwnChild(process), log, tempfile.mkdtemp(dir=scratch))
+    worker = ChildProcess(process.pid, connection, ChildReaper(process), log, tempfile.mkdtemp(dir=scratch))
     try:
         if connection.poll(START_SECONDS):
             protocol.receive(connection)

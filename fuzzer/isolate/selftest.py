@@ -1,10 +1,10 @@
-"""The start-up self-test: lanes that misbehave on purpose prove that each kind of failure is seen."""
+"""The self-test before a campaign: lanes that misbehave on purpose must be recognised, each as its kind of failure."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from fuzzer.isolate.child_process import Bounds
@@ -29,30 +29,30 @@ SHORT = Bounds(wall_seconds=1.0, cpu_seconds=0.7)
 SMALL = Bounds(memory_bytes=1 << 30)
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """`seen` is what the oracles said of a lane that does `sin`."""
+class Check(msgspec.Struct, frozen=True, rename={"misbehaviour": "sin", "found": "seen"}):
+    """The result for one way to misbehave: the kind of finding that is expected, and the kind that the oracles found.
+    `fuzz doctor --json` prints it with the field names of earlier versions."""
 
-    sin: str
+    misbehaviour: str
     expected: Kind | None
-    seen: Kind | None
+    found: Kind | None
     seconds: float
 
     @property
     def passed(self) -> bool:
-        return self.seen is self.expected
+        return self.found is self.expected
 
 
 def self_test(executor: Backend) -> list[Check]:
-    """One check per sin, each in children of its own; about 4 s."""
+    """Check each way to misbehave, and one lane that is right. About 4 s."""
     checks = []
-    for sin, kind in EXPECTED.items():
+    for misbehaviour, kind in EXPECTED.items():
         began = time.monotonic()
-        lane = LaneSpec(f"faulty-{sin}", Engine.FAULTY, variant=sin)
+        lane = LaneSpec(f"faulty-{misbehaviour}", Engine.FAULTY, variant=misbehaviour)
         lanes = (TORCH, TORCH_F64, TORCH_ENVELOPE, lane)
-        result = executor.run(_case(), lanes, SMALL if sin == "leak" else SHORT)
+        result = executor.run(_case(), lanes, SMALL if misbehaviour == "leak" else SHORT)
         found = [finding.kind for finding in judge_all(_case(), result.outcomes) if finding.lane == lane]
-        checks.append(Check(sin, kind, found[0] if found else None, time.monotonic() - began))
+        checks.append(Check(misbehaviour, kind, found[0] if found else None, time.monotonic() - began))
     return checks
 
 

@@ -14,7 +14,7 @@ from fuzzer.campaign.settings import LaneMix, Settings
 from fuzzer.campaign.store import Store
 from fuzzer.findings.replay import load, replay
 from fuzzer.isolate.device_pool import DevicePool
-from fuzzer.isolate.fleet import Fleet, Place
+from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import TVM_LANES
 from fuzzer.lanes.base.availability import Machine
 from fuzzer.lanes.target_table import TARGET_LANES
@@ -55,7 +55,7 @@ class Gpu:
 
     @property
     def pool(self) -> DevicePool:
-        pool = self.fleet.backend(Place("host", on_a_device=True))
+        pool = self.fleet.backend(BackendKey("host", on_a_device=True))
         assert isinstance(pool, DevicePool)
         return pool
 
@@ -74,14 +74,14 @@ def gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Gpu]]
     def make() -> Gpu:
         new = Gpu(tmp_path_factory.mktemp("machine"))
         if made:
-            new.fleet._backends[Place("host")] = made[0].fleet.backend(Place("host"))
+            new.fleet._backends[BackendKey("host")] = made[0].fleet.backend(BackendKey("host"))
         made.append(new)
         return new
 
     yield make
     for each in reversed(made):
         if each is not made[0]:
-            del each.fleet._backends[Place("host")]
+            del each.fleet._backends[BackendKey("host")]
         each.fleet.__exit__(None, None, None)
 
 
@@ -119,7 +119,7 @@ def test_a_gpu_that_breaks_is_given_up_and_the_campaign_goes_on(gpu: Callable[[]
         assert (counters.tests, counters.invalid, counters.lane_results) == (6, 0, 6 + 2)
     why = f"tvm.error.InternalError: CUDALaunch Error: CUDA_ERROR_ECC_UNCORRECTABLE, while it ran {CUDA}"
     assert machine.fleet.quarantined == {machine.device: why}
-    assert machine.told == [f"{machine.device} is not used any more: {why}"]
+    assert machine.told == [f"{machine.device} is no longer used: {why}"]
     assert counters.environment == {
         f"{machine.device} is quarantined: {why}": 1,
         f"every GPU is quarantined: {machine.device}: {why}": 3,
@@ -133,5 +133,5 @@ def test_what_a_test_leaves_behind_is_no_later_tests_finding(gpu: Callable[[], G
     with Store(tmp_path, 1) as store:
         assert (machine.campaign(store, 6).triage.new, store.findings) == ([], {})
         assert store.state.counters.lane_results == 12
-    assert machine.pool.stations[0].started == 2
+    assert machine.pool.supervisors[0].started == 2
     assert machine.pool.quarantined == {}

@@ -22,7 +22,7 @@ from fuzzer.campaign.signals import SIGNALS
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.commands.run import summarise
-from fuzzer.isolate.fleet import Place
+from fuzzer.isolate.fleet import BackendKey
 from fuzzer.system.devices import Device
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import program
@@ -40,8 +40,8 @@ class ColdFleet:
         self.started: list[str] = []
         self.meanwhile = meanwhile
 
-    def backend(self, place: Place) -> None:
-        self.started.append(place.toolchain)
+    def backend(self, key: BackendKey) -> None:
+        self.started.append(key.toolchain)
         self.meanwhile()
 
 

@@ -21,7 +21,7 @@ from multiprocess.connection import Connection
 
 from fuzzer.children.job import run_job
 from fuzzer.isolate import protocol
-from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnFailure, Zygote
+from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnFailure, ZygoteReaper
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job
 from fuzzer.isolate.selftest import _case
 from fuzzer.lanes import TORCH, TORCH_F64
@@ -56,7 +56,7 @@ def outcomes_of(
 
     result = Result({})
     log = tempfile.TemporaryFile()  # noqa: SIM115 - the child object closes it
-    child = ChildProcess(NO_PROCESS, Connection(data.detach()), Zygote(control), log, str(scratch / "child"))
+    child = ChildProcess(NO_PROCESS, Connection(data.detach()), ZygoteReaper(control), log, str(scratch / "child"))
     other_end = threading.Thread(target=take_the_job)
     other_end.start()
     try:

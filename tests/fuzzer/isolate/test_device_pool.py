@@ -21,7 +21,7 @@ from fake_device import ERRORS, Wording, cuda_exception, fake_gpu
 from multiprocess.connection import wait
 
 from fuzzer.isolate.device_pool import DevicePool
-from fuzzer.isolate.device_supervisor import Care, Empty, InUse, Quarantined
+from fuzzer.isolate.device_supervisor import Empty, InUse, Quarantined, WorkerLimits
 from fuzzer.isolate.executor import Bounds
 from fuzzer.isolate.selftest import _case as sine
 from fuzzer.system import processes
@@ -90,14 +90,14 @@ def told(error: Exception) -> str:
 
 def test_a_worker_sees_its_device_only_and_runs_one_job_after_the_other(make: Make) -> None:
     pool = make()
-    (station,) = pool.stations
+    (supervisor,) = pool.supervisors
     outcome = one(pool, lane("where"))
     assert isinstance(outcome, Ran)
-    assert bytes(outcome.outputs[0]).decode() == station.device.id
+    assert bytes(outcome.outputs[0]).decode() == supervisor.device.id
     assert number(one(pool, lane("pid"))) == number(one(pool, lane("pid")))
-    assert (station.started, pool.versions) == (1, {"device": "fake"})
-    assert isinstance(station.state, InUse)
-    assert station.state.tests == 3
+    assert (supervisor.started, pool.versions) == (1, {"device": "fake"})
+    assert isinstance(supervisor.state, InUse)
+    assert supervisor.state.tests == 3
 
 
 def test_it_is_spawned_with_an_interpreter_and_a_session_of_its_own(make: Make) -> None:
@@ -114,7 +114,7 @@ def test_each_device_has_a_worker_and_cases_share_them(make: Make) -> None:
     with ThreadPoolExecutor(4) as threads:
         outcomes = list(threads.map(lambda _: one(pool, lane("honest")), range(12)))
     assert all(map(is_honest, outcomes))
-    assert [station.started <= 1 for station in pool.stations] == [True, True]
+    assert [supervisor.started <= 1 for supervisor in pool.supervisors] == [True, True]
 
 
 def test_a_result_names_its_lanes_in_the_order_asked_for(make: Make) -> None:
@@ -128,11 +128,11 @@ def test_a_result_names_its_lanes_in_the_order_asked_for(make: Make) -> None:
 
 
 def test_a_worker_is_replaced_after_so_many_tests(make: Make) -> None:
-    pool = make(care=Care(tests=3))
+    pool = make(limits=WorkerLimits(tests=3))
     pids = [number(one(pool, lane("pid"))) for _ in range(7)]
     assert [pids[0]] * 3 + [pids[3]] * 3 + [pids[6]] == pids
     assert len(set(pids)) == 3
-    assert pool.stations[0].started == 3
+    assert pool.supervisors[0].started == 3
 
 
 def test_nothing_is_left_at_the_end(make: Make) -> None:
@@ -141,7 +141,7 @@ def test_nothing_is_left_at_the_end(make: Make) -> None:
     pool.__exit__(None, None, None)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    assert isinstance(pool.stations[0].state, Empty)
+    assert isinstance(pool.supervisors[0].state, Empty)
     assert pool.cpu_seconds > 0
 
 
@@ -151,7 +151,7 @@ def test_a_lane_that_is_under_way_at_the_end_is_nobodys(make: Make) -> None:
     hanging, waiting = lane("hang"), lane("honest")
     with ThreadPoolExecutor(2) as threads:
         running = [threads.submit(pool.run, sine(), (each,), Bounds(wall_seconds=600.0)) for each in (hanging, waiting)]
-        while not pool.stations[0].state.tests > 1:
+        while not pool.supervisors[0].state.tests > 1:
             time.sleep(0.01)
         pool.__exit__(None, None, None)
         stopped = Skipped("the campaign is stopping", environment=True)
@@ -217,16 +217,16 @@ def test_each_error_ends_its_worker_and_is_blamed_on_its_lane_alone(make: Make, 
         assert isinstance(failed, Raised)
         assert (failed.stage, failed.type, failed.message) == (Stage.RUN, told(error), str(error))
     assert is_honest(outcomes[honest])
-    station = pool.stations[0]
-    assert (station.started, station.repeated, station.unrepeated, pool.quarantined) == (3, 1, 0, {})
+    supervisor = pool.supervisors[0]
+    assert (supervisor.started, supervisor.repeated, supervisor.unrepeated, pool.quarantined) == (3, 1, 0, {})
 
 
 def test_what_an_earlier_test_left_behind_is_nobodys(make: Make) -> None:
     pool = make()
     assert is_honest(one(pool, lane("linger")))
     assert is_honest(one(pool, lane("honest")))
-    station = pool.stations[0]
-    assert (station.started, station.repeated, station.unrepeated) == (2, 1, 1)
+    supervisor = pool.supervisors[0]
+    assert (supervisor.started, supervisor.repeated, supervisor.unrepeated) == (2, 1, 1)
 
 
 def test_what_an_earlier_lane_left_behind_is_nobodys(make: Make) -> None:
@@ -241,7 +241,7 @@ def test_a_refusal_before_anything_is_loaded_costs_no_worker(make: Make) -> None
     assert is_honest(one(pool, lane("honest")))
     assert isinstance(one(pool, lane("refuse")), Raised)
     assert is_honest(one(pool, lane("honest")))
-    assert pool.stations[0].started == 1
+    assert pool.supervisors[0].started == 1
 
 
 def test_a_silent_wrong_is_confirmed_in_fresh_workers(make: Make) -> None:
@@ -267,14 +267,14 @@ def test_no_test_of_two_hundred_is_blamed_for_another(make: Make) -> None:
         return "honest" if kind == "honest" else str(random.choice(others if kind == "other" else errors))
 
     work = [tuple(lane(variant(), f"lane {k}") for k in range(3)) for _ in range(200)]
-    pool = make(2, care=Care(tests=20))
+    pool = make(2, limits=WorkerLimits(tests=20))
     with ThreadPoolExecutor(2) as threads:
         results = list(threads.map(lambda lanes: pool.run(sine(), lanes), work))
     seen = [(spec.variant, outcome) for result in results for spec, outcome in result.outcomes.items()]
     assert len(seen) == 600
     assert [variant for variant, outcome in seen if not is_what_it_does(variant, outcome)] == []
     assert pool.quarantined == {}
-    assert sum(station.unrepeated for station in pool.stations) >= 1, "something did linger"
+    assert sum(supervisor.unrepeated for supervisor in pool.supervisors) >= 1, "something did linger"
 
 
 def is_what_it_does(variant: str, outcome: Outcome) -> bool:
@@ -324,15 +324,15 @@ def spares(folder: Path, asked: list[int]) -> Callable[[int], None]:
 def test_a_process_that_does_not_end_takes_its_device_out_of_use(make: Make, tmp_path: Path) -> None:
     said_so: list[str] = []
     asked: list[int] = []
-    pool = make(2, care=Care(grace_seconds=0.2), tell=said_so.append, kill=spares(tmp_path, asked))
-    first, second = pool.stations
+    pool = make(2, limits=WorkerLimits(grace_seconds=0.2), tell=said_so.append, kill=spares(tmp_path, asked))
+    first, second = pool.supervisors
     undying, honest = lane("undying"), lane("honest")
     outcomes = pool.run(sine(), (undying, honest)).outcomes
     pid = int((tmp_path / "first" / "undying").read_text())
     reason = f"its process {pid} is still there 0.2 s after SIGKILL"
     assert set(asked) == {pid}
     assert pool.quarantined == {first.device: reason}
-    assert said_so == [f"{first.device} is not used any more: {reason}"]
+    assert said_so == [f"{first.device} is no longer used: {reason}"]
     assert outcomes[undying] == Skipped(f"{first.device} is quarantined: {reason}", environment=True)
     assert is_honest(outcomes[honest]), "on the other device"
     os.kill(pid, 0)
@@ -345,7 +345,7 @@ def test_broken_hardware_takes_that_one_device_out_of_use(make: Make, code: int)
     pool = make(3)
     broken, honest = lane(f"{code}-launch"), lane("honest")
     outcomes = pool.run(sine(), (honest, broken)).outcomes
-    device = pool.stations[0].device
+    device = pool.supervisors[0].device
     reason = f"tvm.error.InternalError: CUDALaunch Error: {ERRORS[code].driver}, while it ran {broken}"
     assert pool.quarantined == {device: reason}
     assert is_honest(outcomes[honest])
@@ -358,24 +358,24 @@ def test_a_device_that_gets_it_wrong_three_times_in_a_row_is_not_used(make: Make
     pool = make(2)
     (tmp_path / "first" / "wrong").write_text("3")
     assert is_honest(one(pool, lane("honest")))
-    first, second = pool.stations
+    first, second = pool.supervisors
     assert pool.quarantined == {first.device: "no known answer: another result"}
     assert (first.started, second.started) == (3, 1)
 
 
 def test_a_device_that_gets_it_right_at_last_is_used(make: Make, tmp_path: Path) -> None:
-    pool = make(care=Care(attempts=2))
+    pool = make(limits=WorkerLimits(attempts=2))
     (tmp_path / "first" / "wrong").write_text("1")
     assert isinstance(one(pool, lane("exit")), Died)
     (tmp_path / "first" / "wrong").write_text("1")
     assert is_honest(one(pool, lane("honest")))
-    assert pool.stations[0].started == 4
+    assert pool.supervisors[0].started == 4
     assert pool.quarantined == {}, "what went wrong before a worker that was right is forgotten"
 
 
 def test_a_gpu_that_falls_off_the_bus_blames_nobody(make: Make, tmp_path: Path) -> None:
     pool = make(2)
-    first, second = pool.stations
+    first, second = pool.supervisors
     assert is_honest(one(pool, lane("honest")))
     (tmp_path / "first" / "lost").touch()
     assert all(is_honest(one(pool, lane("honest"))) for _ in range(2)), "on the other device"
@@ -389,12 +389,12 @@ def test_with_every_device_quarantined_lanes_are_skipped_by_the_environment(make
         (tmp_path / name / "lost").touch()
     lanes = (lane("honest"), lane("raise"))
     why = f"no known answer: RuntimeError: {NOT_HERE}"
-    reason = "every GPU is quarantined: " + "; ".join(f"{station.device}: {why}" for station in pool.stations)
+    reason = "every GPU is quarantined: " + "; ".join(f"{supervisor.device}: {why}" for supervisor in pool.supervisors)
     assert pool.run(sine(), lanes).outcomes == dict.fromkeys(lanes, Skipped(reason, environment=True))
     with ThreadPoolExecutor(3) as threads:
         outcomes = list(threads.map(lambda _: one(pool, lanes[0]), range(3)))
     assert outcomes == [Skipped(reason, environment=True)] * 3
-    assert all(isinstance(station.state, Quarantined) for station in pool.stations)
+    assert all(isinstance(supervisor.state, Quarantined) for supervisor in pool.supervisors)
 
 
 def test_without_a_device_lanes_are_skipped_by_the_environment(make: Make) -> None:
@@ -409,7 +409,7 @@ def test_a_worker_that_does_not_start_is_told_with_what_it_printed(make: Make, t
     python.chmod(0o755)
     pool = make(toolchain=Toolchain("broken", str(python)))
     assert isinstance(one(pool, lane("honest")), Skipped)
-    assert pool.quarantined == {pool.stations[0].device: "no known answer: EnvironmentMissing: no such driver"}
+    assert pool.quarantined == {pool.supervisors[0].device: "no known answer: EnvironmentMissing: no such driver"}
 
 
 def test_a_worker_that_was_killed_between_two_tests_is_nobodys(make: Make) -> None:
@@ -417,14 +417,14 @@ def test_a_worker_that_was_killed_between_two_tests_is_nobodys(make: Make) -> No
     pid = number(one(pool, lane("pid")))
     os.kill(pid, signal.SIGKILL)
     assert is_honest(one(pool, lane("honest")))
-    assert pool.stations[0].started == 2
+    assert pool.supervisors[0].started == 2
 
 
 @pytest.mark.tvm
 def test_a_real_worker_says_what_it_loaded_and_how_it_computes(tmp_path: Path) -> None:
     """On a machine with that GPU or without: there is no such device, so the known answer does not come."""
     device = Device("GPU-00000000-0000-0000-0000-000000000000")
-    with DevicePool(tmp_path / "scratch", [device], care=Care(attempts=1)) as pool:
+    with DevicePool(tmp_path / "scratch", [device], limits=WorkerLimits(attempts=1)) as pool:
         assert isinstance(one(pool, lane("honest")), Skipped)
         assert set(pool.versions) == {"python", "torch", "tvm", "numpy", "float32 matmul"}
         assert pool.versions["float32 matmul"] == "highest, TF32 off"

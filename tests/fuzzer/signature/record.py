@@ -22,7 +22,7 @@ from recording import FOLDER, Bug, Call, RecordedFailure, paths, read, write
 
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import StoredEvidence
-from fuzzer.isolate.fleet import Fleet, Place
+from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import LANES, select
 from fuzzer.signature import failure_location, is_difftvm_frame, skeleton
 from fuzzer.signature.blame import NO_BLAME, Blame
@@ -97,7 +97,7 @@ def fresh(options: argparse.Namespace) -> Iterator[RecordedFailure]:
     with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as executor:
         lanes = in_toolchains(chosen, (find("host"), find(options.toolchain)))
         lanes = tuple(lane for lane in lanes if lane.engine is not Engine.TVM or lane.toolchain == options.toolchain)
-        tvm = executor.backend(Place(options.toolchain)).versions["tvm"]
+        tvm = executor.backend(BackendKey(options.toolchain)).versions["tvm"]
         for index in range(options.count):
             for op in (op for op in OPS if any(fnmatchcase(op.name, glob) for glob in options.ops.split(","))):
                 origin = f"seed {options.seed} test {index} of {op.name}"
