@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 CHILD = """
 import time
-from fuzzer.signals import on_first_signal
+from fuzzer.campaign.signals import on_first_signal
 
 times = iter({times})
 
@@ -85,7 +85,7 @@ def test_what_comes_later_ends_the_process_at_once(child: Child, number: signal.
 WORKER = """
 import sys, threading, time
 from fuzzer.campaign.gate import Gate
-from fuzzer.signals import Pause
+from fuzzer.campaign.signals import Pause
 
 gate = Gate()
 pause = Pause(gate, lambda text: print(text, flush=True))
@@ -119,7 +119,7 @@ def test_a_process_stops_between_two_runs_and_goes_on() -> None:
             process.send_signal(signal.SIGTSTP)
             assert next(told) == "pausing as soon as the current runs have ended"
             assert next(told) == "ran"
-            assert next(told) == "paused; SIGCONT (fg, kill -CONT) goes on"
+            assert next(told) == "paused; SIGCONT (fg, kill -CONT) continues"
             deadline = time.monotonic() + 10
             while state_of(process.pid) != "T":
                 assert time.monotonic() < deadline
