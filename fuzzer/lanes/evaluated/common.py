@@ -33,7 +33,7 @@ def floats(function: Function) -> Function:
     """Adapt a function that is defined for floats only: other rules decide the results for integers."""
 
     def call(attrs: Any, *args: Any) -> Any:
-        only(
+        require(
             all(arg.is_floating_point() for arg in args if isinstance(arg, Tensor)), "an operator of floats on integers"
         )
         return function(*args)
@@ -51,8 +51,9 @@ def axes_of(value: Any, x: Tensor) -> list[int]:
     return list(range(x.dim())) if value is None else ints(value)
 
 
-def only(good: bool, what: str) -> None:
-    if not good:
+def require(holds: bool, what: str) -> None:
+    """Raise `Unknown`, with `what` is not supported, unless a condition holds."""
+    if not holds:
         raise Unknown(what)
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from fuzzer.lanes.evaluated.common import Function, Outside, Unknown, axes_of, dtype_of, floats, ints, only, plain
+from fuzzer.lanes.evaluated.common import Function, Outside, Unknown, axes_of, dtype_of, floats, ints, plain, require
 from fuzzer.lanes.evaluated.sums import SUMS
 
 
@@ -117,7 +117,7 @@ def _sum(x: Tensor, axes: list[int], keep: bool) -> Tensor:
 def _index(function: Function) -> Function:
     def call(attrs: Any, x: Tensor) -> Tensor:
         axis = None if attrs.axis is None else int(attrs.axis)
-        only(axis is not None or not attrs.keepdims, "the index among all elements, dimensions kept")
+        require(axis is not None or not attrs.keepdims, "the index among all elements, dimensions kept")
         found: Tensor = function(x, axis, bool(attrs.keepdims)) if axis is not None else function(x)
         return found
 
@@ -126,7 +126,7 @@ def _index(function: Function) -> Function:
 
 def _scan(function: Function) -> Function:
     def call(attrs: Any, x: Tensor) -> Tensor:
-        only(not attrs.exclusive, "an exclusive scan")
+        require(not attrs.exclusive, "an exclusive scan")
         dtype = dtype_of(attrs.dtype) if str(attrs.dtype) not in ("", "None", "void") else x.dtype
         x, axis = (x.flatten(), 0) if attrs.axis is None else (x, int(attrs.axis))
         found: Tensor = function(x, axis, dtype=dtype)
@@ -173,7 +173,7 @@ def _squeeze(attrs: Any, x: Tensor) -> Tensor:
 
 
 def _concat(attrs: Any, parts: Sequence[Tensor]) -> Tensor:
-    only(attrs.axis is not None, "concat of all elements")
+    require(attrs.axis is not None, "concat of all elements")
     return torch.cat(tuple(parts), int(attrs.axis))
 
 
@@ -198,7 +198,7 @@ def _strided_slice(attrs: Any, x: Tensor, axes: Any, begin: Any, end: Any, strid
     index: list[Any] = [slice(None)] * x.dim()
     for place, axis in enumerate(axes):
         size, step = x.shape[axis], int(strides[place]) if strides is not None else 1
-        only(step > 0, "a slice that goes backwards")
+        require(step > 0, "a slice that goes backwards")
         index[axis] = slice(*slice(int(begin[place]), int(end[place]), step).indices(size))
     return x[tuple(index)]
 
@@ -208,7 +208,7 @@ def _take(attrs: Any, x: Tensor, index: Any) -> Tensor:
     axis = attrs.axis
     x, axis = (x.flatten(), 0) if axis is None else (x, int(axis) % max(x.dim(), 1))
     size = x.shape[axis]
-    only(bool(((index >= 0) & (index < size)).all()) or str(attrs.mode) == "fast", "an index that is not there")
+    require(bool(((index >= 0) & (index < size)).all()) or str(attrs.mode) == "fast", "an index that is not there")
     if not bool(((index >= 0) & (index < size)).all()):
         raise Outside("take asks for elements that are not there")
     found = x.index_select(axis, index.flatten().long())
@@ -227,7 +227,7 @@ def _gather_elements(attrs: Any, x: Tensor, index: Tensor) -> Tensor:
 
 
 def _gather_nd(attrs: Any, x: Tensor, index: Tensor) -> Tensor:
-    only(int(attrs.batch_dims) == 0, "gather_nd in batches")
+    require(int(attrs.batch_dims) == 0, "gather_nd in batches")
     parts = [_checked_index(part, size) for part, size in zip(index.unbind(-1), x.shape, strict=False)]
     return x[tuple(parts)]
 
@@ -238,13 +238,13 @@ def _scatter_elements(attrs: Any, x: Tensor, index: Tensor, updates: Tensor) -> 
     if how == "update":
         return x.scatter(axis, index, updates)
     names = {"add": "sum", "mul": "prod", "min": "amin", "max": "amax", "mean": "mean"}
-    only(how in names, f"scatter_elements by {how}")
+    require(how in names, f"scatter_elements by {how}")
     return x.scatter_reduce(axis, index, updates, names[how])
 
 
 def _scatter_nd(attrs: Any, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
     how = str(attrs.reduction)
-    only(how in ("update", "add"), f"scatter_nd by {how}")
+    require(how in ("update", "add"), f"scatter_nd by {how}")
     parts = [_checked_index(part, size) for part, size in zip(index.unbind(-1), x.shape, strict=False)]
     return x.index_put(tuple(parts), updates, accumulate=how == "add")
 

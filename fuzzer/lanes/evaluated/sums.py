@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from fuzzer.lanes.evaluated.common import Function, dtype_of, ints, only, plain
+from fuzzer.lanes.evaluated.common import Function, dtype_of, ints, plain, require
 
 
 def _matmul(attrs: Any, x: Tensor, y: Tensor) -> Tensor:
@@ -35,7 +35,7 @@ _LAYOUTS = {1: ("NCW", "OIW"), 2: ("NCHW", "OIHW"), 3: ("NCDHW", "OIDHW")}
 def _conv(rank: int) -> Function:
     def call(attrs: Any, x: Tensor, weight: Tensor) -> Tensor:
         layout = str(attrs.data_layout), str(attrs.kernel_layout)
-        only(layout == _LAYOUTS[rank] and str(attrs.out_layout) == layout[0], "a convolution in another layout")
+        require(layout == _LAYOUTS[rank] and str(attrs.out_layout) == layout[0], "a convolution in another layout")
         x = functional.pad(x, _pairs(attrs.padding, rank))
         function = (functional.conv1d, functional.conv2d, functional.conv3d)[rank - 1]
         found: Tensor = function(
@@ -49,9 +49,9 @@ def _conv(rank: int) -> Function:
 def _conv_transpose(rank: int) -> Function:
     def call(attrs: Any, x: Tensor, weight: Tensor) -> Tensor:
         kernel = _LAYOUTS[rank][1].replace("OI", "IO")
-        only((str(attrs.data_layout), str(attrs.kernel_layout)) == (_LAYOUTS[rank][0], kernel), "another layout")
+        require((str(attrs.data_layout), str(attrs.kernel_layout)) == (_LAYOUTS[rank][0], kernel), "another layout")
         ends = _pairs(attrs.padding, rank)
-        only(ends[::2] == ends[1::2], "a transposed convolution cut unevenly")
+        require(ends[::2] == ends[1::2], "a transposed convolution cut unevenly")
         function = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)[rank - 1]
         strides, dilation, extra = (tuple(ints(each)) for each in (attrs.strides, attrs.dilation, attrs.output_padding))
         found: Tensor = function(
@@ -64,8 +64,8 @@ def _conv_transpose(rank: int) -> Function:
 
 def _max_pool(rank: int) -> Function:
     def call(attrs: Any, x: Tensor) -> Tensor:
-        only(str(attrs.layout) == _LAYOUTS[rank][0], "a pool in another layout")
-        only(not attrs.ceil_mode and x.is_floating_point(), "a pool that rounds up")
+        require(str(attrs.layout) == _LAYOUTS[rank][0], "a pool in another layout")
+        require(not attrs.ceil_mode and x.is_floating_point(), "a pool that rounds up")
         x = functional.pad(x, _pairs(attrs.padding, rank), value=float("-inf"))
         function = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[rank - 1]
         window, strides, dilation = (tuple(ints(each)) for each in (attrs.pool_size, attrs.strides, attrs.dilation))
@@ -78,8 +78,8 @@ def _max_pool(rank: int) -> Function:
 def _avg_pool(rank: int) -> Function:
     def call(attrs: Any, x: Tensor) -> Tensor:
         ends = _pairs(attrs.padding, rank)
-        only(str(attrs.layout) == _LAYOUTS[rank][0] and set(ints(attrs.dilation)) == {1}, "a pool in another layout")
-        only(ends[::2] == ends[1::2], "a pool padded unevenly")
+        require(str(attrs.layout) == _LAYOUTS[rank][0] and set(ints(attrs.dilation)) == {1}, "a pool in another layout")
+        require(ends[::2] == ends[1::2], "a pool padded unevenly")
         function = (functional.avg_pool1d, functional.avg_pool2d, functional.avg_pool3d)[rank - 1]
         window, strides = (tuple(ints(each)) for each in (attrs.pool_size, attrs.strides))
         padding = tuple(reversed(ends[::2]))
@@ -91,7 +91,7 @@ def _avg_pool(rank: int) -> Function:
 
 def _adaptive(rank: int) -> Function:
     def call(attrs: Any, x: Tensor) -> Tensor:
-        only(attrs.output_size is not None, "a pool to its own size")
+        require(attrs.output_size is not None, "a pool to its own size")
         pools = functional.adaptive_avg_pool1d, functional.adaptive_avg_pool2d, functional.adaptive_avg_pool3d
         sizes, function = ints(attrs.output_size), cast("Callable[..., Tensor]", pools[rank - 1])
         return function(x, tuple(sizes if len(sizes) == rank else sizes * rank))
@@ -102,7 +102,7 @@ def _adaptive(rank: int) -> Function:
 def _pad(attrs: Any, x: Tensor, *value: Any) -> Tensor:
     ends, mode = ints(attrs.pad_width), str(attrs.pad_mode)
     last_first = [each for axis in reversed(range(x.dim())) for each in ends[2 * axis : 2 * axis + 2]]
-    only(mode == "constant", f"padding by {mode}")
+    require(mode == "constant", f"padding by {mode}")
     fill = value[0] if value else attrs.pad_value
     return functional.pad(x, last_first, value=fill.item() if isinstance(fill, Tensor) else float(fill))
 
@@ -130,7 +130,7 @@ def _layer_norm(attrs: Any, x: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
 def _group_norm(attrs: Any, x: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
     axes, channel = [axis % x.dim() for axis in ints(attrs.axes)], int(attrs.channel_axis) % x.dim()
     groups = int(attrs.num_groups)
-    only(channel == 1 and axes == list(range(2, x.dim())), "a group norm in another layout")
+    require(channel == 1 and axes == list(range(2, x.dim())), "a group norm in another layout")
     grouped = x.reshape(x.shape[0], groups, -1)
     return _affine(_normalised(grouped, [2], attrs).reshape(x.shape), scale, shift, [1], attrs)
 
@@ -143,14 +143,14 @@ def _instance_norm(attrs: Any, x: Tensor, scale: Tensor, shift: Tensor) -> Tenso
 def _batch_norm(
     attrs: Any, x: Tensor, scale: Tensor, shift: Tensor, mean: Tensor, variance: Tensor
 ) -> tuple[Tensor, ...]:
-    only(not attrs.training, "batch norm by the batch's own statistics")
+    require(not attrs.training, "batch norm by the batch's own statistics")
     axes = [int(attrs.axis) % x.dim()]
     normal = (x - _shaped(mean, axes, x)) / (_shaped(variance, axes, x) + float(attrs.epsilon)).sqrt()
     return _affine(normal, scale, shift, axes, attrs), mean, variance
 
 
 def _attention(attrs: Any, q: Tensor, k: Tensor, v: Tensor, *bias: Tensor) -> Tensor:
-    only(attrs.causal_mask is None and attrs.window_size is None, "masked attention")
+    require(attrs.causal_mask is None and attrs.window_size is None, "masked attention")
     q, k, v = (each.transpose(1, 2) for each in (q, k, v))
     scale = float(attrs.scale) if attrs.scale is not None else q.shape[-1] ** -0.5
     scores = q @ k.transpose(-1, -2) * scale

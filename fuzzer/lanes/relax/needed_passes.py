@@ -61,10 +61,10 @@ _REASONS: dict[str, tuple[str, ...]] = {
 REQUIRED = frozenset(name for names in _REASONS.values() for name in names)
 
 
-def plain(name: str) -> str:
-    """Without its namespace."""
+def without_namespace(name: str) -> str:
+    """Return the name of a pass without its namespace."""
     return name.rpartition(".")[2]
 
 
 def is_optional(name: str) -> bool:
-    return plain(name) not in REQUIRED
+    return without_namespace(name) not in REQUIRED

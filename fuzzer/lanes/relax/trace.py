@@ -21,7 +21,7 @@ from tvm import relax
 
 from fuzzer.lanes.base.bench import Step
 from fuzzer.lanes.relax import releases
-from fuzzer.lanes.relax.needed_passes import CONTAINERS, LEGALIZING, is_optional, plain
+from fuzzer.lanes.relax.needed_passes import CONTAINERS, LEGALIZING, is_optional, without_namespace
 from oracles.lane import LaneSpec
 from oracles.trace import AS_IMPORTED, MistypedOperator, PassRun, Trace, Tracing, Translation
 
@@ -77,7 +77,7 @@ class Tracer:
             self._functions = dict(module.functions) if place == self._tracing.show else {}
             if self._functions:  # record the whole text now, because the pass may end the process
                 self._note(before=text_of(self._functions))
-            if plain(name) in LEGALIZING:
+            if without_namespace(name) in LEGALIZING:
                 start_watching(self._legalizes)
         self._note(under_way=self._names)
 
@@ -85,7 +85,7 @@ class Tracer:
         name, place = self._stack.pop()
         if place is None:
             return self._note(under_way=self._names)
-        if plain(name) in LEGALIZING:
+        if without_namespace(name) in LEGALIZING:
             sys.setprofile(None)
             self._note(left=left_in(module))
         passes = list(self._trace.passes)
