@@ -239,7 +239,7 @@ def test_operands_are_aligned_at_their_last_dimension() -> None:
     assert [shapes(c) for c in valid(lower_rank, subject)] == ["[2, 3] [2, 1]", "[2, 3] [2, 1]", "[2, 3] [2, 1]"]
 
 
-# --- own_nothing
+# --- plain_roles
 
 
 def test_params_and_buffers_become_inputs_all_then_each() -> None:
@@ -258,7 +258,7 @@ def test_the_parameters_of_a_layer_stay_the_models() -> None:
     assert subject.graph.nodes[0].form is Form.MODULE
 
 
-# --- close_sizes, and all passes on sizes that stay open
+# --- static_sizes, and all passes on sizes that stay open
 
 
 def open_case() -> Case:
@@ -284,7 +284,7 @@ def opened(case: Case) -> str:
     return f"{types} at {dict(case.sizes)} and {[dict(sizes) for sizes in case.also]}"
 
 
-def test_close_sizes_all_then_one_then_fewer_then_smaller() -> None:
+def test_static_sizes_all_then_one_then_fewer_then_smaller() -> None:
     subject = Subject(open_case(), OPEN_LANE, {})
     proposed = valid(static_sizes, subject)
     one, both = "[{'n': 1, 'm': 1}]", "[{'n': 1, 'm': 1}, {'n': 2, 'm': 3}]"

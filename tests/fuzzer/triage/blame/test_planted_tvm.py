@@ -41,8 +41,8 @@ def test_a_converter_that_ends_the_process(tvm: Bed) -> None:
 def test_a_legalization(tvm: Bed) -> None:
     blame = blame_of(tvm, "legalization relax.nn.softmax wrong")
     assert (blame.place, blame.operator, blame.culprit) == (Place.LEGALIZATION, "softmax", "relax.nn.softmax")
-    words = "What LegalizeOps makes of `relax.nn.softmax` (by `legalization.legalize`) is wrong when it is read loop by"
-    assert blame.evidence == f"{words} loop, without any other pass"
+    words = "The kernel that LegalizeOps makes for `relax.nn.softmax` (by `legalization.legalize`) is wrong"
+    assert blame.evidence == f"{words} when interpreted, without any other pass"
     assert "R.nn.softmax" in blame.before
     assert "R.nn.softmax" not in blame.after
 
