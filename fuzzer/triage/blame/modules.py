@@ -77,14 +77,14 @@ def _by_all_kernels(
                 Place.LEGALIZATION, operator, worst.operator, evidence, *module_around(context, trace, "LegalizeOps")
             )
         case Correctness.RIGHT, Correctness.WRONG if fails_on_other_target(context):
-            evidence = f"{right} interpreted, but not when they are built: {_NEEDED}"
+            evidence = f"{right} interpreted, but not when they are built {_NEEDED}"
             return Blame(Place.PASS, operator, "", evidence, *module_around(context, trace, "LegalizeOps"))
         case Correctness.RIGHT, Correctness.RIGHT:
             return Blame(Place.RUNTIME, operator, "", f"{right} called directly")
     return None
 
 
-_NEEDED = "neither for llvm nor for C, so that a pass which every build needs is at fault"
+_NEEDED = "for llvm and for C, so that a pass which every build needs is at fault"
 _KERNELS = (INTERPRET_KERNELS, CALL_BUILT_KERNELS)
 
 
@@ -131,7 +131,7 @@ def _by_a_kernel(
             return Blame(Place.LEGALIZATION, operator, one.operator, evidence, before, after)
         if (one.interpreted, one.built) == (Correctness.RIGHT, Correctness.WRONG) and fails_on_other_target(context):
             evidence = (
-                f"The kernel that LegalizeOps makes for {name}{by} is right when interpreted, and wrong when built:"
+                f"The kernel that LegalizeOps makes for {name}{by} is right when interpreted, and wrong when built"
             )
             before, after = module_around(context, trace, "LegalizeOps")
             return Blame(Place.PASS, operator, "", f"{evidence} {_NEEDED}", before, after)
