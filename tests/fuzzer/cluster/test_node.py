@@ -157,7 +157,7 @@ def test_what_another_node_saved_is_known_and_not_saved_again(tmp_path: Path, ma
 
 
 def test_the_name_of_a_finding_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match="no finding's name"):
+    with pytest.raises(Invalid, match="is not the name of a finding"):
         store.add_elsewhere(tmp_path / "b", "../x", b"")
 
 
