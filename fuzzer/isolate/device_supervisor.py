@@ -1,11 +1,12 @@
-"""One device and its worker: from the start over the known answer to use, recycling and, at the end, quarantine.
+"""Supervises the worker of one device: starts it, checks it, runs lanes in it, replaces it, and quarantines the device.
 
     Empty --known answer--> InUse --200 tests, an error of CUDA, a death, a deadline--> Empty
       |  wrong, 3 times in a row                  |  SIGKILL does not end it, the hardware says that it is broken
       +-------------------> Quarantined <---------+
 
-A lane never gets a failure that an earlier lane caused. A failure that may come from the device counts only where the
-worker ran nothing but the known answer before. Otherwise the lane runs again, in a fresh worker.
+A worker is used after it gave the known answer to a small case. No lane gets a failure that an earlier lane caused: a
+failure that may come from a damaged device counts only where the worker ran nothing but the known answer before.
+Otherwise the lane runs again in a fresh worker.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class WorkerLimits:
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    """No worker. The last `failures` workers did not give the known answer; `reason` is that of the last one."""
+    """There is no worker. The last `failures` workers did not give the known answer; `reason` is why the last one did
+    not."""
 
     failures: int = 0
     reason: str = ""
@@ -62,7 +64,7 @@ class Empty:
 
 @dataclass(slots=True)
 class InUse:
-    """A worker that gave the known answer, and has run lanes of `tests` tests since."""
+    """A worker that gave the known answer, and has run lanes of `tests` tests since then."""
 
     worker: ChildProcess
     tests: int = 0
@@ -84,7 +86,7 @@ class DeviceSupervisor:
     worker ends with the thread that started it.
 
     stated      what the last worker reported: versions, precision
-    started     the number of workers so far
+    started     the number of workers that were started
     repeated    the number of lanes that failed after other lanes and ran again; `unrepeated` of them did not fail again
     """
 
@@ -117,8 +119,8 @@ class DeviceSupervisor:
         return cpu
 
     def ready(self, alone: bool = False) -> InUse | None:
-        """A worker that can run lanes; with `alone`, one that ran only the known answer before. None where the device
-        is quarantined or closed."""
+        """Return a worker that can run lanes; with `alone`, a worker that ran only the known answer before. Return None
+        where the device is quarantined or closed."""
         while not self.closed:
             match self.state:
                 case Quarantined():
@@ -147,7 +149,7 @@ class DeviceSupervisor:
 
     @property
     def cpu_seconds(self) -> float:
-        """CPU seconds of all its workers, including the one in use."""
+        """The CPU seconds of all workers, including the one in use."""
         return self._ended_cpu + (self.state.worker.cpu_seconds if isinstance(self.state, InUse) else 0.0)
 
     def _run(self, in_use: InUse, case: Case, batch: Sequence[LaneSpec], bounds: Bounds, result: Result) -> float:
@@ -201,6 +203,8 @@ class DeviceSupervisor:
             self._end(worker)
 
     def _failed(self, failures: int, outcome: Outcome) -> None:
+        """Record that a worker did not give the known answer. Quarantine the device after `limits.attempts` such
+        workers in a row, or where the outcome shows that it is broken."""
         reason = f"no known answer: {_description(outcome)}"
         if gpu_damage_of(outcome) is GpuDamage.DEVICE or failures + 1 >= self.limits.attempts:
             self.state = Quarantined(reason)
@@ -208,7 +212,7 @@ class DeviceSupervisor:
             self.state = Empty(failures + 1, reason)
 
     def _run_known_answer(self, worker: ChildProcess) -> Outcome:
-        """The outcome of the known answer's lane; a worker that does not start has an outcome too."""
+        """Run the lane with the known answer and return its outcome. A worker that does not start has one too."""
         known, result = KNOWN_ANSWER, Result({})
         try:
             if not worker.connection.poll(START_SECONDS):
@@ -233,6 +237,7 @@ class DeviceSupervisor:
         )
 
     def _end(self, worker: ChildProcess) -> None:
+        """End a worker. Quarantine the device where its process remains after SIGKILL."""
         self._ended_cpu += worker.close()
         if worker.ended is None:
             seconds = self.limits.grace_seconds
@@ -246,7 +251,7 @@ def spawned(
     ours, theirs = socket.socketpair()
     log = tempfile.TemporaryFile()  # noqa: SIM115 - the child process closes it
     module = "fuzzer.children.device_worker"  # -P: files in the user's folder must not replace modules
-    parent = "0" if before else str(os.getpid())  # 0: whoever starts it, which is what `before` names
+    parent = "0" if before else str(os.getpid())  # 0: the process that starts it, here the program of `before`
     command = [toolchain.python, "-P", "-m", module, str(theirs.fileno()), parent, device.opener]
     command += toolchain.preload.arguments if toolchain.preload else ()
     with theirs:
@@ -274,14 +279,15 @@ def environment_of(device: Device, toolchain: Toolchain, scratch: Path) -> dict[
 
 
 def may_be_damage(outcome: Outcome) -> bool:
-    """Whether an earlier lane may have caused the outcome by damage to the process or the device. An exception before
-    the stage `load` is never caused so."""
+    """Return whether damage to the process or the device, caused by an earlier lane, may explain the outcome. It never
+    explains an exception before the stage `load`."""
     if isinstance(outcome, Died | TimedOut) or gpu_damage_of(outcome) is not GpuDamage.NONE:
         return True
     return isinstance(outcome, Raised) and outcome.stage in ON_THE_DEVICE
 
 
 def _description(outcome: Outcome) -> str:
+    """Return one line about an outcome, for messages."""
     match outcome:
         case Raised(type=name, message=message):
             return f"{name}: {message.strip().partition(chr(10))[0]}"

@@ -31,6 +31,7 @@ FIRST_LINES = 12
 
 
 def is_installed() -> bool:
+    """Return whether compute-sanitizer is on the path."""
     return shutil.which(PROGRAM) is not None
 
 
@@ -43,10 +44,11 @@ def examine(
     bounds: Bounds = Bounds(),
     toolchain: Toolchain = HOST,
 ) -> tuple[SanitizerReport, ...]:
-    """What each tool says of one run of the lane, in a worker of its own; nothing where compute-sanitizer is missing.
+    """Run the lane once with each tool, each time in a new worker. Return the report of each tool; none where
+    compute-sanitizer is missing.
 
-    `bounds` are those of an ordinary run: here the lane gets 30 times as many seconds. `DevicePool.examine` is this, on
-    a device that nobody else uses meanwhile.
+    `bounds` are the bounds of an ordinary run. Here the lane gets `SLOWER` times as many seconds. No other process may
+    use the device meanwhile: `DevicePool.examine` reserves one and calls this function.
     """
     program = shutil.which(PROGRAM)
     if program is None:
@@ -63,8 +65,8 @@ def examine(
 
 
 def _options(tool: Tool, text: Path) -> list[str]:
-    """The worker alone is watched, not the compilers that it starts; where on the host a kernel was launched tells
-    nothing here."""
+    """Return the options that check the worker alone, not the compilers that it starts. Backtraces are left out,
+    because a report needs the kernel and not the place on the host where it was launched."""
     watched = ["--target-processes", "application-only"]
     return ["--tool", tool.value, *watched, "--show-backtrace", "no", "--print-limit", "20", "--log-file", str(text)]
 
@@ -72,7 +74,7 @@ def _options(tool: Tool, text: Path) -> list[str]:
 def _run(
     before: list[str], case: Case, lane: LaneSpec, device: Device, scratch: Path, bounds: Bounds, toolchain: Toolchain
 ) -> None:
-    """Run the lane, however it ends: the outcome is known already."""
+    """Run the lane. Its outcome is ignored, because it is known from an earlier run."""
     process, connection, log = spawned(device, toolchain, scratch, before)
     worker = ChildProcess(process.pid, connection, ChildReaper(process), log, tempfile.mkdtemp(dir=scratch))
     try:
@@ -80,9 +82,9 @@ def _run(
             protocol.receive(connection)
             worker.run(case, [lane], bounds, Result({}))
     except (EOFError, OSError, protocol.ProtocolError):
-        return  # it did not start: the report says so by what it lacks
+        return  # the worker did not start, so the report has no number of errors
     finally:
-        worker.close(patience=END_SECONDS)  # it ends, and the tool counts what it saw
+        worker.close(patience=END_SECONDS)  # the tool writes its counts when the worker ends
 
 
 _HEADLINE = re.compile(r"^========= (?! |COMPUTE-SANITIZER|\w+ SUMMARY:|Target application|Warning:)(?P<text>.*\S)")
@@ -90,11 +92,15 @@ _DETAIL = re.compile(r"^=========  +(?P<text>.*\S)")
 _ERRORS = re.compile(r"^========= ERROR SUMMARY: (\d+) errors?$", re.M)
 _HAZARDS = re.compile(r"^========= RACECHECK SUMMARY: .*\((\d+) errors?, (\d+) warnings?\)", re.M)
 _AT = re.compile(r"\bat (?:0x[0-9a-f]+ in )?(?:\S+:\d+:)?(?:void )?(?P<kernel>[A-Za-z_][\w:]*)")
-"""Releases differ: "at 0x60 in add(int *)", "at 0x60 in a.cu:5:add(int *)", "at add(int *)+0x60 in a.cu:5"."""
+"""The forms of several releases: "at 0x60 in add(int *)", "at 0x60 in a.cu:5:add(int *)", "at add(int *)+0x60 in
+a.cu:5"."""
 
 
 def parsed(tool: Tool, text: str) -> SanitizerReport:
-    """What compute-sanitizer wrote: each line begins with nine equals signs, those on one error are set in."""
+    """Return the report in the text that compute-sanitizer wrote.
+
+    Each line begins with nine equals signs. An error has a headline and indented lines below it. The report has the
+    details of the first error."""
     first: list[str] = []
     for line in text.splitlines():
         if first and (detail := _DETAIL.match(line)):
@@ -108,6 +114,7 @@ def parsed(tool: Tool, text: str) -> SanitizerReport:
 
 
 def _counted(text: str) -> int | None:
+    """Return the number of errors in the summary; None where there is no summary."""
     if hazards := _HAZARDS.search(text):
         return int(hazards[1]) + int(hazards[2])
     errors = _ERRORS.search(text)

@@ -1,4 +1,4 @@
-"""Which GPUs there are. The supervisor asks `nvidia-smi`, a process of its own with a deadline; it never loads CUDA."""
+"""The GPUs of this machine. `nvidia-smi` lists them in a process with a time limit; the supervisor never loads CUDA."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ LIST_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A GPU, or a part of one that NVIDIA's multi-instance mode (MIG) makes a device of its own.
+    """A GPU, or a part of a GPU that is split with NVIDIA's multi-instance mode (MIG).
 
-    id      an entry of CUDA_VISIBLE_DEVICES: GPU-..., MIG-..., or a number where the user's own setting has one
-    opener  a Python file whose function `open_device` opens the device in a worker; empty: `fuzzer.lanes.device`
+    id      an entry of CUDA_VISIBLE_DEVICES: GPU-..., MIG-..., or a number if the user's own setting has one
+    opener  a Python file with a function `open_device`, which opens the device in a worker; "" for
+            `fuzzer.lanes.device`
     """
 
     id: str
@@ -28,14 +29,14 @@ class Device:
 
 
 def found_devices(environment: Mapping[str, str] = os.environ) -> tuple[Device, ...]:
-    """Those of CUDA_VISIBLE_DEVICES where it is set, else all that the driver lists; of a split GPU, its parts."""
+    """Return the devices in CUDA_VISIBLE_DEVICES. If it is not set, return all devices that `nvidia-smi` lists."""
     present = listed(_nvidia_smi())
     wanted = environment.get("CUDA_VISIBLE_DEVICES")
     return tuple(present) if wanted is None else tuple(_visible(wanted, present))
 
 
 def _nvidia_smi() -> str:
-    """What `nvidia-smi -L` prints; nothing where there is none, or no driver that answers."""
+    """Return what `nvidia-smi -L` prints; "" if it is missing, fails or does not end within `LIST_SECONDS`."""
     try:
         done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=LIST_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
@@ -49,7 +50,10 @@ _LINE = re.compile(
 
 
 def listed(text: str) -> list[Device]:
-    """Of what `nvidia-smi -L` prints: a line for each GPU, and below it one for each of its MIG devices."""
+    """Return the devices in the output of `nvidia-smi -L`.
+
+    The output has a line for each GPU, and below it a line for each of its MIG devices. A split GPU is left out,
+    because CUDA offers only its parts."""
     devices: list[Device] = []
     whole: Device | None = None
     for line in text.splitlines():
@@ -59,15 +63,17 @@ def listed(text: str) -> list[Device]:
             whole = Device(found["id"], found["name"])
             devices.append(whole)
             continue
-        if whole in devices:  # once split, CUDA offers it in parts only
+        if whole in devices:
             devices.remove(whole)
         devices.append(Device(found["id"], f"{whole.name} MIG {found['name']}" if whole else ""))
     return devices
 
 
 def _visible(wanted: str, present: list[Device]) -> Iterator[Device]:
-    """As CUDA reads the variable: up to the first entry that is none. Numbers stay numbers: CUDA counts devices in an
-    order of its own, which is not nvidia-smi's. An identifier may be the beginning of one."""
+    """Yield the devices that CUDA_VISIBLE_DEVICES names. Like CUDA, stop at the first invalid entry.
+
+    An entry may be the beginning of an identifier. Numbers stay numbers, because CUDA and nvidia-smi count devices in
+    different orders."""
     for entry in dict.fromkeys(each.strip() for each in wanted.split(",")):
         if not re.fullmatch(r"\d+|(GPU|MIG)-[\w/-]+", entry):
             return
