@@ -67,7 +67,7 @@ def work(folder: Path) -> None:
             store.finish_test(row, Result(outcomes, {Stage.COMPILE: 0.1}), number + 1, invalid=False)
         for lane in lanes[:46]:
             store.state.counters.lacking[lane.name] = {f"{hexadecimal(drawn)}.default": 1 for _ in range(REASONS)}
-        store.state.seen |= {hexadecimal(drawn): 3 for _ in range(SIGNATURES)}
+        store.state.found |= {hexadecimal(drawn): 3 for _ in range(SIGNATURES)}
         features = {f"failure {hexadecimal(drawn)}": 1 for _ in range(FEATURES)}
         store.save_state(Observations(features, dict.fromkeys(features, 1)))
 

@@ -74,7 +74,7 @@ def failures_of(found: Iterable[Finding]) -> tuple[Signature, ...]:
 class Careless(FailureRates):
     """Failure rates that let every importer pass."""
 
-    def passable(self, road: Importer, operators: Collection[Typed]) -> float:
+    def passable(self, route: Importer, operators: Collection[Typed]) -> float:
         return 1.0
 
 

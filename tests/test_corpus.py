@@ -267,8 +267,8 @@ def test_a_case_that_gives_something_else_is_seen(tmp_path: Path) -> None:
     code, out = _fuzz("--corpus", str(tmp_path), "--run")
     assert code == 78
     assert out == (
-        "BAD loop, relax-export-llvm in host\n      expected: unsupported\n      seen: result\n"
-        "0 of 1 runs give what they must; next: python -m fuzzer.cli toolchain list\n"
+        "BAD loop, relax-export-llvm in host\n      expected: unsupported\n      actual: result\n"
+        "0 of 1 runs give what is expected; next: python -m fuzzer.cli toolchain list\n"
     )
 
 

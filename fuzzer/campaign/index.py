@@ -88,7 +88,7 @@ class Index:
                 db.execute("DELETE FROM outcomes WHERE origin = ? AND test = ?", (OWN, test.number))
                 rows = [(OWN, test.number, self._lane(name), turn, *rest) for turn, name, *rest in _in_turn(test)]
                 db.executemany("INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", rows)
-            for kind, counted in (("finding", state.seen), ("known", state.known)):
+            for kind, counted in (("finding", state.found), ("known", state.known)):
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
             _write_observations(db, observations)

@@ -19,7 +19,7 @@ NAME = "campaign.json"
 class State(msgspec.Struct, forbid_unknown_fields=True):
     """The contents of campaign.json.
 
-    seen      by signature, the number of tests that met a finding
+    found     by signature, the number of tests that met a finding
     known     by name, the number of tests that met known behaviour
     campaign  a random name, different for each campaign
     """
@@ -27,7 +27,7 @@ class State(msgspec.Struct, forbid_unknown_fields=True):
     seed: int
     next_test: int = 0
     counters: Counters = msgspec.field(default_factory=Counters, name="tally")
-    seen: dict[str, int] = msgspec.field(default_factory=dict)
+    found: dict[str, int] = msgspec.field(default_factory=dict, name="seen")
     known: dict[str, int] = msgspec.field(default_factory=dict)
     campaign: str = ""
     format: int = FORMAT

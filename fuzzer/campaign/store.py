@@ -238,7 +238,7 @@ class Store:
                 return _is_power_of_two(self._count_known(entry))
             known = self._known(case, sighting)
             if known is not None:
-                count = self.state.seen[known] = self.state.seen.get(known, 0) + 1
+                count = self.state.found[known] = self.state.found.get(known, 0) + 1
                 return (signature.needs_ops or self._known_docs[known].flaky) and _is_power_of_two(count)
             key = signature.id
             if not signature.needs_ops:
@@ -292,8 +292,8 @@ class Store:
                 doc.found = round(time.time())
                 self._write(found, doc)
                 doc = self.findings[key] = self._take(doc)
-            self.state.seen[key] = (
-                self.state.seen.get(key, 0) + 1
+            self.state.found[key] = (
+                self.state.found.get(key, 0) + 1
             )  # after writing, so that a full disk does not count it twice
             return doc
 

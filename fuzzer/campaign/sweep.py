@@ -149,20 +149,20 @@ def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]
     `ops` and `per_dtype` are None where the user did not give them: then those of the folder apply, and for a new
     folder all operators and two samples of each dtype. Raise `Invalid` where the folder has samples of another request.
     """
-    index, request = folder / "samples.jsonl", folder / "asked.json"
+    index, request_path = folder / "samples.jsonl", folder / "asked.json"
     if not index.exists():
-        asked = SampleRequest("*" if ops is None else ops, 2 if per_dtype is None else per_dtype)
+        request = SampleRequest("*" if ops is None else ops, 2 if per_dtype is None else per_dtype)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Invalid(f"{folder}: {error.strerror}; a sweep needs a folder of its own") from None
-        taken = list(_taken(folder / "samples", asked))
+        taken = list(_taken(folder / "samples", request))
         if not taken:
-            raise Invalid(f"no operator of PyTorch's samples matches {asked.ops!r}")
-        write_atomically(request, msgspec.json.encode(asked) + b"\n")
+            raise Invalid(f"no operator of PyTorch's samples matches {request.ops!r}")
+        write_atomically(request_path, msgspec.json.encode(request) + b"\n")
         write_atomically(index, msgspec.json.Encoder().encode_lines(taken))
     try:
-        held = msgspec.json.decode(request.read_bytes(), type=SampleRequest)
+        held = msgspec.json.decode(request_path.read_bytes(), type=SampleRequest)
     except (OSError, msgspec.DecodeError):
         raise Invalid(f"{folder} does not say which samples it holds: choose another folder") from None
     if ops not in (None, held.ops) or per_dtype not in (None, held.samples):
@@ -173,13 +173,13 @@ def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]
     return msgspec.json.Decoder(Sample).decode_lines(index.read_bytes())
 
 
-def _taken(folder: Path, asked: SampleRequest) -> Iterator[Sample]:
+def _taken(folder: Path, request: SampleRequest) -> Iterator[Sample]:
     """Make the samples in children. Where an operator ends the child, only its samples are lost: the next child begins
     after it."""
     after = ""
     while True:
         command = [HOST.python, "-P", "-m", "fuzzer.children.samples", str(folder)]
-        command += ["--ops", asked.ops, "--samples", str(asked.samples), "--after", after]
+        command += ["--ops", request.ops, "--samples", str(request.samples), "--after", after]
         done = subprocess.run(command, stdout=subprocess.PIPE)
         at = ""
         for line in filter(None, map(_child_line, done.stdout.splitlines())):

@@ -54,7 +54,7 @@ def _print_alarm(alarm: false_alarms.Alarm) -> None:
     ratio = "" if alarm.ratio is None else f" ({alarm.ratio:.3g} tolerances)"
     ops = ", ".join(alarm.ops)
     where = f"test {alarm.test} {alarm.lane} against {alarm.blamed}: {alarm.kind} {alarm.dtype}"
-    print(f"ALARM {where}: {alarm.told}{ratio}: {ops}", flush=True)
+    print(f"ALARM {where}: {alarm.message}{ratio}: {ops}", flush=True)
 
 
 def _stop_on_interrupt() -> threading.Event:

@@ -68,4 +68,4 @@ def _lines(check: Check) -> list[str]:
     begin = f"{'ok ' if check.ok else 'BAD'} {check.case}{sizes}, {check.lane} in {check.toolchain}"
     if check.ok:
         return [f"{begin}: {check.expected}"]
-    return [f"{begin}", f"      expected: {check.expected}", f"      actual: {check.seen}"]
+    return [f"{begin}", f"      expected: {check.expected}", f"      actual: {check.actual}"]

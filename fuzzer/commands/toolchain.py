@@ -109,7 +109,7 @@ def check(name: Name, json: JsonFlag = False) -> None:
         listed = ", ".join(f"{key} {version}" for key, version in report.versions.items())
         print(f"{name}: {listed}; its zygote starts in {report.seconds:.1f} s")
         for lane in report.lanes:
-            print(f"  {'ok    ' if lane.passed else 'FAILED'} {lane.lane}{': ' * bool(lane.told)}{lane.told}")
+            print(f"  {'ok    ' if lane.passed else 'FAILED'} {lane.lane}{': ' * bool(lane.reason)}{lane.reason}")
         if not report.lanes:
             language = GraphLanguage(found.kind)
             print(f"  difftvm has no lane for {language}; a small program was built and run when the zygote started")

@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+import msgspec
+
 from fuzzer.coverage.question import Answer, Question, Table, Way
 from fuzzer.coverage.worker import Worker
 from generators.builder import Builder, Limits
@@ -55,14 +57,14 @@ class Trial:
     questions: list[Question]
 
 
-@dataclass(slots=True)
-class Failure:
-    """How many cases of `op` failed on a way, and the first error."""
+class Failure(msgspec.Struct, rename={"message": "told"}):
+    """How many cases of `op` failed on a way, and the message of the first error. `fuzz ops --coverage --json` prints
+    it with the field names of earlier versions."""
 
     op: str
     way: Way
     died: bool
-    told: str
+    message: str
     count: int = 0
 
 

@@ -74,7 +74,7 @@ def text(coverage: Coverage) -> Iterator[str]:
     failures = coverage.failures.values()
     for failure in failures:
         if failure.died:
-            yield f"{failure.way} died of {failure.op}: {failure.told} ({failure.count} times)"
+            yield f"{failure.way} died of {failure.op}: {failure.message} ({failure.count} times)"
     yield f"{coverage.trials} programs; exporters refused {sum(each.count for each in failures if not each.died)} times"
     for op, why in coverage.unfit.items():
         yield f"not every program of {op} can be made: {why}"

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from fuzzer.campaign import lock
 from fuzzer.dashboard.drawing import Drawing, drawing
 from fuzzer.findings import merge as merging
@@ -48,10 +50,9 @@ class FindingDetail:
     log_more: int
 
 
-@dataclass(frozen=True, slots=True)
-class FindingRow:
-    """A finding in the table. `found` is in seconds since 1970, 0 if it is not known; `seen` is the number of tests
-    that found it."""
+class FindingRow(msgspec.Struct, frozen=True, rename={"tests": "seen"}):
+    """A finding in the table. `found` is in seconds since 1970, 0 if it is not known; `tests` is the number of tests
+    that found it. The page and `fuzz dashboard --json` have it as `seen`."""
 
     slug: str
     signature: str
@@ -62,7 +63,7 @@ class FindingRow:
     flaky: bool
     confirmed: str
     found: float
-    seen: int
+    tests: int
     place: str
     operator: str
     culprit: str
@@ -123,7 +124,7 @@ def gather(folder: Path) -> DashboardData:
         statistics, lanes = counters_of(read_only), lanes_health(read_only)
         features, curve, operators = read_only.features, read_only.progress(CURVE_POINTS), read_only.operators()
     counters = statistics.total
-    rows, unreadable = _findings(folder, statistics.seen)
+    rows, unreadable = _findings(folder, statistics.found)
     if not statistics.merged:  # as of now, as the tiles are: the index has a point every half minute
         findings = sum(1 + len(row.duplicates) for row in rows)
         now = counters.tests, counters.lane_results, features, findings, round(counters.cpu_seconds)
@@ -171,7 +172,7 @@ def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
     return Support(lanes, {op: [(totals[op, lane], results[op, lane]) for lane in lanes] for op in ops})
 
 
-def _findings(folder: Path, seen: Mapping[str, int]) -> tuple[list[FindingRow], list[str]]:
+def _findings(folder: Path, tests_by_signature: Mapping[str, int]) -> tuple[list[FindingRow], list[str]]:
     """The findings, newest first, and messages for those that cannot be read."""
     docs, unreadable = findings_of(folder)
     under = merging.duplicates_by_slug([doc for _, doc in docs], merging.read(folder))
@@ -185,11 +186,11 @@ def _findings(folder: Path, seen: Mapping[str, int]) -> tuple[list[FindingRow], 
                 detail = _detail(path)
             except Invalid as error:
                 unreadable.append(str(error))
-        rows.append(_row(doc, seen.get(doc.signature, 0), under[doc.slug], detail))
+        rows.append(_row(doc, tests_by_signature.get(doc.signature, 0), under[doc.slug], detail))
     return rows, unreadable[:UNREADABLE]
 
 
-def _row(doc: FindingDoc, seen: int, under: Sequence[Merge], detail: FindingDetail | None) -> FindingRow:
+def _row(doc: FindingDoc, tests: int, under: Sequence[Merge], detail: FindingDetail | None) -> FindingRow:
     blame, releases = doc.blame, doc.releases
     return FindingRow(
         doc.slug,
@@ -201,7 +202,7 @@ def _row(doc: FindingDoc, seen: int, under: Sequence[Merge], detail: FindingDeta
         doc.flaky,
         doc.confirmed,
         doc.found,
-        seen,
+        tests,
         blame.place or "",
         blame.operator,
         blame.culprit,

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from fuzzer.campaign.cases import random_cases
@@ -45,9 +46,9 @@ class FalseAlarmOptions:
     workers: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Alarm:
-    """`ratio` is the error in tolerances; None where it is not defined. `blamed` is what a campaign would blame."""
+class Alarm(msgspec.Struct, frozen=True, rename={"message": "told"}):
+    """`ratio` is the error in tolerances; None where it is not defined. `blamed` is what a campaign would blame.
+    `fuzz bench honesty --json` prints it with the field names of earlier versions."""
 
     test: int
     lane: str
@@ -55,7 +56,7 @@ class Alarm:
     kind: str
     ops: tuple[str, ...]
     dtype: str
-    told: str
+    message: str
     ratio: float | None
 
 

@@ -86,16 +86,16 @@ class Entry:
         return self.folder.name
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The outcome of a lane on a case at given sizes, compared with the expected one."""
+class Check(msgspec.Struct, frozen=True, rename={"actual": "seen"}):
+    """The outcome of a lane on a case at given sizes, compared with the expected one. `fuzz corpus --json` prints it
+    with the field names of earlier versions."""
 
     case: str
     sizes: dict[str, int]
     lane: str
     toolchain: str
     expected: str
-    seen: str
+    actual: str
     ok: bool
 
 

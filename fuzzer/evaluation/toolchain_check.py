@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import EVERY_TVM_LANE, needed
@@ -23,13 +25,13 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Died, Outcome, Raised, Skipped, TimedOut, Unsupported
 
 
-@dataclass(frozen=True, slots=True)
-class LaneCheck:
-    """`told` is what went wrong, or why the lane does not run the case; empty where it did, and rightly."""
+class LaneCheck(msgspec.Struct, frozen=True, rename={"reason": "told"}):
+    """`reason` is the error, or why the lane does not support the case; empty where the result is right. `--json`
+    prints it with the field names of earlier versions."""
 
     lane: str
     passed: bool
-    told: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class LedgerEntry:
     finding  the folder of the finding
     release  the newest release of TVM in which the finding failed
     intended when the intent was saved
-    told     why the tracker refused the issue
+    refusal  why the tracker refused the issue; the column `told`
     etag     the ETag of the tracker's last answer
     reason   why the issue was closed
     looked   when the tracker was last asked about the issue
@@ -88,7 +88,7 @@ class LedgerEntry:
     step: Step = Step.INTENDED
     number: int | None = None
     url: str = ""
-    told: str = ""
+    refusal: str = ""
     etag: str = ""
     state: State = State.UNSEEN
     reason: str = ""

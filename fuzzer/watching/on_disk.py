@@ -26,14 +26,14 @@ class CampaignCounters:
 
     own     the state of the campaign itself
     total   the counters of all of them together
-    seen    by signature, the number of tests that met a finding, in all of them
+    found   by signature, the number of tests that met a finding, in all of them
     known   by name, the number of tests that met known behaviour, in all of them
     merged  the campaigns that were merged into it, the largest first
     """
 
     own: State
     total: Counters
-    seen: dict[str, int]
+    found: dict[str, int]
     known: dict[str, int]
     merged: Sequence[Origin]
 
@@ -65,11 +65,11 @@ def counters_of(read: Index) -> CampaignCounters:
         folder = read.path.parent
         raise Invalid(f"{read.path}: it has no counters yet; `fuzz run --campaign {folder}` writes them")
     counted = read.rows("SELECT kind, name, sum(tests) FROM counts GROUP BY 1, 2")
-    seen, known = (
+    found, known = (
         {str(name): tests for kind, name, tests in counted if kind == wanted} for wanted in ("finding", "known")
     )
     merged = [(name, seed, counters.tests) for name, seed, counters in read.origins()[1:]]
-    return CampaignCounters(own, read.totals(), seen, known, sorted(merged, key=lambda origin: -origin[2]))
+    return CampaignCounters(own, read.totals(), found, known, sorted(merged, key=lambda origin: -origin[2]))
 
 
 def counted_in(folder: Path) -> State:
@@ -81,7 +81,7 @@ def counted_in(folder: Path) -> State:
         with opened(folder) as read:
             if read.state() is not None:
                 counted = counters_of(read)
-                return State(counted.own.seed, counters=counted.total, seen=counted.seen, known=counted.known)
+                return State(counted.own.seed, counters=counted.total, found=counted.found, known=counted.known)
     return state.read(folder) or State(0)
 
 

@@ -184,7 +184,7 @@ class Observer:
             today=sum(at > now - DAY for at in found.values()),
             last=last,
             last_found=found.get(last),
-            known=sum(count - 1 for count in list(state.seen.values())) + sum(list(state.known.values())),
+            known=sum(count - 1 for count in list(state.found.values())) + sum(list(state.known.values())),
             features=self._features.value(now, over),
             curve=self._curve.value(now, over),
             lanes=self._lanes.value(now, over),

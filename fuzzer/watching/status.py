@@ -22,16 +22,16 @@ RATE_SECONDS = 600
 CURVE = 40
 
 
-class Status(msgspec.Struct):
-    """A campaign as `fuzz status` prints it.
+class Status(msgspec.Struct, rename={"found": "seen"}):
+    """A campaign as `fuzz status` prints it, with the field names of earlier versions.
 
     holder     the process that runs it; None where it does not run
     own_tests  tests of the campaign itself, without merged campaigns
-    campaigns  how many campaigns `books`, `seen` and `known` count: this one and those that were merged into it
+    campaigns  how many campaigns `books`, `found` and `known` count: this one and those that were merged into it
     today      findings of the last 24 hours
     latest_at  when the latest finding was found, as Unix time
     unreadable  for each finding that cannot be read, the reason
-    seen       by signature, tests that met a finding; `known` counts known behaviour by name
+    found      by signature, tests that met a finding; `known` counts known behaviour by name
     lanes      how often each lane ended in each way, in the newest tests of this campaign
     failing    lanes that suddenly give far fewer results
     memory     bytes
@@ -52,7 +52,7 @@ class Status(msgspec.Struct):
     latest: str
     latest_at: float
     unreadable: list[str]
-    seen: dict[str, int]
+    found: dict[str, int]
     known: dict[str, int]
     lanes: dict[str, dict[str, int]]
     failing: list[str]
@@ -89,7 +89,7 @@ def status_of(campaign: Path) -> Status:
         latest,
         found.get(latest, 0.0),
         unreadable,
-        books.seen,
+        books.found,
         books.known,
         {lane.lane: dict(Counter(lane.recent) + Counter(lane.earlier)) for lane in lanes},
         failing(lanes),

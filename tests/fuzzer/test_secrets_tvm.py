@@ -47,13 +47,13 @@ def test_no_file_of_a_campaign_holds_a_secret_that_a_lane_could_read(tmp_path: P
     token.write_text(f"<{CANARY}>")
     preload.write_text(READS_EVERYTHING.replace("@FILE@", repr(str(token))))
     surrounded = {**os.environ, "GITHUB_TOKEN": CANARY, "HF_TOKEN": CANARY, "NO_CANARY": "stays"}
-    asked = ("--seed", "1", "--tests", "1", "--workers", "1", "--ops", "relu", "--lanes", "relax-export-llvm")
+    options = ("--seed", "1", "--tests", "1", "--workers", "1", "--ops", "relu", "--lanes", "relax-export-llvm")
     command = [
         sys.executable,
         "-m",
         "fuzzer.cli",
         "run",
-        *asked,
+        *options,
         "--campaign",
         str(campaign),
         "--preload",

@@ -70,8 +70,8 @@ def test_normal_floats_always_have_negatives_and_zeros(dtype: DType, role: Role)
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_normal_integers_are_small(dtype: DType) -> None:
-    seen = set(np.concatenate(draws(item(dtype, 64))).tolist())
-    assert seen == set(range(0 if dtype is DType.UINT8 else -9, 10))
+    drawn = set(np.concatenate(draws(item(dtype, 64))).tolist())
+    assert drawn == set(range(0 if dtype is DType.UINT8 else -9, 10))
 
 
 @pytest.mark.parametrize("profile", Profile)

@@ -48,7 +48,7 @@ def test_every_outcome_has_its_word(outcome: Outcome, how: str, stage: str | Non
 
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
-    books = State(7, 2, seen={"0a": 3}, known={"integer-power": 1}, campaign="me")
+    books = State(7, 2, found={"0a": 3}, known={"integer-power": 1}, campaign="me")
     books.counters.tests = 2
     rows = [index_row(0, 0.5, {TORCH: Ran(()), ONNXRUNTIME: Skipped("no")}), index_row(1, 0.25, {TORCH: Ran(())})]
     with Index(tmp_path) as written:
@@ -124,10 +124,10 @@ def test_a_killed_campaign_goes_on_where_it_had_committed(tmp_path: Path) -> Non
     program = [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path)]
     with subprocess.Popen(program, stdout=subprocess.PIPE) as running:
         assert running.stdout is not None
-        told = [int(running.stdout.readline()) for _ in range(20)][-1]
+        committed = [int(running.stdout.readline()) for _ in range(20)][-1]
         running.send_signal(signal.SIGKILL)
     with Store(tmp_path, None) as store:
-        assert store.state.next_test >= told
+        assert store.state.next_test >= committed
         (counted,) = store_rows(tmp_path, "SELECT count(*), max(number) + 1 FROM tests")
         assert counted == (store.state.next_test, store.state.next_test)
 
@@ -231,9 +231,9 @@ def test_what_the_machine_lacks_is_no_damage(tmp_path: Path) -> None:
         written.write(State(7, 1, campaign="me"))
         written._db.execute("PRAGMA max_page_count = 1")
         rows = [index_row(number, 0.5, {TORCH: Ran(())}) for number in range(9000)]
-        with pytest.raises(OSError, match="nothing that was written before is lost") as told:
+        with pytest.raises(OSError, match="nothing that was written before is lost") as caught:
             written.write(State(7, 9000, campaign="me"), rows)
-        assert told.value.errno == errno.ENOSPC
+        assert caught.value.errno == errno.ENOSPC
         assert (written.tests, (written.state() or State(0)).next_test) == (0, 1)
 
 

@@ -28,7 +28,7 @@ def fuzz(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def run(folder: Path, tests: int) -> tuple[dict[str, Any], str]:
-    """The summary, and what was told on the way."""
+    """The summary, and the messages on stderr."""
     done = fuzz("run", "--tests", tests, "--seed", SEED, "--workers", 1, "--json", "--campaign", folder)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
@@ -51,8 +51,8 @@ def eight(folder: Path, six: tuple[dict[str, Any], str]) -> tuple[dict[str, Any]
 
 
 def test_the_summary(six: tuple[Mapping[str, Any], str]) -> None:
-    summary, told = six
-    assert f"seed {SEED}, from test 0" in told
+    summary, messages = six
+    assert f"seed {SEED}, from test 0" in messages
     assert summary["tests"] == 6
     assert 0 <= summary["invalid"] <= 6
     assert 6 <= summary["lane_results"] <= 6 * 8
@@ -69,8 +69,8 @@ def test_the_summary(six: tuple[Mapping[str, Any], str]) -> None:
 
 
 def test_a_second_run_goes_on(six: tuple[Mapping[str, Any], str], eight: tuple[Mapping[str, Any], str]) -> None:
-    (before, _), (after, told) = six, eight
-    assert f"seed {SEED}, from test 6" in told
+    (before, _), (after, messages) = six, eight
+    assert f"seed {SEED}, from test 6" in messages
     assert after["tests"] == 8
     assert all(after[key] > before[key] for key in ("lane_results", "cpu_seconds", "wall_seconds"))
     assert {f["slug"] for f in before["findings"]} <= {f["slug"] for f in after["findings"]}
@@ -99,6 +99,6 @@ def test_a_tvm_finding_replays(folder: Path, eight: tuple[Mapping[str, Any], str
     assert of_tvm, f"8 tests of seed {SEED} met no bug of TVM: take another seed"
     done = fuzz("--replay", folder / "crashes" / of_tvm[0]["slug"], "--json")
     assert done.returncode == SAME, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["slug"], told["exit"]) == (of_tvm[0]["slug"], SAME)
-    assert [run["verdict"] for run in told["runs"]] == ["same"]
+    report = json.loads(done.stdout)
+    assert (report["slug"], report["exit"]) == (of_tvm[0]["slug"], SAME)
+    assert [run["verdict"] for run in report["runs"]] == ["same"]

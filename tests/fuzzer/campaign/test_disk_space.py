@@ -127,15 +127,15 @@ def test_an_index_of_before_room_was_given_back_becomes_smaller_too(tmp_path: Pa
 
 def test_where_nothing_is_gained_no_more_is_forgotten(full: Path) -> None:
     """A reader that holds on to an old state of the index keeps its room."""
-    asked: list[int] = []
+    calls: list[int] = []
 
     def forget() -> bool:
-        asked.append(1)
+        calls.append(1)
         return True
 
     disk_space = DiskSpace(full, Gate(), lambda text: None, limit=4096, reserve=0, forget=forget)
     assert not disk_space.look()
-    assert len(asked) == 1
+    assert len(calls) == 1
 
 
 def test_whoever_runs_out_while_somebody_looks_does_not_wait_for_ever(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_who_was_there_each_time_is_blamed() -> None:
         failure_rates.learn([good, GOOD[(number + 1) % 6]], {EXPORT: 1.0})
     assert failure_rates.of(EXPORT, BAD) > 0.8
     assert max(failure_rates.of(EXPORT, good) for good in GOOD) < 0.15
-    assert failure_rates.of(ONNX, BAD) == UNKNOWN, "the other road was not taken"
+    assert failure_rates.of(ONNX, BAD) == UNKNOWN, "nothing was learnt about the other importer"
 
 
 def test_another_dtype_is_suspected_until_it_comes_through() -> None:
@@ -66,13 +66,13 @@ def test_blame_is_shared_out_whole_and_can_be_written_and_read(
     for operators, shares in lessons:
         failure_rates.learn(operators, shares)
     learnt = failure_rates.changed()
-    for road in (EXPORT, ONNX):
-        failed = sum(1 - shares[road] for _, shares in lessons if road in shares)
-        of_road = [hazard for hazard in learnt if hazard.route is road]
+    for importer in (EXPORT, ONNX):
+        failed = sum(1 - shares[importer] for _, shares in lessons if importer in shares)
+        of_importer = [hazard for hazard in learnt if hazard.route is importer]
         for every in (True, False):
-            laid = sum(hazard.blamed for hazard in of_road if (hazard.dtype == ANY) is every)
+            laid = sum(hazard.blamed for hazard in of_importer if (hazard.dtype == ANY) is every)
             assert laid == pytest.approx(failed)
-        assert all(0 < failure_rates.of(road, Typed(hazard.op, hazard.dtype)) <= MOST for hazard in of_road)
+        assert all(0 < failure_rates.of(importer, Typed(hazard.op, hazard.dtype)) <= MOST for hazard in of_importer)
     again = FailureRates()
     again.recall(learnt)
     assert again.numbers == failure_rates.numbers

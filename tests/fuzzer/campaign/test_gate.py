@@ -13,15 +13,15 @@ def never() -> bool:
 
 
 def goes_through(gate: Gate, give_up: Callable[[], bool] = never) -> tuple[threading.Thread, list[bool]]:
-    told: list[bool] = []
+    admissions: list[bool] = []
 
     def go() -> None:
         with gate.run(give_up) as admitted:
-            told.append(admitted)
+            admissions.append(admitted)
 
     thread = threading.Thread(target=go)
     thread.start()
-    return thread, told
+    return thread, admissions
 
 
 def test_an_open_gate_lets_everybody_through() -> None:
@@ -36,13 +36,13 @@ def test_a_shut_gate_holds_until_it_is_open_for_every_reason() -> None:
     gate = Gate()
     gate.close("disk")
     gate.close("asked")
-    thread, told = goes_through(gate)
+    thread, admissions = goes_through(gate)
     gate.open("disk")
     thread.join(0.3)
-    assert (told, thread.is_alive()) == ([], True)
+    assert (admissions, thread.is_alive()) == ([], True)
     gate.open("asked")
     thread.join()
-    assert told == [True]
+    assert admissions == [True]
 
 
 def test_it_rests_when_the_last_one_is_out() -> None:
@@ -56,10 +56,10 @@ def test_it_rests_when_the_last_one_is_out() -> None:
 def test_whoever_gives_up_is_not_let_in() -> None:
     gate, over = Gate(), threading.Event()
     gate.close("asked")
-    thread, told = goes_through(gate, over.is_set)
+    thread, admissions = goes_through(gate, over.is_set)
     over.set()
     thread.join()
-    assert told == [False]
+    assert admissions == [False]
     assert gate.is_idle
 
 

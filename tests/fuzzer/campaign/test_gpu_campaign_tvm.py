@@ -46,9 +46,9 @@ class Gpu:
         self.folder = folder / "gpu"
         self.folder.mkdir()
         self.device = fake_gpu(self.folder)
-        self.told: list[str] = []
+        self.messages: list[str] = []
         machine = Machine(lambda name: f"/bin/{name}", frozenset, lambda: (self.device,))
-        self.fleet = Fleet(folder / "scratch", find, machine=machine, tell=self.told.append)
+        self.fleet = Fleet(folder / "scratch", find, machine=machine, tell=self.messages.append)
 
     def set_variants(self, *variants: str) -> None:
         (self.folder / "variants").write_text("\n".join(variants))
@@ -102,7 +102,7 @@ def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
     assert replay(machine.fleet, saved, reduced, (CUDA,), 2).exit is Exit.SAME
     machine.set_variants("honest")
     assert replay(machine.fleet, saved, reduced, (CUDA,), 2).exit is Exit.GONE
-    assert (machine.told, machine.pool.quarantined) == ([], {})
+    assert (machine.messages, machine.pool.quarantined) == ([], {})
     machine.fleet._machine = NO_GPU  # where it is only compiled, nobody says that the finding is gone
     (run,) = replay(machine.fleet, saved, reduced, (CUDA,), 1).runs
     assert (run.verdict, run.verdict_text) == (Exit.ENVIRONMENT, "is not run")
@@ -119,7 +119,7 @@ def test_a_gpu_that_breaks_is_given_up_and_the_campaign_goes_on(gpu: Callable[[]
         assert (counters.tests, counters.invalid, counters.lane_results) == (6, 0, 6 + 2)
     why = f"tvm.error.InternalError: CUDALaunch Error: CUDA_ERROR_ECC_UNCORRECTABLE, while it ran {CUDA}"
     assert machine.fleet.quarantined == {machine.device: why}
-    assert machine.told == [f"{machine.device} is no longer used: {why}"]
+    assert machine.messages == [f"{machine.device} is no longer used: {why}"]
     assert counters.environment == {
         f"{machine.device} is quarantined: {why}": 1,
         f"every GPU is quarantined: {machine.device}: {why}": 3,

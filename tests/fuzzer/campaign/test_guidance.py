@@ -55,11 +55,11 @@ def test_what_tests_showed_is_counted_once_for_each(tmp_path: Path) -> None:
 
 
 def test_what_was_often_seen_and_what_stops_a_road_is_worth_less(tmp_path: Path) -> None:
-    guide, seen, stuck, fresh = guidance(tmp_path), of("relu"), of("sigmoid"), of("tanh")
+    guide, learnt, stuck, fresh = guidance(tmp_path), of("relu"), of("sigmoid"), of("tanh")
     for _ in range(9):
-        learn(guide, seen)
+        learn(guide, learnt)
         learn(guide, stuck, well=False)
-    assert guide.worth(fresh) > guide.worth(seen) > 0
+    assert guide.worth(fresh) > guide.worth(learnt) > 0
     before = guide.worth(stuck)
     guide.counts = Counts()
     assert guide.worth(fresh) > guide.worth(stuck) > before > 0, "nothing is given up for good"

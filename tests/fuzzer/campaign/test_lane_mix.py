@@ -65,6 +65,6 @@ def test_an_importer_that_does_not_take_an_operator_is_asked_seldom() -> None:
     name = next(name for name, importers in UNSUPPORTED.items() if importers == {Importer.FX, Importer.ONNX})
     graph = replace(PLAIN.graph, nodes=(replace(PLAIN.graph.nodes[0], op=name),))
     importers = [{lane.importer for lane in of_tvm(index, replace(PLAIN, graph=graph))} for index in range(300)]
-    asked = sum(Importer.ONNX in each for each in importers)
+    with_onnx = sum(Importer.ONNX in each for each in importers)
     assert all(Importer.EXPORT in each for each in importers)
-    assert 10 < asked < 60, f"{asked} of 300; {lane_mix._TRY_UNSUPPORTED} % are wanted"
+    assert 10 < with_onnx < 60, f"{with_onnx} of 300; {lane_mix._TRY_UNSUPPORTED} % are wanted"

@@ -31,7 +31,7 @@ def test_the_page_has_a_line_for_each_lane_and_no_other() -> None:
 
 def test_the_page_names_each_checker() -> None:
     rows = dict(re.findall(r"^\| (\w+) \| (`.*) \| .* \|$", PAGE, re.M))
-    assert {name: re.findall(r"`([\w.-]+)`", told) for name, told in rows.items()} == {
+    assert {name: re.findall(r"`([\w.-]+)`", cell) for name, cell in rows.items()} == {
         row.name: [each.program for each in row.written.checkers] for row in TARGETS if row.written
     }
     assert all(each.install in PAGE for row in TARGETS if row.written for each in row.written.checkers)

@@ -88,21 +88,21 @@ def settings(
     return Settings(folder, 1, LaneMix(TVM_LANES, in_turn), run, workers=workers, share=share)
 
 
-Told = list[tuple[int, str, list[Kind]]]
+WatchedTests = list[tuple[int, str, list[Kind]]]
 
 
-def watch(told: Told) -> Callable[[int, Case, Result, Sequence[Finding]], None]:
-    return lambda index, case, result, found: told.append((index, case.origin, [finding.kind for finding in found]))
+def watch(watched: WatchedTests) -> Callable[[int, Case, Result, Sequence[Finding]], None]:
+    return lambda index, case, result, found: watched.append((index, case.origin, [finding.kind for finding in found]))
 
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_all_cases_are_run_once_and_told(tmp_path: Path, workers: int) -> None:
-    told: Told = []
+    watched: WatchedTests = []
     executor = FakeExecutor()
     with Store(tmp_path, 1) as store:
-        Campaign(settings(tmp_path, workers=workers), store, executor, cases(7), watch(told)).run()
+        Campaign(settings(tmp_path, workers=workers), store, executor, cases(7), watch(watched)).run()
         assert (store.state.next_test, store.state.counters.tests, store.state.counters.invalid) == (7, 7, 0)
-    assert sorted(told) == [(index, f"number {index}", []) for index in range(7)]
+    assert sorted(watched) == [(index, f"number {index}", []) for index in range(7)]
     assert sorted(executor.ran) == [(f"number {index}", (*REFERENCES, *TVM_LANES)) for index in range(7)]
 
 
@@ -125,21 +125,21 @@ def test_cases_with_symbols_take_the_symbolic_lanes(tmp_path: Path) -> None:
 
 
 def test_the_next_run_goes_on_behind_the_last_test(tmp_path: Path) -> None:
-    told: Told = []
+    watched: WatchedTests = []
     for tests in (2, 3, None, None):
         with Store(tmp_path, 1) as store:
-            Campaign(settings(tmp_path, RunLimits(tests=tests)), store, FakeExecutor(), cases(7), watch(told)).run()
-    assert [index for index, _, _ in told] == list(range(7))
+            Campaign(settings(tmp_path, RunLimits(tests=tests)), store, FakeExecutor(), cases(7), watch(watched)).run()
+    assert [index for index, _, _ in watched] == list(range(7))
     with Store(tmp_path, 1) as store:
         assert (store.state.next_test, store.state.counters.tests) == (7, 7)
 
 
 def test_no_time_no_tests(tmp_path: Path) -> None:
-    told: Told = []
+    watched: WatchedTests = []
     with Store(tmp_path, 1) as store:
-        Campaign(settings(tmp_path, RunLimits(seconds=0.0)), store, FakeExecutor(), cases(7), watch(told)).run()
+        Campaign(settings(tmp_path, RunLimits(seconds=0.0)), store, FakeExecutor(), cases(7), watch(watched)).run()
         assert store.state.next_test == 0
-    assert told == []
+    assert watched == []
 
 
 @pytest.mark.parametrize(("code", "lines"), [(SHOWS, 0), (0, 1)])
@@ -168,26 +168,26 @@ def test_what_compute_sanitizer_saw_stands_in_the_report_of_what_ran(tmp_path: P
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, executor, cases(2))
         campaign.run()
-    told = "memcheck: 3 errors, the first 'Invalid write', in the kernel add_kernel"
+    message = "memcheck: 3 errors, the first 'Invalid write', in the kernel add_kernel"
     for doc in campaign.triage.new:
         folder, ran = tmp_path / "crashes" / doc.slug, doc.kind is Kind.WRONG_VALUE
-        assert (f"- {told}\n\n```\nInvalid write\nat 0x60\n```\n" in (folder / "issue.md").read_text()) is ran
-        assert (f"compute-sanitizer {told}\nInvalid write\nat 0x60\n" in (folder / "log.txt").read_text()) is ran
+        assert (f"- {message}\n\n```\nInvalid write\nat 0x60\n```\n" in (folder / "issue.md").read_text()) is ran
+        assert (f"compute-sanitizer {message}\nInvalid write\nat 0x60\n" in (folder / "log.txt").read_text()) is ran
     assert {doc.kind for doc in campaign.triage.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
 
 
 def test_findings_are_told_and_saved(tmp_path: Path) -> None:
-    told: Told = []
+    watched: WatchedTests = []
     sins: dict[str, Outcome] = {
         "number 1": fakes.raised(Stage.IMPORT, "ValueError", "no layout", fakes.REFUSAL),
         "number 2": fakes.wrong_value(RIGHT),
     }
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path), store, FakeExecutor(sins), cases(4), watch(told))
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor(sins), cases(4), watch(watched))
         campaign.run()
         assert {doc.kind for doc in campaign.triage.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
         assert {doc.kind for doc in store.findings.values()} == {Kind.REJECTED, Kind.WRONG_VALUE}
-    assert told == [
+    assert watched == [
         (0, "number 0", []),
         (1, "number 1", [Kind.REJECTED]),
         (2, "number 2", [Kind.WRONG_VALUE]),
@@ -245,10 +245,10 @@ def test_a_test_whose_watch_fails_is_repeated(tmp_path: Path) -> None:
 
 def test_a_stopped_campaign_takes_no_more_tests(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
-        told: Told = []
+        watched: WatchedTests = []
         campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(9), lambda *_: campaign.stop())
         campaign.run()
-        assert (store.state.next_test, told) == (1, [])
+        assert (store.state.next_test, watched) == (1, [])
 
 
 def refused(number: int) -> Outcome:
@@ -271,12 +271,12 @@ def test_shares_find_together_what_one_campaign_finds(tmp_path: Path) -> None:
     found: list[set[str]] = []
     tests: list[int] = []
     for part, of in ((0, 1), (0, 2), (1, 2)):
-        told: Told = []
+        watched: WatchedTests = []
         with Store(tmp_path / f"{part}-{of}", 1) as store:
-            asked = settings(tmp_path, share=Share(part, of, 0, 8))
-            Campaign(asked, store, FakeExecutor(sins), cases(9), watch(told)).run()
+            share_settings = settings(tmp_path, share=Share(part, of, 0, 8))
+            Campaign(share_settings, store, FakeExecutor(sins), cases(9), watch(watched)).run()
             found.append(set(store.findings))
-        tests += [index for index, _, _ in told]
+        tests += [index for index, _, _ in watched]
     assert sorted(tests) == sorted([*range(8), *range(8)])
     assert len(found[0]) == 4
     assert found[1] | found[2] == found[0]
@@ -297,7 +297,7 @@ def test_a_full_disk_costs_no_finding(tmp_path: Path, monkeypatch: pytest.Monkey
         store._write = write
         campaign.run()
         assert [doc.kind for doc in campaign.triage.new] == [Kind.REJECTED]
-        assert list(store.state.seen.values()) == [1]
+        assert list(store.state.found.values()) == [1]
         assert store.state.next_test == 3
     assert [path.name for path in (tmp_path / "crashes").iterdir()] == [campaign.triage.new[0].slug]
 
@@ -346,11 +346,11 @@ def test_a_test_that_is_cut_short_counts_when_it_is_through(tmp_path: Path) -> N
         return honest(case, lanes)
 
     executor.run_fresh = run_fresh
-    told: Told = []
+    watched: WatchedTests = []
 
     def count(index: int, case: Case, result: Result, found: Sequence[Finding]) -> None:
-        told.append((index, case.origin, []))
-        if len(told) == 8:
+        watched.append((index, case.origin, []))
+        if len(watched) == 8:
             others.set()
 
     with Store(tmp_path, 1) as store:
@@ -361,7 +361,7 @@ def test_a_test_that_is_cut_short_counts_when_it_is_through(tmp_path: Path) -> N
         again = Campaign(settings(tmp_path), store, executor, cases(9), count)
         again.run()
         assert (store.state.next_test, store.state.counters.tests, len(again.triage.new)) == (9, 9, 1)
-    assert sorted(index for index, _, _ in told) == list(range(9)), "what was through is not repeated"
+    assert sorted(index for index, _, _ in watched) == list(range(9)), "what was through is not repeated"
 
 
 def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(

@@ -114,18 +114,18 @@ def test_a_process_stops_between_two_runs_and_goes_on() -> None:
     with subprocess.Popen([sys.executable, "-c", WORKER, "0.3"], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            told = map(str.strip, process.stdout)
-            assert next(told) == "run"
+            lines = map(str.strip, process.stdout)
+            assert next(lines) == "run"
             process.send_signal(signal.SIGTSTP)
-            assert next(told) == "pausing as soon as the current runs have ended"
-            assert next(told) == "ran"
-            assert next(told) == "paused; SIGCONT (fg, kill -CONT) continues"
+            assert next(lines) == "pausing as soon as the current runs have ended"
+            assert next(lines) == "ran"
+            assert next(lines) == "paused; SIGCONT (fg, kill -CONT) continues"
             deadline = time.monotonic() + 10
             while state_of(process.pid) != "T":
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
             process.send_signal(signal.SIGCONT)
-            assert [next(told), next(told), next(told)] == ["continuing", "run", "ran"]
+            assert [next(lines), next(lines), next(lines)] == ["continuing", "run", "ran"]
         finally:
             process.kill()
 
@@ -134,12 +134,12 @@ def test_who_changes_his_mind_is_not_stopped() -> None:
     with subprocess.Popen([sys.executable, "-c", WORKER, "3"], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            told = map(str.strip, process.stdout)
-            assert next(told) == "run"
+            lines = map(str.strip, process.stdout)
+            assert next(lines) == "run"
             process.send_signal(signal.SIGTSTP)
-            assert next(told) == "pausing as soon as the current runs have ended"
+            assert next(lines) == "pausing as soon as the current runs have ended"
             process.send_signal(signal.SIGCONT)
-            assert [next(told) for _ in range(3)] == ["continuing", "ran", "run"]
+            assert [next(lines) for _ in range(3)] == ["continuing", "ran", "run"]
         finally:
             process.kill()
 
@@ -148,14 +148,14 @@ def test_going_on_that_is_asked_for_while_pausing_is_told(monkeypatch: pytest.Mo
     """The other signal's handler runs in the middle of the first one's."""
     handlers: dict[int, Callable[[int, object], None]] = {}
     monkeypatch.setattr("fuzzer.campaign.signals.signal.signal", handlers.__setitem__)
-    gate, told = Gate(), list[str]()
+    gate, messages = Gate(), list[str]()
 
     def tell(text: str) -> None:
-        told.append(text)
+        messages.append(text)
         if text.startswith("pausing"):
             handlers[signal.SIGCONT](signal.SIGCONT, None)
 
     Pause(gate, tell)
     handlers[signal.SIGTSTP](signal.SIGTSTP, None)
-    assert told == ["pausing as soon as the current runs have ended", "continuing"]
+    assert messages == ["pausing as soon as the current runs have ended", "continuing"]
     assert not gate.is_closed

@@ -180,11 +180,11 @@ def test_a_corrupt_state_is_refused_and_named(tmp_path: Path, text: bytes) -> No
 
 def test_a_corrupt_finding_is_refused_and_named(tmp_path: Path, saved: Path) -> None:
     (saved / "finding.json").write_text("{}")
-    told = f"{re.escape(str(saved / 'finding.json'))}: .*; move {saved} out of {saved.parent}/ to go on without it$"
-    with pytest.raises(Invalid, match=told):
+    message = f"{re.escape(str(saved / 'finding.json'))}: .*; move {saved} out of {saved.parent}/ to go on without it$"
+    with pytest.raises(Invalid, match=message):
         Store(tmp_path, None)
     (tmp_path / "index.sqlite").write_bytes(b"garbage" * 999)
-    with pytest.raises(Invalid, match=told):
+    with pytest.raises(Invalid, match=message):
         repair(tmp_path)
     assert (tmp_path / "index.sqlite").exists(), "nothing was moved"
     saved.rename(tmp_path / "damaged")
@@ -200,8 +200,8 @@ def test_a_finding_of_another_node_that_cannot_be_read_is_told_of_once_and_stops
         add_elsewhere(tmp_path, "x", b"{}")
         store.save_state()
         store.save_state()
-    (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith(f"finding of another node left out: {tmp_path / 'elsewhere' / 'x'}")
+    (message,) = capsys.readouterr().err.splitlines()
+    assert message.startswith(f"finding of another node left out: {tmp_path / 'elsewhere' / 'x'}")
 
 
 # --- findings
@@ -241,12 +241,12 @@ def test_the_same_signature_twice_is_one_folder_and_a_count(tmp_path: Path, make
         assert first is not None
         files = {path.name: path.read_bytes() for path in (tmp_path / "crashes" / first.slug).iterdir()}
         assert store.save(*make(op="neg", size=5), VERSIONS) is None
-        assert store.state.seen == {first.signature: 2}
+        assert store.state.found == {first.signature: 2}
     assert [path.name for path in (tmp_path / "crashes").iterdir()] == [first.slug]
     assert {path.name: path.read_bytes() for path in (tmp_path / "crashes" / first.slug).iterdir()} == files
     with Store(tmp_path, 1) as store:
         assert store.save(*make(), VERSIONS) is None
-        assert store.state.seen == {first.signature: 3}
+        assert store.state.found == {first.signature: 3}
 
 
 def test_other_signatures_are_other_folders(tmp_path: Path, make: Make) -> None:
@@ -303,7 +303,7 @@ def test_threads_save_one_folder(tmp_path: Path, make: Make) -> None:
     with Store(tmp_path, 1) as store, ThreadPoolExecutor(4) as pool:
         docs = list(pool.map(lambda _: store.save(*make(), VERSIONS), range(8)))
         (doc,) = (doc for doc in docs if doc is not None)
-        assert store.state.seen == {doc.signature: 8}
+        assert store.state.found == {doc.signature: 8}
 
 
 @pytest.mark.parametrize(
@@ -374,10 +374,10 @@ def test_a_raised_signature_is_known_after_saving(tmp_path: Path, make: Make) ->
         assert store.claim(found.case, sighting)
         store.save(found, sighting, VERSIONS)
         assert not any(store.claim(case, sighting) for case in (found.case, another.case) * 4)
-        assert store.state.seen == {found.signature.id: 9}
+        assert store.state.found == {found.signature.id: 9}
     with Store(tmp_path, 1) as store:
         assert not store.claim(found.case, sighting)
-        assert store.state.seen == {found.signature.id: 10}
+        assert store.state.found == {found.signature.id: 10}
 
 
 def test_a_pending_claim_does_not_outlive_the_run(tmp_path: Path, make: Make) -> None:

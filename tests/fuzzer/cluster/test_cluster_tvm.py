@@ -83,7 +83,7 @@ def signatures(folder: Path) -> set[str]:
 
 
 def numbers_of(folder: Path) -> list[int]:
-    """Of the tests that the nodes of a driver have done."""
+    """The numbers of the tests that the nodes of a driver have done, sorted."""
     numbers: set[int] = set()
     for path in (folder / "nodes").glob("*/index.sqlite"):
         with Index(path.parent, writes=False) as read:

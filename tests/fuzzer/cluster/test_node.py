@@ -151,7 +151,7 @@ def test_what_another_node_saved_is_known_and_not_saved_again(tmp_path: Path, ma
         other.save_state()
         assert not other.claim(found.case, sighting)
         assert other.save(found, sighting, {}) is None, "both nodes investigated it"
-        assert (other.findings, other.state.seen) == ({}, {doc.signature: 2})
+        assert (other.findings, other.state.found) == ({}, {doc.signature: 2})
     with Store(tmp_path / "b", 1) as other:
         assert not other.claim(found.case, sighting), "it stays known"
 

@@ -66,7 +66,7 @@ def test_what_was_seen_before_an_exporter_refused_counts(coverage: Coverage) -> 
         coverage.add(trial(number, "relu"), Question(Way.FX, 0), Answer(("relu",), f"TraceError: {number}"))
     coverage.add(trial(2, "relu"), Question(Way.ONNX, 11), "SIGSEGV")
     assert coverage.reached[Table.FX] == {"relu": "relu"}
-    assert [(f.way, f.died, f.told, f.count) for f in coverage.failures.values()] == [
+    assert [(f.way, f.died, f.message, f.count) for f in coverage.failures.values()] == [
         (Way.FX, False, "TraceError: 0", 2),
         (Way.ONNX, True, "SIGSEGV", 1),
     ]
@@ -104,26 +104,26 @@ def test_cases_take_turns_in_forms_and_opsets_and_are_the_same_again() -> None:
     assert [t.case.graph for t in trials] == [t.case.graph for t in again]
     assert {Form.PLAIN, *TABLE["clamp"].forms} <= {node.form for t in trials for node in t.case.graph.nodes}
     assert any(t.case.graph.symbols for t in trials)
-    asked = [question for t in trials for question in t.questions]
-    assert {question.way for question in asked} == set(Way)
-    assert len({question.opset for question in asked if question.way is Way.ONNX}) > 4
+    questions = [question for t in trials for question in t.questions]
+    assert {question.way for question in questions} == set(Way)
+    assert len({question.opset for question in questions if question.way is Way.ONNX}) > 4
     assert len(trials) <= measure.number_of_trials(options)
 
 
 def test_an_operator_is_decomposed_until_two_cases_in_a_row_say_nothing_new() -> None:
     question = Question(Way.DECOMPOSED, 0)
     trials = [Trial(number, "relu", small_case(), [Question(Way.EXPORT, 0), question]) for number in range(6)]
-    seen, asked = measure.Decompositions(), []
+    decompositions, requested = measure.Decompositions(), []
     for trial, keys in zip(trials, (("a",), ("a",), ("b",), ("a", "b"), "SIGSEGV", ("c",)), strict=True):
-        wanted = seen.wanted(trial)
+        wanted = decompositions.wanted(trial)
         assert wanted[0].way is Way.EXPORT
-        asked.append(question in wanted)
-        told = keys if isinstance(keys, str) else Answer(tuple(keys))
-        seen.learn(trial, [(each, told) for each in wanted])
-    assert asked == [True, True, True, True, True, False]
+        requested.append(question in wanted)
+        answer = keys if isinstance(keys, str) else Answer(tuple(keys))
+        decompositions.learn(trial, [(each, answer) for each in wanted])
+    assert requested == [True, True, True, True, True, False]
     drawn = (generate(NumpySource(seed), ops=(TABLE["relu"],), symbolic=True) for seed in range(20))
     symbolic = next(case for case in drawn if case.graph.symbols)
-    assert seen.wanted(Trial(7, "relu", symbolic, [question])) == [question]
+    assert decompositions.wanted(Trial(7, "relu", symbolic, [question])) == [question]
 
 
 CHILD = """
@@ -170,10 +170,10 @@ def test_a_child_that_does_not_start_is_a_missing_environment() -> None:
 
 @pytest.mark.tvm
 def test_the_keys_of_real_programs() -> None:
-    said: list[int] = []
+    counts: list[int] = []
     options = CoverageOptions((TABLE["softmax"], TABLE["relu"]), count=4, workers=2)
-    coverage = measure.measure(options, lambda seen: said.append(seen.trials))
-    assert said == list(range(1, len(said) + 1))
+    coverage = measure.measure(options, lambda progress: counts.append(progress.trials))
+    assert counts == list(range(1, len(counts) + 1))
     assert {"softmax.int", "_softmax.default", "relu.default"} <= coverage.reached[Table.EXPORT].keys()
     assert {"softmax", "relu"} <= coverage.reached[Table.FX].keys()
     assert {"Softmax", "Relu"} <= coverage.reached[Table.ONNX].keys()

@@ -36,7 +36,7 @@ def test_what_is_gathered(tmp_path: Path) -> None:
     data = gather(tmp_path)
     assert [row.slug for row in data.findings] == slugs  # the newest first
     first = data.findings[0]
-    assert (first.component, first.kind, first.place, first.culprit, first.introduced, first.seen) == (
+    assert (first.component, first.kind, first.place, first.culprit, first.introduced, first.tests) == (
         *("tvm", "internal-error", "pass", "FuseOps", "0.27.0", 1),
     )
     assert [row.flaky for row in data.findings] == [False, False, True, False]
@@ -99,17 +99,17 @@ def test_the_page_holds_the_data_whatever_it_says(tmp_path: Path) -> None:
 
 def test_the_command_writes_the_page_and_prints_its_data(tmp_path: Path) -> None:
     campaign(tmp_path)
-    told = CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path)], catch_exceptions=False)
+    written = CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path)], catch_exceptions=False)
     path = tmp_path / "dashboard.html"
     assert path.read_text().startswith("<!doctype html>")
-    assert told.stdout.splitlines()[0] == f"{path}: 4 findings, {path.stat().st_size / 1e6:.1f} MB"
+    assert written.stdout.splitlines()[0] == f"{path}: 4 findings, {path.stat().st_size / 1e6:.1f} MB"
     other = CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path), "--json"], catch_exceptions=False)
     assert len(json.loads(other.stdout)["findings"]) == 4
     with pytest.raises(Invalid, match="no campaign"):
         CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path / "x")], catch_exceptions=False)
 
 
-def asked(port: int, path: str, host: str) -> tuple[int, str]:
+def response_of(port: int, path: str, host: str) -> tuple[int, str]:
     connection = HTTPConnection(LOOPBACK, port, timeout=10)
     connection.request("GET", path, headers={"Host": host})
     answer = connection.getresponse()
@@ -131,13 +131,13 @@ def test_it_is_served_anew_at_each_reload_to_the_loopback_only() -> None:
         address, port = serving.server_address[:2]
         here = f"{LOOPBACK}:{port}"
         assert address == LOOPBACK
-        assert asked(port, "/", here) == (200, "one")
-        assert asked(port, "/", f"localhost:{port}") == (200, "two")
-        assert asked(port, "/", here) == (503, "the campaign has gone\n")
+        assert response_of(port, "/", here) == (200, "one")
+        assert response_of(port, "/", f"localhost:{port}") == (200, "two")
+        assert response_of(port, "/", here) == (503, "the campaign has gone\n")
         gone = FileNotFoundError(2, "No such file", "index.sqlite")
-        assert asked(port, "/", here) == (503, "[Errno 2] No such file: 'index.sqlite'\n")
-        assert asked(port, "/other", here)[0] == 404
-        assert asked(port, "/", "evil.example")[0] == 421
+        assert response_of(port, "/", here) == (503, "[Errno 2] No such file: 'index.sqlite'\n")
+        assert response_of(port, "/other", here)[0] == 404
+        assert response_of(port, "/", "evil.example")[0] == 421
         with pytest.raises(Invalid, match=f"--port {port}: Address already in use"):
             server(page, port)
         serving.shutdown()

@@ -112,14 +112,26 @@ def test_by_keyboard_alone(page: Page) -> None:
 
 
 def test_tab_reaches_everything_that_acts(page: Page) -> None:
-    seen = set()
+    reached = set()
     for _ in range(60):
         page.press("Tab")
-        seen.add(
+        reached.add(
             page.value("document.activeElement.id || document.activeElement.dataset.key || document.activeElement.hash")
         )
-    assert {"words", "component", "kind", "place", "lane", "which", "where", "found", "#findings", "op", "poor"} <= seen
-    assert len([each for each in seen if each and each.startswith("#finding/")]) == 4
+    assert {
+        "words",
+        "component",
+        "kind",
+        "place",
+        "lane",
+        "which",
+        "where",
+        "found",
+        "#findings",
+        "op",
+        "poor",
+    } <= reached
+    assert len([each for each in reached if each and each.startswith("#finding/")]) == 4
 
 
 def test_filters_and_order(page: Page) -> None:

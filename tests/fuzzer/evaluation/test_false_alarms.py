@@ -52,7 +52,7 @@ def test_an_alarm_names_lane_element_and_ratio() -> None:
     (alarm,) = report.add(3, fakes.CASE, result({LAYOUT: lied()}))
     assert (alarm.test, alarm.lane, alarm.blamed, alarm.kind) == (3, LAYOUT.name, "tvm", "wrong-value")
     assert alarm.ratio == pytest.approx(6 / 0.5, rel=1e-3)
-    assert "9.0" in alarm.told
+    assert "9.0" in alarm.message
     assert report.summary()["alarm_rate"] == 1.0
 
 
@@ -82,16 +82,16 @@ def test_a_program_that_pytorch_runs_otherwise_is_one_alarm_and_not_held_against
 
 @pytest.mark.parametrize(("says", "blamed"), [(lied(), "exported program"), (honest(), "tvm")])
 def test_pytorch_runs_the_program_where_a_lane_that_decomposes_disagrees(says: Ran, blamed: str) -> None:
-    asked: list[tuple[LaneSpec, ...]] = []
+    runs: list[tuple[LaneSpec, ...]] = []
 
     class Executed:
         def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-            asked.append(tuple(lanes))
-            return result({COMPILED[0]: lied()}) if len(asked) == 1 else Result({fakes.EXPORTED: says}, {}, 0.25)
+            runs.append(tuple(lanes))
+            return result({COMPILED[0]: lied()}) if len(runs) == 1 else Result({fakes.EXPORTED: says}, {}, 0.25)
 
     options = FalseAlarmOptions(count=1, lanes=COMPILED[0].name)
     report = run(cast(Executor, Executed()), options, lambda alarm: None, threading.Event())
-    assert asked == [lanes_of(options, 0), (fakes.EXPORTED,)]
+    assert runs == [lanes_of(options, 0), (fakes.EXPORTED,)]
     assert [alarm.blamed for alarm in report.alarms] == [blamed]
     assert report.cpu_seconds == 0.75
 
@@ -143,30 +143,30 @@ class Recorder:
 
 
 def test_a_run_tells_alarms_as_they_come_and_says_where_to_go_on() -> None:
-    recorder, told = Recorder(), cast(list[Alarm], [])
+    recorder, alarms = Recorder(), cast(list[Alarm], [])
     options = FalseAlarmOptions(count=3, seed=4, first=5, lanes="torch-layout")
-    report = run(cast(Executor, recorder), options, told.append, threading.Event())
+    report = run(cast(Executor, recorder), options, alarms.append, threading.Event())
     assert recorder.origins == [f"seed 4 test {number}" for number in (5, 6, 7)]
-    assert [alarm.test for alarm in told] == [6]
+    assert [alarm.test for alarm in alarms] == [6]
     assert (report.cases, report.next_test) == (3, 8)
 
 
 def test_it_stops_where_it_is_and_can_be_continued() -> None:
     stop = threading.Event()
-    seen: list[int] = []
+    numbers: list[int] = []
 
     def watch(number: int, case: Case, result: Result) -> None:
-        seen.append(number)
+        numbers.append(number)
         if number == 1:
             stop.set()
 
     recorder: Any = Recorder()
     assert each_result(recorder, FalseAlarmOptions(count=9, lanes="torch-layout"), watch, stop) == 2
-    assert seen == [0, 1]
+    assert numbers == [0, 1]
     left = each_result(
         recorder, replace(FalseAlarmOptions(count=2, lanes="torch-layout"), first=2), watch, threading.Event()
     )
-    assert (seen, left) == ([0, 1, 2, 3], 4)
+    assert (numbers, left) == ([0, 1, 2, 3], 4)
 
 
 def test_an_interrupt_stops_it() -> None:

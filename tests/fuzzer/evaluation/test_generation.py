@@ -109,8 +109,8 @@ def test_valid_and_not_finite(judge: Validity) -> None:
 
 
 def test_what_the_table_refuses_is_invalid(judge: Validity) -> None:
-    told = "case/case.json: nodes[0] (neg): declared as float32[3], but gives float32[2]"
-    assert judge(one_node("neg", "float32[2]", "float32[3]")) == CaseCheck(CaseVerdict.INVALID, told)
+    message = "case/case.json: nodes[0] (neg): declared as float32[3], but gives float32[2]"
+    assert judge(one_node("neg", "float32[2]", "float32[3]")) == CaseCheck(CaseVerdict.INVALID, message)
     assert not CaseVerdict.INVALID.is_valid
 
 
@@ -169,7 +169,7 @@ def test_what_lies_in_the_users_folder_is_not_executed(tmp_path: Path, monkeypat
 
 def test_rates_are_of_what_pytorch_was_asked(tmp_path: Path) -> None:
     """Symbolic cases are asked about once per size; only cases of the normal profile are meant to stay finite."""
-    asked: list[Case] = []
+    checked: list[Case] = []
 
     class Judge:
         def __enter__(self) -> Judge:
@@ -179,19 +179,19 @@ def test_rates_are_of_what_pytorch_was_asked(tmp_path: Path) -> None:
             return
 
         def __call__(self, case: Case) -> CaseCheck:
-            asked.append(case)
-            return CaseCheck(CaseVerdict.INVALID, "no") if len(asked) == 2 else CaseCheck(CaseVerdict.NOT_FINITE, "")
+            checked.append(case)
+            return CaseCheck(CaseVerdict.INVALID, "no") if len(checked) == 2 else CaseCheck(CaseVerdict.NOT_FINITE, "")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fuzzer.evaluation.generation.Validity", Judge)
         report = run(GenerationOptions(40, 2), ask_pytorch=True)
     drawn = [generate(NumpySource(2, index)) for index in range(40)]
     assert report.coverage.symbolic == sum(bool(case.graph.symbols) for case in drawn) > 0
-    assert [case_file.digest(case) for case in asked] == [
+    assert [case_file.digest(case) for case in checked] == [
         case_file.digest(i) for case in drawn for i in case.instances()
     ]
-    assert report.valid_rate == (len(asked) - 1) / len(asked)
-    assert (report.finite_rate, report.invalid) == (0.0, (f"{asked[1].origin}: invalid: no",))
+    assert report.valid_rate == (len(checked) - 1) / len(checked)
+    assert (report.finite_rate, report.invalid) == (0.0, (f"{checked[1].origin}: invalid: no",))
 
 
 @pytest.mark.parametrize(

@@ -203,8 +203,8 @@ class _Handler(BaseHTTPRequestHandler):
             case Fault.BAD_GATEWAY_BEFORE | Fault.BAD_GATEWAY_AFTER:
                 self._error(method, 502, "Server Error")
             case Fault.SECONDARY_LIMIT:
-                told = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
-                self._error(method, 403, told, {"Retry-After": str(RETRY_AFTER)})
+                message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+                self._error(method, 403, message, {"Retry-After": str(RETRY_AFTER)})
             case Fault.TOO_MANY:
                 self._error(method, 429, "Too many requests", {"Retry-After": str(RETRY_AFTER)})
             case Fault.PRIMARY_LIMIT:
@@ -296,10 +296,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _searched(self, query: dict[str, str]) -> JSON:
         """As far as it is asked here: repo:, is:issue, in:title or in:body, and words in quotation marks."""
-        asked = query["q"]
-        name = re.search(r"repo:(\S+)", asked)[1]
-        where = re.search(r"in:(\S+)", asked)[1]
-        words = re.search(r'"(.*)"', asked)[1].lower()
+        text = query["q"]
+        name = re.search(r"repo:(\S+)", text)[1]
+        where = re.search(r"in:(\S+)", text)[1]
+        words = re.search(r'"(.*)"', text)[1].lower()
         repository = self.github.repository(name)
         found = [
             issue | {"score": 1.0}

@@ -49,10 +49,10 @@ class Auto:
 
     def __init__(self, server: GitHubServer, drafts: list[Draft], tmp_path: Path) -> None:
         self.new: list[FindingDoc] = []
-        self.told: list[str] = []
+        self.messages: list[str] = []
         options = TrackerOptions(REPO, server.url, tmp_path / "filed.sqlite")
         crashes = drafts[0].folder.parent
-        self.filer = AutoFiler(options, Secret(TOKEN), crashes, self.new, AllShow(drafts), self.told.append)
+        self.filer = AutoFiler(options, Secret(TOKEN), crashes, self.new, AllShow(drafts), self.messages.append)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_what_is_found_is_filed_while_the_campaign_runs(
     with auto.filer:
         auto.new.append(findings[0].doc)
         until(lambda: bool(server.issues(REPO)))
-    assert auto.told == [f"{findings[0].doc.slug}: filed: {server.url}/{REPO}/issues/1"]
+    assert auto.messages == [f"{findings[0].doc.slug}: filed: {server.url}/{REPO}/issues/1"]
 
 
 def test_the_rules_are_the_same(auto: Auto, server: GitHubServer, findings: list[Draft]) -> None:
@@ -74,8 +74,8 @@ def test_the_rules_are_the_same(auto: Auto, server: GitHubServer, findings: list
     with auto.filer:
         auto.new += [flaky, *(draft.doc for draft in findings[:5])]
     assert len(server.issues(REPO)) == 3
-    assert len(auto.told) == 5
-    assert all("3 of 3 today (UTC)" in told for told in auto.told[3:])
+    assert len(auto.messages) == 5
+    assert all("3 of 3 today (UTC)" in message for message in auto.messages[3:])
 
 
 def test_the_kill_switch_stops_it_at_once(auto: Auto, server: GitHubServer, findings: list[Draft]) -> None:
@@ -84,7 +84,7 @@ def test_the_kill_switch_stops_it_at_once(auto: Auto, server: GitHubServer, find
     with auto.filer:
         auto.new.append(findings[0].doc)
     assert server.sent == []
-    assert f"{STOP} is there" in auto.told[0]
+    assert f"{STOP} is there" in auto.messages[0]
 
 
 def test_a_campaign_that_is_stopped_files_no_more(auto: Auto, server: GitHubServer, findings: list[Draft]) -> None:
@@ -100,8 +100,8 @@ def test_an_error_is_reported_and_the_next_finding_is_tried(
     shutil.rmtree(findings[0].folder)
     with auto.filer:
         auto.new += [draft.doc for draft in findings[:2]]
-    assert "not filed: " in auto.told[0]
-    assert auto.told[1].startswith(f"{findings[1].doc.slug}: filed: ")
+    assert "not filed: " in auto.messages[0]
+    assert auto.messages[1].startswith(f"{findings[1].doc.slug}: filed: ")
 
 
 def test_a_ledger_that_is_broken_for_a_while_is_reported_and_the_next_is_tried(
@@ -114,10 +114,10 @@ def test_a_ledger_that_is_broken_for_a_while_is_reported_and_the_next_is_tried(
             beside.unlink()
         ledger.write_bytes(b"no database" * 1000)
         auto.new.append(findings[0].doc)
-        until(lambda: len(auto.told) == 1)
+        until(lambda: len(auto.messages) == 1)
         ledger.write_bytes(whole)
         auto.new.append(findings[1].doc)
-    assert auto.told == [
+    assert auto.messages == [
         f"{findings[0].doc.slug}: not filed: {ledger}: file is not a database; name another with --ledger",
         f"{findings[1].doc.slug}: filed: {server.url}/{REPO}/issues/1",
     ]
@@ -136,8 +136,8 @@ def test_an_error_of_the_database_while_a_finding_is_filed_ends_that_one_only(
     monkeypatch.setattr(Ledger, "intend", locked_once)
     with auto.filer:
         auto.new += [draft.doc for draft in findings[:2]]
-    assert auto.told[0] == f"{findings[0].doc.slug}: not filed: database is locked"
-    assert auto.told[1].startswith(f"{findings[1].doc.slug}: filed: ")
+    assert auto.messages[0] == f"{findings[0].doc.slug}: not filed: database is locked"
+    assert auto.messages[1].startswith(f"{findings[1].doc.slug}: filed: ")
 
 
 def test_a_broken_record_of_a_toolchain_is_reported_before_the_campaign_begins(
@@ -171,7 +171,7 @@ def test_two_campaigns_that_find_the_same(server: GitHubServer, findings: list[D
         for each in (one, other):
             each.new.append(findings[0].doc)
     assert len(server.sent) == 1
-    assert sorted(told[0].partition(": ")[2] for told in (one.told, other.told)) == [
+    assert sorted(messages[0].partition(": ")[2] for messages in (one.messages, other.messages)) == [
         f"filed by an earlier attempt: {server.url}/{REPO}/issues/1",
         f"filed: {server.url}/{REPO}/issues/1",
     ]

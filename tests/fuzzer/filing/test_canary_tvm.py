@@ -67,16 +67,16 @@ def fuzz(tmp_path: Path) -> Fuzz:
 def test_a_campaign_files_its_finding_and_shows_no_token(fuzz: Fuzz, server: GitHubServer, tmp_path: Path) -> None:
     server.token = CANARY
     server.faults["POST"] = [Fault.CUT_SHORT]
-    seen: list[tuple[list[str], int]] = []
-    server.on_write = lambda: seen.append((processes_that_show_it(), families()))
+    observed: list[tuple[list[str], int]] = []
+    server.on_write = lambda: observed.append((processes_that_show_it(), families()))
     where = ("--repo", REPO, "--base-url", server.url, "--ledger", tmp_path / "filed.sqlite")
-    asked = ("--ops", "select", "--lanes", "relax-export-llvm", "--seed", 1, "--tests", 1, "--workers", 1)
-    ran = fuzz("run", *asked, "--campaign", tmp_path / "c", "--auto-file", *where)
+    options = ("--ops", "select", "--lanes", "relax-export-llvm", "--seed", 1, "--tests", 1, "--workers", 1)
+    ran = fuzz("run", *options, "--campaign", tmp_path / "c", "--auto-file", *where)
     assert ran.returncode == 0, ran.stderr
     (issue,) = server.issues(REPO)
     assert f"filed: {issue['html_url']}" in ran.stderr
     assert "select" in issue["title"]
-    ((showing, zygotes),) = seen
+    ((showing, zygotes),) = observed
     assert showing == []
     assert zygotes >= 1  # there was somebody to inherit it
 

@@ -94,8 +94,8 @@ def test_a_draft_goes_where_it_is_wanted(fuzz: Fuzz, finding: Draft, tmp_path: P
 def test_check_asks_everything_and_sends_nothing(fuzz: Fuzz, finding: Draft, server: GitHubServer) -> None:
     done = fuzz("file", finding.folder, "--check", "--repo", REPO, "--base-url", server.url, "--json")
     assert (done.code, done.err) == (DONE, "")
-    (told,) = json.loads(done.out)
-    assert {gate["verdict"] for gate in told["gates"]} == {"yes"}
+    (document,) = json.loads(done.out)
+    assert {gate["verdict"] for gate in document["gates"]} == {"yes"}
     assert server.sent == []
     assert {answer.method for answer in server.answers} == {"GET"}
 
@@ -106,8 +106,8 @@ def test_submit(submit: Fuzz, finding: Draft, server: GitHubServer) -> None:
     assert done.out.splitlines()[-1] == f"{finding.doc.slug}: filed: {server.url}/{REPO}/issues/1"
     again = submit("--json")
     assert again.code == DONE
-    (told,) = json.loads(again.out)
-    assert (told["fate"], told["url"]) == ("filed", f"{server.url}/{REPO}/issues/1")
+    (document,) = json.loads(again.out)
+    assert (document["fate"], document["url"]) == ("filed", f"{server.url}/{REPO}/issues/1")
     assert len(server.sent) == 1
     assert (state_folder() / "filed.sqlite").exists()
 
@@ -206,8 +206,8 @@ def test_sync_and_resume(submit: Fuzz, fuzz: Fuzz, server: GitHubServer) -> None
     assert (done.code, done.err) == (DONE, "")
     url = f"{server.url}/{REPO}/issues/1"
     assert done.out.splitlines() == [f"  {url}  closed as completed, confirmed", "1 issues: 1 confirmed"]
-    told = json.loads(fuzz("file", "--sync", *where, "--json").out)
-    assert [(each["url"], each["standing"]) for each in told["issues"]] == [(url, "confirmed")]
+    document = json.loads(fuzz("file", "--sync", *where, "--json").out)
+    assert [(each["url"], each["standing"]) for each in document["issues"]] == [(url, "confirmed")]
     with Ledger(state_folder() / "filed.sqlite") as ledger:
         ledger.set_pause(f"{server.url.removeprefix('http://')}/{REPO}", "too few")
     assert "filing there is paused: too few" in fuzz("file", "--sync", *where).out

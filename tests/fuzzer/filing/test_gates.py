@@ -48,7 +48,7 @@ def is_open(answer: GateAnswer) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("gate", "change", "told"),
+    ("gate", "change", "reason"),
     [
         (gates.of_tvm, lambda d: with_doc(d, component=Component.EXPORTER), "it is exporter's fault"),
         (gates.of_tvm, lambda d: on_lane(d, variant="relay"), "it is in Relay, which left TVM with 0.20"),
@@ -71,12 +71,12 @@ def is_open(answer: GateAnswer) -> bool:
     ],
 )
 def test_a_look_at_the_finding(
-    context: FilingContext, finding: Draft, gate: gates.GateCheck, change: Callable[[Draft], Draft], told: str
+    context: FilingContext, finding: Draft, gate: gates.GateCheck, change: Callable[[Draft], Draft], reason: str
 ) -> None:
     assert is_open(gate(finding, context))
     shut = gate(change(finding), context)
     assert shut.verdict is GateVerdict.CLOSED
-    assert told in shut.reason
+    assert reason in shut.reason
 
 
 def square_root(draft: Draft) -> Draft:
@@ -176,8 +176,8 @@ def test_the_newest_release(context: FilingContext, finding: Draft) -> None:
 
 def test_what_nobody_shall_run_or_ask(finding: Draft, tmp_path: Path) -> None:
     with Ledger(tmp_path / "l") as ledger:
-        asked = {gate.name: gate.check(finding, FilingContext(ledger)).verdict for gate in gates.GATES}
-    assert [name for name, verdict in asked.items() if verdict is GateVerdict.NOT_ASKED] == [
+        verdicts = {gate.name: gate.check(finding, FilingContext(ledger)).verdict for gate in gates.GATES}
+    assert [name for name, verdict in verdicts.items() if verdict is GateVerdict.NOT_ASKED] == [
         "is wanted there",
         "was not filed before",
         "is within the daily limit",
@@ -199,8 +199,8 @@ def test_the_same_fingerprint_is_never_filed_again(
         server.index()
     held = submit(finding, context, force=True)
     assert isinstance(held, HeldBack)
-    told = f"the same fingerprint: {server.url}/{REPO}/issues/1 ({state}) hand-written"
-    assert held.gates[-1].answer == GateAnswer(GateVerdict.CLOSED, told)
+    reason = f"the same fingerprint: {server.url}/{REPO}/issues/1 ({state}) hand-written"
+    assert held.gates[-1].answer == GateAnswer(GateVerdict.CLOSED, reason)
 
 
 def test_a_near_equal_title_is_shown_and_blocks_unless_forced(

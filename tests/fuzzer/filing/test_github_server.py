@@ -26,7 +26,7 @@ MODELS: dict[tuple[str, str, int], Any] = {
     ("POST", ISSUES, 422): described.ValidationError,
     ("GET", ISSUE, 404): described.BasicError,
 }
-"""Of 429 and 5xx GitHub's documentation speaks in prose; its description does not have them."""
+"""The schema of each answer. GitHub's API description has none for 429 and 5xx; only its prose describes them."""
 
 
 def fields(model: Any) -> set[str]:
@@ -59,8 +59,8 @@ def test_its_answers_are_those_of_the_description(place: Place, server: GitHubSe
     for fault in (Fault.SECONDARY_LIMIT, Fault.GONE, Fault.INVALID, Fault.PRIMARY_LIMIT):
         server.faults["POST"] = [fault]
         tracker.create("another", "body")
-    seen = {(a.method, a.route, a.status) for a in server.answers}
-    assert seen == set(MODELS)
+    answered = {(a.method, a.route, a.status) for a in server.answers}
+    assert answered == set(MODELS)
     for answer in server.answers:
         judged(answer)
 

@@ -33,8 +33,10 @@ def test_an_entry_from_intent_to_end(path: Path) -> None:
         assert ledger.entries(PLACE) == [filed] == ledger.entries()
         ledger.record_state(filed, State.CLOSED, "completed", ("a, b", "ü"), 'W/"1"')
         ledger.fails_in(filed, "0.28.0")
-        seen = replace(filed, state=State.CLOSED, reason="completed", labels=("a, b", "ü"), etag='W/"1"', looked=300.0)
-        assert ledger.entry(PLACE, "0123") == replace(seen, release="0.28.0")
+        closed = replace(
+            filed, state=State.CLOSED, reason="completed", labels=("a, b", "ü"), etag='W/"1"', looked=300.0
+        )
+        assert ledger.entry(PLACE, "0123") == replace(closed, release="0.28.0")
         assert ledger.entry("elsewhere", "0123") is None
 
 

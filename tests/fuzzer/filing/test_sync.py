@@ -57,14 +57,14 @@ def comments(server: GitHubServer) -> list[str]:
 
 def test_what_does_not_change_costs_nothing(after: After, server: GitHubServer) -> None:
     after(0, 99)
-    seen = after(10, 99).issues[0]
+    issue = after(10, 99).issues[0]
     assert [a.status for a in server.answers if a.route.endswith("/N")] == [200, 304]
-    assert (seen.entry.state, seen.standing) == (State.OPEN, Standing.WAITING)
+    assert (issue.entry.state, issue.standing) == (State.OPEN, Standing.WAITING)
 
 
 def test_a_bug_that_is_gone_gets_one_comment(after: After, server: GitHubServer) -> None:
-    (seen,) = after(0).issues
-    assert seen.comment.startswith(f"{server.url}/{REPO}/issues/1#issuecomment")
+    (issue,) = after(0).issues
+    assert issue.comment.startswith(f"{server.url}/{REPO}/issues/1#issuecomment")
     (body,) = comments(server)
     assert body.startswith("This no longer reproduces in TVM 0.28.0 (10 fresh runs); it did in 0.27.0.\n")
     assert after(WEEK + 1).issues[0].note == "0.28.0 was reported"
@@ -81,7 +81,7 @@ def test_at_most_one_comment_a_week(after: After, server: GitHubServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("newest", "times", "told"),
+    ("newest", "times", "note"),
     [
         (Newest("host", "0.27.0"), 0, "nothing newer than 0.27.0 is installed"),
         (Newest("old", "0.26.0"), 0, "nothing newer than 0.27.0 is installed"),
@@ -90,9 +90,9 @@ def test_at_most_one_comment_a_week(after: After, server: GitHubServer) -> None:
     ],
 )
 def test_an_issue_without_news_gets_no_comment(
-    after: After, server: GitHubServer, newest: Newest, times: int, told: str
+    after: After, server: GitHubServer, newest: Newest, times: int, note: str
 ) -> None:
-    assert after(0, times, newest).issues[0].note == told
+    assert after(0, times, newest).issues[0].note == note
     assert comments(server) == []
 
 
@@ -202,8 +202,8 @@ def test_filing_pauses_and_goes_on_when_somebody_says_so(
             assert isinstance(submit(draft, context, force=True), Filed)
     for number in range(1, 6):
         server.change(REPO, number, state="closed", state_reason="not_planned")
-    told = "only 0 of 5 issues that were judged are confirmed"
-    assert after(0, 99).paused == told
+    reason = "only 0 of 5 issues that were judged are confirmed"
+    assert after(0, 99).paused == reason
     with Ledger(place.ledger, lambda: place.patience.clock() + 10) as ledger:
         context = FilingContext(ledger, place.tracker().place)
         assert not_paused(findings[5], context).verdict is GateVerdict.CLOSED

@@ -117,7 +117,7 @@ def test_a_campaign_goes_on_under_another_version_without_saving_anything_twice(
     with Store(tmp_path, 1) as store:
         assert not store.claim(found.case, sighting)
         assert store.save(found, sighting, VERSIONS) is None
-        assert list(store.state.seen.values()) == [3]
+        assert list(store.state.found.values()) == [3]
 
 
 # --- who stands under whom

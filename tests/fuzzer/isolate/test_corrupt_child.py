@@ -81,8 +81,8 @@ def test_what_a_compiler_says_comes_without_the_folders_of_the_campaign(tmp_path
         *(At(1, Stage.START), At(1, Stage.RUN), DidRun(1, [], None)),
         Finished({}),
     )
-    told = outcomes_of(tmp_path, *frames, status=0)[TORCH]
-    assert told == Raised(Stage.LOAD, "E", "/tmp/lib0.c:3: error: no", (Frame("/tmp/made.py", 1, "f"),))
+    outcome = outcomes_of(tmp_path, *frames, status=0)[TORCH]
+    assert outcome == Raised(Stage.LOAD, "E", "/tmp/lib0.c:3: error: no", (Frame("/tmp/made.py", 1, "f"),))
 
 
 def test_an_honest_child(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def number(outcome: Outcome) -> int:
     return int(outcome.outputs[0])
 
 
-def told(error: Exception) -> str:
+def qualified_type(error: Exception) -> str:
     return f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
 
 
@@ -215,7 +215,7 @@ def test_each_error_ends_its_worker_and_is_blamed_on_its_lane_alone(make: Make, 
     for each in (failing, again):
         failed = outcomes[each]
         assert isinstance(failed, Raised)
-        assert (failed.stage, failed.type, failed.message) == (Stage.RUN, told(error), str(error))
+        assert (failed.stage, failed.type, failed.message) == (Stage.RUN, qualified_type(error), str(error))
     assert is_honest(outcomes[honest])
     supervisor = pool.supervisors[0]
     assert (supervisor.started, supervisor.repeated, supervisor.unrepeated, pool.quarantined) == (3, 1, 0, {})
@@ -270,9 +270,9 @@ def test_no_test_of_two_hundred_is_blamed_for_another(make: Make) -> None:
     pool = make(2, limits=WorkerLimits(tests=20))
     with ThreadPoolExecutor(2) as threads:
         results = list(threads.map(lambda lanes: pool.run(sine(), lanes), work))
-    seen = [(spec.variant, outcome) for result in results for spec, outcome in result.outcomes.items()]
-    assert len(seen) == 600
-    assert [variant for variant, outcome in seen if not is_what_it_does(variant, outcome)] == []
+    outcomes = [(spec.variant, outcome) for result in results for spec, outcome in result.outcomes.items()]
+    assert len(outcomes) == 600
+    assert [variant for variant, outcome in outcomes if not is_what_it_does(variant, outcome)] == []
     assert pool.quarantined == {}
     assert sum(supervisor.unrepeated for supervisor in pool.supervisors) >= 1, "something did linger"
 
@@ -292,7 +292,7 @@ def is_what_it_does(variant: str, outcome: Outcome) -> bool:
             return isinstance(outcome, Raised) and outcome.type == "RuntimeError" and "CUDA" not in outcome.message
     code, _, wording = variant.partition("-")
     error = cuda_exception(ERRORS[int(code)], Wording(wording))
-    return isinstance(outcome, Raised) and (outcome.type, outcome.message) == (told(error), str(error))
+    return isinstance(outcome, Raised) and (outcome.type, outcome.message) == (qualified_type(error), str(error))
 
 
 # --- the ladder: deadline, SIGKILL, a fresh worker, quarantine
@@ -310,11 +310,11 @@ def test_a_lane_that_hangs_is_ended_and_its_device_goes_on(make: Make, variant: 
     assert pool.quarantined == {}
 
 
-def spares(folder: Path, asked: list[int]) -> Callable[[int], None]:
+def spares(folder: Path, requested: list[int]) -> Callable[[int], None]:
     """Ends processes, but for the one that no signal ends; notes who was to go."""
 
     def kill(pid: int) -> None:
-        asked.append(pid)
+        requested.append(pid)
         if not any(path.read_text() == str(pid) for path in folder.glob("*/undying")):
             processes.kill_group(pid)
 
@@ -323,14 +323,14 @@ def spares(folder: Path, asked: list[int]) -> Callable[[int], None]:
 
 def test_a_process_that_does_not_end_takes_its_device_out_of_use(make: Make, tmp_path: Path) -> None:
     said_so: list[str] = []
-    asked: list[int] = []
-    pool = make(2, limits=WorkerLimits(grace_seconds=0.2), tell=said_so.append, kill=spares(tmp_path, asked))
+    requested: list[int] = []
+    pool = make(2, limits=WorkerLimits(grace_seconds=0.2), tell=said_so.append, kill=spares(tmp_path, requested))
     first, second = pool.supervisors
     undying, honest = lane("undying"), lane("honest")
     outcomes = pool.run(sine(), (undying, honest)).outcomes
     pid = int((tmp_path / "first" / "undying").read_text())
     reason = f"its process {pid} is still there 0.2 s after SIGKILL"
-    assert set(asked) == {pid}
+    assert set(requested) == {pid}
     assert pool.quarantined == {first.device: reason}
     assert said_so == [f"{first.device} is no longer used: {reason}"]
     assert outcomes[undying] == Skipped(f"{first.device} is quarantined: {reason}", environment=True)

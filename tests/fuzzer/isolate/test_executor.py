@@ -398,20 +398,20 @@ SUPERVISOR = """
         lane = LaneSpec(sin, Engine.FAULTY, variant=sin)
         return type(executor.run(_case(), (lane,), bounds).outcomes[lane]).__name__
 
-    seen = {}
+    report = {}
     with Executor(Path(sys.argv[1])) as executor:
         zygote = executor._zygote.pid
-        seen["outcomes"] = [outcome("honest", Bounds()), outcome("segfault", Bounds())]
-        hanging = threading.Thread(target=lambda: seen["outcomes"].append(outcome("hang", Bounds())))
+        report["outcomes"] = [outcome("honest", Bounds()), outcome("segfault", Bounds())]
+        hanging = threading.Thread(target=lambda: report["outcomes"].append(outcome("hang", Bounds())))
         hanging.start()
         children = Path(f"/proc/{zygote}/task/{zygote}/children")
         while not children.read_text():
             time.sleep(0.02)
         time.sleep(0.3)
-        seen["pids"] = [zygote, *map(int, children.read_text().split())]
+        report["pids"] = [zygote, *map(int, children.read_text().split())]
     hanging.join(10)
-    seen["loaded"] = sorted({"torch", "tvm", "onnx", "onnxruntime"} & set(sys.modules))
-    print(json.dumps(seen))
+    report["loaded"] = sorted({"torch", "tvm", "onnx", "onnxruntime"} & set(sys.modules))
+    print(json.dumps(report))
 """
 
 
@@ -431,12 +431,12 @@ def test_at_the_end_no_process_and_no_file_is_left(tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(shared)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=environment)
     assert list(shared.iterdir()) == []
-    seen = json.loads(done.stdout)
-    assert seen["outcomes"] == ["Ran", "Died", "Died"]
-    assert len(seen["pids"]) == 2
-    assert not any(alive(pid) for pid in seen["pids"])
+    report = json.loads(done.stdout)
+    assert report["outcomes"] == ["Ran", "Died", "Died"]
+    assert len(report["pids"]) == 2
+    assert not any(alive(pid) for pid in report["pids"])
     assert not scratch.exists()
-    assert seen["loaded"] == []
+    assert report["loaded"] == []
 
 
 # --- toolchains that do not start

@@ -40,14 +40,14 @@ class Fake:
             raise EnvironmentMissing("toolchain 'broken' does not start: no torch")
         scratch.mkdir(parents=True)
         self.toolchain, self.bounds = toolchain, bounds
-        self.asked: list[tuple[tuple[LaneSpec, ...], Bounds | None]] = []
+        self.calls: list[tuple[tuple[LaneSpec, ...], Bounds | None]] = []
         self.versions = {"python": "3.11", "tvm": "27" if toolchain is HOST else "25"}
         self.cpu_seconds = 10.0
         self.closed = 0
         Fake.started.append(self)
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
-        self.asked.append((tuple(lanes), bounds))
+        self.calls.append((tuple(lanes), bounds))
         return Result({lane: Skipped(self.toolchain.name) for lane in lanes}, {Stage.RUN: 1.5}, 2.0)
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
@@ -127,8 +127,8 @@ def test_each_lane_runs_in_its_toolchain_and_results_keep_the_order(fleet: Fleet
     ]
     assert (result.stage_cpu, result.cpu_seconds) == ({Stage.RUN: 3.0}, 4.0)
     host, old = Fake.started
-    assert host.asked == [((TORCH, NEW), bounds)]
-    assert old.asked == [((OLD, replace(C, toolchain="old")), bounds)]
+    assert host.calls == [((TORCH, NEW), bounds)]
+    assert old.calls == [((OLD, replace(C, toolchain="old")), bounds)]
 
 
 def test_a_toolchain_starts_when_its_first_lane_comes(fleet: Fleet) -> None:

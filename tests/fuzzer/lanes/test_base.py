@@ -126,9 +126,9 @@ def test_parameters_are_not_among_the_inputs() -> None:
 
 @pytest.mark.parametrize("dtype", DType)
 def test_onnxruntime_does_not_accept_bfloat16_inputs(dtype: DType) -> None:
-    told = OnnxRuntimeLane().supports(rounded(dtype), ONNXRUNTIME)
+    reason = OnnxRuntimeLane().supports(rounded(dtype), ONNXRUNTIME)
     expected = "onnxruntime neither accepts nor returns numpy arrays of bfloat16"
-    assert told == (expected if dtype is DType.BFLOAT16 else None)
+    assert reason == (expected if dtype is DType.BFLOAT16 else None)
 
 
 def test_onnxruntime_does_not_return_bfloat16_but_may_compute_in_it() -> None:

@@ -30,7 +30,7 @@ def overrides(without: str = "") -> dict[Any, Any]:
     return dict(_split_decomp_table_to_cia_and_python_decomp(table.materialize())[0])
 
 
-def seen(override: Any, what: dict[Any, Any]) -> dict[str, list[str]]:
+def state_while_overridden(override: Any, what: dict[Any, Any]) -> dict[str, list[str]]:
     """By operator, the keys of its kernels while it is overridden, and whether it has a rule for fake tensors."""
     with override(what):
         return {str(op): [*sorted(map(str, op.py_kernels)), str(op in RULES)] for op in what}
@@ -40,38 +40,38 @@ def test_cached_overrides_have_the_same_tables_during_and_after_the_override() -
     rules, what = dict(RULES), overrides()
     kernels = {op: dict(op.py_kernels) for op in what}
     quick = overriding(ORIGINAL, RULES)
-    first = seen(quick, what)
+    first = state_while_overridden(quick, what)
     assert dict(RULES) == rules
     for again in (overrides(), what):
-        assert seen(quick, again) == first
+        assert state_while_overridden(quick, again) == first
         assert {op: dict(op.py_kernels) for op in what} == kernels
         assert dict(RULES) == rules
     assert len(first) > 300
 
 
 def test_other_overrides_are_not_taken_from_the_cache() -> None:
-    asked: list[int] = []
+    sizes: list[int] = []
 
     def original(what: Any) -> Any:
-        asked.append(len(what))
+        sizes.append(len(what))
         return ORIGINAL(what)
 
     quick = overriding(original, RULES)
     kept = overrides("aten.linear.default")
-    seen(quick, overrides())
-    seen(quick, kept)
-    seen(quick, overrides())
-    seen(quick, overrides("aten.linear.default"))
-    assert asked == [len(kept), len(kept)]
+    state_while_overridden(quick, overrides())
+    state_while_overridden(quick, kept)
+    state_while_overridden(quick, overrides())
+    state_while_overridden(quick, overrides("aten.linear.default"))
+    assert sizes == [len(kept), len(kept)]
 
 
 def test_the_cache_is_not_used_where_kernels_have_changed() -> None:
     quick, what = overriding(ORIGINAL, RULES), overrides()
     op = next(iter(what))
-    seen(quick, what)
+    state_while_overridden(quick, what)
     op.py_kernels[torch._C.DispatchKey.CPU] = print
     try:
-        seen(quick, what)
+        state_while_overridden(quick, what)
         assert op.py_kernels[torch._C.DispatchKey.CPU] is print
     finally:
         del op.py_kernels[torch._C.DispatchKey.CPU]

@@ -198,16 +198,16 @@ EXPORTED: dict[str, tuple[LaneSpec, Case]] = {
 @pytest.mark.parametrize("name", EXPORTED)
 def test_tvm_is_not_blamed_for_an_exporters_wrong_file(executor: Executor, name: str) -> None:
     lane, written = EXPORTED[name]
-    seen = observe(executor.run, written, lane)
-    before = {each: out for each, out in seen.result.outcomes.items() if each not in ONNX_READERS}
+    observed = observe(executor.run, written, lane)
+    before = {each: out for each, out in observed.result.outcomes.items() if each not in ONNX_READERS}
     outcome = before[lane]
     assert not isinstance(outcome, Ran) or name == "a norm in float16"
-    assert any("onnx-reference" in each.name for each in seen.result.outcomes)
-    assert [f for f in judge_all(written, seen.result.outcomes) if f.component is Component.TVM] == []
+    assert any("onnx-reference" in each.name for each in observed.result.outcomes)
+    assert [f for f in judge_all(written, observed.result.outcomes) if f.component is Component.TVM] == []
 
 
 @pytest.mark.tvm
 def test_tvm_is_blamed_for_a_wrong_result_of_a_right_file_in_bfloat16(executor: Executor) -> None:
     written = case({"x0": "bfloat16[4]"}, "pow_scalar", exponent=2)
-    seen = observe(executor.run, written, USUAL)
-    assert [f.component for f in seen.findings] == [Component.TVM]
+    observed = observe(executor.run, written, USUAL)
+    assert [f.component for f in observed.findings] == [Component.TVM]

@@ -46,34 +46,34 @@ def test_all_lanes_compute_what_pytorch_computes(executor: Executor, case: str) 
     outcomes = executor.run(CASES[case], list(everybody)).outcomes
     others = {lane: type(out).__name__ for lane, out in outcomes.items() if not isinstance(out, Ran)}
     others |= {f.lane: str(f.kind) for f in judge_all(CASES[case], outcomes) if f.component is Component.TVM}
-    assert {(case, str(lane)): told for lane, told in others.items()} == {
-        key: told for key, told in NOT_YET.items() if key[0] == case
+    assert {(case, str(lane)): failure for lane, failure in others.items()} == {
+        key: failure for key, failure in NOT_YET.items() if key[0] == case
     }
     for lane in set(lanes) - set(others):
-        seen = facts_of(outcomes[lane])
-        assert (seen.modified, seen.aliases, seen.ill_formed) == ((), (), None)
+        observed = facts_of(outcomes[lane])
+        assert (observed.modified, observed.aliases, observed.ill_formed) == ((), (), None)
 
 
 def test_the_module_is_checked_after_the_import_and_after_each_pass(executor: Executor) -> None:
-    seen = facts(executor, NAMED["zero"])
-    assert seen.checked[0] == "import"
-    assert {"FoldConstant", "FuseOps", "FuseTIR", "LegalizeOps", "VMShapeLower"} <= set(seen.checked)
-    assert not any(name.startswith(("tirx", "s_tir", "sequential", "_")) for name in seen.checked)
+    observed = facts(executor, NAMED["zero"])
+    assert observed.checked[0] == "import"
+    assert {"FoldConstant", "FuseOps", "FuseTIR", "LegalizeOps", "VMShapeLower"} <= set(observed.checked)
+    assert not any(name.startswith(("tirx", "s_tir", "sequential", "_")) for name in observed.checked)
     assert facts(executor, NAMED["script"]).checked == ()
 
 
 def test_the_module_is_checked_after_round_trips(executor: Executor) -> None:
-    seen = facts(executor, replace(NAMED["script"], passes=("ScriptRoundTrip", "JsonRoundTrip"), checked=True))
-    assert seen.checked[:3] == ("import", "ScriptRoundTrip", "JsonRoundTrip")
+    observed = facts(executor, replace(NAMED["script"], passes=("ScriptRoundTrip", "JsonRoundTrip"), checked=True))
+    assert observed.checked[:3] == ("import", "ScriptRoundTrip", "JsonRoundTrip")
 
 
 def test_sizes_and_times(executor: Executor) -> None:
     parameters = sum(array.nbytes for array in LINEAR.owned.values())
-    seen = facts(executor, NAMED["library"])
-    assert seen.parameter_bytes == parameters == 4 * (20 + 5)
-    assert seen.constant_bytes == parameters
-    assert 5_000 < seen.built_bytes < 500_000
-    assert 0 < seen.compile_seconds < 10
+    observed = facts(executor, NAMED["library"])
+    assert observed.parameter_bytes == parameters == 4 * (20 + 5)
+    assert observed.constant_bytes == parameters
+    assert 5_000 < observed.built_bytes < 500_000
+    assert 0 < observed.compile_seconds < 10
     assert facts(executor, C).built_bytes > 5_000
     assert facts(executor, LLVM).built_bytes == 0
 

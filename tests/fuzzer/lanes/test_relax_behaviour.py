@@ -30,8 +30,8 @@ def softmax(size: int) -> Case:
 
 
 def test_names_of_a_small_model(executor: Executor) -> None:
-    seen = behaviour(executor, softmax(2))
-    assert seen >= {
+    observed = behaviour(executor, softmax(2))
+    assert observed >= {
         "relax relax.nn.softmax float32 2",
         "relax relax.nn.relu float32 2",
         "pass LegalizeOps",
@@ -44,7 +44,7 @@ def test_names_of_a_small_model(executor: Executor) -> None:
         "tir SS div reads 2",
         "tir SS max reads 1",
     }
-    assert not [name for name in seen if name.startswith("pass ") and re.search(r"\d", name)]
+    assert not [name for name in observed if name.startswith("pass ") and re.search(r"\d", name)]
 
 
 def test_names_do_not_depend_on_sizes(executor: Executor) -> None:

@@ -33,9 +33,9 @@ def reasons(ops: str, dtype: str = "float32") -> dict[str, str]:
 
 
 def test_samples_are_cases_whose_results_have_the_declared_types() -> None:
-    seen = named("add,cat,split,max,nn.functional.pad,index_put,full,softmax", 2)
-    assert len(seen) > 150
-    for key, case in seen.items():
+    cases = named("add,cat,split,max,nn.functional.pad,index_put,full,softmax", 2)
+    assert len(cases) > 150
+    for key, case in cases.items():
         if isinstance(case, str):
             assert (key.partition("/")[0], case) == ("split", "gives a list of fewer than two")
             continue
@@ -44,14 +44,14 @@ def test_samples_are_cases_whose_results_have_the_declared_types() -> None:
 
 
 def test_keys_are_operator_variant_dtype_and_number() -> None:
-    seen = named("max,nn.functional.relu", 2)
-    operators = {key.rsplit("/", 2)[0] for key in seen}
+    cases = named("max,nn.functional.relu", 2)
+    operators = {key.rsplit("/", 2)[0] for key in cases}
     assert operators == {"max_binary", "max_reduction_no_dim", "max_reduction_with_dim", "nn.functional.relu"}
-    assert {key for key in seen if key.startswith("nn.functional.relu/float32/")} == {
+    assert {key for key in cases if key.startswith("nn.functional.relu/float32/")} == {
         "nn.functional.relu/float32/0",
         "nn.functional.relu/float32/1",
     }
-    assert {key.split("/")[1] for key in seen if key.startswith("max_binary")} == {
+    assert {key.split("/")[1] for key in cases if key.startswith("max_binary")} == {
         *("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
     }
 
@@ -110,13 +110,13 @@ class Info:
 REFUSED = "a value is torch.complex64: not among our types"
 
 
-def told(info: Info, wanted: int) -> dict[str, str | None]:
+def refusals(info: Info, wanted: int) -> dict[str, str | None]:
     found = samples_of("abs", info, wanted)
     return {key: made if isinstance(made, str) else None for key, made in found}
 
 
 def test_every_refused_sample_is_reported_also_between_accepted_ones() -> None:
-    assert told(Info(9), 2) == {
+    assert refusals(Info(9), 2) == {
         "abs/float32/0": REFUSED,
         "abs/float32/1": None,
         "abs/float32/2": REFUSED,
@@ -125,19 +125,19 @@ def test_every_refused_sample_is_reported_also_between_accepted_ones() -> None:
 
 
 def test_the_end_after_too_many_refused_samples_is_reported() -> None:
-    seen = told(Info(99), 60)
-    assert list(seen.values()).count(REFUSED) == MAX_REFUSED
-    assert seen["abs/float32/39"] == "20 samples are refused: no more are looked at"
+    refused = refusals(Info(99), 60)
+    assert list(refused.values()).count(REFUSED) == MAX_REFUSED
+    assert refused["abs/float32/39"] == "20 samples are refused: no more are looked at"
 
 
 def test_an_error_of_the_samples_own_code_is_reported() -> None:
-    seen = told(Info(2, ValueError("no\nmore " + "x" * 999)), 5)
-    assert list(seen) == ["abs/float32/0", "abs/float32/1", "abs/float32/2"]
-    assert str(seen["abs/float32/2"]).startswith("no samples: ValueError: no more xxx")
+    refused = refusals(Info(2, ValueError("no\nmore " + "x" * 999)), 5)
+    assert list(refused) == ["abs/float32/0", "abs/float32/1", "abs/float32/2"]
+    assert str(refused["abs/float32/2"]).startswith("no samples: ValueError: no more xxx")
 
 
 def test_an_operator_without_samples_is_reported() -> None:
-    assert told(Info(0), 5) == {"abs/float32/0": "no samples"}
+    assert refusals(Info(0), 5) == {"abs/float32/0": "no samples"}
 
 
 def test_a_random_function_is_no_case_even_where_two_draws_agree() -> None:

@@ -141,7 +141,7 @@ def test_where_a_decomposition_is_another_function_the_decomposed_program_shows_
 
 
 INEXACT = [1, 2, 4]
-"""Of `thirds`, which begin with 1, 4/3, 5/3, 2, 7/3."""
+"""The indices of the inexact numbers in `thirds`, which begins with 1, 4/3, 5/3, 2, 7/3."""
 
 EVERY_FLOAT = pytest.mark.parametrize("dtype", [d for d in DType if d.is_float])
 

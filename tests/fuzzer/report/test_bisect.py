@@ -68,7 +68,7 @@ def test_git_bisect_skips_what_cannot_tell_and_names_the_commit_that_broke_it(tm
         git(repository, "add", "-A")
         git(repository, "commit", "-qm", f"number {number}")
     git(repository, "bisect", "start", "HEAD", "HEAD~7")
-    told = git(repository, "bisect", "run", sys.executable, str(script))
-    assert "is the first bad commit" in told
+    output = git(repository, "bisect", "run", sys.executable, str(script))
+    assert "is the first bad commit" in output
     assert git(repository, "log", "-1", "--format=%s", "refs/bisect/bad").strip() == "number 6"
     assert "number 3" in git(repository, "bisect", "log").partition("skip: [")[2]

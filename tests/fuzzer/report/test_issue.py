@@ -28,7 +28,7 @@ WORST = WorstElement((1, 2), 1.0, 3.5, 0.25, 0.125, 1.5)
 CHECKED = Facts(checked=("import", "LegalizeOps"))
 FRAMES = (Frame("/home/me/fuzzer/lanes/relax.py", 2, "run"), Frame("x/site-packages/tvm/a.py", 1, "f"))
 CONTENT = "`relax.analysis.well_formed` accepts the module (last after `LegalizeOps`)."
-SEEN: list[tuple[Evidence, telling.ShownEvidence]] = [
+SHOWN: list[tuple[Evidence, telling.ShownEvidence]] = [
     (
         Mismatch(0, "1.0 at [1, 2]", "3.5", WORST, 24, 3, 2),
         telling.ShownEvidence(
@@ -90,9 +90,9 @@ SEEN: list[tuple[Evidence, telling.ShownEvidence]] = [
 ]
 
 
-@pytest.mark.parametrize(("evidence", "seen"), SEEN, ids=[type(evidence).__name__ for evidence, _ in SEEN])
-def test_what_a_person_reads(evidence: Evidence, seen: telling.ShownEvidence) -> None:
-    assert telling.shown_evidence(record(fakes.CASE, Kind.WRONG_VALUE, TVM, evidence)) == seen
+@pytest.mark.parametrize(("evidence", "shown"), SHOWN, ids=[type(evidence).__name__ for evidence, _ in SHOWN])
+def test_what_a_person_reads(evidence: Evidence, shown: telling.ShownEvidence) -> None:
+    assert telling.shown_evidence(record(fakes.CASE, Kind.WRONG_VALUE, TVM, evidence)) == shown
 
 
 def test_a_second_run_is_held_against_the_first() -> None:

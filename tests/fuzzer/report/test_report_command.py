@@ -58,12 +58,12 @@ def test_markdown_is_that_of_the_issue() -> None:
 
 
 def test_json_holds_everything() -> None:
-    told = json.loads(text(FOUND, Format.JSON))
-    assert set(told) == {"title", "body", "repro", "finding", "case", "tensors", "ir", "onnx"}
-    assert told["finding"]["evidence"]["raised"]["message"] == HOSTILE
-    assert told["tensors"] == {"x0": ["nan", 1.5]}
-    assert told["ir"] == {"before": FOUND.before, "after": FOUND.after}
-    assert told["repro"] == repro.script(FOUND)
+    parsed = json.loads(text(FOUND, Format.JSON))
+    assert set(parsed) == {"title", "body", "repro", "finding", "case", "tensors", "ir", "onnx"}
+    assert parsed["finding"]["evidence"]["raised"]["message"] == HOSTILE
+    assert parsed["tensors"] == {"x0": ["nan", 1.5]}
+    assert parsed["ir"] == {"before": FOUND.before, "after": FOUND.after}
+    assert parsed["repro"] == repro.script(FOUND)
     assert document(FOUND)["title"] == issue.title(FOUND)
 
 
@@ -83,20 +83,20 @@ class Tags(HTMLParser):
 
 
 def test_the_page_needs_nothing_else_and_escapes_everything() -> None:
-    told = page.html(FOUND)
+    html = page.html(FOUND)
     tags = Tags()
-    tags.feed(told)
+    tags.feed(html)
     assert {"script", "img", "link", "iframe", "a"}.isdisjoint(tag for tag, _ in tags.tags)
     assert not any(
         "src" in attrs or "href" in attrs or any(key.startswith("on") for key in attrs) for _, attrs in tags.tags
     )
-    assert "url(" not in told
-    assert "@import" not in told
+    assert "url(" not in html
+    assert "@import" not in html
     assert HOSTILE in tags.text
     assert ("span", {"class": "removed"}) in tags.tags
     assert ("span", {"class": "added"}) in tags.tags
     assert "float32[2]" in tags.text
-    assert "prefers-color-scheme: dark" in told
+    assert "prefers-color-scheme: dark" in html
 
 
 def test_the_difference_of_the_ir() -> None:

@@ -73,7 +73,7 @@ def built(script: str) -> onnx.ModelProto:
     return model
 
 
-def told(model: onnx.ModelProto, kind: Kind, evidence: Evidence, lane: LaneSpec = TVM_ONNX) -> FindingRecord:
+def onnx_record(model: onnx.ModelProto, kind: Kind, evidence: Evidence, lane: LaneSpec = TVM_ONNX) -> FindingRecord:
     return record(CASE, kind, lane, evidence, onnx=described(model))
 
 
@@ -86,7 +86,7 @@ MISSING = Raised(
 def test_the_file_comes_out_as_it_went_in() -> None:
     described_file = described(EVERYTHING)
     assert decode(encode(described_file), "it") == described_file
-    made = built(repro.script(told(EVERYTHING, Kind.WRONG_VALUE, WRONG)))
+    made = built(repro.script(onnx_record(EVERYTHING, Kind.WRONG_VALUE, WRONG)))
     assert made.graph.node == EVERYTHING.graph.node
     assert made.graph.input == EVERYTHING.graph.input
     assert made.graph.output == EVERYTHING.graph.output
@@ -96,10 +96,10 @@ def test_the_file_comes_out_as_it_went_in() -> None:
 
 @pytest.mark.parametrize(("kind", "evidence"), [(Kind.WRONG_VALUE, WRONG), (Kind.REJECTED, MISSING)])
 def test_it_needs_no_pytorch(kind: Kind, evidence: Evidence) -> None:
-    script = repro.script(told(ADD, kind, evidence))
+    script = repro.script(onnx_record(ADD, kind, evidence))
     ast.parse(script)
     assert "torch" not in script
-    assert "onnxruntime runs this model" in issue.body(told(ADD, Kind.REJECTED, MISSING))
+    assert "onnxruntime runs this model" in issue.body(onnx_record(ADD, Kind.REJECTED, MISSING))
     assert len(script.splitlines()) <= 60
 
 
@@ -153,11 +153,11 @@ def test_only_what_onnxruntime_runs_is_shown_without_pytorch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lane", "component", "asked"),
+    ("lane", "component", "expected"),
     [(TVM_ONNX, Component.TVM, True), (TVM_ONNX, Component.EXPORTER, False), (TVM, Component.TVM, False)],
 )
-def test_whose_files_are_asked_for(lane: LaneSpec, component: Component, asked: bool) -> None:
-    assert exported.read_by_tvm(Finding(Kind.WRONG_VALUE, component, lane, Stage.RUN, WRONG)) is asked
+def test_whose_files_are_asked_for(lane: LaneSpec, component: Component, expected: bool) -> None:
+    assert exported.read_by_tvm(Finding(Kind.WRONG_VALUE, component, lane, Stage.RUN, WRONG)) is expected
 
 
 @pytest.mark.tvm
@@ -173,7 +173,7 @@ def test_whose_files_are_asked_for(lane: LaneSpec, component: Component, asked: 
 def test_it_tells_whether_the_bug_is_there(
     warm: WarmPython, model: onnx.ModelProto, kind: Kind, evidence: Evidence, code: int, tmp_path: Path
 ) -> None:
-    done = warm.run(repro.script(told(model, kind, evidence)), tmp_path)
+    done = warm.run(repro.script(onnx_record(model, kind, evidence)), tmp_path)
     assert done.returncode == code, done.output
 
 

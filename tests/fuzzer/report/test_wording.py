@@ -27,7 +27,7 @@ FX = replace(TVM, importer=Importer.FX)
 CUDA = replace(TVM, target="cuda")
 
 
-def told(
+def title_of(
     kind: Kind, evidence: Evidence, lane: LaneSpec = TVM, blame: Blame = NO_BLAME, stage: Stage | None = None
 ) -> str:
     return wording.title(record(CONV, kind, lane, evidence, blame=blame))
@@ -41,86 +41,86 @@ BUG = "[Bug][Relax]"
 @pytest.mark.parametrize(
     ("title", "expected"),
     [
-        (told(Kind.WRONG_VALUE, Mismatch(0, "1", "2")), f"{BUG} {OPS} gives wrong values"),
+        (title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2")), f"{BUG} {OPS} gives wrong values"),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=IN_PASS),
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=IN_PASS),
             f"{BUG} {OPS} after `FuseOps` gives wrong values",
         ),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_C, Blame(Place.CODEGEN)),
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_C, Blame(Place.CODEGEN)),
             f"[Bug][Codegen][C] {OPS} gives wrong values (target c)",
         ),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), CUDA, Blame(Place.CODEGEN)),
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), CUDA, Blame(Place.CODEGEN)),
             f"[Bug][Codegen][CUDA] {OPS} gives wrong values (target cuda)",
         ),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_ONNX, Blame(Place.FRONTEND, "", "Conv")),
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_ONNX, Blame(Place.FRONTEND, "", "Conv")),
             f"[Bug][Relax][Frontend][ONNX] {OPS} gives wrong values (converter `Conv`)",
         ),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.RUNTIME)),
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.RUNTIME)),
             f"[Bug][Relax][VM] {OPS} gives wrong values",
         ),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.PASS, "", "tirx.Simplify")),
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.PASS, "", "tirx.Simplify")),
             f"[Bug][TIR] {OPS} after `tirx.Simplify` gives wrong values",
         ),
         (
-            told(Kind.WRONG_DTYPE, Mismatch(0, "float32", "int64"), replace(TVM, pipeline=Pipeline.ZERO)),
+            title_of(Kind.WRONG_DTYPE, Mismatch(0, "float32", "int64"), replace(TVM, pipeline=Pipeline.ZERO)),
             f"{BUG} {OPS} gives int64 instead of float32 (pipeline zero)",
         ),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), math.nan, 0.5, 0.0, 0.0))),
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), math.nan, 0.5, 0.0, 0.0))),
             f"{BUG} {OPS} gives 0.5 instead of NaN",
         ),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), 1.0, -math.inf, 0.0, 0.0))),
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), 1.0, -math.inf, 0.0, 0.0))),
             f"{BUG} {OPS} gives -inf instead of 1",
         ),
-        (told(Kind.WRONG_SHAPE, Mismatch(0, "[]", "[1]")), f"{BUG} {OPS} gives shape [1] instead of []"),
+        (title_of(Kind.WRONG_SHAPE, Mismatch(0, "[]", "[1]")), f"{BUG} {OPS} gives shape [1] instead of []"),
         (
-            told(Kind.UNSTABLE, Mismatch(0, "1", "2"), replace(TVM, passes=("ConvertLayout-packed",))),
+            title_of(Kind.UNSTABLE, Mismatch(0, "1", "2"), replace(TVM, passes=("ConvertLayout-packed",))),
             f"{BUG} {OPS} gives different results in two runs on the same input (ConvertLayout)",
         ),
-        (told(Kind.INTERNAL_ERROR, FAILED), f"{BUG} Compiling {OPS} fails: {WHY}"),
-        (told(Kind.INTERNAL_ERROR, FAILED, blame=IN_PASS), f"{BUG} `FuseOps` on {OPS} fails: {WHY}"),
+        (title_of(Kind.INTERNAL_ERROR, FAILED), f"{BUG} Compiling {OPS} fails: {WHY}"),
+        (title_of(Kind.INTERNAL_ERROR, FAILED, blame=IN_PASS), f"{BUG} `FuseOps` on {OPS} fails: {WHY}"),
         (
-            told(Kind.REJECTED, Raised(Stage.IMPORT, "KeyError", "'main'"), FX),
+            title_of(Kind.REJECTED, Raised(Stage.IMPORT, "KeyError", "'main'"), FX),
             f"[Bug][Relax][Frontend][Torch] `from_fx` on {OPS} fails: KeyError: 'main'",
         ),
         (
-            told(Kind.REJECTED, Raised(Stage.TRANSFORM, "E", ""), replace(TVM, passes=("ConvertLayout-packed",))),
+            title_of(Kind.REJECTED, Raised(Stage.TRANSFORM, "E", ""), replace(TVM, passes=("ConvertLayout-packed",))),
             f"{BUG} `ConvertLayout` on {OPS} fails: E",
         ),
         (
-            told(Kind.DIED, Died(Stage.RUN, Cause.SIGNAL, 11)),
+            title_of(Kind.DIED, Died(Stage.RUN, Cause.SIGNAL, 11)),
             f"{BUG} Running compiled {OPS} ends the process (SIGSEGV)",
         ),
-        (told(Kind.OUT_OF_MEMORY, Died(Stage.COMPILE, Cause.MEMORY, 9)), f"{BUG} Compiling {OPS} takes all memory"),
-        (told(Kind.TIMED_OUT, TimedOut(Stage.COMPILE, 60.0)), f"{BUG} Compiling {OPS} does not come to an end"),
+        (title_of(Kind.OUT_OF_MEMORY, Died(Stage.COMPILE, Cause.MEMORY, 9)), f"{BUG} Compiling {OPS} takes all memory"),
+        (title_of(Kind.TIMED_OUT, TimedOut(Stage.COMPILE, 60.0)), f"{BUG} Compiling {OPS} does not come to an end"),
         (
-            told(Kind.ILL_FORMED, IllFormed("import", "E", "no")),
+            title_of(Kind.ILL_FORMED, IllFormed("import", "E", "no")),
             f"[Bug][Relax][Frontend][Torch] `from_exported_program` gives an ill-formed module for {OPS}",
         ),
         (
-            told(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no")),
+            title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no")),
             f"{BUG} The module is ill-formed after `FuseOps` of {OPS}",
         ),
         (
-            told(Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.DIED)),
+            title_of(Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.DIED)),
             f"{BUG} `relax.analysis.well_formed` accepts an ill-formed module (an argument less)",
         ),
         (
-            told(Kind.ALIASED_OUTPUT, SideEffect((), ((0, "x0"),))),
+            title_of(Kind.ALIASED_OUTPUT, SideEffect((), ((0, "x0"),))),
             f"{BUG} Compiled {OPS} returns a tensor that shares memory with its input",
         ),
-        (told(Kind.MODIFIED_INPUT, SideEffect(("x0",))), f"{BUG} Compiled {OPS} overwrites its input"),
+        (title_of(Kind.MODIFIED_INPUT, SideEffect(("x0",))), f"{BUG} Compiled {OPS} overwrites its input"),
         (
-            told(Kind.BLOAT, Excess(Quantity.LIBRARY, 14_700_000, 1_470_000.0, "the parameters")),
+            title_of(Kind.BLOAT, Excess(Quantity.LIBRARY, 14_700_000, 1_470_000.0, "the parameters")),
             f"{BUG} Compiling {OPS} gives 14.7 MB of library, 10.0 times what is ample",
         ),
-        (told(Kind.SLOW, Excess(Quantity.TIME, 20.0, 1.0, "x")), f"{BUG} Compiling {OPS} takes too long"),
+        (title_of(Kind.SLOW, Excess(Quantity.TIME, 20.0, 1.0, "x")), f"{BUG} Compiling {OPS} takes too long"),
     ],
 )
 def test_titles(title: str, expected: str) -> None:
@@ -146,7 +146,7 @@ def test_of_many_operators_three_are_named(ops: int, rest: str) -> None:
 
 
 def test_a_long_title_ends_between_words() -> None:
-    title = told(Kind.REJECTED, Raised(Stage.COMPILE, "E", "word " * 100))
+    title = title_of(Kind.REJECTED, Raised(Stage.COMPILE, "E", "word " * 100))
     assert len(title) <= wording.TITLE
     assert title.endswith(" word ...")
 
@@ -159,11 +159,11 @@ LEGALIZED = Blame(Place.LEGALIZATION, "relu", "relax.nn.relu")
     ("title", "expected"),
     [
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=CONVERTED),
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=CONVERTED),
             f"[Bug][Relax][Frontend][Torch] {OPS} gives wrong values (converter `_relu`)",
         ),
         (
-            told(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_C, LEGALIZED),
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_C, LEGALIZED),
             f"{BUG} {OPS} gives wrong values (legalization of `relax.nn.relu`, target c)",
         ),
     ],
@@ -173,14 +173,14 @@ def test_a_title_names_the_converter_or_legalization_at_fault(title: str, expect
 
 
 def test_a_long_message_does_not_cut_the_cause_from_the_title() -> None:
-    title = told(Kind.REJECTED, Raised(Stage.IMPORT, "E", "word " * 100), blame=CONVERTED)
+    title = title_of(Kind.REJECTED, Raised(Stage.IMPORT, "E", "word " * 100), blame=CONVERTED)
     assert len(title) <= wording.TITLE
     assert title.endswith(" word ... (converter `_relu`)")
 
 
 def releases(**verdicts: ReleaseVerdict) -> FindingRecord:
-    told = tuple((name.replace("_", ".")[1:], verdict) for name, verdict in verdicts.items())
-    return record(CONV, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), releases=Releases(told))
+    pairs = tuple((name.replace("_", ".")[1:], verdict) for name, verdict in verdicts.items())
+    return record(CONV, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), releases=Releases(pairs))
 
 
 @pytest.mark.parametrize(
@@ -210,5 +210,5 @@ def test_releases_in_one_sentence(record: FindingRecord, sentence: str) -> None:
 
 
 def test_what_others_get_wrong_is_not_tagged_relax() -> None:
-    told = record(CONV, Kind.REJECTED, TVM, Raised(Stage.EXPORT, "E", "no way"), component=Component.EXPORTER)
-    assert wording.title(told) == f"[Bug][torch export] Exporting {OPS} fails: no way"
+    finding = record(CONV, Kind.REJECTED, TVM, Raised(Stage.EXPORT, "E", "no way"), component=Component.EXPORTER)
+    assert wording.title(finding) == f"[Bug][torch export] Exporting {OPS} fails: no way"

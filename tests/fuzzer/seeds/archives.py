@@ -35,7 +35,8 @@ def argument(value: Any) -> dict[str, Any]:
 
 
 def node(target: str, results: str, **args: Any) -> dict[str, Any]:
-    """Of aten: `conv2d.default`."""
+    """A node of an exported graph. `target` is an operator of aten, such as `conv2d.default`, or a name that begins
+    with `torch.`."""
     return {
         "target": target if target.startswith("torch.") else f"torch.ops.aten.{target}",
         "inputs": [{"name": name, "arg": argument(value), "kind": 1} for name, value in args.items()],

@@ -77,14 +77,14 @@ def test_bad_input_ends_with_64_and_leaves_nothing(
     bad = tmp_path / "bad.pt2"
     bad.write_bytes(b"PK no archive")
     (tmp_path / "x.pkl").touch()
-    for arguments, told in (
+    for arguments, message in (
         ((bad,), f"fuzz: {bad}: File is not a zip file"),
         ((tmp_path / "none.onnx",), f"fuzz: {tmp_path / 'none.onnx'}: no such file"),
         ((tmp_path / "nowhere",), f"fuzz: {tmp_path / 'nowhere'}: no such file"),
         ((tmp_path / "x.pkl",), f"fuzz: {tmp_path / 'x.pkl'}: expected .pt2 or .onnx"),
     ):
         assert fuzz(monkeypatch, "import", *arguments, "--into", tmp_path / "c") == 64
-        assert capsys.readouterr() == ("", told + "\n")
+        assert capsys.readouterr() == ("", message + "\n")
     (tmp_path / "empty").mkdir()
     assert fuzz(monkeypatch, "import", tmp_path / "empty", "--into", tmp_path / "c") == 64
     assert not (tmp_path / "c").exists()
@@ -98,9 +98,9 @@ def test_of_a_folder_the_good_files_are_taken(
     write(tmp_path / "zoo" / "old" / "net.pt2", MODEL)
     (tmp_path / "zoo" / "bad.pt2").write_bytes(b"")
     assert fuzz(monkeypatch, "import", tmp_path / "zoo", "--into", tmp_path / "c") == 64
-    told = capsys.readouterr()
-    assert "bad.pt2: File is not a zip file" in told.err
-    assert "net: 2 of 2 nodes have a row (100.0 %); 1 cases, 1 of them new" in told.out
+    printed = capsys.readouterr()
+    assert "bad.pt2: File is not a zip file" in printed.err
+    assert "net: 2 of 2 nodes have a row (100.0 %); 1 cases, 1 of them new" in printed.out
     assert len(corpus.names(tmp_path / "c")) == 1
 
 

@@ -46,7 +46,7 @@ def read(path: Path) -> Program:
     return onnx_file.program(onnx_graph.decode(msgspec.json.encode(answer(path)), str(path)), path)
 
 
-def said(resolved: Resolved) -> list[str]:
+def node_lines(resolved: Resolved) -> list[str]:
     made = []
     for each in resolved.nodes:
         attrs = " ".join(f"{key}={value}" for key, value in each.attrs.items())
@@ -76,7 +76,7 @@ def test_an_image_network(tmp_path: Path) -> None:
         m=zeros((5, 4), np.float32),
     )
     program = read(path)
-    assert said(resolve(program)) == [
+    assert node_lines(resolve(program)) == [
         "conv2d stride=(2, 2) dilation=1 groups=1 padding=(1, 1) -> float32[2,4,4,4]",
         "batch_norm momentum=0.1 eps=1e-05 -> float32[2,4,4,4]",
         "relu  -> float32[2,4,4,4]",
@@ -118,7 +118,7 @@ def test_shapes_and_indices(tmp_path: Path) -> None:
     assert [step.title for step in program.steps] == [
         *("Gather", "Reshape", "Slice", "Transpose", "ReduceMean", "Split", "Cast")
     ]
-    assert said(resolve(program)) == [
+    assert node_lines(resolve(program)) == [
         "embedding padding_idx=None norm_type=2.0 scale_grad_by_freq=False sparse=False -> float32[2,3,4]",
         "reshape shape=(2, 12) -> float32[2,12]",
         "slice dim=1 start=1 end=9 step=1 -> float32[2,8]",
@@ -191,7 +191,7 @@ def external(path: Path, location: str) -> Path:
 def test_other_files_are_never_opened(tmp_path: Path) -> None:
     """The weights' file need not even be there."""
     program: Program = read(external(tmp_path / "m.onnx", "weights.bin"))
-    assert said(resolve(program)) == ["matmul  -> float32[2,4]"]
+    assert node_lines(resolve(program)) == ["matmul  -> float32[2,4]"]
 
 
 @pytest.mark.parametrize("location", ["../secret", "/etc/passwd", "a/../../secret", "link"])
@@ -224,10 +224,10 @@ def test_a_tensor_within_a_node_is_no_way_out_either(tmp_path: Path) -> None:
 
 def refused(path: Path, data: bytes) -> str:
     path.write_bytes(data)
-    with pytest.raises(Invalid) as told:
+    with pytest.raises(Invalid) as caught:
         read(path)
-    assert "\n" not in str(told.value)
-    return str(told.value).removeprefix(f"{path}: ")
+    assert "\n" not in str(caught.value)
+    return str(caught.value).removeprefix(f"{path}: ")
 
 
 def test_bad_files_end_with_one_line(tmp_path: Path) -> None:

@@ -130,8 +130,8 @@ def test_what_has_no_row_is_a_cut(made: dict[str, Any], why: str, tmp_path: Path
     )
     resolved = resolve(pt2.read(write(tmp_path / "m.pt2", model)))
     assert [n.op for n in resolved.nodes] == ["relu"]
-    ((_, told),) = resolved.lacking
-    assert why in told
+    ((_, reason),) = resolved.lacking
+    assert why in reason
 
 
 def test_a_type_that_the_file_does_not_declare_has_no_more_dimensions_either(tmp_path: Path) -> None:
@@ -231,11 +231,11 @@ BAD: dict[str, tuple[Any, str]] = {
 def test_bad_programs_end_with_one_line(name: str, tmp_path: Path) -> None:
     model, why = BAD[name]
     path = write(tmp_path / "bad.pt2", model)
-    with pytest.raises(Invalid) as told:
+    with pytest.raises(Invalid) as caught:
         pt2.read(path)
-    assert str(told.value).startswith(str(path))
-    assert why in str(told.value)
-    assert "\n" not in str(told.value)
+    assert str(caught.value).startswith(str(path))
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_bad_archives_end_with_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,10 +244,10 @@ def test_bad_archives_end_with_one_line(tmp_path: Path, monkeypatch: pytest.Monk
 
     def refused(data: bytes) -> str:
         path.write_bytes(data)
-        with pytest.raises(Invalid) as told:
+        with pytest.raises(Invalid) as caught:
             pt2.read(path)
-        assert "\n" not in str(told.value)
-        return str(told.value).removeprefix(str(path))
+        assert "\n" not in str(caught.value)
+        return str(caught.value).removeprefix(str(path))
 
     assert refused(b"") == ": File is not a zip file"
     assert refused(good[: len(good) // 2]) == ": File is not a zip file"
@@ -292,10 +292,10 @@ def test_a_child_reads_the_same(tmp_path: Path) -> None:
     )
     members = {"data__weights__model_weights_config.json": config("b0", "bool[2]")}
     path = write(tmp_path / "m.pt2", model, **members, data__weights__weight_0=b"\1\0")
-    read, told = pt2.read(path), pt2_file.read(path)
-    assert told.constants["b0"].dtype == bool
-    assert {name: array.tolist() for name, array in told.constants.items()} == {"b0": [True, False]}
-    assert (told.steps, told.types, told.roles) == (read.steps, read.types, read.roles)
+    read, by_child = pt2.read(path), pt2_file.read(path)
+    assert by_child.constants["b0"].dtype == bool
+    assert {name: array.tolist() for name, array in by_child.constants.items()} == {"b0": [True, False]}
+    assert (by_child.steps, by_child.types, by_child.roles) == (read.steps, read.types, read.roles)
 
 
 def test_what_takes_more_memory_than_the_child_has_ends_with_one_line(tmp_path: Path) -> None:

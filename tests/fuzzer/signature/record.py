@@ -41,11 +41,11 @@ from oracles.lane import Engine
 from oracles.outcome import NO_FACTS, Died, Frame, Raised, TimedOut
 
 MOST = 4
-"""Of one bug."""
+"""The largest number of failures that are recorded for one bug."""
 ENOUGH = 1200
 """Characters of a message, where its skeleton is not beyond them."""
 INNER = 6
-"""Frames, where these are all that say something."""
+"""The number of frames that are kept where only the innermost ones identify the bug."""
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ IDENTIFIED_BY_CASE = {name: failure for name, failure in FIRST.items() if failur
 
 
 def collisions(signatures: Iterable[tuple[str, Signature]]) -> list[tuple[str, str]]:
-    """Of different bugs, those that would be one finding. Unwritten memory is one bug, however it shows."""
+    """The pairs of different bugs that would be one finding. Kinds that are interchangeable count as one kind."""
     found, first = [], {}
     for bug, signature in signatures:
         one = (

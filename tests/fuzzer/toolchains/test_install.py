@@ -33,10 +33,10 @@ def quiet(text: str) -> None: ...
 @pytest.fixture
 def calls(cache: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The commands that an installation runs; none of them is. The interpreter says VERSIONS."""
-    seen: list[list[str]] = []
+    commands: list[list[str]] = []
 
     def run(command: Sequence[str], what: str) -> None:
-        seen.append([word.replace(str(cache), "CACHE") for word in command])
+        commands.append([word.replace(str(cache), "CACHE") for word in command])
         if "apache-tvm==0.26.0" in command and "--dry-run" not in command:
             metadata = cache / "0.26.0/venv/lib/python3.11/site-packages/apache_tvm-0.26.0.dist-info/METADATA"
             metadata.parent.mkdir(parents=True)
@@ -45,7 +45,7 @@ def calls(cache: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(install, "_run", run)
     monkeypatch.setattr(install, "versions_of", lambda toolchain: (VERSIONS, toolchain.kind))
     monkeypatch.setattr("shutil.which", lambda name: None)
-    return seen
+    return commands
 
 
 def pip(name: str, python: str = "") -> list[str]:

@@ -122,7 +122,7 @@ def test_relay_builds_and_runs(tmp_path: Path) -> None:
 @is_there("relay")
 def test_every_lane_in_relay_works() -> None:
     report = toolchain_check.check(registry.find("relay"))
-    assert [(lane.lane, lane.passed, lane.told) for lane in report.lanes] == [
+    assert [(lane.lane, lane.passed, lane.reason) for lane in report.lanes] == [
         (lane.name, True, "") for lane in RELAY_LANES
     ]
 

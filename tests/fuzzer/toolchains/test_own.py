@@ -69,7 +69,7 @@ def test_a_toolchains_python_as_json(fuzz: Fuzz) -> None:
         ("toolchain add nonsense", "'nonsense' is neither a release of apache-tvm (0.26.0, say) nor relay"),
         ("toolchain add host", "'host' is neither a release"),
         ("toolchain add host --python /bin/true", "'host' is the toolchain that difftvm itself runs in"),
-        ("toolchain add 0.26.0 --env K=V", "--env goes with --python"),
+        ("toolchain add 0.26.0 --env K=V", "--env needs --python"),
         ("toolchain add mine --python /bin/true --env K", "--env 'K' is not of the form K=V"),
         ("toolchain add mine --python /bin/true --env =V", "--env '=V' is not of the form K=V"),
         ("toolchain add mine --python /nonexistent/python", "/nonexistent/python is not a program"),
@@ -88,8 +88,8 @@ def test_bad_input(fuzz: Fuzz, cache: Path, arguments: str, says: str) -> None:
 
 
 def test_a_run_in_a_toolchain_that_is_not_there(fuzz: Fuzz, tmp_path: Path) -> None:
-    told = "fuzz: there is no toolchain 'mine' here; `fuzz toolchain add mine` may install it\n"
-    assert fuzz("--toolchain", "host,mine", "--campaign", tmp_path / "c") == (ENVIRONMENT, "", told)
+    message = "fuzz: there is no toolchain 'mine' here; `fuzz toolchain add mine` may install it\n"
+    assert fuzz("--toolchain", "host,mine", "--campaign", tmp_path / "c") == (ENVIRONMENT, "", message)
     assert not (tmp_path / "c").exists()
 
 
@@ -157,7 +157,7 @@ def test_every_lane_works_on_the_case_of_the_check(cache: Path) -> None:
     report = toolchain_check.check(named("host")[0])
     assert [lane for lane in report.lanes if not lane.passed] == []
     assert [lane.lane for lane in report.lanes] == [lane.name for lane in (*TVM_LANES, *SAMPLED_LANES)]
-    assert "no size of the case is symbolic" in [lane.told for lane in report.lanes]
+    assert "no size of the case is symbolic" in [lane.reason for lane in report.lanes]
 
 
 @pytest.mark.tvm
@@ -229,8 +229,8 @@ def test_references_stay_in_the_host() -> None:
 
 
 def test_a_toolchain_without_lanes_is_told() -> None:
-    told = r"^toolchain 'relay' runs lanes of relay, and none of these: relax-export-llvm$"
-    with pytest.raises(Invalid, match=told):
+    message = r"^toolchain 'relay' runs lanes of relay, and none of these: relax-export-llvm$"
+    with pytest.raises(Invalid, match=message):
         in_toolchains(TVM_LANES[:1], (OLD, RELAY))
     with pytest.raises(Invalid, match=r"^toolchain 'old' runs lanes of relax, and none of these: torch$"):
         in_toolchains((TORCH,), (OLD,))

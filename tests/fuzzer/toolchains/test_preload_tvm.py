@@ -75,8 +75,8 @@ def campaign(folder: Path, name: str, text: str) -> tuple[Path, list[dict[str, A
     """The preloaded file, and the wrong results that a campaign with it finds."""
     path = folder / name
     path.write_text(text)
-    asked = ("--seed", 1, "--tests", 3, "--workers", 1, "--ops", "relu,neg", "--lanes", "relax-export-llvm")
-    done = fuzz("run", *asked, "--campaign", folder, "--preload", path, "--json")
+    options = ("--seed", 1, "--tests", 3, "--workers", 1, "--ops", "relu,neg", "--lanes", "relax-export-llvm")
+    done = fuzz("run", *options, "--campaign", folder, "--preload", path, "--json")
     assert done.returncode == 0, done.stderr
     return path, [each for each in json.loads(done.stdout)["findings"] if each["kind"] == "wrong-value"]
 
@@ -115,9 +115,9 @@ def test_one_that_raises_starts_no_campaign(tmp_path: Path) -> None:
     path.write_text("import tvm\n\ntvm.ir.Op.get('relax.nosuch')\n")
     done = fuzz("run", "--tests", 1, "--campaign", tmp_path, "--preload", path)
     assert (done.returncode, done.stdout) == (ENVIRONMENT, "")
-    told = done.stderr.splitlines()[-1]
-    assert told.startswith(f"fuzz: toolchain 'host' does not start: --preload {path}, line 3: ")
-    assert "nosuch" in told
+    message = done.stderr.splitlines()[-1]
+    assert message.startswith(f"fuzz: toolchain 'host' does not start: --preload {path}, line 3: ")
+    assert "nosuch" in message
     assert not (tmp_path / "campaign.json").exists()
     assert list((tmp_path / "crashes").iterdir()) == []
 
@@ -132,12 +132,12 @@ def test_one_that_ends_its_process_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["host", "mine"])
 def test_it_is_executed_once_in_each_zygote_where_tvm_is_imported(tmp_path: Path, name: str) -> None:
-    path, told = tmp_path / "tell.py", tmp_path / "told.txt"
-    line = f"print(os.getpid(), 'tvm' in sys.modules, file=open({str(told)!r}, 'a'), flush=True)"
+    path, output = tmp_path / "tell.py", tmp_path / "output.txt"
+    line = f"print(os.getpid(), 'tvm' in sys.modules, file=open({str(output)!r}, 'a'), flush=True)"
     path.write_text(f"import os, sys\n{line}\n")
     toolchain = Toolchain(name, sys.executable, preload=read(path))
     with Executor(tmp_path / "scratch", toolchain) as executor:
         for _ in range(2):
             assert isinstance(executor.run(sine(), (TORCH,)).outcomes[TORCH], Ran)
-        assert told.read_text() == f"{executor._zygote.pid} True\n"
+        assert output.read_text() == f"{executor._zygote.pid} True\n"
         assert executor.versions["preload"] == read(path).note

@@ -128,11 +128,11 @@ def test_a_broken_record_is_told_and_can_be_removed(cache: Path, change, says: s
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(Invalid) as caught:
         registry.read("mine")
-    told = str(caught.value)
-    assert told.startswith(f"{path}: ")
-    assert says in told
-    assert told.endswith("; `fuzz toolchain remove mine` removes it")
-    assert "\n" not in told
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert says in message
+    assert message.endswith("; `fuzz toolchain remove mine` removes it")
+    assert "\n" not in message
     with pytest.raises(EnvironmentMissing):
         registry.find("mine")
     assert registry.names() == ["mine"]

@@ -31,7 +31,7 @@ def scraped(port: int) -> Samples:
 
 
 def test_what_is_told(served: Metrics) -> None:
-    told = scraped(served.port)
+    samples = scraped(served.port)
     assert {
         ("difftvm_tests_total", ()): 12345,
         ("difftvm_errors_total", ()): 0,
@@ -43,7 +43,7 @@ def test_what_is_told(served: Metrics) -> None:
         ("difftvm_lane_fails", ("relax-export-c",)): 1,
         ("difftvm_lane_fails", ("relax-export-llvm",)): 0,
         ("difftvm_lane_newest_outcomes", ("raised", "relax-export-c")): 36,
-    }.items() <= told.items()
+    }.items() <= samples.items()
 
 
 def test_only_the_loopback_is_bound(served: Metrics) -> None:

@@ -90,8 +90,8 @@ def test_a_line_for_logs() -> None:
 
 
 def test_a_line_counts_by_ones() -> None:
-    told = line(snapshot(lanes=(), run_tests=1, run_lane_results=1, new=1)).split("  ")
-    assert (told[1], told[3], told[4]) == ("1 test", "1 lane result", "1 new finding, 10 in all")
+    parts = line(snapshot(lanes=(), run_tests=1, run_lane_results=1, new=1)).split("  ")
+    assert (parts[1], parts[3], parts[4]) == ("1 test", "1 lane result", "1 new finding, 10 in all")
 
 
 def test_tests_that_difftvm_could_not_do_are_shown_where_there_are_any() -> None:

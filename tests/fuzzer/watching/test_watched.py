@@ -65,10 +65,10 @@ def test_files_and_metrics_go_on_where_the_last_run_ended(tmp_path: Path, capsys
             with watched(task, 0) as observer:
                 port = int(capsys.readouterr().err.rpartition(":")[2].partition("/")[0])
                 task.run()
-                told = scraped(port)
+                samples = scraped(port)
                 snapshot = observer.snapshot()
-        assert told[("difftvm_tests_total", ())] == 3 * run
-        assert told[("difftvm_stage_cpu_seconds_total", ("compile",))] == 1.5 * run
+        assert samples[("difftvm_tests_total", ())] == 3 * run
+        assert samples[("difftvm_stage_cpu_seconds_total", ("compile",))] == 1.5 * run
         assert (snapshot.tests, snapshot.run_tests, snapshot.tasks) == (3 * run, 3, ())
         assert snapshot.lane_results == run * snapshot.run_lane_results > 0
         assert {lane.lane: lane.results for lane in snapshot.lanes}[TVM_LANES[0].name] == 3 * (run - 1) + 3
@@ -115,10 +115,10 @@ def state_left_by_a_kill(folder: Path) -> State:
 
 
 def test_what_is_dear_is_asked_for_seldom(tmp_path: Path, saved: Path, made_at: Callable[[Path, float], None]) -> None:
-    now, asked = [1000.0], []
+    now, measured = [1000.0], []
 
     def measure(folder: Path, pid: int) -> Resources:
-        asked.append(now[0])
+        measured.append(now[0])
         return Resources(1, 2, 3, 4, 5)
 
     made_at(saved, 400.0)
@@ -129,7 +129,7 @@ def test_what_is_dear_is_asked_for_seldom(tmp_path: Path, saved: Path, made_at: 
             snapshot = observer.snapshot()
             assert (snapshot.last, snapshot.last_found) == (saved.name, 400.0)
             assert snapshot.today == (seconds < 86_400)
-    assert asked == [1000, 1030, 90_000]
+    assert measured == [1000, 1030, 90_000]
 
 
 def test_rates_are_of_the_last_minute() -> None:

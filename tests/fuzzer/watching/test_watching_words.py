@@ -6,7 +6,7 @@ from fuzzer.watching.formatting import counted, duration, shares, size, sparklin
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "text"),
     [
         (0, "0 s"),
         (59.9, "59 s"),
@@ -18,15 +18,15 @@ from fuzzer.watching.formatting import counted, duration, shares, size, sparklin
         (86400 * 12 + 3600 * 5, "12 d 5 h"),
     ],
 )
-def test_durations(seconds: float, said: str) -> None:
-    assert duration(seconds) == said
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(0, "0 B"), (999, "999 B"), (999.6, "1 kB"), (122_400_000, "122 MB"), (2.5e12, "2500.0 GB")]
+    ("count", "text"), [(0, "0 B"), (999, "999 B"), (999.6, "1 kB"), (122_400_000, "122 MB"), (2.5e12, "2500.0 GB")]
 )
-def test_sizes(count: float, said: str) -> None:
-    assert size(count) == said
+def test_sizes(count: float, text: str) -> None:
+    assert size(count) == text
 
 
 def test_sparklines() -> None:

@@ -70,7 +70,7 @@ def fuzz(*arguments: object) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Of a finding of FuseOps', from 0.26.0 on."""
+    """The folder of a finding that FuseOps causes from 0.26.0 on."""
 
     def sins(lane: Any, names: tuple[str, ...]) -> set[str]:
         return {"v3"} & set(names) if lane.toolchain != "0.25.0.post1" and runs(lane, 0) else set()

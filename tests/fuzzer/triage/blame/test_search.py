@@ -76,7 +76,7 @@ def test_what_is_known_when_the_runs_are_spent_is_kept() -> None:
 
 @pytest.mark.parametrize(("before", "words"), [(0, "none"), (1, "the first 1"), (3, "the first 3")])
 def test_how_many_passes_are_innocent_is_said(before: int, words: str) -> None:
-    """Of four, with one between them that no build can do without."""
+    """There are four optional passes, and between them one that every build needs."""
     four = [replace(PASSES[1], name=f"P{number}") for number in range(4)]
     compiler = Compiler(
         lambda lane, names: {"v3"} & set(names) if runs(lane, before) else set(), [four[0], PASSES[0], *four[1:]]
