@@ -259,7 +259,7 @@ def test_every_founding_case_gives_exactly_what_it_must() -> None:
 
 
 @pytest.mark.tvm
-def test_a_case_that_gives_something_else_is_seen(tmp_path: Path) -> None:
+def test_a_case_with_another_result_than_expected_is_reported(tmp_path: Path) -> None:
     shutil.copytree(CORPUS[0].parent / "loop", tmp_path / "loop")
     path = tmp_path / "loop" / founding_cases.NAME
     host = json.loads(path.read_text())["expected"][:1]

@@ -33,13 +33,13 @@ def records() -> list[FindingRecord]:
     return [read(folder) for folder in SHIPPED]
 
 
-def test_there_are_thirty_and_more_all_of_tvm_and_steady(records: list[FindingRecord]) -> None:
+def test_at_least_thirty_steady_bugs_of_tvm_are_shipped(records: list[FindingRecord]) -> None:
     assert len(records) >= 30
     assert all(record.doc.component is Component.TVM and not record.doc.flaky for record in records)
     assert len({record.doc.signature for record in records}) == len(records)
 
 
-def test_each_is_reduced_blamed_and_told(records: list[FindingRecord]) -> None:
+def test_each_is_reduced_and_blamed_and_has_an_issue(records: list[FindingRecord]) -> None:
     for record in records:
         check(record.case)
         assert record.doc.reduction_finished, record.doc.slug
@@ -50,7 +50,7 @@ def test_each_is_reduced_blamed_and_told(records: list[FindingRecord]) -> None:
     assert statistics.median(repro.script(record).count("\n") for record in records) <= 60
 
 
-def test_todays_code_names_each_as_it_did(records: list[FindingRecord]) -> None:
+def test_the_current_signature_of_each_is_that_of_its_folder(records: list[FindingRecord]) -> None:
     for record in records:
         assert record.doc.identity.same_failure(signature_of(record.doc.finding)), record.doc.slug
 

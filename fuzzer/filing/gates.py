@@ -95,7 +95,7 @@ def closed(reason: str, *, forcible: bool = False) -> GateAnswer:
     return GateAnswer(GateVerdict.CLOSED, reason, forcible)
 
 
-def not_asked(reason: str) -> GateAnswer:
+def not_checked(reason: str) -> GateAnswer:
     return GateAnswer(GateVerdict.NOT_ASKED, reason)
 
 
@@ -168,14 +168,14 @@ def not_stopped(draft: Draft, context: FilingContext) -> GateAnswer:
 
 def not_paused(draft: Draft, context: FilingContext) -> GateAnswer:
     if not context.place:
-        return not_asked("no --repo")
+        return not_checked("no --repo")
     pause = context.ledger.pause(context.place)
     return closed(f"{pause.why}; --resume-filing allows it again") if pause and pause.why else opened()
 
 
 def not_filed(draft: Draft, context: FilingContext) -> GateAnswer:
     if not context.place:
-        return not_asked("no --repo")
+        return not_checked("no --repo")
     entry = context.ledger.entry(context.place, draft.fingerprint)
     if entry is None or entry.step is Step.REFUSED:
         return opened()
@@ -184,7 +184,7 @@ def not_filed(draft: Draft, context: FilingContext) -> GateAnswer:
 
 def below_the_limit(draft: Draft, context: FilingContext) -> GateAnswer:
     if not context.place:
-        return not_asked("no --repo")
+        return not_checked("no --repo")
     sent = context.ledger.sent_today(context.place)
     reason = f"{sent} of {DAILY} today (UTC)"
     return closed(reason) if sent >= DAILY else opened(reason)
@@ -195,7 +195,7 @@ def below_the_limit(draft: Draft, context: FilingContext) -> GateAnswer:
 
 def reproduces(draft: Draft, context: FilingContext) -> GateAnswer:
     if context.backend is None:
-        return not_asked("--check or --submit runs it")
+        return not_checked("--check or --submit runs it")
     same = _same(draft, context, draft.doc.lane.toolchain)
     reason = f"{same} of {REPRODUCTIONS} fresh runs"
     return opened(reason) if same == REPRODUCTIONS else closed(reason)
@@ -204,7 +204,7 @@ def reproduces(draft: Draft, context: FilingContext) -> GateAnswer:
 def script_shows(draft: Draft, context: FilingContext) -> GateAnswer:
     """The script in the issue shows the bug now."""
     if context.backend is None:
-        return not_asked("--check or --submit runs it")
+        return not_checked("--check or --submit runs it")
     run = own_script.run(context.backend(), record.read(draft.folder))
     return opened() if run.shows else closed(f"its repro.py {run.description}")
 
@@ -212,7 +212,7 @@ def script_shows(draft: Draft, context: FilingContext) -> GateAnswer:
 def in_the_newest(draft: Draft, context: FilingContext) -> GateAnswer:
     """The newest installed release of TVM fails in the same way."""
     if context.backend is None:
-        return not_asked("--check or --submit runs it")
+        return not_checked("--check or --submit runs it")
     newest, lane = context.newest, draft.doc.lane
     if newest.toolchain == lane.toolchain:
         return opened(f"{newest.release}, where it ran")
@@ -237,7 +237,7 @@ def _same(draft: Draft, context: FilingContext, toolchain: str) -> int:
 def not_there(draft: Draft, context: FilingContext) -> GateAnswer:
     """No issue has the same fingerprint or a similar title. Only a person can decide about similar titles."""
     if context.tracker is None:
-        return not_asked("--check or --submit asks, with --repo")
+        return not_checked("--check or --submit asks, with --repo")
     there = _candidates(draft, context, context.tracker)
     same = [issue for issue in there if marker(draft.fingerprint) in issue.body]
     if same:

@@ -1,4 +1,4 @@
-"""A running campaign at a snapshot: one value from which the screen, the files for scripts and the metrics are told."""
+"""A running campaign at a snapshot: one value from which the screen, the files for scripts and the metrics are made."""
 
 from __future__ import annotations
 

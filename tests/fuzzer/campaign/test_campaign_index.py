@@ -1,4 +1,4 @@
-"""The index: what is committed is there whole, damage is told, and the files are enough to make another."""
+"""The index: a commit is saved whole, damage is reported, and the index can be made again from the files."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def damaged(folder: Path) -> Path:
     return path
 
 
-def test_damage_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_damage_is_reported_with_advice(tmp_path: Path) -> None:
     path = damaged(tmp_path)
     with pytest.raises(Invalid, match=rf"{path}: .*`fuzz status --repair --campaign {tmp_path}` rebuilds it"):
         Store(tmp_path, None)

@@ -79,7 +79,7 @@ def test_blame_is_shared_out_whole_and_can_be_written_and_read(
     assert failure_rates.changed() == (), "nothing since"
 
 
-def test_how_the_lanes_of_a_road_ended() -> None:
+def test_the_share_of_the_lanes_of_an_importer_that_gave_a_result() -> None:
     ran = Ran((np.zeros(1),))
     export, more, decomposed, fx, dynamo = (
         LaneSpec(importer.value, Engine.TVM, importer, variant)

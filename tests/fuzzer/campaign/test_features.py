@@ -62,7 +62,7 @@ def test_what_lanes_did_and_how_they_came_out() -> None:
     }
 
 
-def test_what_an_importer_lacks_is_told_by_name() -> None:
+def test_what_an_importer_lacks_is_a_feature_of_its_own() -> None:
     lacks = Unsupported(Stage.IMPORT, "Unsupported function types ['softmax.int']")
     assert f"{LANE.importer} lacks softmax.int" in features_of({LANE: lacks}, ())
 

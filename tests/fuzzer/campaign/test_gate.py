@@ -24,7 +24,7 @@ def goes_through(gate: Gate, give_up: Callable[[], bool] = never) -> tuple[threa
     return thread, admissions
 
 
-def test_an_open_gate_lets_everybody_through() -> None:
+def test_an_open_gate_admits_all_threads() -> None:
     gate = Gate()
     with gate.run(never) as one, gate.run(never) as other:
         assert one
@@ -32,7 +32,7 @@ def test_an_open_gate_lets_everybody_through() -> None:
     assert not gate.is_idle
 
 
-def test_a_shut_gate_holds_until_it_is_open_for_every_reason() -> None:
+def test_a_thread_waits_until_no_reason_closes_the_gate() -> None:
     gate = Gate()
     gate.close("disk")
     gate.close("asked")
@@ -45,7 +45,7 @@ def test_a_shut_gate_holds_until_it_is_open_for_every_reason() -> None:
     assert admissions == [True]
 
 
-def test_it_rests_when_the_last_one_is_out() -> None:
+def test_a_gate_is_idle_when_the_last_thread_has_left() -> None:
     gate = Gate()
     with gate.run(never):
         gate.close("asked")
@@ -53,7 +53,7 @@ def test_it_rests_when_the_last_one_is_out() -> None:
     assert gate.is_idle
 
 
-def test_whoever_gives_up_is_not_let_in() -> None:
+def test_a_thread_that_gives_up_is_not_admitted() -> None:
     gate, over = Gate(), threading.Event()
     gate.close("asked")
     thread, admissions = goes_through(gate, over.is_set)

@@ -40,7 +40,7 @@ def case(index: int) -> Case:
 
 
 class Gpu:
-    """The folder, a fleet that takes it for a GPU, and what that fleet told."""
+    """The folder, a fleet that treats it as a GPU, and the messages of the fleet."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "gpu"

@@ -48,18 +48,18 @@ def test_what_tests_showed_is_counted_once_for_each(tmp_path: Path) -> None:
     assert {guide.counts[name] for name in own} == {2}
     changed = guide.changed()
     ends = set(changed.features) - own
-    assert ends == {f"{SCREENING[0].importer} Raised import"}, "it is told, and not kept in memory"
+    assert ends == {f"{SCREENING[0].importer} Raised import"}, "it is a feature, and not kept in memory"
     assert changed.features == {**dict.fromkeys(own, 2), **dict.fromkeys(ends, 1)}
     assert changed.first == {**dict.fromkeys(own, 3), **dict.fromkeys(ends, 4)}
     assert guide.changed() == Observations({}, {}), "nothing since"
 
 
-def test_what_was_often_seen_and_what_stops_a_road_is_worth_less(tmp_path: Path) -> None:
-    guide, learnt, stuck, fresh = guidance(tmp_path), of("relu"), of("sigmoid"), of("tanh")
+def test_frequent_features_and_operators_that_stop_an_importer_are_worth_less(tmp_path: Path) -> None:
+    guide, frequent, stuck, fresh = guidance(tmp_path), of("relu"), of("sigmoid"), of("tanh")
     for _ in range(9):
-        learn(guide, learnt)
+        learn(guide, frequent)
         learn(guide, stuck, well=False)
-    assert guide.worth(fresh) > guide.worth(learnt) > 0
+    assert guide.worth(fresh) > guide.worth(frequent) > 0
     before = guide.worth(stuck)
     guide.counts = Counts()
     assert guide.worth(fresh) > guide.worth(stuck) > before > 0, "nothing is given up for good"
@@ -120,7 +120,7 @@ def test_what_somebody_put_into_the_corpus_comes_first_as_it_is(tmp_path: Path) 
     assert case_file.digest(guide.case(1)) != case_file.digest(given)
 
 
-def test_the_roads_shares_are_a_whole() -> None:
+def test_the_shares_of_the_routes_sum_to_one() -> None:
     assert sum(ROUTE_SHARES.values()) == pytest.approx(1)
 
 

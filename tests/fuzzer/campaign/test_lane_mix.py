@@ -61,7 +61,7 @@ def test_a_test_is_decided_by_seed_and_number() -> None:
     assert of_tvm(7) != [lane for lane in lanes_of(SETTINGS, 2, 7, PLAIN) if lane.engine is Engine.TVM]
 
 
-def test_an_importer_that_does_not_take_an_operator_is_asked_seldom() -> None:
+def test_an_importer_that_lacks_an_operator_is_drawn_seldom() -> None:
     name = next(name for name, importers in UNSUPPORTED.items() if importers == {Importer.FX, Importer.ONNX})
     graph = replace(PLAIN.graph, nodes=(replace(PLAIN.graph.nodes[0], op=name),))
     importers = [{lane.importer for lane in of_tvm(index, replace(PLAIN, graph=graph))} for index in range(300)]

@@ -1,4 +1,4 @@
-"""The loop of a campaign on an executor made by hand: which tests run, who is told of them, and what is kept."""
+"""The loop of a campaign on an executor made by hand: which tests run, which are reported, and what is kept."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def watch(watched: WatchedTests) -> Callable[[int, Case, Result, Sequence[Findin
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_all_cases_are_run_once_and_told(tmp_path: Path, workers: int) -> None:
+def test_each_case_is_run_once_and_reported(tmp_path: Path, workers: int) -> None:
     watched: WatchedTests = []
     executor = FakeExecutor()
     with Store(tmp_path, 1) as store:
@@ -143,7 +143,7 @@ def test_no_time_no_tests(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("code", "lines"), [(SHOWS, 0), (0, 1)])
-def test_the_script_of_a_finding_runs_once_and_one_that_does_not_show_its_bug_is_told(
+def test_the_script_of_a_finding_runs_once_and_one_that_does_not_fail_is_reported(
     code: int, lines: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     executor = FakeExecutor({f"number {index}": refused(0) for index in range(3)})
@@ -176,7 +176,7 @@ def test_what_compute_sanitizer_saw_stands_in_the_report_of_what_ran(tmp_path: P
     assert {doc.kind for doc in campaign.triage.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
 
 
-def test_findings_are_told_and_saved(tmp_path: Path) -> None:
+def test_findings_are_reported_and_saved(tmp_path: Path) -> None:
     watched: WatchedTests = []
     sins: dict[str, Outcome] = {
         "number 1": fakes.raised(Stage.IMPORT, "ValueError", "no layout", fakes.REFUSAL),

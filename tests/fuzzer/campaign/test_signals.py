@@ -144,7 +144,7 @@ def test_who_changes_his_mind_is_not_stopped() -> None:
             process.kill()
 
 
-def test_going_on_that_is_asked_for_while_pausing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_to_continue_during_the_pausing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other signal's handler runs in the middle of the first one's."""
     handlers: dict[int, Callable[[int, object], None]] = {}
     monkeypatch.setattr("fuzzer.campaign.signals.signal.signal", handlers.__setitem__)

@@ -98,7 +98,7 @@ def test_a_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
 # --- state
 
 
-def test_another_seed_is_refused_and_told_what_to_do(tmp_path: Path) -> None:
+def test_another_seed_is_refused_with_advice(tmp_path: Path) -> None:
     with Store(tmp_path, 1):
         pass
     with pytest.raises(Invalid, match=r"campaign\.json: .* has seed 1, not 2; .*--campaign DIR"):
@@ -193,7 +193,7 @@ def test_a_corrupt_finding_is_refused_and_named(tmp_path: Path, saved: Path) -> 
         assert not store.findings
 
 
-def test_a_finding_of_another_node_that_cannot_be_read_is_told_of_once_and_stops_nobody(
+def test_an_unreadable_finding_of_another_node_is_reported_once_and_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Store(tmp_path, 1) as store:

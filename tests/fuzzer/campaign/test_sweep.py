@@ -203,7 +203,7 @@ def test_table_of_a_sweep_that_has_not_begun() -> None:
     assert "not run yet" in page(table)
 
 
-def test_the_commonest_reason_is_told() -> None:
+def test_the_commonest_reason_is_reported() -> None:
     statuses = [(Status.FAILED, "rejected"), (Status.UNSUPPORTED, "no int4"), (Status.FAILED, "rejected")]
     lines = [SampleResult(f"add/float32/{i}", {"lane": status}) for i, status in enumerate(statuses)]
     (row,) = table_of([Sample(line.key) for line in lines], lines).rows
@@ -322,10 +322,10 @@ def test_samples_are_gathered_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(("ops", "samples"), [("add", None), (None, 2), ("*", 3), ("add,fft", 2)])
-def test_a_folder_holds_what_was_asked_for_first(
+def test_a_folder_keeps_the_samples_of_its_first_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ops: str | None, samples: int | None
 ) -> None:
-    """Other samples than those that are asked for are not taken for them."""
+    """A request for other samples than those in the folder is refused."""
     Children(monkeypatch, (0, ADD + FFT))
     gather(tmp_path, "add,fft", 3)
     with pytest.raises(Invalid) as error:
@@ -342,7 +342,8 @@ def test_a_folder_that_does_not_say_what_it_holds(tmp_path: Path) -> None:
 
 
 def test_an_operator_that_ends_the_child_costs_itself_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it told before stays; the next child begins behind it. Torn lines, and what libraries print, are nothing."""
+    """The lines that it printed before are kept; the next child begins after them. Torn lines, and lines that libraries
+    print, are ignored."""
     crash = b'{"at": "bad"}\nlibrary: hello\n{"key": "bad/int8/0"}\n{"key": "bad/in'
     children = Children(monkeypatch, (-11, ADD + crash), (0, FFT))
     assert gather(tmp_path, None, None) == [

@@ -182,18 +182,18 @@ def test_a_finding_that_was_stored_is_not_sent_again(scene: Scene) -> None:
     assert (brought[0], sum(brought), len(brought)) == (ALL_BUGS, ALL_BUGS, 4)
 
 
-def test_no_node_is_asked_while_the_disk_is_full(scene: Scene) -> None:
+def test_no_node_sends_updates_while_the_disk_is_full(scene: Scene) -> None:
     ray = scene.ray(1)
     scene.free = 5.0
     scene.clock.at[1050.0] = lambda: setattr(scene, "free", 1e12)
     requests = []
 
-    class Asked(Node):
+    class RecordingNode(Node):
         def collect(self, findings: list[KnownFinding], acknowledged: bool) -> bytes:
             requests.append(scene.clock.now)
             return super().collect(findings, acknowledged)
 
-    ray.make = Asked
+    ray.make = RecordingNode
     driver = scene.run(ray, tests=TESTS, seconds=None, reserve=10)
     assert min(requests) >= 1050.0
     assert scene.printed("waiting for free space") == 1

@@ -1,4 +1,5 @@
-"""`fuzz ops --coverage`: keys are merged and explained rightly, a dead child costs one answer, real keys are seen."""
+"""`fuzz ops --coverage`: keys are merged and explained correctly, a child that dies costs one answer, and real
+programs reach their keys."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ def test_the_first_operator_that_reaches_a_key_is_named_whatever_order_they_come
     assert coverage.unreached(Table.EXPORT) == ["_softmax.default", "lost.default"]
 
 
-def test_what_was_seen_before_an_exporter_refused_counts(coverage: Coverage) -> None:
+def test_keys_that_were_reached_before_an_exporter_refused_count(coverage: Coverage) -> None:
     for number in range(2):
         coverage.add(trial(number, "relu"), Question(Way.FX, 0), Answer(("relu",), f"TraceError: {number}"))
     coverage.add(trial(2, "relu"), Question(Way.ONNX, 11), "SIGSEGV")

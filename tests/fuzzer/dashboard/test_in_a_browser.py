@@ -175,7 +175,7 @@ def test_everything_can_be_read(page: Page, scheme: str, width: int) -> None:
     assert page.value("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_what_cannot_be_read_would_be_seen(page: Page) -> None:
+def test_a_text_with_too_little_contrast_would_be_detected(page: Page) -> None:
     page.scheme("light")
     page.value("document.querySelector('#time h2').style.color = '#999'")
     assert page.value(CONTRAST) == ["H2 Over time: 2.85"]

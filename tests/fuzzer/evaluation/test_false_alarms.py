@@ -105,7 +105,7 @@ def test_nothing_is_compared_without_references() -> None:
 # --- which lanes, which cases
 
 
-def test_dear_lanes_take_some_cases_unless_they_are_asked_for() -> None:
+def test_expensive_lanes_run_few_cases_unless_they_are_requested() -> None:
     variants = {lane.variant for lane in lanes_of(FalseAlarmOptions(), 1)}
     assert not variants & set(EVERY)
     assert {lane.variant for lane in lanes_of(FalseAlarmOptions(), 0)} >= set(EVERY)

@@ -167,8 +167,8 @@ def test_what_lies_in_the_users_folder_is_not_executed(tmp_path: Path, monkeypat
         assert judge(one_node("neg", "float32[2]", "float32[2]")) == CaseCheck(CaseVerdict.OK, "")
 
 
-def test_rates_are_of_what_pytorch_was_asked(tmp_path: Path) -> None:
-    """Symbolic cases are asked about once per size; only cases of the normal profile are meant to stay finite."""
+def test_rates_count_the_cases_that_pytorch_checked(tmp_path: Path) -> None:
+    """Symbolic cases are checked once for each size; only cases of the normal profile are meant to stay finite."""
     checked: list[Case] = []
 
     class Judge:

@@ -67,7 +67,7 @@ def begun(place: Place, folder: Path, state: Path, die_at: int | None = None, si
 
 @functools.cache
 def _start_forkserver() -> None:
-    """It finds this module by its environment: what it is told of our sys.path it does not use (Python 3.11)."""
+    """The process finds this module by its environment, because it does not use our sys.path (Python 3.11)."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
     forkserver.ensure_running()

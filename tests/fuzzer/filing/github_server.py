@@ -295,7 +295,7 @@ class _Handler(BaseHTTPRequestHandler):
         return 200, items[(page - 1) * size : page * size], {"Link": ", ".join(links)} if links else {}, route
 
     def _searched(self, query: dict[str, str]) -> JSON:
-        """As far as it is asked here: repo:, is:issue, in:title or in:body, and words in quotation marks."""
+        """Search issues. The query has repo:, is:issue, in:title or in:body, and words in quotation marks."""
         text = query["q"]
         name = re.search(r"repo:(\S+)", text)[1]
         where = re.search(r"in:(\S+)", text)[1]

@@ -45,7 +45,7 @@ class AllShow:
 
 
 class Auto:
-    """A campaign's filer, and what it told."""
+    """A campaign's filer, and its messages."""
 
     def __init__(self, server: GitHubServer, drafts: list[Draft], tmp_path: Path) -> None:
         self.new: list[FindingDoc] = []

@@ -1,5 +1,5 @@
 """The whole way with the real compilers: a campaign finds a bug of TVM's, reproduces it ten times, files it over a
-connection that breaks, and the token is nowhere to be seen: in no output, file, list of processes or environment."""
+connection that breaks, and the token is in no output, file, list of processes or environment."""
 
 from __future__ import annotations
 

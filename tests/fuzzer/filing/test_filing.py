@@ -134,7 +134,7 @@ def test_the_kill_switch_works_between_two_attempts(place: Place, server: GitHub
     assert server.issues(REPO) == []
 
 
-def test_no_gate_is_asked_after_the_first_closed_one(place: Place, server: GitHubServer, finding: Draft) -> None:
+def test_no_gate_is_checked_after_the_first_closed_one(place: Place, server: GitHubServer, finding: Draft) -> None:
     flaky = replace(finding, doc=msgspec.structs.replace(finding.doc, flaky=True))
     shows = Shows(flaky)
     context = place.context(flaky, lambda: shows)

@@ -189,12 +189,12 @@ def test_what_nobody_shall_run_or_ask(finding: Draft, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("state", ["open", "closed"])
-@pytest.mark.parametrize("seen_by", ["the search", "the list"])
+@pytest.mark.parametrize("found_by", ["the search", "the list"])
 def test_the_same_fingerprint_is_never_filed_again(
-    context: FilingContext, finding: Draft, server: GitHubServer, state: str, seen_by: str
+    context: FilingContext, finding: Draft, server: GitHubServer, state: str, found_by: str
 ) -> None:
     server.add_issue(REPO, "hand-written", f"seen {marker(finding.fingerprint)}", state=state)
-    if seen_by == "the search":
+    if found_by == "the search":
         server.repository(REPO).issues[0]["updated_at"] = "2020-01-01T00:00:00Z"
         server.index()
     held = submit(finding, context, force=True)

@@ -1,4 +1,4 @@
-"""What is asked of GitHub, how often, and what an answer means."""
+"""The requests to GitHub, how often they are sent, and how the answers are read."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_its_answers_are_those_of_the_description(place: Place, server: GitHubSe
         judged(answer)
 
 
-def test_a_wrong_answer_would_be_seen() -> None:
+def test_a_wrong_answer_would_be_detected() -> None:
     with pytest.raises(ValueError, match="state"):
         judged(Answer("GET", ISSUE, 200, {"number": "x"}))
 

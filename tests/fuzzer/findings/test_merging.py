@@ -103,7 +103,7 @@ def test_a_finding_that_is_gone_hides_none(campaign: Path, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize("text", ["{", '{"format": 1}', '{"format": 2, "merged": []}'])
-def test_a_torn_file_is_told(campaign: Path, text: str) -> None:
+def test_a_torn_file_is_refused(campaign: Path, text: str) -> None:
     (campaign / NAME).write_text(text)
     with pytest.raises(Invalid, match=NAME):
         triage(campaign)

@@ -105,7 +105,7 @@ def test_a_child_that_says_nothing_died_at_the_start_of_its_first_lane(tmp_path:
     ("status", "cause", "code"),
     [(signal.SIGSEGV, Cause.SIGNAL, signal.SIGSEGV), (0, Cause.EXIT, 0), (3 << 8, Cause.EXIT, 3)],
 )
-def test_how_it_ended_is_told(tmp_path: Path, status: int, cause: Cause, code: int) -> None:
+def test_the_way_a_child_ended_is_reported(tmp_path: Path, status: int, cause: Cause, code: int) -> None:
     frames = (At(0, Stage.START), At(0, Stage.COMPILE))
     assert outcomes_of(tmp_path, *frames, status=status) == {TORCH: Died(Stage.COMPILE, cause, code)}
 
@@ -203,7 +203,7 @@ def fails_where(place: str) -> type:
 
 
 @pytest.mark.parametrize("place", ["runner_of", "supports", "pack"])
-def test_what_fails_around_a_lane_is_told_as_difftvms_own_failure(
+def test_an_error_around_a_lane_is_a_failure_of_difftvm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     """A child that ended for it would look as if TVM had crashed."""

@@ -1,4 +1,4 @@
-"""Whether the devices here compute: each is asked, and says why not."""
+"""`fuzz doctor` checks that each device computes correctly, and gives the reason where one does not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fuzzer.toolchains.toolchain import HOST
 pytestmark = pytest.mark.slow
 
 
-def test_each_device_is_asked_for_the_known_answer(tmp_path: Path) -> None:
+def test_devices_that_give_a_wrong_answer_or_none_do_not_pass(tmp_path: Path) -> None:
     devices = [fake_gpu(tmp_path / name) for name in ("right", "wrong", "late", "lost")]
     for device in devices:
         Path(device.id).mkdir()

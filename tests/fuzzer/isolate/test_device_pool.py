@@ -117,7 +117,7 @@ def test_each_device_has_a_worker_and_cases_share_them(make: Make) -> None:
     assert [supervisor.started <= 1 for supervisor in pool.supervisors] == [True, True]
 
 
-def test_a_result_names_its_lanes_in_the_order_asked_for(make: Make) -> None:
+def test_a_result_has_its_lanes_in_the_requested_order(make: Make) -> None:
     lanes = (lane("pid", "alone", fresh=True), lane("pid", "first"), lane("pid", "second"))
     result = make().run(sine(), lanes)
     assert tuple(result.outcomes) == lanes
@@ -322,9 +322,9 @@ def spares(folder: Path, requested: list[int]) -> Callable[[int], None]:
 
 
 def test_a_process_that_does_not_end_takes_its_device_out_of_use(make: Make, tmp_path: Path) -> None:
-    said_so: list[str] = []
+    messages: list[str] = []
     requested: list[int] = []
-    pool = make(2, limits=WorkerLimits(grace_seconds=0.2), tell=said_so.append, kill=spares(tmp_path, requested))
+    pool = make(2, limits=WorkerLimits(grace_seconds=0.2), tell=messages.append, kill=spares(tmp_path, requested))
     first, second = pool.supervisors
     undying, honest = lane("undying"), lane("honest")
     outcomes = pool.run(sine(), (undying, honest)).outcomes
@@ -332,7 +332,7 @@ def test_a_process_that_does_not_end_takes_its_device_out_of_use(make: Make, tmp
     reason = f"its process {pid} is still there 0.2 s after SIGKILL"
     assert set(requested) == {pid}
     assert pool.quarantined == {first.device: reason}
-    assert said_so == [f"{first.device} is no longer used: {reason}"]
+    assert messages == [f"{first.device} is no longer used: {reason}"]
     assert outcomes[undying] == Skipped(f"{first.device} is quarantined: {reason}", environment=True)
     assert is_honest(outcomes[honest]), "on the other device"
     os.kill(pid, 0)
@@ -401,7 +401,7 @@ def test_without_a_device_lanes_are_skipped_by_the_environment(make: Make) -> No
     assert one(make(0), lane("honest")) == Skipped("there is no GPU here", environment=True)
 
 
-def test_a_worker_that_does_not_start_is_told_with_what_it_printed(make: Make, tmp_path: Path) -> None:
+def test_a_worker_that_does_not_start_is_reported_with_its_output(make: Make, tmp_path: Path) -> None:
     from fuzzer.toolchains.toolchain import Toolchain
 
     python = tmp_path / "python"

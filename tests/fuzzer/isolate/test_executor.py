@@ -273,7 +273,7 @@ def test_what_is_changed_in_place_is_tapped_before(executor: Executor) -> None:
     assert taps["v1"].tolist() == [[0.0, 3.0, 6.0], [6.0, 9.0, 12.0]]
 
 
-def test_versions_are_told(executor: Executor) -> None:
+def test_an_executor_has_the_versions_of_its_packages(executor: Executor) -> None:
     assert set(executor.versions) == {"python", "torch", "tvm", "onnx", "onnxruntime", "numpy"}
     assert all(executor.versions.values())
 
@@ -467,7 +467,7 @@ def test_a_toolchain_that_does_not_start_leaves_no_files(tmp_path: Path) -> None
     assert not (tmp_path / "scratch").exists()
 
 
-def test_a_zygote_that_always_ends_is_told(tmp_path: Path) -> None:
+def test_a_zygote_that_always_ends_is_reported(tmp_path: Path) -> None:
     short_lived = tmp_path / "python"
     says = """import socket, sys; socket.socket(fileno=int(sys.argv[-2])).send(b'{"versions": {}}')"""
     short_lived.write_text(f"#!{sys.executable}\n{says}\n")

@@ -1,4 +1,4 @@
-"""The fleet, on backends that only write down what they were asked: who runs what, when each starts, how all end."""
+"""The fleet, on backends that only record their calls: which backend runs which lanes, when it starts, how it ends."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_no_lanes_start_nothing(fleet: Fleet) -> None:
 
 
 @pytest.mark.parametrize("name", ["nosuch", "broken"])
-def test_what_does_not_start_is_told_and_the_others_go_on(fleet: Fleet, name: str) -> None:
+def test_a_backend_that_does_not_start_is_reported_and_the_others_go_on(fleet: Fleet, name: str) -> None:
     for _ in range(2):
         with pytest.raises(EnvironmentMissing, match=f"toolchain '{name}'"):
             fleet.run(sine(), (replace(NEW, toolchain=name),))

@@ -94,7 +94,7 @@ def test_where_it_happened_in_the_words_of_several_releases(line: str, kernel: s
     assert parsed(Tool.MEMCHECK, text).kernel == kernel
 
 
-def test_nothing_found_is_not_nothing_said() -> None:
+def test_a_report_without_errors_differs_from_no_report() -> None:
     assert parsed(Tool.MEMCHECK, CLEAN) == SanitizerReport(Tool.MEMCHECK, 0)
     race = "========= COMPUTE-SANITIZER\n========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n"
     assert parsed(Tool.RACECHECK, race) == SanitizerReport(Tool.RACECHECK, 0)

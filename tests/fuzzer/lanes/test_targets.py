@@ -61,7 +61,7 @@ def test_all_dtypes_go_to_the_sanitized_process_and_back(executor: Executor) -> 
 
 
 def test_the_worker_of_a_gpu_runs_the_lane_on_it() -> None:
-    """Nothing of CUDA is called for the answer, so that it can be asked here."""
+    """No function of CUDA is called, so the test runs without a GPU."""
     ask = (
         "import os, fuzzer.lanes.device\n"
         "from fuzzer.lanes.relax.build import device_of, target_of\n"

@@ -1,4 +1,4 @@
-"""`fuzz report`: what is stored, told again."""
+"""`fuzz report`: the report of a stored finding in each format."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ UNKNOWN = file(
 
 
 def built(script: str) -> onnx.ModelProto:
-    """What the script's `model` is; onnxruntime and TVM are not asked."""
+    """Return the script's `model`. The part of the script that runs onnxruntime and TVM is not executed."""
     head = script.partition("\noptions = ")[0]
     scope: dict[str, Any] = {}
     lines = [
@@ -156,7 +156,9 @@ def test_only_what_onnxruntime_runs_is_shown_without_pytorch() -> None:
     ("lane", "component", "expected"),
     [(TVM_ONNX, Component.TVM, True), (TVM_ONNX, Component.EXPORTER, False), (TVM, Component.TVM, False)],
 )
-def test_whose_files_are_asked_for(lane: LaneSpec, component: Component, expected: bool) -> None:
+def test_read_by_tvm_holds_for_bugs_of_tvm_in_lanes_that_read_files(
+    lane: LaneSpec, component: Component, expected: bool
+) -> None:
     assert exported.read_by_tvm(Finding(Kind.WRONG_VALUE, component, lane, Stage.RUN, WRONG)) is expected
 
 

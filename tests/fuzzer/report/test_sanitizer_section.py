@@ -28,5 +28,5 @@ def test_log() -> None:
     )
 
 
-def test_nothing_seen_nothing_said() -> None:
+def test_no_sanitizer_report_gives_no_section() -> None:
     assert (sanitizer_section.text(()), sanitizer_section.log(())) == ("", "")

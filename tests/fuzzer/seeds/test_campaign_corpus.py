@@ -24,7 +24,7 @@ def test_what_is_added_is_there_and_stays(tmp_path: Path) -> None:
     assert case_file.digest(corpus.cases(tmp_path)["b"]) == case_file.digest(CASE)
 
 
-def test_cases_of_which_is_said_what_they_must_give_are_left_alone(tmp_path: Path) -> None:
+def test_cases_with_an_expected_result_are_left_alone(tmp_path: Path) -> None:
     corpus.add(tmp_path, "mine", CASE)
     corpus.add(tmp_path, "founding", CASE)
     (tmp_path / "corpus" / "founding" / "expect.json").write_text("{}")
@@ -32,7 +32,7 @@ def test_cases_of_which_is_said_what_they_must_give_are_left_alone(tmp_path: Pat
     assert corpus.names(Path(__file__).parents[3]) == []
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "corpus").write_text("in the way")
     with pytest.raises(Invalid, match="corpus"):
         corpus.add(tmp_path, "a", CASE)

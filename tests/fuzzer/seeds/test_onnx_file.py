@@ -42,7 +42,7 @@ node = helper.make_node
 
 
 def read(path: Path) -> Program:
-    """As `onnx_file.read`, without a process for each: what the child would say is said here."""
+    """Read a file as `onnx_file.read` does, but in this process instead of a child."""
     return onnx_file.program(onnx_graph.decode(msgspec.json.encode(answer(path)), str(path)), path)
 
 

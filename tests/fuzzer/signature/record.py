@@ -88,7 +88,7 @@ def saved(folder: Path) -> RecordedFailure:
     finding = Finding(doc.kind, doc.component, doc.lane, doc.identity.stage, doc.evidence.evidence)
     triage = Triage(doc.identity.where, doc.identity.by, doc.blame)
     tvm = doc.versions.get(f"tvm@{doc.lane.toolchain}", doc.versions["tvm"])
-    return seen_of(case, finding, doc.lane.name, tvm, triage)
+    return recorded_failure(case, finding, doc.lane.name, tvm, triage)
 
 
 def fresh(options: argparse.Namespace) -> Iterator[RecordedFailure]:
@@ -105,7 +105,7 @@ def fresh(options: argparse.Namespace) -> Iterator[RecordedFailure]:
                 found = judge_all(case, judged_run(executor.run, case, lanes).outcomes)
                 for sighting in sightings(found):
                     for lane in sighting.lanes:
-                        yield seen_of(case, sighting.finding, lane.name, tvm, Triage())
+                        yield recorded_failure(case, sighting.finding, lane.name, tvm, Triage())
 
 
 class Triage(msgspec.Struct):
@@ -116,7 +116,7 @@ class Triage(msgspec.Struct):
     blame: Blame = NO_BLAME
 
 
-def seen_of(case: Case, finding: Finding, lane: str, tvm: str, triage: Triage) -> RecordedFailure:
+def recorded_failure(case: Case, finding: Finding, lane: str, tvm: str, triage: Triage) -> RecordedFailure:
     types = case.graph.types
     calls = [
         Call(node.title, [v.name for v in node.results], list(node.args), [str(types[name]) for name in node.args])

@@ -127,10 +127,10 @@ def bug_of(text: str) -> Bug:
     head, *sections = text.split(SECTION)
     values: dict[str, Any] = dict(split(head)[0])
     identity = msgspec.convert(values | {key: _names(values.get(key, "")) for key in ("ops", "blamed")}, Signature)
-    return Bug(identity, [_seen(identity, section) for section in sections])
+    return Bug(identity, [_recorded_failure(identity, section) for section in sections])
 
 
-def _seen(identity: Signature, section: str) -> RecordedFailure:
+def _recorded_failure(identity: Signature, section: str) -> RecordedFailure:
     origin, _, rest = section.partition("\n")
     lines, body = split(rest)
     values = dict(lines)

@@ -94,7 +94,7 @@ def test_one_pass_that_is_wrong_on_two_operators_has_two_bugs_though_each_case_i
     assert (one.graph, one.ops) == ("", ("relu",)), "as it is saved"
 
 
-def test_legalize_ops_blamed_as_a_whole_is_told_apart_by_the_operator() -> None:
+def test_bugs_of_legalize_ops_as_a_whole_are_distinguished_by_the_operator() -> None:
     blames = [Blame(Place.LEGALIZATION, op, "LegalizeOps") for op in ("exp", "neg")]
     assert not agree(final_signature(WRONG, EXP, blames[0]), final_signature(WRONG, NEG_EXP, blames[1]))
 

@@ -16,7 +16,7 @@ def raised(error: Exception) -> Raised:
 
 
 @pytest.mark.parametrize("wording", Wording)
-def test_every_error_is_seen_and_none_is_taken_for_a_plain_no(wording: Wording) -> None:
+def test_every_damage_is_detected_and_no_refusal_is_taken_for_one(wording: Wording) -> None:
     heard = [code for code in ERRORS if ERRORS[code].sticky or wording is not Wording.BARE]
     expected = {code: GpuDamage.DEVICE if code in BROKEN else GpuDamage.WORKER for code in heard}
     assert {

@@ -1,5 +1,5 @@
-"""What errors are, on real ones: `logs/` holds what TVM 0.27, torch 2.13, onnxruntime, LLVM and the system said in
-campaigns and on machines made poor (a full disk, no compiler, no processes, no files left), each with its class."""
+"""The classes of real errors: `logs/` has messages of TVM 0.27, torch 2.13, onnxruntime, LLVM and the system, each with
+its class. They come from campaigns, and from machines without disk space, a compiler, free processes or free files."""
 
 from __future__ import annotations
 

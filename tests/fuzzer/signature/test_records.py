@@ -29,7 +29,7 @@ def every_failure() -> list[RecordedFailure]:
     return [failure for bug in bugs().values() for failure in bug.failures]
 
 
-def test_what_was_seen_of_a_bug_has_its_identity() -> None:
+def test_each_recorded_failure_has_the_identity_of_its_bug() -> None:
     assert {name: bug.failures[0].signature for name, bug in bugs().items()} == {
         name: bug.identity for name, bug in bugs().items()
     }
@@ -88,7 +88,7 @@ def pairs() -> list[tuple[RecordedFailure, RecordedFailure]]:
     return [pair for bug in bugs().values() for pair in combinations(bug.failures, 2)]
 
 
-def test_one_bug_is_seen_in_many_ways() -> None:
+def test_one_bug_has_many_failures() -> None:
     assert len(pairs()) >= 60
     for differ in (
         lambda failure: [call.types for call in failure.calls],  # shapes and dtypes

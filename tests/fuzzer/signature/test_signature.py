@@ -152,7 +152,7 @@ def test_torch_compile_calls_the_importer_while_it_compiles() -> None:
     )
 
 
-def test_deaths_and_wrong_results_are_told_apart_by_operators_only() -> None:
+def test_deaths_and_wrong_results_are_distinguished_by_operators_only() -> None:
     one = signature_of(finding(Died(Stage.RUN, Cause.SIGNAL, 11, "free(): invalid pointer"), Kind.DIED))
     other = signature_of(finding(Died(Stage.RUN, Cause.SIGNAL, 6, "munmap_chunk()"), Kind.DIED))
     assert one == other

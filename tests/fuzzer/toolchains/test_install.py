@@ -169,7 +169,7 @@ def test_what_is_no_release(calls: list[list[str]], name: str) -> None:
     assert calls == []
 
 
-def test_a_tool_that_fails_is_told_with_its_last_lines(cache: Path) -> None:
+def test_a_tool_that_fails_is_reported_with_its_last_lines(cache: Path) -> None:
     program = "echo first; echo one; printf 'two\\n\\nthree\\n' >&2; echo four; exit 1"
     with pytest.raises(EnvironmentMissing) as caught:
         install._run(["/bin/sh", "-c", program], "pip")

@@ -228,7 +228,7 @@ def test_references_stay_in_the_host() -> None:
     assert in_toolchains(lanes, (HOST, OLD)) == (*lanes, in_toolchain(TVM_LANES[0], "old"))
 
 
-def test_a_toolchain_without_lanes_is_told() -> None:
+def test_a_toolchain_without_lanes_is_refused() -> None:
     message = r"^toolchain 'relay' runs lanes of relay, and none of these: relax-export-llvm$"
     with pytest.raises(Invalid, match=message):
         in_toolchains(TVM_LANES[:1], (OLD, RELAY))

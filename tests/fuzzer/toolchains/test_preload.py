@@ -1,4 +1,4 @@
-"""A file that is preloaded: read, executed once, or told in one sentence why not."""
+"""A file that is preloaded is read and executed once; where that fails, one sentence gives the reason."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def failing(path: Path) -> str:
-    """What is said of the file, after its path."""
+    """The message about the file, after its path."""
     with pytest.raises(PreloadFailed) as caught:
         execute(read(path))
     message = str(caught.value)
@@ -99,11 +99,11 @@ def test_what_is_no_file_is_bad_input(tmp_path: Path, name: str) -> None:
         ("import sys\nsys.exit(3)\n", ", line 2: SystemExit: 3"),
     ],
 )
-def test_what_it_raises_is_told_with_its_own_line(tmp_path: Path, text: str, says: str) -> None:
+def test_an_error_of_the_preloaded_file_is_reported_with_its_line(tmp_path: Path, text: str, says: str) -> None:
     assert failing(written(tmp_path, text)).startswith(says)
 
 
-def test_a_thread_that_it_leaves_behind_is_told(tmp_path: Path) -> None:
+def test_a_thread_that_the_preloaded_file_leaves_behind_is_reported(tmp_path: Path) -> None:
     """A child that was forked would wait for it for ever."""
     text = "import threading\nend = threading.Event()\nthreading.Thread(target=end.wait, daemon=True).start()\n"
     assert failing(written(tmp_path, text)) == ": it leaves 1 threads behind, which no forked process has"

@@ -1,4 +1,4 @@
-"""The registry: a toolchain exists when its record does, whole, and every other state is told or swept."""
+"""The registry: a toolchain exists if its record is whole; every other state is reported or removed."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_one_installation_at_a_time(cache: Path) -> None:
         (lambda text: json.dumps({**json.loads(text), "name": "other"}).encode(), "no record of 'mine' in format 1"),
     ],
 )
-def test_a_broken_record_is_told_and_can_be_removed(cache: Path, change, says: str) -> None:
+def test_a_broken_record_is_reported_and_can_be_removed(cache: Path, change, says: str) -> None:
     path = add() / registry.NAME
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(Invalid) as caught:

@@ -109,7 +109,7 @@ def test_calls_ahead_are_counted_apart() -> None:
 # --- answers are kept
 
 
-def test_the_same_case_under_other_names_is_asked_about_once() -> None:
+def test_the_same_case_under_other_names_is_run_once() -> None:
     called: list[Case] = []
 
     def shows(case: Case, lane: LaneSpec) -> Reproduction:
@@ -138,7 +138,7 @@ def test_asking_again_asks_and_counts() -> None:
 # --- the order of the passes
 
 
-def test_after_each_tidying_step_the_graph_is_not_asked_about_again_but_once_at_the_end() -> None:
+def test_the_graph_is_run_again_once_after_all_tidying_steps() -> None:
     calls: list[Call] = [("v0", "neg:method", "x0"), ("v1", "softmax", "v0", {"dim": 1, "dtype": None})]
     case, called = case_of({"x0": "float16[2,3] transposed"}, calls, "v1"), Counter[tuple[str, ...]]()
 
@@ -197,14 +197,14 @@ def test_a_plainer_operator_that_fails_by_itself_is_a_slip_where_only_operators_
 # --- a predicate that is not sure
 
 
-def liar(truth: Callable[[Case], bool], lies: Callable[[str, int], bool]) -> Predicate:
-    """Says the contrary where `lies`, of a case's hash and how often it was asked about."""
+def flaky_predicate(truth: Callable[[Case], bool], inverts: Callable[[str, int], bool]) -> Predicate:
+    """Give the contrary where `inverts` holds for the hash of the case and the number of its runs so far."""
     times: Counter[str] = Counter()
 
     def answer(case: Case, lane: LaneSpec) -> Reproduction:
         key = case_file.digest(renumbered(case))
         times[key] += 1
-        return Reproduction(truth(case) != lies(key, times[key]))
+        return Reproduction(truth(case) != inverts(key, times[key]))
 
     return answer
 
@@ -213,7 +213,7 @@ def liar(truth: Callable[[Case], bool], lies: Callable[[str, int], bool]) -> Pre
 def test_what_shows_once_and_never_again_is_not_the_result(ops: tuple[str, ...]) -> None:
     """Yes to every case that does not fail, the first time."""
     truth = has(*ops)
-    reduction = reduced(liar(truth, lambda key, times: times == 1), case=CASE)
+    reduction = reduced(flaky_predicate(truth, lambda key, times: times == 1), case=CASE)
     assert truth(reduction.case)
 
 
@@ -223,10 +223,10 @@ def test_a_flaky_predicate_never_ends_in_a_case_that_does_not_fail(salt: int) ->
     truth, rng = has("softmax"), np.random.default_rng(salt)
     draws: dict[tuple[str, int], bool] = {}
 
-    def lies(key: str, times: int) -> bool:
+    def inverts(key: str, times: int) -> bool:
         return draws.setdefault((key, times), bool(rng.random() < 1 / 6) and times < 2)
 
-    reduction = reduced(liar(truth, lies))
+    reduction = reduced(flaky_predicate(truth, inverts))
     assert truth(reduction.case)
     assert reduction.finished
 
@@ -234,6 +234,6 @@ def test_a_flaky_predicate_never_ends_in_a_case_that_does_not_fail(salt: int) ->
 def test_where_only_the_whole_shows_it_each_time_the_whole_comes_back() -> None:
     case = case_of(INPUTS, CALLS[:2], "v1")
     whole = case_file.digest(renumbered(case))
-    reduction = reduced(liar(lambda case: False, lambda key, times: times == 1 or key == whole), case=case)
+    reduction = reduced(flaky_predicate(lambda case: False, lambda key, times: times == 1 or key == whole), case=case)
     assert case_file.digest(reduction.case) == whole
     assert reduction.steps == ()

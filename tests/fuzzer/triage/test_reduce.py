@@ -421,7 +421,7 @@ def test_a_value_that_is_cut_is_no_longer_changed_in_place() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_each_candidate_is_valid_and_asked_about_once(seed: int) -> None:
+def test_each_candidate_is_valid_and_run_once(seed: int) -> None:
     bug = BUGS["an operator fed by another"]
     case, called = haystack(seed, bug), []
 
@@ -497,7 +497,7 @@ def test_without_taps_it_forwards_operands() -> None:
     assert reduction.case.graph.ops == ("relu",)
 
 
-def test_an_invalid_candidate_is_never_asked_about() -> None:
+def test_an_invalid_candidate_is_never_run() -> None:
     """A dimension of 1 would break the matrix product; a pass that proposes it all the same is not believed."""
     graph = graph_of({"x0": "float32[2,3]", "x1": "float32[3,2]"}, [("v0", "matmul", "x0 x1")], "v0")
     case = Case(graph, {item.value.name: numbered(item.value.type) for item in graph.inputs})

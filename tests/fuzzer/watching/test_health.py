@@ -1,4 +1,4 @@
-"""A lane that stops giving results is told of; chance is not."""
+"""A lane that stops giving results is reported; random variation is not."""
 
 from __future__ import annotations
 

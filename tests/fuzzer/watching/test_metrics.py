@@ -30,7 +30,7 @@ def scraped(port: int) -> Samples:
     return {(s.name, tuple(s.labels.values())): s.value for family in families for s in family.samples}
 
 
-def test_what_is_told(served: Metrics) -> None:
+def test_the_metrics_have_the_values_of_the_snapshot(served: Metrics) -> None:
     samples = scraped(served.port)
     assert {
         ("difftvm_tests_total", ()): 12345,

@@ -1,4 +1,4 @@
-"""What is said of a campaign's folder when there is no index to read."""
+"""The messages about a campaign's folder without an index."""
 
 from __future__ import annotations
 

@@ -78,8 +78,8 @@ def test_files_and_metrics_go_on_where_the_last_run_ended(tmp_path: Path, capsys
         assert {int(row["tests"]) for row in csv.DictReader(file)} >= {3, 6}, "what each run ended with"
 
 
-def test_what_is_told_last_is_how_it_ended(tmp_path: Path) -> None:
-    """However short a time ago it was asked for: nobody corrects it."""
+def test_the_last_snapshot_is_that_of_the_end(tmp_path: Path) -> None:
+    """The last snapshot is new even if another was taken just before, because no later one corrects it."""
     with Store(tmp_path, 1) as store:
         task = campaign(store, 3)
         with watched(task) as observer:
@@ -93,7 +93,7 @@ def test_what_is_told_last_is_how_it_ended(tmp_path: Path) -> None:
 
 
 def test_counters_are_what_a_kill_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What Prometheus was told, a campaign that is killed and started again has not lost."""
+    """A campaign that is killed and started again goes on with the values that Prometheus has read."""
     with Store(tmp_path, 1) as store, watched(campaign(store, 1), 0):
         port = int(capsys.readouterr().err.rpartition(":")[2].partition("/")[0])
         counters = store.state.counters
@@ -114,7 +114,9 @@ def state_left_by_a_kill(folder: Path) -> State:
         return read.state() or State(1)
 
 
-def test_what_is_dear_is_asked_for_seldom(tmp_path: Path, saved: Path, made_at: Callable[[Path, float], None]) -> None:
+def test_expensive_measurements_are_made_seldom(
+    tmp_path: Path, saved: Path, made_at: Callable[[Path, float], None]
+) -> None:
     now, measured = [1000.0], []
 
     def measure(folder: Path, pid: int) -> Resources:

@@ -82,7 +82,7 @@ def test_the_boundary_is_one_where_it_is_right_on_one_side_and_wrong_on_the_othe
     assert len(context) <= ceil(log2(count))
 
 
-def test_a_lane_is_run_once_however_often_it_is_asked() -> None:
+def test_a_lane_is_run_once_however_often_it_is_requested() -> None:
     compiler = Compiler(lambda lane, names: set(names))
     context = compiler.context(chain())
     assert context.traced(Tracing(limit=3)).fails

@@ -81,7 +81,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return saved(tmp_path, compiler)
 
 
-def test_blame_says_who_and_how_it_was_told_and_leaves_the_folder_alone(folder: Path) -> None:
+def test_blame_prints_the_component_and_the_evidence_and_leaves_the_folder_alone(folder: Path) -> None:
     before = {path: path.read_bytes() for path in folder.iterdir()}
     first, second, third = fuzz("blame", folder).splitlines()
     assert first == f"{folder.name}: pass, FuseOps, at tanh"

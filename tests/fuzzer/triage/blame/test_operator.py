@@ -29,7 +29,7 @@ def test_all_values_behind_it_are_wrong(first: int, op: str) -> None:
     assert context.runs == 1
 
 
-def test_of_one_operator_nothing_is_asked() -> None:
+def test_a_graph_of_one_operator_is_not_run() -> None:
     context = Compiler(lambda lane, names: set(names)).context(chain(1))
     assert (first_wrong(context), context.runs) == ("neg", 0)
 

@@ -31,7 +31,7 @@ def test_the_release_that_passes_again() -> None:
     assert (verdicts_of.introduced, verdicts_of.fixed) == ("", "0.27.0")
 
 
-def test_nothing_is_told_of_one_release_or_of_another_failure() -> None:
+def test_one_release_or_another_failure_gives_no_release_that_introduced_it() -> None:
     assert Releases((("0.27.0", ReleaseVerdict.FAILS),)).introduced == ""
     assert Releases((("0.26.0", ReleaseVerdict.OTHERWISE), ("0.27.0", ReleaseVerdict.FAILS))).introduced == ""
 
@@ -43,7 +43,7 @@ def test_releases_come_in_their_own_order_and_builds_of_ones_own_last() -> None:
     ]
 
 
-def test_each_release_is_asked_once_oldest_first() -> None:
+def test_each_release_runs_once_oldest_first() -> None:
     """Wrong from 0.26.0 on."""
     compiler = Compiler(lambda lane, names: set() if lane.toolchain == "old" else {"v3"} & set(names))
     finding = compiler.finding(chain())

@@ -50,17 +50,17 @@ def test_where_all_but_the_machine_is_right_the_machine_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("component", [Component.EXPORTER, Component.ONNXRUNTIME, Component.PYTORCH])
-def test_what_is_not_tvms_is_not_asked_about(component: Component) -> None:
+def test_a_finding_of_another_component_is_not_searched(component: Component) -> None:
     finding = Finding(Kind.REJECTED, component, fakes.TVM, Stage.EXPORT, Raised(Stage.EXPORT, "ValueError", "no"))
     compiler = Compiler(lambda lane, names: set(names))
     assert blame(compiler.run, chain(), finding, signature_of(finding)) == NO_BLAME
     assert compiler.ran == []
 
 
-def test_what_does_not_show_any_more_has_nobody_to_blame() -> None:
-    sinner, saint = (Compiler(lambda lane, names, wrong=wrong: wrong & set(names)) for wrong in ({"v3"}, set[str]()))
-    finding = sinner.finding(chain())
-    found = blame(saint.run, chain(), finding, signature_of(finding))
+def test_a_failure_that_does_not_show_again_is_not_blamed() -> None:
+    failing, right = (Compiler(lambda lane, names, wrong=wrong: wrong & set(names)) for wrong in ({"v3"}, set[str]()))
+    finding = failing.finding(chain())
+    found = blame(right.run, chain(), finding, signature_of(finding))
     assert (found.place, found.evidence) == (None, "The failure does not show any more")
 
 
@@ -75,7 +75,7 @@ def test_what_is_known_when_the_runs_are_spent_is_kept() -> None:
 
 
 @pytest.mark.parametrize(("before", "words"), [(0, "none"), (1, "the first 1"), (3, "the first 3")])
-def test_how_many_passes_are_innocent_is_said(before: int, words: str) -> None:
+def test_the_evidence_counts_the_passes_that_are_right(before: int, words: str) -> None:
     """There are four optional passes, and between them one that every build needs."""
     four = [replace(PASSES[1], name=f"P{number}") for number in range(4)]
     compiler = Compiler(
