@@ -8,33 +8,40 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+Replacement = tuple[Any, str, Any]
+"""A module of torch, the name of an attribute, and the value that caches."""
 
-def remember_decompositions() -> None:
-    """Install the three caches.
+
+def remember_decompositions() -> ExitStack:
+    """Install the three caches in this process. `close` of the result puts torch's own attributes back.
+
+    All that is changed in torch are the attributes that the three functions below name.
 
     Measured CPU ms of one decomposition: from 129 to 82 with cached operators, from 219 to 81 with cached annotations
     (on another day), from 112 to 45 with cached overrides."""
-    _remember_aliases()
-    _remember_operators()
-    _remember_overrides()
+    installed = ExitStack()
+    for owner, name, cached in (*_aliases(), *_operators(), *_overrides()):
+        installed.callback(setattr, owner, name, getattr(owner, name))
+        setattr(owner, name, cached)
+    return installed
 
 
-def _remember_operators() -> None:
+def _operators() -> Iterator[Replacement]:
     """Cache the set of operators that need not be decomposed. torch collects it at each decomposition."""
     utils = importlib.import_module("torch._export.utils")
     for name in ("_collect_all_valid_cia_ops", "_collect_all_valid_cia_ops_for_aten_namespace"):
         collect = getattr(utils, name, None)
         if collect is None:
             continue
-        remembered = _copied(collect)
+        cached = _copied(collect)
         for module in ("torch._export.utils", "torch.export.decomp_utils", "torch.export.exported_program"):
             loaded = importlib.import_module(module)
             if getattr(loaded, name, None) is collect:
-                setattr(loaded, name, remembered)
+                yield loaded, name, cached
 
 
 def _copied(collect: Callable[[], set[Any]]) -> Callable[[], set[Any]]:
@@ -42,11 +49,10 @@ def _copied(collect: Callable[[], set[Any]]) -> Callable[[], set[Any]]:
     return lambda: set(once())
 
 
-def _remember_aliases() -> None:
+def _aliases() -> Iterator[Replacement]:
     """Cache the annotation `Callable[_P, _T]`, which torch makes anew at each of ten thousand registrations."""
     ops: Any = importlib.import_module("torch._ops")
-    if not isinstance(ops.Callable, _Remembered):
-        ops.Callable = _Remembered(ops.Callable)
+    yield ops, "Callable", _Remembered(ops.Callable)
 
 
 class _Remembered:
@@ -82,17 +88,17 @@ class _Tables:
     rules_during: dict[Any, Any]
 
 
-def _remember_overrides() -> None:
+def _overrides() -> Iterator[Replacement]:
     """Cache the overrides of operators. While a program is decomposed, 525 operators get some twenty kernels each.
 
     The first override is done by torch. Later ones put the tables that it made into place."""
     exported_program: Any = importlib.import_module("torch.export.exported_program")
     fake: Any = importlib.import_module("torch._subclasses.fake_impls")
-    original = getattr(exported_program, "_override_composite_implicit_decomp", None)
+    name = "_override_composite_implicit_decomp"
+    original = getattr(exported_program, name, None)
     rules = getattr(fake, "op_implementations_dict", None)
-    if original is None or rules is None or getattr(original, "remembers", False):
-        return
-    exported_program._override_composite_implicit_decomp = overriding(original, rules)
+    if original is not None and rules is not None:
+        yield exported_program, name, overriding(original, rules)
 
 
 def overriding(
@@ -127,7 +133,6 @@ def overriding(
                 rules.pop(op, None)
             rules.update(tables.rules)
 
-    override.remembers = True  # type: ignore[attr-defined]
     return override
 
 

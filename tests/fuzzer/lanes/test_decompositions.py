@@ -15,7 +15,7 @@ from torch.export import exported_program  # noqa: E402
 from torch.export.exported_program import _split_decomp_table_to_cia_and_python_decomp, default_decompositions  # noqa: E402
 
 from fuzzer.lanes.base.bench import Bench, Quiet  # noqa: E402
-from fuzzer.lanes.torch.decompositions import overriding  # noqa: E402
+from fuzzer.lanes.torch.decompositions import overriding, remember_decompositions  # noqa: E402
 from generators.choice import NumpySource  # noqa: E402
 from generators.random_graph import generate  # noqa: E402
 
@@ -103,3 +103,25 @@ def test_programs_are_decomposed_alike_with_and_without_the_cache(
     quick = overriding(ORIGINAL, RULES)
     monkeypatch.setattr(exported_program, "_override_composite_implicit_decomp", quick)
     assert [decomposed(), decomposed()] == [plain, plain]
+
+
+def attributes_of_torch() -> dict[str, object]:
+    modules = [torch._ops, torch._export.utils, torch.export.decomp_utils, exported_program]
+    return {f"{module.__name__}.{name}": value for module in modules for name, value in vars(module).items()}
+
+
+def test_the_caches_replace_these_attributes_of_torch_and_no_others_and_put_them_back() -> None:
+    before = attributes_of_torch()
+    with remember_decompositions():
+        during = attributes_of_torch()
+        assert {name for name, value in during.items() if value is not before[name]} == {
+            "torch._ops.Callable",
+            "torch._export.utils._collect_all_valid_cia_ops",
+            "torch._export.utils._collect_all_valid_cia_ops_for_aten_namespace",
+            "torch.export.decomp_utils._collect_all_valid_cia_ops",
+            "torch.export.decomp_utils._collect_all_valid_cia_ops_for_aten_namespace",
+            "torch.export.exported_program._collect_all_valid_cia_ops",
+            "torch.export.exported_program._override_composite_implicit_decomp",
+        }
+    after = attributes_of_torch()
+    assert {name for name, value in after.items() if value is not before[name]} == set()
