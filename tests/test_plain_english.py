@@ -16,7 +16,7 @@ NO_NAMES = {"told", "seen", "asked", "said", "road", "roads", "kin"}
 """Participles that do not say what was told, seen or asked, and words for which the glossary of docs/how-it-works.md
 has another. A class whose format has such a key renames its field."""
 
-NO_WORDS = re.compile(r"so-manieth|whosoever|\b(?<!cross)roads?\b")
+NO_WORDS = re.compile(r"so-manieth|who(so)?ever|\ball the same\b|\b(?<!cross)roads?\b")
 
 OLD_COLUMN = {"fuzzer/campaign/index.py", "fuzzer/campaign/schema.py"}
 """The index of a campaign has a column `road`. Migrations are never changed."""

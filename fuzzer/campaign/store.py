@@ -171,7 +171,7 @@ class Store:
         with self._lock:
             self.state.counters.errors += 1
             self.finished(next_test)
-            with suppress(OSError):  # the disk is full: the test is counted all the same
+            with suppress(OSError):  # a full disk does not keep the test from being counted
                 folder.parent.mkdir(exist_ok=True)
                 if not folder.exists() and len(os.listdir(folder.parent)) < MOST_ERRORS:
                     write_folder(folder, {name: blanked(data) for name, data in files.items()})

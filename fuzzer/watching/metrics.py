@@ -23,7 +23,7 @@ class Metrics:
 
     def __init__(self, snapshot: Callable[[], Snapshot], port: int) -> None:
         registry = CollectorRegistry()
-        registry.register(_Books(snapshot))
+        registry.register(_SnapshotCollector(snapshot))
         try:
             self._server, self._thread = start_http_server(port, LOOPBACK, registry)
         except OSError as error:
@@ -36,16 +36,16 @@ class Metrics:
         self._thread.join()
 
 
-class _Books(Collector):
+class _SnapshotCollector(Collector):
     def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
-        self._glance = snapshot
+        self._snapshot = snapshot
 
     def describe(self) -> list[Metric]:
-        """None: whoever registers a collector must not need a snapshot."""
+        """Return no metrics, so that the registration of a collector needs no snapshot."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        snapshot = self._glance()
+        snapshot = self._snapshot()
         counters = {
             "tests": (snapshot.tests, "Finished tests."),
             "invalid_tests": (snapshot.invalid, "Tests that PyTorch refused."),

@@ -42,20 +42,20 @@ class Panel:
     """A snapshot as a table that fits the size of the terminal."""
 
     def __init__(self, snapshot: Snapshot, monotonic: float) -> None:
-        self._glance, self._monotonic = snapshot, monotonic
+        self._snapshot, self._monotonic = snapshot, monotonic
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width, height = options.max_width, console.height
-        facts = _table(list(_facts(self._glance, self._monotonic)))
+        facts = _table(list(_facts(self._snapshot, self._monotonic)))
         if width >= WIDE:
             both = Table.grid(padding=(0, 4))
-            both.add_row(facts, _lanes(self._glance.lanes, height - 4))
+            both.add_row(facts, _lanes(self._snapshot.lanes, height - 4))
             body: RenderableType = both
         else:
             facts_lines = len(console.render_lines(facts, options.update(width=width)))
-            lanes = _lanes(self._glance.lanes, height - facts_lines - 5)
-            body = Group(facts, Text(), lanes) if self._glance.lanes else facts
-        where = f"  seed {self._glance.seed}  process {self._glance.pid}  {self._glance.folder}"
+            lanes = _lanes(self._snapshot.lanes, height - facts_lines - 5)
+            body = Group(facts, Text(), lanes) if self._snapshot.lanes else facts
+        where = f"  seed {self._snapshot.seed}  process {self._snapshot.pid}  {self._snapshot.folder}"
         yield Text.assemble(("difftvm", "bold"), where, no_wrap=True, overflow="ellipsis")
         yield body
 

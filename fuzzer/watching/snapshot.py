@@ -141,15 +141,15 @@ class Observer:
 
     def snapshot(self) -> Snapshot:
         with self._lock:
-            return self._glance(self._campaign.store.state)
+            return self._snapshot(self._campaign.store.state)
 
     def committed(self) -> Snapshot:
         """The snapshot with the counts of the last commit. Later counts are lost when the campaign is killed."""
         store = self._campaign.store
         with self._lock:
-            return self._glance(store.ask(lambda index: index.state()) or State(store.state.seed))
+            return self._snapshot(store.ask(lambda index: index.state()) or State(store.state.seed))
 
-    def _glance(self, state: State) -> Snapshot:
+    def _snapshot(self, state: State) -> Snapshot:
         campaign, store, now = self._campaign, self._campaign.store, self._clock()
         run, over = campaign.progress.counts, campaign.progress.over
         counters, docs = state.counters, list(store.findings.values())

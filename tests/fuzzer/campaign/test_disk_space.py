@@ -109,7 +109,7 @@ def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
         assert 50 <= store.ask(lambda index: index.tests) < FEW, "some are always left"
 
 
-def test_an_index_of_before_room_was_given_back_becomes_smaller_too(tmp_path: Path) -> None:
+def test_an_index_of_a_version_that_never_freed_space_becomes_smaller_too(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         store.save_state()
     with closing(sqlite3.connect(tmp_path / index.NAME)) as db:
@@ -138,8 +138,8 @@ def test_where_nothing_is_gained_no_more_is_forgotten(full: Path) -> None:
     assert len(calls) == 1
 
 
-def test_whoever_runs_out_while_somebody_looks_does_not_wait_for_ever(tmp_path: Path) -> None:
-    """Workers run out of room all the time, and the one who looks always finds some again."""
+def test_a_worker_that_runs_out_of_space_during_a_check_does_not_wait_for_ever(tmp_path: Path) -> None:
+    """Workers run out of space again and again, and each check finds enough of it."""
     reports: list[str] = []
     disk_space = DiskSpace(tmp_path, Gate(), reports.append, reserve=0)
     with ThreadPoolExecutor(4) as pool:

@@ -63,6 +63,6 @@ def test_a_thread_that_gives_up_is_not_admitted() -> None:
     assert gate.is_idle
 
 
-def test_an_open_gate_lets_nobody_in_who_gave_up() -> None:
+def test_an_open_gate_does_not_admit_a_thread_that_gave_up() -> None:
     with Gate().run(lambda: True) as admitted:
         assert not admitted

@@ -112,7 +112,7 @@ def test_the_next_run_goes_on_with_what_was_learnt(tmp_path: Path) -> None:
     assert case_file.digest(again.case(8)) == case_file.digest(guide.case(8))
 
 
-def test_what_somebody_put_into_the_corpus_comes_first_as_it_is(tmp_path: Path) -> None:
+def test_a_case_that_a_user_adds_to_the_corpus_comes_first_and_unchanged(tmp_path: Path) -> None:
     given = of("conv2d")
     corpus.add(tmp_path, "given", given)
     guide = guidance(tmp_path)

@@ -421,7 +421,9 @@ def test_where_every_test_goes_wrong_the_campaign_ends(tmp_path: Path) -> None:
         assert store.state.counters.errors == TROUBLE - 1
 
 
-def test_books_that_find_no_room_pause_the_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_that_cannot_be_saved_on_a_full_disk_pause_the_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(300))

@@ -142,7 +142,7 @@ def test_no_listed_function_draws_random_numbers() -> None:
             state = torch.get_rng_state()
             for sample in first_samples(op):
                 torch.set_rng_state(state)
-                with suppress(Exception), torch.no_grad():  # methods and functions do not take all the same
+                with suppress(Exception), torch.no_grad():  # a method may refuse what the function accepts
                     function(sample.input.clone(), *sample.args, **sample.kwargs)
                 assert torch.equal(torch.get_rng_state(), state), name
 

@@ -49,7 +49,7 @@ def coverage() -> Coverage:
 @pytest.fixture
 def because(monkeypatch: pytest.MonkeyPatch) -> None:
     table = (
-        Reason(Table.EXPORT, ReasonKind.IMPOSSIBLE, "a slip", ("lost.default", "gone.default")),
+        Reason(Table.EXPORT, ReasonKind.IMPOSSIBLE, "a mistake", ("lost.default", "gone.default")),
         Reason(Table.FX, ReasonKind.LEFT_OUT, "nobody writes it", ("relu",)),
         Reason(Table.ONNX, ReasonKind.LEFT_OUT, "not yet", ("Relu",)),
     )
@@ -76,7 +76,11 @@ def test_keys_that_were_reached_before_an_exporter_refused_count(coverage: Cover
 @pytest.mark.usefixtures("because")
 def test_a_key_is_reached_or_explained_or_a_gap(coverage: Coverage) -> None:
     export, fx, onnx = report.rows(coverage)
-    assert (export.impossible, export.left_out, export.gaps) == ({"lost.default": "a slip"}, {}, ("_softmax.default",))
+    assert (export.impossible, export.left_out, export.gaps) == (
+        {"lost.default": "a mistake"},
+        {},
+        ("_softmax.default",),
+    )
     assert (export.percent, export.percent_of_possible) == (50.0, 66.7)
     assert (fx.left_out, fx.gaps, fx.percent_of_possible) == ({"relu": "nobody writes it"}, ("nn.ReLU",), 0.0)
     assert (onnx.left_out, onnx.gaps) == ({"Relu": "not yet"}, ("Loop",))

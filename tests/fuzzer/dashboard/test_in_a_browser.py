@@ -50,7 +50,7 @@ def focused(page: Page) -> str:
     return str(page.value("document.activeElement.id || document.activeElement.textContent"))
 
 
-def test_it_opens_from_a_file_and_asks_nobody(page: Page, address: str) -> None:
+def test_it_opens_from_a_file_and_sends_no_request(page: Page, address: str) -> None:
     assert page.errors == []
     assert page.requests == [address]
     assert page.value("document.title").endswith(" - difftvm")

@@ -159,7 +159,7 @@ def test_a_case_that_does_not_end_costs_one_answer() -> None:
         assert judge(one_node("neg", "float32[2]", "float32[2]")) == CaseCheck(CaseVerdict.OK, "")
 
 
-def test_what_lies_in_the_users_folder_is_not_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_in_the_current_folder_are_not_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("hashlib", "torch", "fuzzer"):
         (tmp_path / f"{name}.py").write_text("import os\nos._exit(9)\n")
     monkeypatch.chdir(tmp_path)

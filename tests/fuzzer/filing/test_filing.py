@@ -94,7 +94,7 @@ def test_a_plain_no_is_the_end(place: Place, server: GitHubServer, finding: Draf
     assert len(server.sent) == 1
 
 
-def test_where_nobody_can_say_it_stays_open_until_somebody_can(
+def test_an_unknown_result_stays_unknown_until_the_tracker_answers(
     place: Place, server: GitHubServer, finding: Draft
 ) -> None:
     server.faults["POST"] = [Fault.RESET_AFTER]
@@ -145,7 +145,7 @@ def test_no_gate_is_checked_after_the_first_closed_one(place: Place, server: Git
     assert (shows.runs, server.answers) == (0, [])
 
 
-def test_a_draft_asks_nobody(place: Place, server: GitHubServer, finding: Draft) -> None:
+def test_a_draft_sends_no_request(place: Place, server: GitHubServer, finding: Draft) -> None:
     with Ledger(place.ledger) as ledger:
         outcome = check_gates(finding, FilingContext(ledger))
     assert isinstance(outcome, DraftOnly)

@@ -174,7 +174,7 @@ def test_the_newest_release(context: FilingContext, finding: Draft) -> None:
     assert gates.in_the_newest(finding, newer) == GateAnswer(GateVerdict.CLOSED, "0.28.0: 5 of 10 fresh runs")
 
 
-def test_what_nobody_shall_run_or_ask(finding: Draft, tmp_path: Path) -> None:
+def test_a_draft_without_a_tracker_leaves_these_gates_unchecked(finding: Draft, tmp_path: Path) -> None:
     with Ledger(tmp_path / "l") as ledger:
         verdicts = {gate.name: gate.check(finding, FilingContext(ledger)).verdict for gate in gates.GATES}
     assert [name for name, verdict in verdicts.items() if verdict is GateVerdict.NOT_ASKED] == [

@@ -181,7 +181,7 @@ def test_places_differ_by_server_and_not_by_case() -> None:
     assert place_of("a/b", "https://ghe.example.org/api/v3") == "ghe.example.org/api/v3/a/b"
 
 
-def test_whoever_logs_everything_logs_no_token(
+def test_a_log_of_all_requests_has_no_token(
     place: Place, server: GitHubServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in (None, "github"):

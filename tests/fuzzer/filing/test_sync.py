@@ -128,7 +128,9 @@ def test_a_comment_whose_answer_is_lost_is_there_once(after: After, server: GitH
 
 
 @pytest.mark.parametrize(("fault", "sent"), [(Fault.RESET_AFTER, 1), (Fault.RESET_BEFORE, 2)])
-def test_a_comment_that_nobody_could_ask_about(after: After, server: GitHubServer, fault: Fault, sent: int) -> None:
+def test_a_comment_with_an_unknown_result_is_written_once(
+    after: After, server: GitHubServer, fault: Fault, sent: int
+) -> None:
     server.faults["POST"] = [fault]
     server.on_write = lambda: server.faults["GET"].extend([Fault.BAD_GATEWAY_BEFORE] * 4)
     with pytest.raises(Unreachable):
@@ -191,7 +193,7 @@ def test_too_few(standings: list[Standing], enough: bool) -> None:
     assert (too_few(standings) == "") is enough
 
 
-def test_filing_pauses_and_goes_on_when_somebody_says_so(
+def test_filing_pauses_and_goes_on_when_a_user_resumes_it(
     place: Place, server: GitHubServer, findings: list[Draft], after: Callable[..., FollowUp]
 ) -> None:
     for draft in findings[:5]:  # more than a day's: on other days

@@ -85,7 +85,7 @@ def test_what_a_compiler_says_comes_without_the_folders_of_the_campaign(tmp_path
     assert outcome == Raised(Stage.LOAD, "E", "/tmp/lib0.c:3: error: no", (Frame("/tmp/made.py", 1, "f"),))
 
 
-def test_an_honest_child(tmp_path: Path) -> None:
+def test_a_child_that_keeps_the_protocol_gives_results(tmp_path: Path) -> None:
     frames = (
         *(At(0, Stage.START), At(0, Stage.RUN), DidRun(0, [], None)),
         *(At(1, Stage.START), At(1, Stage.COMPILE), DidRaise(1, Stage.COMPILE, "ValueError", "no", [])),

@@ -373,7 +373,7 @@ def test_a_device_that_gets_it_right_at_last_is_used(make: Make, tmp_path: Path)
     assert pool.quarantined == {}, "what went wrong before a worker that was right is forgotten"
 
 
-def test_a_gpu_that_falls_off_the_bus_blames_nobody(make: Make, tmp_path: Path) -> None:
+def test_no_lane_is_blamed_for_a_gpu_that_falls_off_the_bus(make: Make, tmp_path: Path) -> None:
     pool = make(2)
     first, second = pool.supervisors
     assert is_honest(one(pool, lane("honest")))

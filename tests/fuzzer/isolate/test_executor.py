@@ -209,7 +209,7 @@ def test_no_lanes_no_outcomes(executor: Executor) -> None:
 # --- real lanes
 
 
-def test_real_lanes_run_an_honest_network(executor: Executor) -> None:
+def test_real_lanes_run_a_network_without_a_bug(executor: Executor) -> None:
     result = executor.run_fresh(network(), LANES)
     assert {lane.name: type(outcome).__name__ for lane, outcome in result.outcomes.items()} == {
         lane.name: "Ran" for lane in LANES
@@ -266,11 +266,11 @@ def test_real_lanes_bring_bfloat16_back(executor: Executor) -> None:
     assert list(judge_all(THROUGH_BFLOAT16, outcomes)) == []
 
 
-def test_what_is_changed_in_place_is_tapped_before(executor: Executor) -> None:
-    taps = computed_values(executor.run, LAID_OUT)
-    assert list(taps) == ["v0", "v1", "v2", "v3"]
-    assert taps["v0"].tolist() == [[0.0, 2.0, 4.0], [3.0, 5.0, 7.0]]
-    assert taps["v1"].tolist() == [[0.0, 3.0, 6.0], [6.0, 9.0, 12.0]]
+def test_computed_values_are_those_before_a_change_in_place(executor: Executor) -> None:
+    values = computed_values(executor.run, LAID_OUT)
+    assert list(values) == ["v0", "v1", "v2", "v3"]
+    assert values["v0"].tolist() == [[0.0, 2.0, 4.0], [3.0, 5.0, 7.0]]
+    assert values["v1"].tolist() == [[0.0, 3.0, 6.0], [6.0, 9.0, 12.0]]
 
 
 def test_an_executor_has_the_versions_of_its_packages(executor: Executor) -> None:

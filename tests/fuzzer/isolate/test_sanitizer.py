@@ -67,7 +67,7 @@ def test_an_access_out_of_bounds() -> None:
     )
 
 
-def test_memory_that_nobody_wrote() -> None:
+def test_uninitialized_memory_is_reported() -> None:
     report = parsed(Tool.INITCHECK, UNINITIALIZED)
     assert (report.errors, report.kernel) == (1, "vectorAdd")
     assert report.what == "Uninitialized __global__ memory read of size 4 bytes"

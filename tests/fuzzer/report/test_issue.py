@@ -242,13 +242,13 @@ def test_the_environment_names_the_operating_system_and_the_processor() -> None:
     assert environment.startswith("- TVM 0.27.0\n- Operating system Linux-6.1\n- Processor A CPU (x86\\_64)\n")
 
 
-def test_blame_in_the_words_of_a_compiler_mentions_nobody() -> None:
+def test_the_text_of_a_compiler_in_the_blame_mentions_no_user_or_issue() -> None:
     blame = Blame(Place.PASS, "", "FuseOps", "says @tvm-bot of #12 <b>")
     text = issue.body(record(FLIP, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), blame=blame))
     assert "says @<!-- -->tvm-bot of #<!-- -->12 \\<b\\>" in text
 
 
-def test_who_is_not_tvm_is_named() -> None:
+def test_a_component_other_than_tvm_is_named() -> None:
     text = issue.text(record(FLIP, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), component=Component.EXPORTER))
     assert text.startswith("# [Bug][torch export] `torch.flip` gives wrong values\n")
     assert "* at fault: torch export, not TVM\n" in text

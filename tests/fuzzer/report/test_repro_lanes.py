@@ -116,7 +116,9 @@ TOLD_APART = [lane for lane in SAMPLED_LANES if lane.variant != "mutants" and la
 @pytest.mark.tvm
 @pytest.mark.programs
 @pytest.mark.parametrize("lane", TOLD_APART, ids=str)
-def test_of_an_honest_lane_the_bug_is_gone(warm: WarmPython, lane: LaneSpec, tmp_path: Path) -> None:
+def test_the_script_of_a_lane_without_the_bug_says_that_it_is_gone(
+    warm: WarmPython, lane: LaneSpec, tmp_path: Path
+) -> None:
     match availability(lane):
         case Missing(why) | CompileOnly(why, None):
             pytest.skip(why)

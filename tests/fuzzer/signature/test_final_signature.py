@@ -78,7 +78,7 @@ def test_who_is_blamed(blame: Blame, other: Blame, same: bool) -> None:
         (Blame(Place.LEGALIZATION, "", "LegalizeOps"), False),  # so does the pass that calls every legalization
     ],
 )
-def test_an_operator_that_was_left_beside_does_not_matter_where_somebody_is_blamed(blame: Blame, same: bool) -> None:
+def test_an_extra_operator_does_not_matter_where_the_blame_is_known(blame: Blame, same: bool) -> None:
     assert agree(final_signature(WRONG, EXP, blame), final_signature(WRONG, NEG_EXP, blame)) is same
 
 
@@ -127,7 +127,7 @@ def called(*functions: str) -> Case:
 
 @pytest.mark.parametrize("place", [Place.CODEGEN, Place.RUNTIME, Place.LEGALIZATION, Place.FRONTEND])
 def test_a_finding_that_blames_the_row_of_all_calls_is_known_by_the_function(place: Place) -> None:
-    """So did earlier versions of difftvm; two of their findings are two bugs all the same."""
+    """Earlier versions of difftvm blamed so. Their findings on two functions are two bugs."""
     erf, sinc = (final_signature(WRONG, called(name), Blame(place, "torch_call")) for name in ("erf", "sinc"))
     assert erf.blamed == (place.value, "torch.erf")
     assert not agree(erf, sinc)
@@ -140,7 +140,7 @@ def test_of_several_calls_the_case_decides_where_it_is_not_known_which_one_is_bl
     assert both.same_bug(final_signature(WRONG, called("erf", "sinc"), Blame(Place.CODEGEN, "torch.erf")))
 
 
-def test_importers_do_not_matter_where_somebody_is_blamed_but_the_target_of_code_does() -> None:
+def test_importers_do_not_matter_where_the_blame_is_known_but_the_target_does() -> None:
     both, c = replace(WRONG, where="export+onnx"), replace(WRONG, where="export c")
     for blame in (FLIP, Blame(Place.CODEGEN, "exp"), Blame(Place.PASS, "exp", "FuseOps")):
         assert agree(final_signature(WRONG, EXP, blame), final_signature(both, EXP, blame))

@@ -123,7 +123,7 @@ def test_a_page_takes_the_place_of_an_issue() -> None:
         "internal-error-export-llvm-relax-tanh-requires-the-input-tensor-to-have",
     ],
 )
-def test_what_nobody_has_filed_is_a_finding(log: str) -> None:
+def test_a_failure_without_an_issue_is_a_finding(log: str) -> None:
     assert log in logs()
     assert log not in recorded()
 

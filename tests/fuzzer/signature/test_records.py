@@ -62,7 +62,7 @@ def test_a_line_that_cannot_be_read_is_named() -> None:
         bug_of(good.replace("rejected", "refused"))
 
 
-def test_there_are_enough_bugs_of_everybody() -> None:
+def test_there_are_enough_bugs_of_each_component() -> None:
     of = [bug.identity.component for bug in bugs().values()]
     assert len(of) >= 100
     assert of.count(Component.TVM) >= 60

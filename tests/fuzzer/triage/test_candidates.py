@@ -160,7 +160,7 @@ def test_the_graph_is_run_again_once_after_all_tidying_steps() -> None:
 # --- what fails otherwise
 
 
-def test_a_slip_comes_back_with_the_case_that_shows_it_once_for_each_signature() -> None:
+def test_another_failure_is_returned_once_for_each_signature_with_its_case() -> None:
     def shows(case: Case, lane: LaneSpec) -> Reproduction:
         if has("softmax", "sum")(case):
             return Reproduction(True, (failure("planted"),))
@@ -178,7 +178,7 @@ def test_a_slip_comes_back_with_the_case_that_shows_it_once_for_each_signature()
         )
 
 
-def test_a_plainer_operator_that_fails_by_itself_is_a_slip_where_only_operators_tell() -> None:
+def test_a_plainer_operator_that_fails_by_itself_is_another_failure_where_operators_identify_it() -> None:
     """gelu fed by exp fails; so does neg alone, which may stand for exp: that is another bug."""
     case = case_of({"x0": "float32[2]"}, [("v0", "exp", "x0"), ("v1", "gelu", "v0")], "v1")
 

@@ -21,7 +21,7 @@ from generators.graph import Domain, DType, Role, TensorType, Value
 BFLOAT16 = DType.BFLOAT16.numpy
 
 
-def without_taps(subject: Subject) -> Subject:
+def without_values(subject: Subject) -> Subject:
     return Subject(subject.case, subject.lane, {})
 
 
@@ -72,8 +72,8 @@ def test_keep_region_needs_two_nodes() -> None:
     assert texts(keep_region, subject_of({"x0": "bool[2]"}, [("v0", "logical_not", "x0")], "v0")) == []
 
 
-def test_keep_region_without_taps_keeps_what_reads_inputs_only() -> None:
-    assert texts(keep_region, without_taps(CHAIN)) == [
+def test_keep_region_without_computed_values_keeps_nodes_that_read_inputs_only() -> None:
+    assert texts(keep_region, without_values(CHAIN)) == [
         "x0 | v0=relu(x0) | v0",
         "x0 | v0=relu(x0); v1=neg(v0) | v1",
     ]
@@ -103,8 +103,8 @@ def test_cut_region_leaves_what_stands_before_and_behind() -> None:
     ]
 
 
-def test_cut_region_without_taps_has_nothing_to_put_there() -> None:
-    assert texts(cut_region, without_taps(chain_of(8))) == []
+def test_cut_region_without_computed_values_proposes_nothing() -> None:
+    assert texts(cut_region, without_values(chain_of(8))) == []
 
 
 # --- drop_outputs
@@ -161,8 +161,8 @@ def test_bypass_nodes_forwards_operands_of_the_same_type_only() -> None:
     ]
 
 
-def test_bypass_nodes_without_taps_only_forwards() -> None:
-    assert texts(bypass_nodes, without_taps(CHAIN)) == [
+def test_bypass_nodes_without_computed_values_forwards_operands() -> None:
+    assert texts(bypass_nodes, without_values(CHAIN)) == [
         "x0 | v0=relu(x0); v1=neg(v0) | v1",
         "x0 |  | x0",
         "x0 | v0=relu(x0); v2=add(v0,x0) | v2",
@@ -178,7 +178,7 @@ def test_bypass_nodes_merges_outputs_that_become_one() -> None:
 # --- cutting
 
 
-def test_a_cut_input_carries_the_tapped_numbers() -> None:
+def test_a_cut_input_has_the_computed_values() -> None:
     smaller = cut(CHAIN, frozenset({"v1"}))
     assert smaller is not None
     assert text(smaller) == "x0 v1 | v2=add(v1,x0) | v2"
@@ -189,7 +189,7 @@ def test_a_cut_input_carries_the_tapped_numbers() -> None:
 
 
 @pytest.mark.parametrize("propose", [keep_region, bypass_nodes])
-def test_every_new_input_carries_the_tapped_numbers(propose: Pass) -> None:
+def test_every_new_input_has_the_computed_values(propose: Pass) -> None:
     for subject in (CHAIN, SISTERS, FORK):
         for candidate in propose(subject):
             for name, array in candidate.case.tensors.items():

@@ -68,7 +68,9 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     made.replace(
         module,
         "reduce",
-        Reduction(SMALL, LANE, 5, True, other_failures=(OtherFailure(CASE, SLIPPED), OtherFailure(CASE, EXPORTERS))),
+        Reduction(
+            SMALL, LANE, 5, True, other_failures=(OtherFailure(CASE, OTHER_FINDING), OtherFailure(CASE, EXPORTERS))
+        ),
     )
     made.replace(
         module, "name_failure", NamedFailure(final_signature(signature_of(SHOWN), SMALL), SHOWN, (LANE, fakes.TVM))
@@ -80,8 +82,10 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
 
 
 FOUND, SHOWN = wrong("1.0"), wrong("2.0")
-SLIPPED = Finding(Kind.REJECTED, Component.TVM, LANE, Stage.IMPORT, Raised(Stage.IMPORT, "ValueError", "no layout"))
-EXPORTERS = replace(SLIPPED, component=Component.EXPORTER)
+OTHER_FINDING = Finding(
+    Kind.REJECTED, Component.TVM, LANE, Stage.IMPORT, Raised(Stage.IMPORT, "ValueError", "no layout")
+)
+EXPORTERS = replace(OTHER_FINDING, component=Component.EXPORTER)
 BLAME = Blame(Place.PASS, "relu", "FuseOps")
 RELEASES = Releases((("0.26.0", ReleaseVerdict.PASSES), ("0.27.0", ReleaseVerdict.FAILS)))
 FILE = OnnxModel(9, {"": 20}, (), (), (), {})
@@ -112,12 +116,14 @@ def test_each_step_is_taken_once_in_order_on_the_reduced_case(steps: Steps) -> N
         3,
         3,
         ("neg", "relu"),
-        Reduction(SMALL, LANE, 5, True, other_failures=(OtherFailure(CASE, SLIPPED), OtherFailure(CASE, EXPORTERS))),
+        Reduction(
+            SMALL, LANE, 5, True, other_failures=(OtherFailure(CASE, OTHER_FINDING), OtherFailure(CASE, EXPORTERS))
+        ),
         REPORTS,
         BLAME,
         RELEASES,
         FILE,
-        ((CASE, sighting_of(SLIPPED)),),
+        ((CASE, sighting_of(OTHER_FINDING)),),
     )
     assert found.signature.blamed == ("pass", "FuseOps")
 
@@ -131,8 +137,8 @@ def test_a_flaky_failure_is_confirmed_and_examined_only(steps: Steps) -> None:
 
 
 def test_what_fails_before_it_runs_is_not_examined(steps: Steps) -> None:
-    steps.replace(module, "name_failure", NamedFailure(signature_of(SLIPPED), SLIPPED, (LANE,)))
-    investigate(nothing_runs, CASE, sighting_of(SLIPPED), lambda lane: OTHERS, steps.recorder("examine", REPORTS))
+    steps.replace(module, "name_failure", NamedFailure(signature_of(OTHER_FINDING), OTHER_FINDING, (LANE,)))
+    investigate(nothing_runs, CASE, sighting_of(OTHER_FINDING), lambda lane: OTHERS, steps.recorder("examine", REPORTS))
     assert [step for step, _ in steps.taken][-1] == "onnx_file"
 
 

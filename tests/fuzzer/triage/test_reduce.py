@@ -395,7 +395,7 @@ def test_numbers_that_must_stay_keep_their_type() -> None:
     assert [array.tolist() for array in small.tensors.values()] == [[1e-300], [0.0]]
 
 
-def test_every_value_is_tapped_also_where_calls_work_in_place() -> None:
+def test_every_value_is_computed_also_where_calls_work_in_place() -> None:
     subject = subject_of(DRESSED, DRESSED_CALLS, "v5")
     computed = values_of(subject.case)
     assert list(computed) == ["v0", "v1", "v2", "v3", "v4", "v5"]
@@ -490,7 +490,7 @@ def test_the_effort_is_a_limit_on_time() -> None:
     assert (reduction.calls, reduction.finished) == (0, False)
 
 
-def test_without_taps_it_forwards_operands() -> None:
+def test_reduction_without_computed_values_forwards_operands() -> None:
     graph = graph_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "relu", "v0"), ("v2", "neg", "v1")], "v2")
     case = Case(graph, {"x0": np.ones(2, np.float32)})
     reduction = reduce(case, LANE, predicate_of(lambda smaller: "relu" in smaller.graph.ops), lambda whole: {}, AMPLE)
@@ -498,7 +498,7 @@ def test_without_taps_it_forwards_operands() -> None:
 
 
 def test_an_invalid_candidate_is_never_run() -> None:
-    """A dimension of 1 would break the matrix product; a pass that proposes it all the same is not believed."""
+    """A dimension of 1 would break the matrix product. A pass that proposes it is ignored."""
     graph = graph_of({"x0": "float32[2,3]", "x1": "float32[3,2]"}, [("v0", "matmul", "x0 x1")], "v0")
     case = Case(graph, {item.value.name: numbered(item.value.type) for item in graph.inputs})
     called: list[list[tuple[int, ...]]] = []

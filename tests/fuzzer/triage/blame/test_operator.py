@@ -34,7 +34,7 @@ def test_a_graph_of_one_operator_is_not_run() -> None:
     assert (first_wrong(context), context.runs) == ("neg", 0)
 
 
-def test_where_taps_on_all_values_hide_it_they_are_tapped_one_by_one() -> None:
+def test_values_are_compared_one_by_one_where_all_together_hide_the_failure() -> None:
     """Two neighbours that are fused go wrong; as outputs both, they are not fused."""
     compiler = Compiler(lambda lane, names: set(VALUES[1:]) & set(names) if len(names) < 4 else set())
     context = compiler.context(chain())
@@ -42,12 +42,12 @@ def test_where_taps_on_all_values_hide_it_they_are_tapped_one_by_one() -> None:
     assert context.runs == 3  # all; neg too; exp too
 
 
-def test_where_every_tap_hides_it_the_result_alone_is_wrong() -> None:
+def test_the_last_operator_is_wrong_where_only_the_result_shows_the_failure() -> None:
     compiler = Compiler(lambda lane, names: {"v3"} if names == ("v3",) else set())
     assert first_wrong(compiler.context(chain())) == "tanh"
 
 
-def test_what_is_changed_in_place_is_tapped_too() -> None:
+def test_values_that_are_changed_in_place_are_compared_too() -> None:
     case = case_of(
         {"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "add:inplace", "v0 x0"), ("v2", "exp", "v1")], "v2"
     )
@@ -97,17 +97,17 @@ def test_a_function_of_a_sweep_is_blamed_by_its_own_name_where_it_is_the_only_on
     assert [first_wrong(compiler.context(called(name))) for name in ("erf", "sinc")] == ["torch.erf", "torch.sinc"]
 
 
-def test_so_it_is_where_all_values_are_tapped() -> None:
+def test_a_torch_call_is_named_where_all_values_are_compared() -> None:
     compiler = Compiler(lambda lane, names: set(VALUES[1:]) & set(names))
     assert first_wrong(compiler.context(called("erf", "sinc", "erf"))) == "torch.sinc"
 
 
-def test_so_it_is_where_values_are_tapped_one_by_one() -> None:
+def test_a_torch_call_is_named_where_values_are_compared_one_by_one() -> None:
     compiler = Compiler(lambda lane, names: set(VALUES[1:]) & set(names) if len(names) < 3 else set())
     assert first_wrong(compiler.context(called("erf", "sinc", "erf"))) == "torch.sinc"
 
 
-def test_so_it_is_of_what_gives_no_result() -> None:
+def test_a_torch_call_is_named_where_there_is_no_result() -> None:
     case, error = called("erf", "sinc", "cos"), Raised(Stage.COMPILE, "ValueError", "no")
 
     def run(shorter: Case, lanes: object) -> Result:
