@@ -3,9 +3,10 @@
     python benchmarks/costs.py [--tests 400] [--seed 11]
 
 Runs random tests of the default mix without triage. A least-squares fit of `CPU seconds = test + node * nodes + lane *
-lanes that ended normally` gives TEST, NODE and LANES (for all lanes of a test) of `fuzzer.campaign.guidance`. For
-YIELD, the time of a test and its new failures of TVM are divided equally among the dtypes that its operators read.
-Early tests find more new failures, so tables of runs of different lengths cannot be compared.
+lanes that ended normally` gives TEST_SECONDS, NODE_SECONDS and LANES_SECONDS (for all lanes of a test) of
+`fuzzer.campaign.guidance`. For YIELD, the time of a test and its new failures of TVM are divided equally among the
+dtypes that its operators read. Early tests find more new failures, so tables of runs of different lengths cannot be
+compared.
 """
 
 from __future__ import annotations
@@ -98,8 +99,8 @@ def measure(folder: Path, arguments: argparse.Namespace) -> None:
         f"{each:.1f} lanes of TVM, {ended_well:.1f} ended normally"
     )
     print(
-        f"TEST {test:.2f} +- {error[0]:.2f}  NODE {node:.3f} +- {error[1]:.3f}  "
-        f"LANES {lane * each:.2f} +- {error[2] * each:.2f} ({lane:.3f} each)"
+        f"TEST_SECONDS {test:.2f} +- {error[0]:.2f}  NODE_SECONDS {node:.3f} +- {error[1]:.3f}  "
+        f"LANES_SECONDS {lane * each:.2f} +- {error[2] * each:.2f} ({lane:.3f} each)"
     )
     yields.print()
     print(

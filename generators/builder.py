@@ -45,7 +45,7 @@ class Builder:
     profile   the profile of the case; some rows draw other operands for it
     symbols   symbolic dimensions. With them, sizes keep their formulas (`generators.symbolic.Size`)
     sizes     the size of each symbol during construction
-    also      further sizes; each node must have the same formulas for them
+    also      other sizes of the symbols. The formulas of all result sizes must hold for them too
     """
 
     def __init__(
@@ -69,18 +69,21 @@ class Builder:
         self._values: list[Value] = []  # values that may be picked
         self._types: dict[str, TensorType] = {}
         self._producers: dict[str, int] = {}  # value -> number of the node that computes it
-        self._reads: dict[str, int] = {}  # value -> how many operands of nodes it is
-        self._overwritten: set[str] = set()  # values that their only reader changes in place
-        self._dropped: set[str] = set()
+        self._reads: dict[str, int] = {}  # value -> how many times nodes read it
+        self._overwritten: set[str] = set()  # values that a node overwrites; no other node reads them
+        self._dropped: set[str] = set()  # values that do not become outputs
         self._picked: set[str] = set()  # operands that the current call has picked
         self._counts = {Role.INPUT: 0, Role.PARAM: 0, Role.BUFFER: 0}
         self._results = 0
         self._bytes = self._work = 0
 
-    # Methods that rows call
+    # Methods that rows of the operator table call
 
     def pick(self, fits: Callable[[TensorType], bool], otherwise: Callable[[], TensorType]) -> Value:
-        """Return a value whose type fits, preferably one without readers, or else a new input of type `otherwise()`."""
+        """Return a value whose type fits, preferably one that no node reads.
+
+        If there is none, and sometimes if there is one, return a new input of type `otherwise()`.
+        """
         values = self._values
         if len(values) > WINDOW:
             start = self.source.integer(0, len(values) - WINDOW)
@@ -111,7 +114,7 @@ class Builder:
     def dtype(self, dtypes: Sequence[DType]) -> DType:
         """Draw a dtype: float32 half of the time, and mostly integers in the extreme profile.
 
-        People use float32 most, and the known gaps of the other dtypes must not hide its bugs.
+        Most models use float32. Without this preference, known failures of the other dtypes would hide bugs in float32.
         """
         if self.profile is Profile.EXTREME and self.source.chance(80):
             dtypes = [dtype for dtype in dtypes if dtype.is_integer] or dtypes
@@ -154,7 +157,7 @@ class Builder:
             shape[place] = size
 
     def symbolic_size(self, most: int, percent: int) -> int | None:
-        """Return a symbolic size in `percent` of the calls, if it is at most `most`; else None.
+        """Return a symbolic size in `percent` % of the calls, if it is at most `most`; else None.
 
         Rows that choose sizes one by one call it. In a graph without symbols it consumes no choice.
         """
@@ -182,7 +185,7 @@ class Builder:
         self._reads[value.name] = 0
         layout = self._layout(type, domain) if role is Role.INPUT else Layout.CONTIGUOUS
         self.inputs.append(Input(value, role, domain, layout))
-        if role is Role.INPUT and domain == ANY:  # an input with a domain is for the operator that made it only
+        if role is Role.INPUT and domain == ANY:  # only the operator that made it reads an input with a domain
             self._values.append(value)
         return value
 
@@ -230,8 +233,8 @@ class Builder:
         return self.fresh_input(TensorType(dtype, shape), Role.BUFFER, domain)
 
     def emit(self, op: Op, args: Sequence[Value], attrs: Attrs, form: Form = Form.PLAIN) -> tuple[Value, ...]:
-        """Append a node and return its results. Raise `Invalid` where the operator refuses the operands, or where the
-        formulas of the result sizes do not hold for one of the bindings."""
+        """Append a node and return its results. Raise `Invalid` if the operator refuses the operands, or if the
+        formulas of the result sizes do not hold for other sizes of the symbols."""
         types = tuple([arg.type for arg in args])
         inferred = op.results(types, attrs)
         if op.reads_zeros and unsafe_operands(self, op, args, inferred):
@@ -257,6 +260,7 @@ class Builder:
     def _check_bindings(
         self, op: Op, types: Sequence[TensorType], attrs: Attrs, inferred: Sequence[TensorType]
     ) -> None:
+        """Raise `Invalid` if the formulas of the result sizes do not hold for all given sizes of the symbols."""
         for sizes in (self.sizes, *self.also):
             found = op.results(tuple(t.formal().bind(sizes) for t in types), attrs)
             if found != tuple(t.formal().bind(sizes) for t in inferred):
@@ -269,7 +273,7 @@ class Builder:
     # Methods that generators call
 
     def grow(self, op: Op, *, connected: bool = False) -> bool:
-        """Add one call of `op` and return True. Where it does not fit, add nothing and return False.
+        """Add one call of `op` and return True. If it does not fit, add nothing and return False.
 
         With `connected`, an earlier node must compute one of its operands: independent operators find fewer bugs.
         """
@@ -285,8 +289,8 @@ class Builder:
         return self.attempt(add_connected_call)
 
     def attempt(self, add: Callable[[], bool | None]) -> bool:
-        """Call `add`, which adds to the graph, and return True. Undo it and return False where it returns False, raises
-        `Invalid` or exceeds the limits.
+        """Call `add`, which adds to the graph, and return True. If it returns False, raises `Invalid` or exceeds the
+        limits, undo what it added and return False.
 
         Rows may draw operands or attributes that do not fit; their type inference rejects them.
         """
@@ -295,7 +299,7 @@ class Builder:
         try:
             if add() is not False:
                 self._bytes, self._work = cost  # a nested attempt has already counted its own nodes
-                if self._affordable(inputs, nodes):
+                if self._add_cost(inputs, nodes):
                     return True
         except Invalid:
             pass
@@ -328,8 +332,8 @@ class Builder:
         return form if op.expresses(form, types, attrs) else Form.PLAIN
 
     def _may_work_in_place(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> bool:
-        """Whether the call may overwrite its first operand: a node computed it, it is no view, nothing else reads it,
-        and it has the type of the result."""
+        """Whether the call may overwrite its first operand: a node computed it, it is not a view, no other node reads
+        it, and it has the type of the result."""
         name = args[0].name
         if self._reads[name] or name not in self._producers or [arg.name for arg in args].count(name) > 1:
             return False
@@ -344,13 +348,13 @@ class Builder:
         return all(arg.name[0] in "wb" for arg in args[layer.inputs :])
 
     def require_limits(self, most_nodes: int) -> None:
-        """Raise `Invalid` where the whole graph exceeds the limits. For callers that emit nodes without `attempt`."""
+        """Raise `Invalid` if the whole graph exceeds the limits. For callers that emit nodes without `attempt`."""
         self._bytes = self._work = 0
-        if len(self.nodes) > most_nodes or not self._affordable(0, 0):
+        if len(self.nodes) > most_nodes or not self._add_cost(0, 0):
             raise Invalid(f"the graph is larger than {self.limits} allow")
 
-    def _affordable(self, inputs: int, nodes: int) -> bool:
-        """Add the cost of the inputs and nodes from these numbers on. Return whether the graph is within the limits."""
+    def _add_cost(self, inputs: int, nodes: int) -> bool:
+        """Add the cost of the inputs and nodes from these positions on. Return whether the limits are kept."""
         added = [(item.value.type, 0) for item in self.inputs[inputs:]]
         for op, node in zip(self._ops[nodes:], self.nodes[nodes:], strict=True):
             types = tuple([self._types[name] for name in node.args])
@@ -382,9 +386,8 @@ class Builder:
         del self.inputs[inputs:], self.nodes[nodes:], self._ops[nodes:], self._values[values:]
 
     def graph(self) -> Graph:
-        """Return the finished graph. Its outputs are the results that no node reads, and its inputs those that a node
-        reads. Sometimes an output is left out, or one is added: a result that a node reads, an input, or an output
-        a second time."""
+        """Return the finished graph, with the results that no node reads as outputs, and without inputs that no node
+        reads. Sometimes an output is left out, or one is added: any result, an input, or an output a second time."""
         source = self.source
         results = [v.name for node in self.nodes for v in node.results if v.name not in self._overwritten]
         unread = [name for name in results if not self._reads[name]]

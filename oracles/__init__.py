@@ -1,4 +1,4 @@
-"""The oracles: what counts as wrong. Each oracle is one equation, a pure function (case, outcomes) -> findings."""
+"""The oracles: what counts as wrong. Each oracle is one rule, a pure function (case, outcomes) -> findings."""
 
 from collections.abc import Iterator
 

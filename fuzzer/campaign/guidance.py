@@ -1,9 +1,9 @@
 """Chooses the case of each test by the results of earlier tests.
 
-Drawing a case costs a thousandth of running it. A guided campaign draws many candidates for each test, and runs the one
-with the highest expected number of new findings for each CPU second. A candidate is worth more where it has rare
-features, and where it is likely to pass many routes. A graph with an operator that stops an importer tests nothing else
-on that route, and most operators that stop one do so by a bug that is known by then.
+To draw a case costs a thousandth of what it costs to run it. A guided campaign draws many candidates for each test, and
+runs the one with the highest worth: an estimate of new findings per CPU second. The worth is higher if the candidate
+has rare features and is likely to pass many routes. If one operator makes an importer fail, the rest of the graph is
+not tested on that route, and the bug that is found is usually known already.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from oracles.lane import Importer
 from oracles.outcome import Outcomes
 
 CANDIDATES = 64
-"""Cases that are drawn for each test, of which one is run. Each takes half a millisecond: 30 ms of the 550 ms of a
-test."""
+"""How many cases are drawn for each test. One of them is run. To draw one takes half a millisecond: together about 30
+of the 550 ms of a test."""
 
-ALL_WORKERS, FEWEST = 640, 4
-"""With many workers, each test has fewer candidates: `ALL_WORKERS` divided by the number of workers, but at least
-`FEWEST`. One process draws for all workers, and needs half a core for that."""
+CANDIDATES_OF_ALL_WORKERS, FEWEST_CANDIDATES = 640, 4
+"""With more than ten workers, each test has fewer candidates: `CANDIDATES_OF_ALL_WORKERS` divided by the number of
+workers, but at least `FEWEST_CANDIDATES`. One process draws for all workers, and needs half a core for that."""
 
 _STREAM = 16
 """The stream of choices of the first candidate. Stream 0 draws the case of a campaign without guidance, 1 the lanes."""
 
 ROUTE_SHARES = {Importer.EXPORT: 0.7, Importer.ONNX: 0.17, Importer.EXPORT_RAW: 0.08, Importer.FX: 0.05}
-"""By importer, its share of the lanes of the default mix (`benchmarks/costs.py`)."""
+"""The share of each importer in the lanes of the default mix (`benchmarks/costs.py`)."""
 
-TEST, NODE, LANES = 0.05, 0.06, 0.78
-"""CPU seconds of a test: a constant part, a part for each node (mostly for its export), and a part for lanes that do
-not stop early. A lane that stops early costs almost nothing. Least squares over 600 tests of the default mix
-(`benchmarks/costs.py --tests 600 --seed 12`)."""
+TEST_SECONDS, NODE_SECONDS, LANES_SECONDS = 0.05, 0.06, 0.78
+"""CPU seconds of a test: a constant part, a part for each node (mostly for its export), and a part that is multiplied
+by the share of lanes that do not stop early. A lane that stops early costs almost nothing. Fitted by least squares to
+600 tests of the default mix (`benchmarks/costs.py --tests 600 --seed 12`)."""
 
 YIELD = {
     DType.BFLOAT16: 0.61,
@@ -59,14 +59,17 @@ YIELD = {
     DType.FLOAT64: 0.26,
     DType.FLOAT32: 0.24,
 }
-"""New failures of TVM per CPU second of random tests, by the dtype that operators read. Counted over the first 700 of
-2,195 tests, as the mean of 12 orders of these tests (`benchmarks/costs.py` prints it for one order)."""
+"""New failures of TVM per CPU second of random tests, by the dtype that operators read. 2,195 tests were put in 12
+random orders. Each number is the mean over these orders, counted over the first 700 tests of each
+(`benchmarks/costs.py` prints it for one order)."""
 
 
 @dataclass(slots=True)
 class Guidance:
-    """Thread-safe. `counts` has the number of tests with each feature of a case. Other features are only written to the
-    index."""
+    """What a campaign has learnt from its tests, and the choice of the next case. It is thread-safe.
+
+    `counts` has the number of tests with each feature of a case. Other features do not influence the choice, and are
+    only written to the index."""
 
     settings: Settings
     seed: int
@@ -82,42 +85,43 @@ class Guidance:
         self.case_source = case_source(self.settings, self.seed)
 
     def case(self, index: int) -> Case:
-        """The case of a test: the best of several candidates. It depends on the seed and on all earlier results, so a
-        campaign that was interrupted continues with other cases than it would have run without the interruption."""
+        """The case of a test: the candidate with the highest worth. It depends on the seed and on all earlier results.
+        Therefore a campaign that was interrupted does not run the same cases as one that was not."""
         if given := self.case_source.given(index):
             return given
         ops = self.case_source.mix(NumpySource(self.seed, index))
-        count = max(FEWEST, min(CANDIDATES, ALL_WORKERS // self.settings.workers))
+        count = max(FEWEST_CANDIDATES, min(CANDIDATES, CANDIDATES_OF_ALL_WORKERS // self.settings.workers))
         streams = (NumpySource(self.seed, index, _STREAM + number) for number in range(count))
         candidates = [self.case_source.case(source, index, ops) for source in streams]
         with self._lock:
             return max(candidates, key=self.worth)
 
     def worth(self, case: Case) -> float:
-        """The expected yield of a case for each CPU second, without a unit.
+        """An estimate of new findings per CPU second. It has no unit: it is only compared between candidates.
 
-        It is the rarity of the case's features, times the share of lanes that it is likely to pass, times the square
-        root of the yield of its dtypes, divided by the expected CPU seconds. Without the square root, almost no test
-        would use float32 alone in the first hours."""
+        It is the novelty of the case's features, times the share of lanes that the case is likely to pass, times the
+        square root of the mean yield of its dtypes, divided by the expected CPU seconds. Without the square root,
+        almost no test of the first hours would use float32 alone."""
         novelty = sum(_weight(name) / (1 + self.counts[name]) ** 2 for name in frozenset(of_case(case)))
         typed, ops = typed_operators(case.graph), frozenset(case.graph.ops)
-        passed = sum(
+        passing = sum(
             share * self.failure_rates.passable(route, typed)
             for route, share in ROUTE_SHARES.items()
             if supports(route, ops)
         )
-        shows = sum(self.yields[each.dtype] for each in typed) / max(1, len(typed))
-        return math.sqrt(shows) * novelty * passed / (TEST + NODE * len(case.graph.nodes) + LANES * passed)
+        mean_yield = sum(self.yields[each.dtype] for each in typed) / max(1, len(typed))
+        seconds = TEST_SECONDS + NODE_SECONDS * len(case.graph.nodes) + LANES_SECONDS * passing
+        return math.sqrt(mean_yield) * novelty * passing / seconds
 
     def learn(self, index: int, case: Case, outcomes: Outcomes, found: Sequence[Finding]) -> None:
         """Take in the results of a finished test."""
-        of_its_own, typed = frozenset(of_case(case)), typed_operators(case.graph)
-        observed = of_its_own | features_of(outcomes, found)
+        of_the_case, typed = frozenset(of_case(case)), typed_operators(case.graph)
+        observed = of_the_case | features_of(outcomes, found)
         with self._lock:
             self._observed.update(observed)
             for name in observed:
                 self._first.setdefault(name, index)
-            for name in of_its_own:
+            for name in of_the_case:
                 self.counts.add(name)
             self.failure_rates.learn(typed, ended_well(outcomes, found))
 
@@ -137,5 +141,5 @@ class Guidance:
 
 
 def _weight(feature: str) -> float:
-    """A new combination of operator, dtype and rank counts more than a new class of an attribute."""
+    """A combination of operator, dtype and rank counts more than the other features of a case."""
     return 1.0 if feature.startswith("op ") else 0.3

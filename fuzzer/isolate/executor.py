@@ -1,8 +1,8 @@
-"""Run lanes of a case in forked children, with a deadline and a memory limit.
+"""Run lanes of a case in forked children, within limits of time and memory.
 
-A child runs several cases one after the other, because its first case costs twice as much: it copies pages and fills
-caches. An earlier case never makes a later one fail: a lane in which a used child ends runs again in a fresh child, and
-findings are confirmed in fresh children (`run_fresh`).
+A child runs several cases one after the other. Its first case costs twice as much as a later one, because the child
+then copies memory pages and fills caches. No finding is due to an earlier case: if a child ends in a case that is not
+its first, the lane runs again in a fresh child, and findings are confirmed in fresh children (`run_fresh`).
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ __all__ = ["Bounds", "EnvironmentMissing", "Executor"]
 START_SECONDS = 180.0
 
 CASES = 8
-"""The most cases that one child runs (benchmarks/throughput.py)."""
+"""The most cases that one child runs (measured with `benchmarks/throughput.py`)."""
 
 MEMORY_SHARE = 4
-"""A child that uses more than a fourth of its memory limit after a case runs no further case."""
+"""A child that uses more than 1 / `MEMORY_SHARE` of its memory limit after a case runs no further case."""
 
 
 class _ZygoteGone(Exception):
-    pass
+    """The zygote has ended."""
 
 
 class Executor:
@@ -53,7 +53,7 @@ class Executor:
         self._scratch = scratch = scratch.absolute()  # a program that a lane starts may run in another folder
         self._lock = threading.Lock()
         self._toolchain = toolchain
-        self._spent = 0.0
+        self._cpu_of_children = 0.0
         self._idle: list[ChildProcess] = []
         self._closed = False
         scratch.mkdir(parents=True, exist_ok=True)
@@ -68,10 +68,10 @@ class Executor:
 
     def _start(self) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        log = tempfile.TemporaryFile()  # noqa: SIM115 - read below where the start fails
+        log = tempfile.TemporaryFile()  # noqa: SIM115 - read below if the start fails
         module = "fuzzer.children.zygote"  # -P: files in the user's folder must not replace modules
-        which = (self._toolchain.name, self._toolchain.kind)
-        command = [self._toolchain.python, "-P", "-m", module, *which, str(theirs.fileno()), str(os.getpid())]
+        name_and_kind = (self._toolchain.name, self._toolchain.kind)
+        command = [self._toolchain.python, "-P", "-m", module, *name_and_kind, str(theirs.fileno()), str(os.getpid())]
         command += self._toolchain.preload.arguments if self._toolchain.preload else ()
         environment = {**toolchain_environment(self._toolchain, self._scratch), "PYTHONHASHSEED": "0"}
         with theirs, log:
@@ -102,7 +102,7 @@ class Executor:
         self.versions: dict[str, str] = report["versions"]
 
     def _first_message(self) -> bytes:
-        """The message that the zygote sends when it is ready; empty where it ended or takes too long."""
+        """The message that the zygote sends when it is ready; empty if it ended or takes too long."""
         self._control.settimeout(START_SECONDS)
         try:
             return self._control.recv(1 << 16)
@@ -130,11 +130,11 @@ class Executor:
     @property
     def cpu_seconds(self) -> float:
         """CPU seconds of the zygote, its start included, and of its children so far."""
-        return self._spent + processes.own_cpu_seconds(self._zygote.pid)
+        return self._cpu_of_children + processes.own_cpu_seconds(self._zygote.pid)
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
-        """The outcome of every lane. When a child dies or hangs in one lane, a fresh child runs the remaining lanes."""
-        return self._run(case, lanes, bounds or self.bounds, self._warm_child)
+        """Return the outcome of every lane. If a child dies or hangs in one lane, another child runs the others."""
+        return self._run(case, lanes, bounds or self.bounds, self._used_child)
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """Like `run`, but in children that run no other case."""
@@ -152,7 +152,7 @@ class Executor:
             try:
                 healthy = child.run(case, batch, bounds, result)
             finally:
-                keep = healthy and next_child == self._warm_child and self._is_reusable(child, bounds)
+                keep = healthy and next_child == self._used_child and self._is_reusable(child, bounds)
                 after = self._keep(child) if keep else child.close()
                 cpu += after - before
             if used and not healthy:
@@ -160,10 +160,11 @@ class Executor:
                 next_child = self._fork
             pending = [lane for lane in pending if lane not in result.outcomes]
         with self._lock:
-            self._spent += cpu
+            self._cpu_of_children += cpu
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
 
-    def _warm_child(self) -> ChildProcess:
+    def _used_child(self) -> ChildProcess:
+        """A child that has run other cases; a fresh one if none is idle."""
         with self._lock:
             if self._idle:
                 return self._idle.pop()
@@ -190,23 +191,23 @@ class Executor:
         """Run a finding's script in this toolchain's interpreter."""
         done, cpu = script.run(source, self._toolchain, self.bounds, self._scratch / "scripts")
         with self._lock:
-            self._spent += cpu
+            self._cpu_of_children += cpu
         return done
 
     def _fork(self) -> ChildProcess:
-        """A fresh child. Start a new zygote once where the zygote has ended, for example because the kernel was short
-        of memory."""
-        used = self._zygote
+        """A fresh child. If the zygote has ended, for example because the kernel was short of memory, start a new one,
+        but only once."""
+        zygote = self._zygote
         try:
             return self._ask_for_child()
         except _ZygoteGone:
             with self._lock:
                 if self._closed:
                     raise EnvironmentMissing("this executor is closed") from None
-                if self._zygote is used:  # otherwise another thread has started a new one already
+                if self._zygote is zygote:  # otherwise another thread has started a new one already
                     self._control.close()
-                    used.kill()
-                    used.wait()
+                    zygote.kill()
+                    zygote.wait()
                     self._keeper.submit(self._start).result()
         try:
             return self._ask_for_child()
@@ -233,14 +234,14 @@ class Executor:
             if not greeting:
                 raise _ZygoteGone
             their_data.close()
-            opened.pop_all()
-            # a child that stops in the middle of a frame must not block the supervisor
+            opened.pop_all()  # these ends and the log stay open: the `ChildProcess` owns them
+            # a child that stops in the middle of a message must not block the supervisor
             connection = with_deadline(data, self.bounds.wall_seconds)
             return ChildProcess(json.loads(greeting)["pid"], connection, ZygoteReaper(status), log, scratch)
 
 
 def _remove_last_outcome(lanes: Sequence[LaneSpec], result: Result) -> None:
-    """Remove the outcome of the lane in which a used child ended: an earlier case may be the cause."""
+    """Remove the outcome of the lane in which a child ended that had run other cases: one of these may be the cause."""
     for lane in lanes:
         if isinstance(result.outcomes.get(lane), Died | TimedOut):
             del result.outcomes[lane]

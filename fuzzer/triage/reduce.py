@@ -1,4 +1,4 @@
-"""Greedy reduction to a fixpoint: accept the first smaller candidate with the same failure until no pass has one."""
+"""Greedy reduction to a fixpoint: accept the first smaller candidate with the same failure, until there is none."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["Effort", "OtherFailure", "Reduction", "reduce"]
 
 ComputeValues = Callable[[Case], Mapping[str, Array]]
 
-AGAIN = 2
-"""How often the result runs again. Together with the run that accepted it, three runs show the failure."""
+EXTRA_RUNS = 2
+"""How often the result runs again. Together with the run in which it was accepted, three runs show the failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Reduction:
     finished        whether the fixpoint was reached before a limit
     steps           the passes whose candidates were accepted, in order
     other_failures  one for each coarse signature
-    ahead           further calls, made before their turn and not needed
+    ahead           how many further calls were made in advance and not needed
     """
 
     case: Case
@@ -64,17 +64,18 @@ def reduce(
     width: int = 1,
     needs_ops: bool = False,
 ) -> Reduction:
-    """Return the smallest case, by `Size`, for which `predicate` holds. At the end `predicate` is called on it again.
+    """Return a case for which `predicate` holds, and which no pass can make smaller (by `Size`).
 
     `compute_values` computes every value of a graph in PyTorch. Each candidate is tried once, `width` candidates at a
-    time. The result is deterministic if `predicate` is and the effort suffices. It does not depend on `width`.
+    time. At the end, `predicate` is called on the result `EXTRA_RUNS` more times. If `predicate` is deterministic and
+    the effort suffices, the result is deterministic. It does not depend on `width`.
     """
     with CandidateChecks(predicate, effort, width) as checks:
         search = _Search(checks, compute_values, passes)
-        last = search.run(search.with_values(Subject(case, lane, {}, needs_ops)))
-        steps, other_failures = tuple(step.name for step in search.trail), tuple(search.other_failures.values())
+        smallest = search.run(search.with_values(Subject(case, lane, {}, needs_ops)))
+        steps, other_failures = tuple(step.name for step in search.accepted), tuple(search.other_failures.values())
     return Reduction(
-        renumbered(last.case), last.lane, checks.calls, search.finished, steps, other_failures, checks.ahead
+        renumbered(smallest.case), smallest.lane, checks.calls, search.finished, steps, other_failures, checks.ahead
     )
 
 
@@ -92,7 +93,7 @@ class _Search:
 
     def __init__(self, checks: CandidateChecks, compute_values: ComputeValues, passes: Sequence[Pass]) -> None:
         self._checks, self._compute_values, self._passes = checks, compute_values, passes
-        self.trail: list[_Step] = []
+        self.accepted: list[_Step] = []
         self.other_failures: dict[Signature, OtherFailure] = {}
         self.finished = True
         self._first = 0
@@ -101,18 +102,19 @@ class _Search:
     def run(self, subject: Subject) -> Subject:
         """Reduce to a fixpoint that shows the failure in every run.
 
-        If the fixpoint does not, go back to the last step that does, and continue from there without the next step.
+        If a fixpoint does not, undo the last steps until the subject does, and search again from there. The earliest
+        step that was undone is not accepted again.
         """
         while True:
             subject = self._fixpoint(subject)
-            steps = len(self.trail)
-            while self.trail and not self._holds(subject):
-                subject = self._back(len(self.trail) - 1)
-            if steps == len(self.trail):
+            steps = len(self.accepted)
+            while self.accepted and not self._holds(subject):
+                subject = self._back(len(self.accepted) - 1)
+            if steps == len(self.accepted):
                 return subject
 
     def with_values(self, subject: Subject, before: Subject | None = None) -> Subject:
-        """Add the values that PyTorch computes. A single node needs none, because nothing can be cut out of it."""
+        """Add the values that PyTorch computes. A graph of one node needs none: nothing can be cut out of it."""
         if before is not None and _computes_the_same(subject, before):
             return replace(subject, computed=before.computed)
         return replace(subject, computed=self._compute_values(subject.case) if len(subject.graph.nodes) > 1 else {})
@@ -127,10 +129,10 @@ class _Search:
         return subject
 
     def _smaller(self, subject: Subject) -> Subject | None:
-        """Return the first candidate that shows the failure, or None if there is none.
+        """Accept and return the first candidate that shows the failure; None if there is none.
 
-        The pass that succeeded last proposes first, then the passes after it, then those before it. Therefore the
-        passes before it are tried once, at the end.
+        After a pass that cuts the graph, all passes propose in their order. After another pass, that pass proposes
+        first, then the passes after it, then those before it.
         """
         in_turn = (*self._passes[self._first :], *self._passes[: self._first])
         for candidate, result in self._checks.results(_candidates(in_turn, subject)):
@@ -142,31 +144,31 @@ class _Search:
                     self.other_failures.setdefault(signature_of(finding), OtherFailure(candidate.subject.case, finding))
                 return self._back(start)
             else:
-                taken = self.with_values(candidate.subject, subject)
-                self.trail.append(_Step(candidate.by.__name__, subject, taken))
+                smaller = self.with_values(candidate.subject, subject)
+                self.accepted.append(_Step(candidate.by.__name__, subject, smaller))
                 self._first = 0 if candidate.by in CUTTING else self._passes.index(candidate.by)
-                return taken
+                return smaller
         return None
 
     def _misleading_step(self, subject: Subject) -> int | None:
-        """Return the index of a step that inserted a plainer operator which fails by itself, or None.
+        """Return the index of a step whose plainer operator has a failure of its own; None if there is no such step.
 
-        Before that step every operator was needed. If one is not needed any more, and only operators distinguish the
-        failure from others, the subject now shows another failure.
+        Every operator was needed before that step. If the subject shows a failure without one of them, and only the
+        operators distinguish this failure from others, then it is another failure.
         """
-        for index, step in enumerate(self.trail):
+        for index, step in enumerate(self.accepted):
             fewer = len(subject.graph.nodes) < len(step.after.graph.nodes)
             if step.name == simpler_operators.__name__ and fewer and subject.needs_ops:
                 return index
         return None
 
     def _holds(self, subject: Subject) -> bool:
-        return all(self._checks.repeat(subject).same for _ in range(AGAIN))
+        return all(self._checks.repeat(subject).same for _ in range(EXTRA_RUNS))
 
     def _back(self, index: int) -> Subject:
-        """Return the subject before the step, which is not taken again."""
-        step = self.trail[index]
-        del self.trail[index:]
+        """Undo this step and all later ones, and return the subject before it. The step is not accepted again."""
+        step = self.accepted[index]
+        del self.accepted[index:]
         self._checks.reject(step.after)
         return step.before
 

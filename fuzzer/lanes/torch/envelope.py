@@ -1,22 +1,24 @@
-"""The envelope: how far correct implementations of a case may lie apart, for each output element (docs/tolerance.md).
+"""The envelope: how far correct implementations of a case may differ, for each output element (docs/tolerance.md).
 
-The method is Monte Carlo arithmetic. The graph is evaluated in float64, node by node, many times. Each time, every
-rounded result is pushed by as much as a correct implementation of its operator may be off. The operator's row says how
-it rounds (`Arithmetic` in `generators/ops/base.py`):
+The method is Monte Carlo arithmetic. The graph is evaluated in float64, node by node, many times. Each evaluation is a
+`Sample`. To push a number means to perturb it by as much as a correct implementation of its operator may be off. The
+operator's row says how the operator rounds (`Arithmetic` in `generators/ops/base.py`):
 
 - The result of one step (an operation that IEEE 754 rounds correctly, a cast) or of a sum is pushed by one unit in the
   last place of its dtype (`EPS` x |value|), the result of a function by `FUNCTION_UNITS` units. In half precision one
   unit is enough for all operators: PyTorch computes in float32 and rounds once.
-- Each operand of a sum is pushed by sqrt(terms) units of the precision that accumulates it, because the error of a sum
-  grows with its terms, not with its result. Half precision accumulates in float32. The results of functions that
-  contain a sum are pushed by at least half as much: a normalisation gives the same result however its operands are
-  scaled, so pushed operands alone would not show the error of its sum.
+- Each operand of a sum is pushed by sqrt(terms) units of the precision in which the sum accumulates, because the error
+  of a sum grows with its terms, not with its result. Half precision accumulates in float32. The results of functions
+  that contain a sum are pushed by at least half as much: a normalisation gives the same result however its operands
+  are scaled, so pushed operands alone would not show the error of its sum.
 
-A pushed number is rounded to its own dtype. Sums, products and casts whose dtype holds the result exactly are not
-pushed: there every implementation gives the same number. One sample only rounds, two samples push all values away from
-zero or towards it, and the others push each value up or down at random. The largest distance is the spread. The samples
-of `WIDER` push `WIDE` times as far, and find jumps nearby: integers that change, numbers that become NaN or infinite,
-and numbers that move much further than the spread predicts are ill-conditioned.
+A pushed number is rounded to its own dtype. The result of an addition, a product or a cast is not pushed if its dtype
+holds it exactly (`Arithmetic.EXACT_WHERE_HELD`): every implementation gives the same number.
+
+Of the samples of `NARROW`, one only rounds, one pushes all values away from zero, one pushes them towards zero, and six
+push each value up or down at random. The largest distance from the evaluation without rounding is the spread. The
+samples of `WIDER` push `WIDE` times as far. They find elements that are ill-conditioned: integers that change, numbers
+that become NaN or infinite, and numbers that move much further than the spread predicts.
 """
 
 from __future__ import annotations
@@ -41,13 +43,15 @@ from generators.ops.base import Arithmetic
 from generators.torch_source import constructor, statements
 
 FUNCTION_UNITS = 4.0
-"""The error of math libraries and of vectorised functions, in units in the last place (docs/tolerance.md)."""
+"""The largest error of math libraries and of vectorised functions, in units in the last place (docs/tolerance.md)."""
 
 LAST_UNITS = 1.5
-"""Added where anything moved: the last roundings of two implementations, which samples seldom show in full."""
+"""Units in the last place that are added to the spread of each element that moved. They stand for the last rounding of
+two implementations, which the samples seldom show in full."""
 
 WIDE = 4.0
-"""More than the factor C of a tolerance: within it, a lane may be on the other side of a jump."""
+"""How many times as far the samples of `WIDER` push. It is more than the factor C of the tolerance (2), because a lane
+within its tolerance may be on the other side of a jump."""
 
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
@@ -57,10 +61,10 @@ class Sample:
     """How one evaluation pushes.
 
     direction     1: every value away from zero, -1: towards zero, 0: up or down at random, from `seed`
-    width         how far, as a multiple; 0: nothing is pushed
+    width         how many times as far as usual; 0: nothing is pushed
     one_pass      variances are computed in one pass
     flush         denormal numbers become zero
-    skip          products with zeros that are not in the case are left out, so NaN x 0 does not occur
+    skip          products with the zeros of a padding are left out, so NaN x 0 does not occur
     other_layout  the inputs have another layout in memory, which changes results only where PyTorch is wrong
     """
 
@@ -74,6 +78,8 @@ class Sample:
 
 
 PLAIN = Sample(0, width=0.0)
+"""The evaluation without rounding. It equals the first sample of `NARROW`, which rounds; `is` tells them apart."""
+
 ONE_PASS_SAMPLES = (Sample(1, width=0.0, one_pass=True), Sample(-1, width=0.0, one_pass=True))
 FLUSHED = Sample(0, width=0.0, flush=True)
 OTHER_LAYOUT = Sample(0, width=0.0, other_layout=True)
@@ -84,7 +90,7 @@ WIDER = (Sample(1, 0, WIDE), Sample(-1, 0, WIDE), Sample(0, 11, WIDE), Sample(0,
 
 @contextmanager
 def double_precision() -> Iterator[None]:
-    """float64 is also the dtype of the floats that PyTorch makes of integers and Python numbers."""
+    """Inside the context, the floats that PyTorch makes of integers and Python numbers are float64, not float32."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -94,42 +100,43 @@ def double_precision() -> Iterator[None]:
 
 
 def double(array: Array) -> Array:
+    """The array in float64 if it holds floats, else unchanged."""
     return array.astype(np.float64) if holds_floats(array) else array
 
 
 def envelope(case: Case) -> list[Array]:
-    """First the spread of each output (float64), then which elements of each output are ill-conditioned (bool)."""
+    """The envelope of each output (float64), and then for each output which elements are ill-conditioned (bool)."""
     program = Program(case)
     truth = program.run(PLAIN)
     dtypes = [type.dtype for type in case.bound.output_types]
     spread = [np.zeros(array.shape) for array in truth]
-    ill = [np.zeros(array.shape, np.bool_) for array in truth]
+    ill_conditioned = [np.zeros(array.shape, np.bool_) for array in truth]
     extra = ONE_PASS_SAMPLES * program.has_variance + (FLUSHED,) * program.saw_denormals
     for sample in (*extra, *(() if program.exact else NARROW)):
         for i, moved in enumerate(program.run(sample)):
             distance, jumped = _compare(moved, truth[i], dtypes[i])
             spread[i] = np.maximum(spread[i], distance)
-            ill[i] |= jumped
-    if program.saw_denormals:  # then differences below the smallest normal number mean nothing
+            ill_conditioned[i] |= jumped
+    if program.saw_denormals:  # then any difference below the smallest normal number is allowed
         for i, dtype in enumerate(dtypes):
             spread[i] = np.maximum(spread[i], tiny(dtype)) if flushes(dtype) else spread[i]
     for outputs in program.run_otherwise():
         for i, moved in enumerate(outputs):
             distance, jumped = _compare(moved, truth[i], dtypes[i])
-            ill[i] |= jumped | (distance > 2 * WIDE * (spread[i] + 1e-9 * np.abs(truth[i])))
+            ill_conditioned[i] |= jumped | (distance > 2 * WIDE * (spread[i] + 1e-9 * np.abs(truth[i])))
     unit = [_unit(array, dtype) for array, dtype in zip(truth, dtypes, strict=True)]
     for sample in () if program.exact else WIDER:
         for i, moved in enumerate(program.run(sample)):
             distance, jumped = _compare(moved, truth[i], dtypes[i])
-            ill[i] |= jumped | (distance > 2 * WIDE * (spread[i] + unit[i]))
+            ill_conditioned[i] |= jumped | (distance > 2 * WIDE * (spread[i] + unit[i]))
     for i, units in enumerate(unit):
         spread[i] = np.where(spread[i] > 0, spread[i] + LAST_UNITS * units, 0.0)
-    return [*spread, *ill]
+    return [*spread, *ill_conditioned]
 
 
 def _compare(moved: Array, truth: Array, dtype: DType) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """The distance of each number from the truth, and where it is another integer, or became or ceased to be NaN or
-    infinite."""
+    """The distance of each number from the truth, and which numbers jumped: another integer, or NaN or infinite in only
+    one of the two."""
     if not dtype.is_float:
         return np.zeros(truth.shape), np.asarray(moved != truth)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -140,6 +147,7 @@ def _compare(moved: Array, truth: Array, dtype: DType) -> tuple[npt.NDArray[np.f
 
 
 def _unit(truth: Array, dtype: DType) -> Array:
+    """One unit in the last place of each number; 0 for integers and booleans."""
     if not dtype.is_float:
         return np.zeros(truth.shape)
     return dtype.eps * np.maximum(np.abs(np.where(np.isfinite(truth), truth, 0.0)), tiny(dtype))
@@ -163,7 +171,7 @@ def other_layout(tensor: torch.Tensor) -> torch.Tensor:
 
 
 class Program:
-    """The nodes of a case in double precision: compiled once, run for every sample."""
+    """The nodes of a case in float64. They are compiled once, and run for every sample."""
 
     def __init__(self, case: Case) -> None:
         self.graph = case.bound
@@ -180,8 +188,8 @@ class Program:
             return [value.contiguous().numpy() for value in self._run(sample)]
 
     def run_otherwise(self) -> Iterator[list[Array]]:
-        """Evaluations that may differ from the truth only by rounding. Where they differ more, there is no truth:
-        correct implementations disagree, or one of PyTorch's own is wrong."""
+        """Yield the results of evaluations that may differ from the truth only by rounding. An element that differs by
+        more has no truth: correct implementations disagree, or one of PyTorch's own implementations is wrong."""
         if self.saw_nan_times_zero:
             yield self.run(SKIPPED)
         with suppress(RuntimeError):  # PyTorch cannot view every layout
@@ -222,17 +230,20 @@ class Program:
 
 
 def flushes(dtype: DType) -> bool:
-    """Whether an implementation may make denormal numbers zero. Those of float16 are normal numbers of float32, in
-    which processors compute."""
+    """Whether a correct implementation may replace denormal numbers of this dtype by zero. It may not in float16:
+    processors compute with float16 in float32, where these numbers are normal."""
     return dtype.is_float and dtype is not DType.FLOAT16
 
 
 class _Push:
+    """Pushes the numbers of one evaluation."""
+
     def __init__(self, sample: Sample) -> None:
         self._sample = sample
         self._noise = torch.Generator().manual_seed(sample.seed)
 
     def __call__(self, value: torch.Tensor, size: float, scale: float = 0.0, least: float = 0.0) -> torch.Tensor:
+        """Move each number by `size` times its magnitude, or times `scale` or `least` if that is larger."""
         if self._sample.direction:
             push: Any = torch.where(value < 0, -1.0, 1.0) * self._sample.direction
         else:
@@ -240,7 +251,7 @@ class _Push:
         length = value.abs()
         if scale:
             length = length.clamp(min=scale)
-        elif least:  # units below this number all have its size; zero is exact
+        elif least:  # below the smallest normal number, units do not get smaller; zero is exact
             length = torch.where(value == 0, 0.0, length.clamp(min=least))
         moved = value + push * (size * self._sample.width) * length
         return torch.where(torch.isfinite(value), moved, value)  # an infinity pushed towards zero would be NaN
@@ -260,7 +271,7 @@ class _Push:
 
 
 class _Step:
-    """One node: its code, and how far to push its operands and results, relative to their size."""
+    """One node: its code, and how far to push its operands and results, relative to their magnitude."""
 
     def __init__(self, node: Node, types: tuple[TensorType, ...]) -> None:
         op = TABLE[node.op]
@@ -295,8 +306,8 @@ class _Step:
         return self._run(args)
 
     def flushes_below(self, args: Sequence[torch.Tensor], dtype: DType) -> float:
-        """Results below this number may be zero: each of the terms, or the factor by which a function multiplies an
-        operand, may have been denormal."""
+        """The number below which a correct implementation may give zero, because it replaced denormal numbers by zero:
+        the terms of a sum, or a factor by which a function multiplies an operand."""
         if not self._terms or not flushes(dtype):
             return 0.0
         numbers = (
@@ -320,7 +331,7 @@ def _all_finite(values: torch.Tensor) -> bool:
 
 
 def _compiled(node: Node, types: tuple[TensorType, ...]) -> tuple[CodeType, tuple[str, ...]]:
-    """Statements that define the node's results from operands of these names."""
+    """Compile the statements that compute the node's results. Return the code and the names of its operands."""
     names = tuple(f"a{i}" for i in range(len(types)))
     given = [
         f"torch.nn.Parameter({name})" if type.dtype.is_float else name for name, type in zip(names, types, strict=True)
@@ -332,15 +343,18 @@ def _compiled(node: Node, types: tuple[TensorType, ...]) -> tuple[CodeType, tupl
 
 
 def _result_size(arithmetic: Arithmetic, dtype: DType, count: int) -> float:
-    """How far to push a result. A function that divides by a sum, or by its root, is at least as far off as that sum,
-    however its operands are scaled."""
+    """How far to push a result, relative to its magnitude. A function that divides by a sum, or by its root, has at
+    least half the relative error of the sum."""
     one_unit = arithmetic is not Arithmetic.FUNCTION or dtype in HALVES
     own = dtype.eps * (1.0 if one_unit else FUNCTION_UNITS)
     return own if arithmetic.is_sum else max(own, rounding_of_a_sum(dtype.eps, count) / 2)
 
 
 def _operand_size(arithmetic: Arithmetic, dtype: DType, coarsest: float, count: int) -> float:
-    """How far to push an operand. `coarsest` is the unit of the results: operands of finer dtypes may be cast first."""
+    """How far to push an operand, relative to its magnitude.
+
+    `coarsest` is the largest epsilon of the results. Operands of a finer dtype may be cast to that dtype first.
+    """
     eps = max(dtype.eps, coarsest)
     cast = coarsest if coarsest > dtype.eps else 0.0
     steps = 0.0 if arithmetic is Arithmetic.SUM else eps  # intermediate results are rounded too
