@@ -6,6 +6,8 @@ They calibrate the tolerance (`benchmarks/calibration.py`). A finding about one 
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +28,9 @@ LEVELS = {
     "ort-all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
 }
 
+CXX = os.environ.get("CXX", "g++")
+"""The compiler that torch.compile calls (`torch._inductor.config.cpp.cxx`)."""
+
 Model = Callable[..., tuple[torch.Tensor, ...]]
 
 
@@ -33,6 +38,8 @@ class HonestLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         if spec.variant in LEVELS:
             return OnnxRuntimeLane().supports(case, spec)
+        if spec.variant == "inductor" and shutil.which(CXX) is None:
+            return f"no {CXX} on PATH: inductor compiles C++"
         return None
 
     def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:

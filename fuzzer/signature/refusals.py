@@ -37,7 +37,7 @@ frontend has accepted the model."""
 
 _STATED_LIMIT = re.compile(
     r"FPrimalGradient has not been registered|now only support one dataflow block"  # relax.transform.Gradient
-    r"|^CodeGenWebGPU: (do not|only) support"  # WGSL has no integers of 64 bits, of floats those of 16 and 32
+    r"|(^|: )CodeGenWebGPU: (do not|only) support"  # WGSL has no integers of 64 bits, of floats those of 16 and 32
 )
 """Messages for documented limits of a part of TVM. They mean a refusal in every stage."""
 

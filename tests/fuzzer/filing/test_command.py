@@ -174,7 +174,7 @@ def test_a_token_that_is_none(
         ("file --resume-filing", "--repo OWNER/NAME is missing"),
         ("file --sync --repo tvm", "'tvm' is not a repository of the form OWNER/NAME"),
         ("file --sync --repo a/b --base-url http://ghe.example.org", "a token is sent by https only"),
-        ("run --auto-file", "--auto-file: --repo OWNER/NAME is missing"),
+        ("run --auto-file", "--auto-file needs --repo OWNER/NAME"),
         ("run --auto-file --repo tvm", "'tvm' is not a repository"),
         ("run --repo a/b", "--repo and --token-file need --auto-file"),
     ],
@@ -183,10 +183,10 @@ def test_bad_input(fuzz: Fuzz, arguments: str, says: str) -> None:
     refused(fuzz(*arguments.split()), BAD_INPUT, says)
 
 
-def test_auto_file_goes_not_with_preload(fuzz: Fuzz, tmp_path: Path) -> None:
+def test_auto_file_does_not_go_with_preload(fuzz: Fuzz, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("")
     arguments = ("run", "--auto-file", "--repo", REPO, "--preload", "own.py")
-    refused(fuzz(*arguments), BAD_INPUT, "not with --preload")
+    refused(fuzz(*arguments), BAD_INPUT, "--auto-file does not go with --preload")
 
 
 def test_auto_file_wants_a_token_before_anything_starts(fuzz: Fuzz) -> None:

@@ -167,7 +167,7 @@ def test_names_of_repositories(name: str) -> None:
 
 @pytest.mark.parametrize("url", ["ftp://x", "api.github.com", "https://me:pw@api.github.com", "https://x/?q", ""])
 def test_addresses(url: str) -> None:
-    with pytest.raises(Invalid, match="no address of a GitHub server"):
+    with pytest.raises(Invalid, match="is not the address of a GitHub server"):
         place_of(REPO, url)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import HONEST_LANES
 from fuzzer.lanes.base.bench import Bench, Quiet
-from fuzzer.lanes.honest import HonestLane
+from fuzzer.lanes.honest import CXX, HonestLane
 from fuzzer.lanes.torch.envelope import other_layout
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -116,7 +118,18 @@ def test_onnxruntime_does_not_change_the_arrays_of_a_case() -> None:
         np.testing.assert_array_equal(array, before[name])
 
 
+def test_inductor_needs_a_compiler_and_names_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    inductor = next(lane for lane in HONEST_LANES if lane.variant == "inductor")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert HonestLane().supports(small(), inductor) == f"no {CXX} on PATH: inductor compiles C++"
+    compiler = tmp_path / CXX
+    compiler.write_text("")
+    compiler.chmod(0o755)
+    assert HonestLane().supports(small(), inductor) is None
+
+
 @pytest.mark.tvm
+@pytest.mark.programs(CXX)
 @pytest.mark.filterwarnings("ignore")
 def test_inductor_keeps_the_nan_of_a_softmax() -> None:
     """Its pattern of attention gives 0 where a row of scores is -inf throughout."""

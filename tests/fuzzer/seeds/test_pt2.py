@@ -118,7 +118,10 @@ def test_changes_in_place_take_no_more_than_what_is_read(tmp_path: Path) -> None
     [
         (node("brandnew.default", "v", self="$x"), "no row of the operator table has its name"),
         (node("torch.ops.mine.op.default", "v", self="$x"), "is not a function of PyTorch's own"),
-        (node("relu.default", "v", self="$x", extra={"as_graph": {"name": "g"}}), "has an argument that is no tensor"),
+        (
+            node("relu.default", "v", self="$x", extra={"as_graph": {"name": "g"}}),
+            "has an argument that is not a tensor",
+        ),
         (node("mul.Tensor", "v", self="$x", other={"as_float": "Infinity"}), "mul has no attribute other=inf"),
         (node("sum.default", "v", self="$x"), "returns float32[2,3], the row float32[]"),
         (node("to.dtype", "v", self="$x", dtype={"as_scalar_type": 10}), "has a dtype that difftvm does not support"),

@@ -22,7 +22,7 @@ def test_what_was_freed_goes_back_to_the_system() -> None:
 
 HEAPS = """
 import ctypes, sys, threading
-from fuzzer.isolate.processes import keep_memory_tight
+from fuzzer.system.processes import keep_memory_tight
 
 if sys.argv[1] == "tight":
     keep_memory_tight()

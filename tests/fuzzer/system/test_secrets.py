@@ -19,7 +19,7 @@ CANARY = "canary-0123456789"
 @pytest.fixture(autouse=True)
 def _own_secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The environment comes back after a test, and nothing of it is blanked then."""
-    monkeypatch.setattr(secrets, "_held", {})
+    monkeypatch.setattr(secrets, "_removed", {})
     monkeypatch.setattr(secrets, "_needles", set())
     before = dict(os.environ)
     yield
