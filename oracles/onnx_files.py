@@ -102,8 +102,7 @@ def _same_mistake(outputs: tuple[Array, ...], reading: tuple[Array, ...], right:
 
 def _as_far_off(evidence: Mismatch, reading: Array) -> bool:
     worst = evidence.worst
-    if worst is None:
-        return False
+    assert worst is not None, "a wrong value has a worst element"
     value = float(reading[worst.index])
     if not np.isfinite(worst.actual):
         return bool(np.array_equal(value, worst.actual, equal_nan=True))

@@ -59,7 +59,7 @@ class Validity:
         )
         if self._line(START_SECONDS) != b"ready\n":
             self._child.kill()
-            raise EnvironmentMissing(f"PyTorch does not start (status {self._child.wait()}); its message stands above")
+            raise EnvironmentMissing(f"PyTorch does not start (status {self._child.wait()}); see its message above")
 
     def __call__(self, case: Case) -> CaseCheck:
         """Check a case with static sizes."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.domain import index
 from generators.graph import INTEGERS, Attrs, DType, Form, Profile, TensorType, Value
 from generators.ops.base import NUMBER, Op, Types, optional, require
 from generators.ops.operands import one
@@ -31,17 +30,6 @@ def clamped(b: Builder, value: Value, low: float, high: float) -> Value:
         least, most = value.type.dtype.range
         bounds = {"min": max(int(low), least), "max": min(int(high), int(most))}
     return b.emit(CLAMP, (value,), bounds)[0]
-
-
-def positions(b: Builder, size: int, shape: tuple[int, ...], dtype: DType = DType.INT64) -> Value:
-    """Indices into a dimension of `size` > 0, counted from either end: a fresh input, or sometimes a computed value,
-    clamped."""
-    wanted = TensorType(dtype, shape)
-    if b.source.chance(25):
-        computed = [v for v in b.results() if v.type == wanted]
-        if computed:
-            return clamped(b, b.source.choice(computed), -size, size - 1)
-    return b.fresh_input(wanted, domain=index(int(size)))
 
 
 def _clamp(types: Types, attrs: Attrs) -> TensorType:

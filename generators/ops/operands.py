@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from generators.builder import Builder
 from generators.graph import DType, TensorType, Value
-from generators.ops.base import Operands, Types
+from generators.ops.base import Operands
 from generators.ops.rules import ALL
 
 
@@ -47,23 +47,8 @@ def _thinned(b: Builder, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(1 if b.source.chance(30) else size for size in kept)
 
 
-def alike(low: int, high: int, ranks: tuple[int, int] = (0, 5)) -> Operands:
-    """`low` to `high` values of one type, as torch.stack needs them."""
-
-    def operands(b: Builder) -> tuple[Value, ...]:
-        first = b.tensor(ranks=ranks)
-        more = b.source.integer(low, high) - 1
-        return (first, *(b.pick(lambda t: t == first.type, lambda: first.type) for _ in range(more)))
-
-    return operands
-
-
 def product(sizes: Sequence[int]) -> int:
     out = 1
     for size in sizes:
         out *= size
     return out
-
-
-def numel(types: Types) -> int:
-    return types[0].numel

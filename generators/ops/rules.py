@@ -114,17 +114,3 @@ def same_type(*dtypes: DType) -> Callable[[Types, Attrs], TensorType]:
         return types[0]
 
     return infer
-
-
-def window(size: int, kernel: int, stride: int, padding: int, dilation: int = 1, ceil: bool = False) -> int:
-    """Output size of a sliding window (torch.nn.MaxPool2d, Conv2d). With `ceil`, windows that would start in
-    the right padding are dropped."""
-    require(kernel > 0 and stride > 0 and dilation > 0 and padding >= 0, "kernel, stride, dilation must be positive")
-    span = size + 2 * padding - dilation * (kernel - 1) - 1
-    require(span >= 0, f"window of {kernel} (dilation {dilation}) is larger than {size} padded by {padding}")
-    out = span // stride + 1
-    if ceil:
-        out = -(-span // stride) + 1
-        if (out - 1) * stride >= size + padding:
-            out -= 1
-    return out
