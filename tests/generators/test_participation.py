@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pytest
+
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Invalid
 from generators.ops import OPS, Op
 from generators.random_graph import generate
+
+pytestmark = pytest.mark.slow
 
 ATTEMPTS = 40
 

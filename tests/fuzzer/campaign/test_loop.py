@@ -421,6 +421,7 @@ def test_where_every_test_goes_wrong_the_campaign_ends(tmp_path: Path) -> None:
         assert store.state.counters.errors == TROUBLE - 1
 
 
+@pytest.mark.slow
 def test_counters_that_cannot_be_saved_on_a_full_disk_pause_the_campaign(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from fuzzer.isolate.reports import ScriptRun
 from fuzzer.toolchains.preload import Preload
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 
+pytestmark = pytest.mark.slow
+
 SMALL = Bounds(wall_seconds=0.2, memory_bytes=200 << 20)
 
 

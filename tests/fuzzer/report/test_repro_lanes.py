@@ -144,6 +144,7 @@ def test_what_a_checker_refuses_exits_1(warm: WarmPython, tmp_path: Path) -> Non
     assert "Refused: error: no such type" in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["opencl", "webgpu", "aarch64", "cuda"])
 def test_a_program_that_is_missing_is_named_in_one_sentence_and_exits_125(name: str, tmp_path: Path) -> None:
     lines = script(NAMED[name], Kind.INTERNAL_ERROR, REFUSED).partition("def written(module):")[0].splitlines()

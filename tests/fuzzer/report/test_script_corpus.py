@@ -18,6 +18,7 @@ CRASHES = Path(__file__).parents[3] / "crashes"
 SHIPPED = sorted((CRASHES / "SHIPPED").read_text().split())
 
 
+@pytest.mark.slow
 def test_scripts_of_every_lane_and_evidence_are_what_they_were() -> None:
     lines = script_corpus.DIGESTS.read_text().splitlines()
     assert script_corpus.digests() == {lane: digest for digest, _, lane in (line.partition("  ") for line in lines)}

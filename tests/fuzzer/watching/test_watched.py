@@ -58,6 +58,7 @@ def facts(folder: Path) -> dict[str, str]:
     return {key.strip(): value for key, value in pairs}
 
 
+@pytest.mark.slow
 def test_files_and_metrics_go_on_where_the_last_run_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for run in (1, 2):
         with Store(tmp_path, 1) as store:
