@@ -39,6 +39,7 @@ os.execv(sys.executable, [sys.executable, "-P", *sys.argv[1:]])
 def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path) -> tuple[ScriptRun, float]:
     """Run a script; return how it ended, and the CPU seconds that it took. `bounds` are the bounds of one lane."""
     folder.mkdir(parents=True, exist_ok=True)
+    folder = folder.resolve()  # the script runs in another working directory
     with tempfile.TemporaryDirectory(prefix="script-", dir=folder, ignore_cleanup_errors=True) as scratch:
         path = Path(scratch, "repro.py")
         path.write_text(source)

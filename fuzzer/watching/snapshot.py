@@ -29,8 +29,8 @@ CURVE_POINTS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """A running campaign at one moment. Times are Unix times in seconds. Counts are those of the campaign over all its
-    runs, except:
+    """A running campaign at one moment. Times are Unix times in seconds. A count is that of the campaign over all its
+    runs. These fields mean something else:
 
     seconds, limit, run_*, new       this run: its time so far, its time limit, its counts, its new findings
     errors                           tests that difftvm itself could not do

@@ -36,6 +36,12 @@ def test_the_exit_code_is_the_answer(source: str, code: int, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_relative_to_the_working_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a campaign in the current directory, the default."""
+    monkeypatch.chdir(tmp_path)
+    assert run("import sys; sys.exit(1)", Path("scripts")).shows
+
+
 def test_only_1_shows_the_bug() -> None:
     assert ScriptRun(1).shows
     assert not any(ScriptRun(code).shows for code in (0, 2, 125, -11, None))
