@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -30,3 +31,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     names = [str(name) for marker in item.iter_markers("programs") for name in marker.args]
     if missing := [name for name in names if shutil.which(name) is None]:
         pytest.skip(f"not on PATH: {', '.join(missing)}")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave the items and modules of the collection out of later garbage collections: there are a million objects."""
+    gc.collect()
+    gc.freeze()

@@ -69,13 +69,15 @@ class DevicePool:
             supervisor.stop()
         with self._changed:
             self._changed.notify_all()
-            self._changed.wait_for(
-                lambda: len(self._free) + len(self.quarantined) == len(self.supervisors), STOP_SECONDS
-            )
+            self._changed.wait_for(self._nothing_runs, STOP_SECONDS)
         for supervisor in self.supervisors:
             supervisor.retire()
         self._keeper.shutdown()
         shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _nothing_runs(self) -> bool:
+        """Whether no thread uses a device. A device that `check_devices` has quarantined was never taken by one."""
+        return all(each in self._free or isinstance(each.state, Quarantined) for each in self.supervisors)
 
     @property
     def versions(self) -> dict[str, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 from fake_device import fake_gpu
 
+from fuzzer.isolate import device_pool
 from fuzzer.isolate.device_check import check_devices, devices_here
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.lanes.base.availability import Machine
@@ -15,13 +17,14 @@ from fuzzer.toolchains.toolchain import HOST
 pytestmark = pytest.mark.slow
 
 
-def test_devices_that_give_a_wrong_answer_or_none_do_not_pass(tmp_path: Path) -> None:
+def test_devices_that_give_a_wrong_answer_or_none_do_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     devices = [fake_gpu(tmp_path / name) for name in ("right", "wrong", "late", "lost")]
     for device in devices:
         Path(device.id).mkdir()
     (tmp_path / "wrong" / "wrong").write_text("3")
     (tmp_path / "late" / "wrong").write_text("2")
     (tmp_path / "lost" / "lost").touch()
+    monkeypatch.setattr(device_pool, "STOP_SECONDS", threading.TIMEOUT_MAX)  # it does not wait for a quarantined device
     with DevicePool(tmp_path / "scratch", devices) as pool:
         checks = check_devices(pool)
     assert [(check.device, check.passed) for check in checks] == [
