@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from fuzzer.lanes.base.bench import Bench, Step, from_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch
 from fuzzer.lanes.faulty import FaultyLane
 from generators import torch_source
 from generators.graph import DType
@@ -54,15 +54,15 @@ def planted(how: str, op: str) -> Iterator[None]:
         torch_source.statements = original_statements
 
 
-def run(lane: FaultyLane, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+def run(lane: FaultyLane, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
     how, _, op = spec.variant.partition(" ")
     if not op:
-        return original_run(lane, bench, spec, step)
+        return original_run(lane, prepared, spec, step)
     with planted(how, op):
-        model = bench.model
+        model = prepared.model
     step(Stage.RUN)
     with torch.no_grad():
-        return Ran(tuple(map(from_torch, model(*bench.torch_inputs()))))
+        return Ran(tuple(map(from_torch, model(*prepared.torch_inputs()))))
 
 
 FaultyLane.run = run  # type: ignore[method-assign]

@@ -24,7 +24,7 @@ from typing import assert_never
 
 import numpy as np
 
-from fuzzer.lanes.base.bench import Bench, Lane, Step
+from fuzzer.lanes.base.prepared_case import Lane, PreparedCase, Step
 from fuzzer.system.devices import Device
 from generators.graph import Array, Case
 from oracles.lane import LaneSpec
@@ -163,7 +163,7 @@ class FakeDeviceLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
         step(Stage.COMPILE)
         variant = self._next_variant() if spec.variant == "relax" and spec.name != "known-answer" else spec.variant
         if variant == "refuse":
@@ -181,7 +181,7 @@ class FakeDeviceLane:
                 return Ran((np.frombuffer(os.environ["CUDA_VISIBLE_DEVICES"].encode(), np.uint8),))
         wrong = variant == "lie" or self._corrupt or (spec.name == "known-answer" and self._is_wrong())
         self._corrupt |= variant == "seep"
-        return Ran((computed(bench.case) + np.float32(wrong),))
+        return Ran((computed(prepared.case) + np.float32(wrong),))
 
     def _misbehave(self, variant: str) -> None:
         match variant:

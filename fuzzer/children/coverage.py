@@ -27,7 +27,7 @@ from tvm.relax.frontend.torch.exported_program_translator import ExportedProgram
 from tvm.relax.frontend.torch.fx_translator import TorchFXImporter
 
 from fuzzer.coverage.question import Answer, Question, Table, Tables, Way
-from fuzzer.lanes.base.bench import Bench
+from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.torch.decompositions import remember_decompositions
 from fuzzer.system.processes import die_with_parent
 from generators import case_file
@@ -58,15 +58,15 @@ class Subject:
         self.case = case
 
     @property
-    def bench(self) -> Bench:
-        return Bench(self.case, _ignore)
+    def prepared(self) -> PreparedCase:
+        return PreparedCase(self.case, _ignore)
 
     @cached_property
     def exported(self) -> torch.export.ExportedProgram:
-        bench, inputs = self.bench, self.symbols.values()
+        prepared, inputs = self.prepared, self.symbols.values()
         sizes = tuple([tuple([torch.export.Dim.AUTO if dim else None for dim in dims]) for dims in inputs])
         return torch.export.export(
-            bench.model, bench.torch_inputs(), dynamic_shapes=(sizes if any(map(any, sizes)) else None)
+            prepared.model, prepared.torch_inputs(), dynamic_shapes=(sizes if any(map(any, sizes)) else None)
         )
 
     @property
@@ -116,7 +116,7 @@ def _targets(module: Any) -> Iterator[str]:
 
 def traced_keys(subject: Subject, opset: int) -> Iterator[str]:
     """Yield keys as `TorchFXImporter.from_fx` computes them."""
-    module = torch.fx.symbolic_trace(subject.bench.model)
+    module = torch.fx.symbolic_trace(subject.prepared.model)
     layers = dict(module.named_modules())
     for node in module.graph.nodes:
         match node.op:
@@ -130,16 +130,16 @@ def traced_keys(subject: Subject, opset: int) -> Iterator[str]:
 
 def torchscript_keys(subject: Subject, opset: int) -> Iterator[str]:
     """Yield the operators that the TorchScript exporter writes, without constant folding."""
-    bench = subject.bench
+    prepared = subject.prepared
     file: Any = io.BytesIO()
     axes = {name: {axis: dim for axis, dim in enumerate(dims) if dim} for name, dims in subject.symbols.items()}
     torch.onnx.export(
-        bench.model,
-        bench.torch_inputs(),
+        prepared.model,
+        prepared.torch_inputs(),
         file,
         dynamo=False,
         opset_version=opset,
-        input_names=list(bench.inputs),
+        input_names=list(prepared.inputs),
         dynamic_axes=axes,
     )
     yield from _operators(onnx.load_from_string(file.getvalue()).graph)

@@ -25,7 +25,7 @@ from multiprocess.connection import Connection
 
 from fuzzer.children.job import run_job
 from fuzzer.isolate import protocol
-from fuzzer.lanes.base.bench import Lane
+from fuzzer.lanes.base.prepared_case import Lane
 from fuzzer.system.processes import die_with_parent
 from fuzzer.toolchains.preload import Preload, execute
 from oracles.lane import LaneSpec

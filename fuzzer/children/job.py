@@ -18,7 +18,7 @@ from types import CodeType
 from multiprocess.connection import Connection
 
 from fuzzer.isolate import protocol
-from fuzzer.lanes.base.bench import Bench, Lane
+from fuzzer.lanes.base.prepared_case import Lane, PreparedCase
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Facts, Frame, Stage
 
@@ -76,10 +76,10 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> No
     tempfile.tempdir = os.environ["TMPDIR"] = message.scratch  # a killed C compiler leaves files
     steps = _Steps(connection)
     try:
-        bench = Bench(protocol.case_of(message, payload), steps)
+        prepared = PreparedCase(protocol.case_of(message, payload), steps)
         for index, spec in enumerate(message.lanes):
             steps.begin(index)
-            _run_lane(connection, bench, index, spec, runner_of(spec), steps)
+            _run_lane(connection, prepared, index, spec, runner_of(spec), steps)
     except Exception as error:  # lanes' exceptions do not get here: this is a defect of difftvm
         steps(Stage.START)
         protocol.send(connection, protocol.Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
@@ -88,12 +88,14 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> No
     protocol.send(connection, protocol.Finished(dict(steps.cpu)))
 
 
-def _run_lane(connection: Connection, bench: Bench, index: int, spec: LaneSpec, runner: Lane, step: _Steps) -> None:
-    if reason := runner.supports(bench.case, spec):
+def _run_lane(
+    connection: Connection, prepared: PreparedCase, index: int, spec: LaneSpec, runner: Lane, step: _Steps
+) -> None:
+    if reason := runner.supports(prepared.case, spec):
         protocol.send(connection, protocol.DidSkip(index, reason))
         return
     try:
-        ran = runner.run(bench, spec, step)
+        ran = runner.run(prepared, spec, step)
     except Exception as error:  # any exception is the outcome of the lane
         protocol.send(connection, _raised(index, error, step))
         return

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from fuzzer.lanes.base.bench import from_torch
+from fuzzer.lanes.base.prepared_case import from_torch
 from generators import case_file
 from generators.check import check
 from generators.graph import Array, Attrs, Case, DType, Graph, Input, Invalid, Node, TensorType, Value

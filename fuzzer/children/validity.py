@@ -16,7 +16,7 @@ from typing import BinaryIO
 import numpy as np
 import torch
 
-from fuzzer.lanes.base.bench import build_model, from_torch, laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import build_model, from_torch, laid_out, to_torch
 from generators import case_file
 from generators.check import check
 from generators.graph import Case, Invalid, holds_floats

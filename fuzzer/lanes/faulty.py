@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
@@ -20,7 +20,7 @@ class FaultyLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
         step(Stage.COMPILE)
         step.note(compile_seconds=1.5)
         step.note(checked=("import", spec.variant))
@@ -48,7 +48,7 @@ class FaultyLane:
                 while True:
                     kept.append(np.ones(1 << 24))
                     time.sleep(0.005)
-        model = bench.model
+        model = prepared.model
         step(Stage.RUN)
-        outputs = tuple(output.detach().numpy() for output in model(*bench.torch_inputs()))
+        outputs = tuple(output.detach().numpy() for output in model(*prepared.torch_inputs()))
         return Ran(tuple(output + 1 for output in outputs) if spec.variant == "lie" else outputs)

@@ -14,7 +14,7 @@ from typing import Any
 import onnxruntime as ort
 import torch
 
-from fuzzer.lanes.base.bench import Bench, Step, from_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch
 from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
 from fuzzer.lanes.torch.envelope import other_layout
 from generators.graph import Case
@@ -42,13 +42,13 @@ class HonestLane:
             return f"no {CXX} on PATH: inductor compiles C++"
         return None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
         if spec.variant in LEVELS:
-            return OnnxRuntimeLane(LEVELS[spec.variant]).run(bench, spec, step)
-        model = bench.model
+            return OnnxRuntimeLane(LEVELS[spec.variant]).run(prepared, spec, step)
+        model = prepared.model
         step(Stage.COMPILE)
         with torch.no_grad():
-            inputs = bench.torch_inputs()
+            inputs = prepared.torch_inputs()
             match spec.variant:
                 case "layout":
                     inputs = tuple(map(other_layout, inputs))

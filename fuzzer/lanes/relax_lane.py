@@ -6,8 +6,8 @@ from contextlib import nullcontext
 
 from fuzzer.cases import open_sizes, scalar_loss
 from fuzzer.lanes.base.availability import Missing, availability, compiler_of
-from fuzzer.lanes.base.bench import Bench, Step
 from fuzzer.lanes.base.memory import peak_noted
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from fuzzer.lanes.evaluated import interpreter
 from fuzzer.lanes.mutants import mutants
 from fuzzer.lanes.relax import dynamo, gradient, sanitized
@@ -37,28 +37,28 @@ class RelaxLane:
             return "there are no parameters"
         return scalar_loss.why_not(case) if spec.variant == "gradient" else None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
-        step.note(parameter_bytes=sum(array.nbytes for array in bench.case.owned.values()))
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
+        step.note(parameter_bytes=sum(array.nbytes for array in prepared.case.owned.values()))
         with peak_noted(step):
             match spec.variant:
                 case "relax" if spec.importer is Importer.DYNAMO:
-                    return dynamo.run(bench, spec, step)
+                    return dynamo.run(prepared, spec, step)
                 case "relax":
-                    return _plain(bench, spec, step)
+                    return _plain(prepared, spec, step)
                 case variant if variant in (INTERPRET_OPERATORS, INTERPRET_KERNELS, CALL_BUILT_KERNELS):
-                    return interpreter.run(bench, spec, step)
+                    return interpreter.run(prepared, spec, step)
                 case "gradient":
-                    return gradient.run(bench, spec, step)
+                    return gradient.run(prepared, spec, step)
                 case "mutants":
-                    return mutants.run(bench, spec, step)
+                    return mutants.run(prepared, spec, step)
                 case _:
                     raise ValueError(f"no TVM lane {spec.variant!r}")
 
 
-def _plain(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
+def _plain(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     tracer = Tracer.of(spec, step)
     with tracer.importing() if tracer else nullcontext():
-        model = imported(bench, spec, step)
+        model = imported(prepared, spec, step)
     if tracer:
         tracer.imported(model.module)
     checker = Checker.after_import(model.module, spec, step)

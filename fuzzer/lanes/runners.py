@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 from typing import assert_never
 
-from fuzzer.lanes.base.bench import Lane
+from fuzzer.lanes.base.prepared_case import Lane
 from oracles.lane import CONTRADICTION, RELAY, Engine, LaneSpec, returns_gradients
 
 

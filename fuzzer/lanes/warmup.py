@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 
 from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, PLAIN_ROUTES
-from fuzzer.lanes.base.bench import Bench, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
 from fuzzer.lanes.relay import start
 from fuzzer.lanes.runners import runner_of
 from fuzzer.lanes.torch.decompositions import remember_decompositions
@@ -57,10 +57,10 @@ def load(lanes: Iterable[LaneSpec]) -> None:
 def _failures(lanes: Iterable[LaneSpec]) -> Iterator[tuple[LaneSpec, Exception]]:
     """Run the lanes on the small network; yield those that fail."""
     step = Quiet()
-    bench = Bench(_case(), step)
+    prepared = PreparedCase(_case(), step)
     for spec in lanes:
         try:
-            runner_of(spec).run(bench, spec, step)
+            runner_of(spec).run(prepared, spec, step)
         except Exception as error:
             yield spec, error
 

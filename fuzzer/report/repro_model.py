@@ -42,7 +42,7 @@ def has_bfloat16(case: Case) -> bool:
 
 
 def _laid_out(item: Input, array: Array) -> str:
-    """As `fuzzer.lanes.base.bench.laid_out` does it."""
+    """As `fuzzer.lanes.base.prepared_case.laid_out` does it."""
     match item.layout:
         case Layout.CONTIGUOUS:
             return literal(array)

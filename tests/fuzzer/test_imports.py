@@ -92,7 +92,7 @@ def test_there_is_something_to_read() -> None:
         sources("fuzzer", "oracles", "generators")
     )
     assert "torch" in tops("fuzzer/lanes/torch/eager.py")
-    assert "fuzzer.lanes.base.bench.Bench" in set(imported("fuzzer/children/job.py"))
+    assert "fuzzer.lanes.base.prepared_case.PreparedCase" in set(imported("fuzzer/children/job.py"))
 
 
 def test_the_order_on_the_page_has_all_packages() -> None:

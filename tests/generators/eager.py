@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from fuzzer.lanes.base.bench import laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import laid_out, to_torch
 from generators.graph import Attrs, Case, DType, Form, Graph, Input, Node, TensorType, Value
 from generators.ops import TABLE
 from generators.ops.base import Types

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from fuzzer.lanes.base.bench import Bench
+from fuzzer.lanes.base.prepared_case import PreparedCase
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.motifs import MOTIFS, Motif
@@ -32,13 +32,13 @@ def imported(motif: Motif, seed: int, *, params_as_inputs: bool) -> Any:
 
     builder = Builder(NumpySource(seed))
     assert motif.grow(builder)
-    bench = Bench(with_values(builder), lambda stage: None)
+    prepared = PreparedCase(with_values(builder), lambda stage: None)
     if motif.name == "dead_value":  # torch.export removes such values, torch.fx keeps them
-        inputs = [(list(x.shape), str(x.dtype)) for x in bench.inputs.values()]
-        return relax.frontend.torch.from_fx(torch.fx.symbolic_trace(bench.model), inputs)
+        inputs = [(list(x.shape), str(x.dtype)) for x in prepared.inputs.values()]
+        return relax.frontend.torch.from_fx(torch.fx.symbolic_trace(prepared.model), inputs)
     with torch.no_grad():
         module = from_exported_program(
-            bench.exported, run_ep_decomposition=False, keep_params_as_input=params_as_inputs
+            prepared.exported, run_ep_decomposition=False, keep_params_as_input=params_as_inputs
         )
     if params_as_inputs:
         module, _ = relax.frontend.detach_params(module)

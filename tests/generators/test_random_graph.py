@@ -14,7 +14,7 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from fuzzer.children.validity import NOT_FINITE, OK, prepare, verdict
-from fuzzer.lanes.base.bench import laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.case_file import encode
 from generators.check import check

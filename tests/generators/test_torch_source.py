@@ -13,7 +13,7 @@ import torch
 from eager import run, run_case, type_text
 from rows import each_row
 
-from fuzzer.lanes.base.bench import laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.check import check
 from generators.choice import NumpySource

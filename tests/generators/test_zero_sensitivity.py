@@ -9,7 +9,7 @@ import pytest
 import torch
 from eager import run
 
-from fuzzer.lanes.base.bench import laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import ANY, Array, DType, Graph, Input, Invalid, Layout, Profile, TensorType, Value

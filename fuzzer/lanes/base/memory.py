@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fuzzer.lanes.base.bench import Step
+from fuzzer.lanes.base.prepared_case import Step
 from generators.graph import Array
 
 Span = tuple[int, int]

@@ -16,7 +16,7 @@ import torch
 import tvm
 from tvm import relax
 
-from fuzzer.lanes.base.bench import Bench, Step, from_torch, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, to_torch
 from fuzzer.lanes.evaluated.common import Outside, Unknown
 from fuzzer.lanes.evaluated.kernel_values import run_kernel, unwritten
 from fuzzer.lanes.evaluated.operators import value_of
@@ -45,9 +45,9 @@ Evaluate = Callable[[Any, Sequence[Any]], Any]
 """(call of an operator, values of its operands) -> the value of the call."""
 
 
-def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built:
+def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     """Evaluate the module. Return `Built()`, which has no result, where an operator cannot be evaluated."""
-    model = imported(bench, spec, step)
+    model = imported(prepared, spec, step)
     step(Stage.RUN)
     examiner = _Examiner(target_of(TARGETS_BY_NAME[spec.target]), step, spec.variant)
     program = Program(model.module, examiner.value, _interpreting(model.module))  # ONNX's importer makes kernels

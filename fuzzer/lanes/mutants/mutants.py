@@ -19,7 +19,7 @@ from tvm import relax
 from tvm.relax.frontend.torch import from_exported_program
 from tvm_ffi import structural_equal
 
-from fuzzer.lanes.base.bench import Bench, Quiet, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet, Step
 from fuzzer.lanes.mutants.module_changes import CALL_TIR, ON_KERNELS, ON_OPERATORS, UNLESS_INFERRED
 from fuzzer.lanes.mutants.module_json import Document
 from fuzzer.lanes.relax.build import built, run_twice
@@ -34,19 +34,19 @@ MUTANTS = 6
 ATTEMPTS = 40
 
 
-def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
     """Return the results of the valid module, and record the fates of the mutants."""
-    program = bench.exported
+    program = prepared.exported
     step(Stage.IMPORT)
     module = from_exported_program(program, run_ep_decomposition=False)
     machine = built(module, spec, step, None)
-    ran = run_twice(lambda: machine["main"], bench.inputs, step)
+    ran = run_twice(lambda: machine["main"], prepared.inputs, step)
     step(Stage.TRANSFORM)
     with tvm.transform.PassContext(opt_level=spec.opt_level):
         lowered = relax.transform.LegalizeOps()(module)
     if ill_formed(module, "") or ill_formed(lowered, "") or not _equal(ran.outputs, ran.again or ()):
         return ran  # no valid module to start from, or no results to compare with
-    text, tensors = case_file.encode(bench.case)
+    text, tensors = case_file.encode(prepared.case)
     source = random.Random(zlib.crc32(tensors, zlib.crc32(text)))
     known: list[Mutant] = []
     for mutant, broken in mutants(module, lowered, source):
@@ -55,7 +55,7 @@ def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
             continue
         step.note(mutants=(*known, mutant))
         step(Stage.COMPILE)
-        known.append(_tried(mutant, broken, bench, spec, ran.outputs))
+        known.append(_tried(mutant, broken, prepared, spec, ran.outputs))
         if known[-1].fate is not MutantFate.RAISED:
             break
     step.note(mutants=tuple(known))
@@ -85,10 +85,10 @@ def mutants(module: Any, lowered: Any, source: random.Random) -> Iterator[tuple[
             return
 
 
-def _tried(mutant: Mutant, broken: Any, bench: Bench, spec: LaneSpec, right: Sequence[Array]) -> Mutant:
+def _tried(mutant: Mutant, broken: Any, prepared: PreparedCase, spec: LaneSpec, right: Sequence[Array]) -> Mutant:
     try:
         machine = built(broken, spec, Quiet(), None)
-        ran = run_twice(lambda: machine["main"], bench.inputs, Quiet())
+        ran = run_twice(lambda: machine["main"], prepared.inputs, Quiet())
     except Exception as error:  # a later step refuses what the check accepted
         return _with(mutant, MutantFate.RAISED, f"{type(error).__name__}: {error}"[:500])
     same = _equal(ran.outputs, right) and _equal(ran.again or (), right)

@@ -10,7 +10,7 @@ import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from fuzzer.cases.onnx_model import MAX_BYTES, Attribute, Node, OnnxModel, Tensor, Value, encode
-from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
@@ -26,8 +26,8 @@ class OnnxFileLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
-        file = bench.onnx_file(spec.importer, spec.opset)
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
+        file = prepared.onnx_file(spec.importer, spec.opset)
         step(Stage.VERIFY)
         return Ran((np.frombuffer(encode(described(file)), np.uint8),))
 

@@ -7,7 +7,7 @@ import onnxruntime as ort
 from onnx.reference import ReferenceEvaluator
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NoKernel
 
-from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from fuzzer.lanes.onnx import runtime
 from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
@@ -24,25 +24,25 @@ class OnnxReferenceLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return _OPTIMISED.supports(case, spec) if spec.variant == "optimised" else None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
         if spec.variant == "optimised":
-            return _OPTIMISED.run(bench, spec, step)
-        model = bench.onnx_file(spec.importer, spec.opset)
+            return _OPTIMISED.run(prepared, spec, step)
+        model = prepared.onnx_file(spec.importer, spec.opset)
         step(Stage.LOAD)
         onnx.checker.check_model(model, full_check=True)
         interpreter = ReferenceEvaluator(model)
         step(Stage.RUN)
-        _refuse_what_onnxruntime_refuses(bench, model)
-        inputs = {name: array for name, array in bench.inputs.items() if name in interpreter.input_names}
+        _refuse_what_onnxruntime_refuses(prepared, model)
+        inputs = {name: array for name, array in prepared.inputs.items() if name in interpreter.input_names}
         return Ran(tuple(interpreter.run(None, inputs)))
 
 
-def _refuse_what_onnxruntime_refuses(bench: Bench, model: onnx.ModelProto) -> None:
+def _refuse_what_onnxruntime_refuses(prepared: PreparedCase, model: onnx.ModelProto) -> None:
     """Raise the exception that onnxruntime raises on the file.
 
     The interpreter accepts files that ONNX forbids, such as updates that are larger than their indices. That
     onnxruntime has no kernel for a dtype is ignored: it says nothing about the file."""
     try:
-        runtime.run(runtime.load(widened(model)), widened_inputs(bench.inputs))
+        runtime.run(runtime.load(widened(model)), widened_inputs(prepared.inputs))
     except NoKernel:
         return

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
-from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from generators.graph import Array, Case, DType
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
@@ -32,12 +32,12 @@ class OnnxRuntimeLane:
         half = any(type.dtype is DType.BFLOAT16 for type in (*types, *case.graph.output_types))
         return "onnxruntime neither accepts nor returns numpy arrays of bfloat16" if half else None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
-        model = bench.onnx_file(spec.importer, spec.opset)
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
+        model = prepared.onnx_file(spec.importer, spec.opset)
         step(Stage.LOAD)
         session = load(model, self._level)
         step(Stage.RUN)
-        return Ran(run(session, bench.inputs))
+        return Ran(run(session, prepared.inputs))
 
 
 def load(model: onnx.ModelProto, level: ort.GraphOptimizationLevel = NO_OPTIMISERS) -> ort.InferenceSession:

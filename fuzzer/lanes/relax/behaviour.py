@@ -12,7 +12,7 @@ from typing import Any
 import tvm
 from tvm import relax
 
-from fuzzer.lanes.base.bench import Step
+from fuzzer.lanes.base.prepared_case import Step
 from fuzzer.lanes.relax.tir_blocks import block_patterns
 
 MOST = 400

@@ -19,7 +19,7 @@ from tvm import relax
 
 from fuzzer.lanes.base import memory
 from fuzzer.lanes.base.availability import compiler_of, linker
-from fuzzer.lanes.base.bench import Step
+from fuzzer.lanes.base.prepared_case import Step
 from fuzzer.lanes.relax import compile_only, releases
 from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.check import Checker

@@ -11,7 +11,7 @@ from typing import Any
 import tvm
 from tvm import relax
 
-from fuzzer.lanes.base.bench import Step
+from fuzzer.lanes.base.prepared_case import Step
 from oracles.lane import LaneSpec
 from oracles.outcome import IllFormed
 

@@ -12,7 +12,7 @@ from typing import Any
 import tvm
 from tvm import relax, te, topi
 
-from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Mutant, MutantFate, Stage
@@ -25,7 +25,7 @@ class ContradictionLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Built:
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Built:
         """Record whether TVM refuses the module, fails on it, or builds it."""
         change = f"a kernel made for {TAKEN} takes {GIVEN}"
         step(Stage.IMPORT)

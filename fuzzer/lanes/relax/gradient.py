@@ -10,7 +10,7 @@ from tvm import relax
 from tvm.relax.frontend.torch import from_exported_program
 
 from fuzzer.cases import scalar_loss
-from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from fuzzer.lanes.relax.build import built, run_twice
 from fuzzer.lanes.relax.check import Checker
 from fuzzer.lanes.relax.trace import Tracer
@@ -19,10 +19,10 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
 
-def run(bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
     step(Stage.RENDER)
-    function, names = scalar_loss.as_function(bench.case), scalar_loss.leaves(bench.case)
-    inner = Bench(function, step)
+    function, names = scalar_loss.as_function(prepared.case), scalar_loss.leaves(prepared.case)
+    inner = PreparedCase(function, step)
     model = WeightedSum(function)
     step(Stage.EXPORT)
     with torch.no_grad():

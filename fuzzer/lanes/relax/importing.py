@@ -11,7 +11,7 @@ from tvm.relax.frontend import detach_params
 from tvm.relax.frontend.onnx import from_onnx
 from tvm.relax.frontend.torch import from_exported_program, from_fx
 
-from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from fuzzer.lanes.torch import symbolic
 from generators.graph import Array
 from oracles.lane import Importer, LaneSpec, Params
@@ -32,26 +32,28 @@ class Imported:
     params: Sequence[Any] = ()
 
 
-def imported(bench: Bench, spec: LaneSpec, step: Step) -> Imported:
+def imported(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Imported:
     keep = spec.params is not Params.BOUND
     if spec.importer.is_onnx:
-        module, names = _from_onnx_file(bench, spec, step, keep)
-        inputs = {name: bench.inputs[name] for name in names}
+        module, names = _from_onnx_file(prepared, spec, step, keep)
+        inputs = {name: prepared.inputs[name] for name in names}
     else:
-        module = _from_fx(bench, step, keep) if spec.importer is Importer.FX else _from_export(bench, spec, step, keep)
-        inputs = bench.inputs
+        module = (
+            _from_fx(prepared, step, keep) if spec.importer is Importer.FX else _from_export(prepared, spec, step, keep)
+        )
+        inputs = prepared.inputs
     if not keep:
         return Imported(module, inputs)
     module, params = detach_params(module)
     return Imported(module, inputs, list(params["main"]))
 
 
-def _from_export(bench: Bench, spec: LaneSpec, step: Step, keep: bool) -> Any:
+def _from_export(prepared: PreparedCase, spec: LaneSpec, step: Step, keep: bool) -> Any:
     match spec.importer:
         case Importer.EXPORT:
-            program = symbolic.exported(bench, step) if spec.symbolic else bench.exported
+            program = symbolic.exported(prepared, step) if spec.symbolic else prepared.exported
         case Importer.EXPORT_RAW | Importer.EXPORT_TVM:
-            program = bench.exported_raw
+            program = prepared.exported_raw
         case _:
             raise ValueError(f"no importer of Relax: {spec.importer}")
     step(Stage.IMPORT)
@@ -59,20 +61,20 @@ def _from_export(bench: Bench, spec: LaneSpec, step: Step, keep: bool) -> Any:
     return from_exported_program(program, run_ep_decomposition=decompose, keep_params_as_input=keep)
 
 
-def _from_fx(bench: Bench, step: Step, keep: bool) -> Any:
-    model = bench.model
+def _from_fx(prepared: PreparedCase, step: Step, keep: bool) -> Any:
+    model = prepared.model
     step(Stage.EXPORT)
     with torch.no_grad():
         traced = torch.fx.symbolic_trace(model)
     step(Stage.IMPORT)
-    types = [(array.shape, str(array.dtype)) for array in bench.inputs.values()]
+    types = [(array.shape, str(array.dtype)) for array in prepared.inputs.values()]
     with torch.no_grad():
         return from_fx(traced, types, keep_params_as_input=keep)
 
 
-def _from_onnx_file(bench: Bench, spec: LaneSpec, step: Step, keep: bool) -> tuple[Any, list[str]]:
+def _from_onnx_file(prepared: PreparedCase, spec: LaneSpec, step: Step, keep: bool) -> tuple[Any, list[str]]:
     """Return a module, and the names of the inputs in the order of main's parameters."""
-    model = bench.onnx_file(spec.importer, spec.opset)
+    model = prepared.onnx_file(spec.importer, spec.opset)
     weights = {item.name for item in model.graph.initializer}
     names = [item.name for item in model.graph.input if item.name not in weights]
     step(Stage.IMPORT)

@@ -19,7 +19,7 @@ import tvm
 import tvm_ffi
 from tvm import relax
 
-from fuzzer.lanes.base.bench import Step
+from fuzzer.lanes.base.prepared_case import Step
 from fuzzer.lanes.relax import releases
 from fuzzer.lanes.relax.needed_passes import CONTAINERS, LEGALIZING, is_optional, without_namespace
 from oracles.lane import LaneSpec

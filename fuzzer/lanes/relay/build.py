@@ -17,7 +17,7 @@ from tvm import relay
 from tvm.contrib.graph_executor import GraphModule
 from tvm.runtime.vm import VirtualMachine
 
-from fuzzer.lanes.base.bench import Step
+from fuzzer.lanes.base.prepared_case import Step
 from fuzzer.lanes.relay.importing import Imported
 from generators.graph import Array
 from oracles.lane import Execution, LaneSpec

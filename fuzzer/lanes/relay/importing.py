@@ -10,7 +10,7 @@ import torch
 from tvm import relay
 from tvm.relay.build_module import bind_params_by_name
 
-from fuzzer.lanes.base.bench import Bench, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from generators.graph import Array
 from oracles.lane import Importer, LaneSpec, Params
 from oracles.outcome import Stage
@@ -30,32 +30,32 @@ class Imported:
     inputs: Mapping[str, Array]
 
 
-def imported(bench: Bench, spec: LaneSpec, step: Step) -> Imported:
+def imported(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Imported:
     if spec.importer is Importer.TRACE:
-        module, weights = _from_trace(bench, step)
+        module, weights = _from_trace(prepared, step)
     else:
-        module, weights = _from_onnx_file(bench, spec, step)
+        module, weights = _from_onnx_file(prepared, spec, step)
     if spec.params is Params.REBOUND:
         module["main"] = bind_params_by_name(module["main"], weights)
         weights = {}
     names = [param.name_hint for param in module["main"].params]
-    return Imported(module, weights, {name: bench.inputs[name] for name in names if name in bench.inputs})
+    return Imported(module, weights, {name: prepared.inputs[name] for name in names if name in prepared.inputs})
 
 
-def _from_trace(bench: Bench, step: Step) -> tuple[Any, Mapping[str, Any]]:
-    model = bench.model
+def _from_trace(prepared: PreparedCase, step: Step) -> tuple[Any, Mapping[str, Any]]:
+    model = prepared.model
     step(Stage.EXPORT)
     with torch.no_grad():
-        traced = torch.jit.trace(model, bench.torch_inputs(), check_trace=False)  # type: ignore[no-untyped-call]
+        traced = torch.jit.trace(model, prepared.torch_inputs(), check_trace=False)  # type: ignore[no-untyped-call]
     step(Stage.IMPORT)
-    types = [(name, (array.shape, str(array.dtype))) for name, array in bench.inputs.items()]
+    types = [(name, (array.shape, str(array.dtype))) for name, array in prepared.inputs.items()]
     module, weights = relay.frontend.from_pytorch(traced, types)
     return module, weights
 
 
-def _from_onnx_file(bench: Bench, spec: LaneSpec, step: Step) -> tuple[Any, Mapping[str, Any]]:
+def _from_onnx_file(prepared: PreparedCase, spec: LaneSpec, step: Step) -> tuple[Any, Mapping[str, Any]]:
     """Where the weights are constants, from_onnx ends with DynamicToStatic."""
-    file = bench.onnx_file_as_exported(spec.importer, spec.opset)
+    file = prepared.onnx_file_as_exported(spec.importer, spec.opset)
     step(Stage.IMPORT)
     module, weights = relay.frontend.from_onnx(file, freeze_params=spec.params is Params.BOUND)
     return module, weights

@@ -5,8 +5,8 @@ Written for TVM 0.17, which `fuzz toolchain add relay` installs.
 
 from __future__ import annotations
 
-from fuzzer.lanes.base.bench import Bench, Step
 from fuzzer.lanes.base.memory import peak_noted
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from fuzzer.lanes.relay.build import built
 from fuzzer.lanes.relay.importing import imported
 from generators.graph import Case
@@ -18,10 +18,10 @@ class RelayLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return "Relay's frontends are given sizes, not symbols" if spec.symbolic else None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
-        step.note(parameter_bytes=sum(array.nbytes for array in bench.case.owned.values()))
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
+        step.note(parameter_bytes=sum(array.nbytes for array in prepared.case.owned.values()))
         with peak_noted(step):
-            model = imported(bench, spec, step)
+            model = imported(prepared, spec, step)
             function = built(model, spec, step)
             step(Stage.RUN)
             return Ran(function(model.inputs), function(model.inputs))

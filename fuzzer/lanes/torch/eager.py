@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from fuzzer.lanes.base.bench import Bench, Step, build_model, from_torch, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step, build_model, from_torch, to_torch
 from fuzzer.lanes.torch import effects
 from fuzzer.lanes.torch.envelope import double, double_precision, envelope
 from generators.graph import Array, Case
@@ -17,29 +17,29 @@ class TorchLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return None
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
         with torch.no_grad():
             match spec.variant:
                 case "eager":
-                    model, inputs = bench.model, bench.torch_inputs()
+                    model, inputs = prepared.model, prepared.torch_inputs()
                     before = [tensor.clone() for tensor in inputs]
                     step(Stage.RUN)
                     outputs = model(*inputs)
                     step.note(
-                        modified=effects.modified(bench.inputs, before, inputs),
-                        aliases=effects.aliases(bench.inputs, inputs, outputs),
+                        modified=effects.modified(prepared.inputs, before, inputs),
+                        aliases=effects.aliases(prepared.inputs, inputs, outputs),
                     )
                     return Ran(_numpy(outputs))
                 case "exported":
                     raw = spec.importer is Importer.EXPORT_RAW
-                    program = (bench.exported_raw if raw else bench.exported).module()
+                    program = (prepared.exported_raw if raw else prepared.exported).module()
                     step(Stage.RUN)
-                    return Ran(_numpy(program(*bench.torch_inputs())))
+                    return Ran(_numpy(program(*prepared.torch_inputs())))
                 case "f64":
-                    return Ran(_numpy(_truth(bench, step)))
+                    return Ran(_numpy(_truth(prepared, step)))
                 case "envelope":
                     step(Stage.RUN)
-                    return Ran(tuple(envelope(bench.case)))
+                    return Ran(tuple(envelope(prepared.case)))
                 case _:
                     raise ValueError(f"no torch lane {spec.variant!r}")
 
@@ -48,12 +48,12 @@ def _numpy(outputs: tuple[torch.Tensor, ...]) -> tuple[Array, ...]:
     return tuple(map(from_torch, outputs))
 
 
-def _truth(bench: Bench, step: Step) -> tuple[torch.Tensor, ...]:
+def _truth(prepared: PreparedCase, step: Step) -> tuple[torch.Tensor, ...]:
     step(Stage.RENDER)
-    params = {name: double(array) for name, array in bench.case.owned.items()}
+    params = {name: double(array) for name, array in prepared.case.owned.items()}
     with double_precision():
-        model = build_model(render(bench.case.bound, float64=True), params)
+        model = build_model(render(prepared.case.bound, float64=True), params)
         step(Stage.RUN)
         # contiguous inputs in every case: PyTorch's median of an expanded tensor is wrong
-        outputs: tuple[torch.Tensor, ...] = model(*(to_torch(double(array)) for array in bench.case.inputs.values()))
+        outputs: tuple[torch.Tensor, ...] = model(*(to_torch(double(array)) for array in prepared.case.inputs.values()))
     return outputs

@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from fuzzer.lanes.base.bench import to_torch
+from fuzzer.lanes.base.prepared_case import to_torch
 from fuzzer.lanes.torch.one_pass import ONE_PASS, rounding_of_a_sum
 from fuzzer.lanes.torch.skipped_padding import WITHOUT_ZEROS
 from generators.graph import FLOATS, Array, Case, DType, Form, Node, TensorType, holds_floats

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from fuzzer.cases import scalar_loss
-from fuzzer.lanes.base.bench import Bench, Step, from_torch, laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, laid_out, to_torch
 from fuzzer.lanes.torch.weighted_sum import WeightedSum, summed
 from generators.graph import Array, Case, DType, Node, holds_floats
 from generators.ops import TABLE
@@ -31,9 +31,9 @@ class TorchGradientLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return scalar_loss.why_not(case)
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran:
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
         step(Stage.RENDER)
-        function, names = scalar_loss.as_function(bench.case), scalar_loss.leaves(bench.case)
+        function, names = scalar_loss.as_function(prepared.case), scalar_loss.leaves(prepared.case)
         float64 = spec.variant != "gradient"
         with torch.enable_grad(), _default_dtype(torch.float64 if float64 else torch.float32):
             if spec.variant == "gradient-envelope":

@@ -15,15 +15,15 @@ import torch
 from torch.export import Dim, ExportedProgram
 
 from fuzzer.cases.open_sizes import linear, sample_sizes
-from fuzzer.lanes.base.bench import Bench, Step, from_torch, laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, laid_out, to_torch
 from generators.graph import Array, Case, Expr, Invalid
 from generators.graph import Dim as Size
 from oracles.outcome import Stage
 
 
-def exported(bench: Bench, step: Step) -> ExportedProgram:
+def exported(prepared: PreparedCase, step: Step) -> ExportedProgram:
     """Return the decomposed program. Raise NotImplementedError where torch.export does not keep the sizes open."""
-    case, model = bench.case, bench.model
+    case, model = prepared.case, prepared.model
     sample = _arguments(case, sample_sizes(case))
     step(Stage.EXPORT)
     with torch.no_grad():
@@ -32,7 +32,7 @@ def exported(bench: Bench, step: Step) -> ExportedProgram:
         except torch._dynamo.exc.UserError:  # it rejects some names and formulas: let it find its own
             program = torch.export.export(model, sample, dynamic_shapes=_dynamic(case, lambda size: Dim.AUTO))
         _require_open_sizes(case, program)
-        _require_own_sizes(bench, program)
+        _require_own_sizes(prepared, program)
         decomposed: ExportedProgram = program.run_decompositions()
         return decomposed
 
@@ -88,13 +88,13 @@ def _require_open_sizes(case: Case, program: ExportedProgram) -> None:
                 raise NotImplementedError("torch.export makes a constant of a symbolic size")
 
 
-def _require_own_sizes(bench: Bench, program: ExportedProgram) -> None:
+def _require_own_sizes(prepared: PreparedCase, program: ExportedProgram) -> None:
     """Require that PyTorch runs the program at the case's own sizes, and that its outputs have the right types."""
     try:
-        outputs = program.module()(*bench.torch_inputs())
+        outputs = program.module()(*prepared.torch_inputs())
     except Exception as error:  # its guards refuse the sizes, or it is wrong for them
         message = " ".join(str(error).split())[:150]
         raise NotImplementedError(f"the exported program does not run at the case's sizes: {message}") from None
     found = [(from_torch(output).dtype, tuple(output.shape)) for output in outputs]
-    if found != [(type.dtype.numpy, type.sizes) for type in bench.case.bound.output_types]:
+    if found != [(type.dtype.numpy, type.sizes) for type in prepared.case.bound.output_types]:
         raise NotImplementedError("the exported program gives other types at the case's sizes")

@@ -196,7 +196,7 @@ def fails_where(place: str) -> type:
             if place == "supports":
                 raise ZeroDivisionError(place)
 
-        def run(self, bench: object, spec: LaneSpec, step: object) -> object:
+        def run(self, prepared: object, spec: LaneSpec, step: object) -> object:
             return type("NotArrays", (), {"outputs": property(lambda self: 1 / 0)})()
 
     return Lane

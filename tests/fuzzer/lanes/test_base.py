@@ -8,7 +8,7 @@ import torch
 from graphs_by_hand import case_of
 
 from fuzzer.lanes import ONNXRUNTIME
-from fuzzer.lanes.base.bench import Bench, from_torch, laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase, from_torch, laid_out, to_torch
 from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
 from generators.graph import Array, Case, DType, Layout
 
@@ -94,8 +94,8 @@ def test_layouts_of_odd_shapes(layout: Layout, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("layout", Layout)
 def test_inputs_of_a_case_are_laid_out_anew_each_time(layout: Layout) -> None:
     case = rounded("float32", layout)
-    bench = Bench(case, lambda stage: None)
-    (one,), (other,) = bench.torch_inputs(), bench.torch_inputs()
+    prepared = PreparedCase(case, lambda stage: None)
+    (one,), (other,) = prepared.torch_inputs(), prepared.torch_inputs()
     expected = laid_out(torch.from_numpy(case.tensors["x0"]), layout)
     assert one.stride() == other.stride() == expected.stride()
     assert torch.equal(one, expected)
@@ -111,13 +111,13 @@ def test_parameters_are_not_among_the_inputs() -> None:
         "v1",
         lambda item: np.full(2, numbers[item.value.name], np.float32),
     )
-    bench = Bench(case, lambda stage: None)
-    model = bench.model
+    prepared = PreparedCase(case, lambda stage: None)
+    model = prepared.model
     assert [(name, p.tolist()) for name, p in model.named_parameters()] == [("w0", [3.0, 3.0])]
     assert [(name, b.tolist()) for name, b in model.named_buffers()] == [("b0", [1.0, 1.0])]
     assert not model.training
-    assert model is not bench.model
-    (x0,) = bench.torch_inputs()
+    assert model is not prepared.model
+    (x0,) = prepared.torch_inputs()
     assert model(x0)[0].tolist() == [6.0, 6.0]
 
 

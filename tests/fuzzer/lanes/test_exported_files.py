@@ -14,7 +14,7 @@ from small_models import small
 
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import ONNX_READERS, SAMPLED_LANES, TVM_LANES
-from fuzzer.lanes.base.bench import Bench, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
 from fuzzer.lanes.onnx.other_readers import OnnxReferenceLane
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
 from fuzzer.triage.reproduce import observe
@@ -40,8 +40,8 @@ def file_of(
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
 
 
-class Holding(Bench):
-    """A bench that holds a file and its inputs."""
+class Holding(PreparedCase):
+    """A prepared case that holds a file and its inputs."""
 
     def __init__(self, file: onnx.ModelProto, inputs: dict[str, Array]) -> None:
         self.file, self.arrays = file, inputs

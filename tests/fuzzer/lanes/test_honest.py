@@ -10,7 +10,7 @@ import torch
 from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import HONEST_LANES
-from fuzzer.lanes.base.bench import Bench, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
 from fuzzer.lanes.honest import CXX, HonestLane
 from fuzzer.lanes.torch.envelope import other_layout
 from generators.graph import Case
@@ -28,9 +28,9 @@ def small() -> Case:
 @pytest.mark.filterwarnings("ignore")
 def test_each_lane_computes_the_same_function(lane: LaneSpec) -> None:
     case = small()
-    bench = Bench(case, Quiet())
-    right = bench.model(*bench.torch_inputs())[0].detach().numpy()
-    (array,) = HonestLane().run(bench, lane, Quiet()).outputs
+    prepared = PreparedCase(case, Quiet())
+    right = prepared.model(*prepared.torch_inputs())[0].detach().numpy()
+    (array,) = HonestLane().run(prepared, lane, Quiet()).outputs
     np.testing.assert_allclose(array, right, rtol=1e-5)
     assert array.dtype == right.dtype
 
@@ -49,7 +49,7 @@ def test_lanes_restore_the_settings_of_the_process() -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     flush = next(lane for lane in HONEST_LANES if lane.variant == "flush")
-    HonestLane().run(Bench(small(), Quiet()), flush, Quiet())
+    HonestLane().run(PreparedCase(small(), Quiet()), flush, Quiet())
     assert (tiny * 1.0).item() != 0
     assert torch.get_num_threads() == 1
     torch.set_num_threads(before)
@@ -61,7 +61,7 @@ def test_threads_are_started_in_a_process_of_their_own() -> None:
 
 def test_an_unknown_variant_raises() -> None:
     with pytest.raises(ValueError, match="no honest lane 'x'"):
-        HonestLane().run(Bench(small(), Quiet()), LaneSpec("x", HONEST_LANES[0].engine, variant="x"), Quiet())
+        HonestLane().run(PreparedCase(small(), Quiet()), LaneSpec("x", HONEST_LANES[0].engine, variant="x"), Quiet())
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -70,11 +70,11 @@ def test_onnxruntime_keeps_the_factor_of_a_product_in_its_dtype(dtype: str) -> N
     """Its fusion of a factor with a product keeps the factor in float32."""
     calls: list[Call] = [("v0", "mul_scalar", "x0", {"other": 0.1}), ("v1", "matmul", "v0 x1")]
     case = case_of({"x0": f"{dtype}[2,3]", "x1": f"{dtype}[3,2]"}, calls, "v1")
-    bench = Bench(case, Quiet())
-    right = bench.model(*bench.torch_inputs())[0].detach().numpy()
+    prepared = PreparedCase(case, Quiet())
+    right = prepared.model(*prepared.torch_inputs())[0].detach().numpy()
     for lane in HONEST_LANES:
         if lane.variant.startswith("ort-"):
-            (array,) = HonestLane().run(bench, lane, Quiet()).outputs
+            (array,) = HonestLane().run(prepared, lane, Quiet()).outputs
             np.testing.assert_allclose(array, right, rtol=4 * np.finfo(dtype).eps, err_msg=lane.name)
 
 
@@ -88,11 +88,11 @@ def test_onnxruntime_transposes_a_matrix_that_it_multiplies_by_a_vector() -> Non
         ("v3", "sum", "v0", {"dim": (1,)}),
     ]
     case = case_of({"x0": "float32[2,3]", "x1": "float32[4]"}, calls, "v2 v3")
-    bench = Bench(case, Quiet())
-    right = bench.model(*bench.torch_inputs())[0].detach().numpy()
+    prepared = PreparedCase(case, Quiet())
+    right = prepared.model(*prepared.torch_inputs())[0].detach().numpy()
     for lane in HONEST_LANES:
         if lane.variant.startswith("ort-"):
-            np.testing.assert_allclose(HonestLane().run(bench, lane, Quiet()).outputs[0], right, err_msg=lane.name)
+            np.testing.assert_allclose(HonestLane().run(prepared, lane, Quiet()).outputs[0], right, err_msg=lane.name)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -101,7 +101,7 @@ def test_onnxruntime_expands_to_no_elements() -> None:
     case = case_of({"x0": "float32[2,1]"}, calls, "v2")
     for lane in HONEST_LANES:
         if lane.variant.startswith("ort-"):
-            (array,) = HonestLane().run(Bench(case, Quiet()), lane, Quiet()).outputs
+            (array,) = HonestLane().run(PreparedCase(case, Quiet()), lane, Quiet()).outputs
             assert array.shape == (2, 0), lane.name
 
 
@@ -112,7 +112,7 @@ def test_onnxruntime_does_not_change_the_arrays_of_a_case() -> None:
     case = case_of(types, [("v0 v1 v2", "batch_norm_training", "x0 x1 b0")], "v0 v1 v2")
     before = {name: array.copy() for name, array in case.tensors.items()}
     HonestLane().run(
-        Bench(case, Quiet()), next(lane for lane in HONEST_LANES if lane.variant == "ort-disable"), Quiet()
+        PreparedCase(case, Quiet()), next(lane for lane in HONEST_LANES if lane.variant == "ort-disable"), Quiet()
     )
     for name, array in case.tensors.items():
         np.testing.assert_array_equal(array, before[name])
@@ -152,5 +152,5 @@ def test_inductor_keeps_the_nan_of_a_softmax() -> None:
         lambda item: np.full(item.value.type.sizes, -np.inf if item.value.name == "x0" else 1, np.float32),
     )
     inductor = next(lane for lane in HONEST_LANES if lane.variant == "inductor")
-    (array,) = HonestLane().run(Bench(case, Quiet()), inductor, Quiet()).outputs
+    (array,) = HonestLane().run(PreparedCase(case, Quiet()), inductor, Quiet()).outputs
     assert np.isnan(array).all()

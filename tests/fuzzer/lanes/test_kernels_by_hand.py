@@ -7,7 +7,7 @@ import torch
 from fakes import TORCH, TORCH_ENVELOPE, TORCH_F64
 from kernels_by_hand import RIGHT_KERNELS, WRONG_KERNELS, Implementation
 
-from fuzzer.lanes.base.bench import Bench, Quiet, from_torch, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet, from_torch, to_torch
 from fuzzer.lanes.torch.eager import TorchLane
 from generators.graph import Array, Case
 from oracles.against_torch import judge
@@ -18,7 +18,7 @@ from oracles.reference import Expected, expected
 def references(case: Case) -> tuple[Expected, ...]:
     lane = TorchLane()
     right = expected(
-        {spec: lane.run(Bench(case, Quiet()), spec, Quiet()) for spec in (TORCH, TORCH_F64, TORCH_ENVELOPE)}
+        {spec: lane.run(PreparedCase(case, Quiet()), spec, Quiet()) for spec in (TORCH, TORCH_F64, TORCH_ENVELOPE)}
     )
     assert right is not None
     return right

@@ -12,7 +12,7 @@ import torch
 from graphs_by_hand import Call, case_of, numbered
 
 from fuzzer.lanes import TORCH, TORCH_ENVELOPE, TORCH_F64
-from fuzzer.lanes.base.bench import Bench, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
 from fuzzer.lanes.torch import eager as references
 from fuzzer.lanes.torch import envelope as measuring
 from fuzzer.lanes.torch.skipped_padding import without_padding
@@ -37,7 +37,7 @@ def one_thread() -> Iterator[None]:
 
 
 def run(case: Case, lane: LaneSpec) -> tuple[Array, ...]:
-    return references.TorchLane().run(Bench(case, Quiet()), lane, Quiet()).outputs
+    return references.TorchLane().run(PreparedCase(case, Quiet()), lane, Quiet()).outputs
 
 
 def envelope(case: Case) -> tuple[tuple[Array, ...], tuple[Array, ...]]:

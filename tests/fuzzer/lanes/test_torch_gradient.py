@@ -7,7 +7,7 @@ import pytest
 from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import GRADIENT_REFERENCES
-from fuzzer.lanes.base.bench import Bench, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
 from fuzzer.lanes.torch.envelope import LAST_UNITS
 from fuzzer.lanes.torch.gradient import ULPS, TorchGradientLane
 from generators.graph import Case, DType, Input
@@ -18,7 +18,9 @@ EVERY_DTYPE = pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT64])
 
 def references(case: Case) -> tuple[Expected, ...]:
     lane = TorchGradientLane()
-    right = expected({spec: lane.run(Bench(case, Quiet()), spec, Quiet()) for spec in GRADIENT_REFERENCES}, GRADIENT)
+    right = expected(
+        {spec: lane.run(PreparedCase(case, Quiet()), spec, Quiet()) for spec in GRADIENT_REFERENCES}, GRADIENT
+    )
     assert right is not None
     return right[1:]
 

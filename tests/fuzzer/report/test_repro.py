@@ -16,7 +16,7 @@ from records import record
 from warm_python import WarmPython
 
 from fuzzer.lanes import ONNXRUNTIME, TVM_LANES, readers_of
-from fuzzer.lanes.base.bench import Bench, from_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase, from_torch
 from fuzzer.report import python_source, repro, repro_values, repro_verdict
 from generators.builder import Builder
 from generators.check import check
@@ -135,13 +135,13 @@ def lines(script: str, start: str, end: str) -> list[str]:
 
 def assert_the_same_inputs_and_results(case: Case, script: str) -> None:
     scope = before_the_lane(script)
-    bench = Bench(case, lambda stage: None)
-    given = bench.torch_inputs()
+    prepared = PreparedCase(case, lambda stage: None)
+    given = prepared.torch_inputs()
     for made, right in zip(scope["inputs"], given, strict=True):
         assert (made.dtype, made.shape, made.stride()) == (right.dtype, right.shape, right.stride())
         assert torch.equal(made, right)
     with torch.no_grad():
-        outputs = bench.model(*given)
+        outputs = prepared.model(*given)
     for got, want in zip(scope["expected"], map(from_torch, outputs), strict=True):
         assert (got.dtype, got.shape, got.tobytes()) == (want.dtype, want.shape, want.tobytes())
 

@@ -11,7 +11,7 @@ import torch
 from eager import run, run_case
 
 from fuzzer.children.coverage import Subject
-from fuzzer.lanes.base.bench import to_torch
+from fuzzer.lanes.base.prepared_case import to_torch
 from fuzzer.seeds import pt2
 from fuzzer.seeds.resolve import resolve
 from generators.builder import Builder

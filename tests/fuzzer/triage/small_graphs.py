@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from graphs_by_hand import Call, case_of, numbered
 
 from fuzzer.lanes import SAMPLED_LANES, TORCH
-from fuzzer.lanes.base.bench import Bench, from_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase, from_torch
 from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.passes import Pass, Subject
 from generators.check import check
@@ -68,9 +68,9 @@ def evaluated(case: Case) -> tuple[Array, ...]:
 
     check(case)
     torch.set_num_threads(1)
-    bench = Bench(case, lambda stage: None)
+    prepared = PreparedCase(case, lambda stage: None)
     with torch.no_grad():
-        outputs = bench.model(*bench.torch_inputs())
+        outputs = prepared.model(*prepared.torch_inputs())
     return tuple(map(from_torch, outputs))
 
 

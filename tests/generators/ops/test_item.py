@@ -6,7 +6,7 @@ import pytest
 import torch
 from eager import in_torch, inferred, ones, run_case, types_of
 
-from fuzzer.lanes.base.bench import build_model, laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import build_model, laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Attrs, DType, Invalid

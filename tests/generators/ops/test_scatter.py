@@ -8,7 +8,7 @@ import pytest
 import torch
 from eager import inferred, run_case, type_text, types_of
 
-from fuzzer.lanes.base.bench import to_torch
+from fuzzer.lanes.base.prepared_case import to_torch
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Attrs, Case, Form, Invalid, Node, TensorType, Value

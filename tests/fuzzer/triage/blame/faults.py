@@ -28,13 +28,13 @@ SMALL = 1.00002
 """What a small fault multiplies by: a hundred times what rounding may do to one operator in float32."""
 
 
-def run_with_fault(self: Any, bench: Any, spec: Any, step: Any) -> Any:
+def run_with_fault(self: Any, prepared: Any, spec: Any, step: Any) -> Any:
     name = PLANTED.read_text().strip()
     if name and not planted:
         planted.append(name)
         place, *words = name.split()
         PLACES[place](*words)
-    return honest_run(self, bench, spec, step)
+    return honest_run(self, prepared, spec, step)
 
 
 def stop(how: str) -> None:

@@ -1,4 +1,4 @@
-"""The interface of a lane, and the front-end work that the lanes of one case share. Imported in children only."""
+"""The interface of a lane, and a case with the front-end work that its lanes share. Imported in children only."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Lane(Protocol):
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         """Return why this lane does not run this case, or None."""
 
-    def run(self, bench: Bench, spec: LaneSpec, step: Step) -> Ran | Built: ...
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built: ...
 
 
-class Bench:
-    """The front-end work that the lanes of a case share. Each part is done once, when it is first needed.
+class PreparedCase:
+    """A case, and the work before TVM that its lanes share. Each part is done once, when it is first needed.
 
     A part that raised an exception raises it again at once. No lane gets an object that it could change for others:
     each lane imports its own module, and files and tensors are copied.
