@@ -137,6 +137,14 @@ def test_a_domain_holds_in_every_profile(domain: Domain, dtype: DType, profile: 
     assert holds(plain(item(dtype, 7, 2, domain=domain)), domain)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype.is_float])
+def test_nan_is_in_no_domain_and_nothing_is_printed_about_it(dtype: DType) -> None:
+    assert not any(
+        holds(np.array([np.nan]).astype(dtype.numpy), domain) for domain in (POSITIVE, NONZERO, within(0, 3))
+    )
+
+
 def test_numbers_within_and_outside_of_domains() -> None:
     assert holds(np.array([np.nan, -1.0]), ANY)
     assert not holds(np.array([1.0, np.nan]), POSITIVE)
