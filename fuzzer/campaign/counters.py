@@ -39,6 +39,10 @@ class Counters(msgspec.Struct):
     lacking: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     environment: dict[str, int] = msgspec.field(default_factory=dict)
     stage_cpu: dict[str, float] = msgspec.field(default_factory=dict)
+    test_cpu_seconds: float = 0.0
+    """CPU time of the lanes that tests ran."""
+    triage_cpu_seconds: float = 0.0
+    """CPU time of the lanes that triage ran."""
     cpu_seconds: float = 0.0
     """CPU time of all processes: the supervisor, zygotes, children and the processes that they started."""
     wall_seconds: float = 0.0
@@ -46,8 +50,10 @@ class Counters(msgspec.Struct):
     def add(self, result: Result, *, triage: bool = False) -> None:
         counted = sum(_is_result(lane, outcome) for lane, outcome in result.outcomes.items())
         if triage:
+            self.triage_cpu_seconds += result.cpu_seconds
             self.triage_lane_results += counted
         else:
+            self.test_cpu_seconds += result.cpu_seconds
             self.lane_results += counted
             for lane, outcome in result.outcomes.items():
                 match outcome:
@@ -77,6 +83,8 @@ class Counters(msgspec.Struct):
             "lane_results": self.lane_results,
             "triage_lane_results": self.triage_lane_results,
             "cpu_seconds": round(self.cpu_seconds, 2),
+            "test_cpu_seconds": round(self.test_cpu_seconds, 2),
+            "triage_cpu_seconds": round(self.triage_cpu_seconds, 2),
             "wall_seconds": round(self.wall_seconds, 2),
             "stage_cpu_seconds": {stage: round(s, 2) for stage, s in sorted(self.stage_cpu.items())},
             "lane_results_per_cpu_second": round(results / total, 3),

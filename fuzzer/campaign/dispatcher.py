@@ -10,12 +10,20 @@ from fuzzer.campaign.test_numbers import Numbers
 
 
 class Dispatcher:
-    """Thread-safe. `seconds` and `new_findings` return how long the run has taken and how many findings it has made."""
+    """Thread-safe. `drain` is how many seconds triage may go on after the last test. `seconds` and `new_findings`
+    return how long the run has taken and how many findings it has made."""
 
     def __init__(
-        self, numbers: Numbers, limits: RunLimits, seconds: Callable[[], float], new_findings: Callable[[], int]
+        self,
+        numbers: Numbers,
+        limits: RunLimits,
+        drain: float,
+        seconds: Callable[[], float],
+        new_findings: Callable[[], int],
     ) -> None:
         self._numbers, self._limits, self._seconds, self._new_findings = numbers, limits, seconds, new_findings
+        self._drain = drain
+        self._tests_ended: float | None = None
         self._stopped = threading.Event()
         self._lock = threading.Lock()
 
@@ -33,10 +41,35 @@ class Dispatcher:
     def take(self) -> int | None:
         """The number of the next test; None where the run has ended."""
         with self._lock:
-            enough = _reached(self._limits.new_findings, self._new_findings())
-            if self.is_stopped or self.is_out_of_time or enough or _reached(self._limits.tests, self._numbers.taken):
-                return None
-            return self._numbers.take()
+            if self._tests_ended is None and not self._ends_now():
+                return self._numbers.take()
+            self._end_tests()
+            return None
+
+    def _ends_now(self) -> bool:
+        taken = _reached(self._limits.tests, self._numbers.taken)
+        return self.is_stopped or self.is_out_of_time or self._has_enough or taken
+
+    @property
+    def _has_enough(self) -> bool:
+        return _reached(self._limits.new_findings, self._new_findings())
+
+    def no_more_cases(self) -> bool:
+        """Give out no more numbers. Return True: triage may go on."""
+        with self._lock:
+            self._end_tests()
+        return True
+
+    def _end_tests(self) -> None:
+        if self._tests_ended is None:
+            self._tests_ended = self._seconds()
+
+    @property
+    def may_drain(self) -> bool:
+        """Whether a worker may begin another investigation although there are no more tests."""
+        if self.is_stopped or self._has_enough or self._tests_ended is None:
+            return False
+        return self._seconds() - self._tests_ended < self._drain
 
     def finish(self, number: int) -> int:
         """Mark a test as finished; return the first test that is not."""

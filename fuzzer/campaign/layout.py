@@ -5,6 +5,8 @@ campaign.json   seed, next test and counters, for scripts and for a new index; r
 campaign.lock   held by the running campaign; contains its process id
 corpus/         cases that users added: `fuzz import`
 crashes/        findings; each folder appears whole, by a rename, and is never changed
+waiting/        sightings that wait for triage (`fuzzer.campaign.waiting`)
+parked/         sightings whose triage failed several times
 errors/         tests that difftvm itself could not do, each with the error
 elsewhere/      findings that other nodes of a cluster have saved: they are known here, and not saved again
 .difftvm-scratch/  what children write; emptied at start
@@ -20,6 +22,7 @@ from fuzzer.findings.finding_file import FindingDoc
 from generators.graph import Invalid
 
 ERRORS, ELSEWHERE = "errors", "elsewhere"
+WAITING, PARKED = "waiting", "parked"
 
 SCRATCH = ".difftvm-scratch"
 """Deleted at every start. The name is long so that no user has a folder of that name."""

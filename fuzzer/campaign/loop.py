@@ -1,4 +1,5 @@
-"""The loop of a campaign: draw a case, run it, judge it, investigate what is new. Other modules do these steps."""
+"""The loop of a campaign: draw a case, run it, judge it, keep what is new, investigate it. Other modules do these
+steps."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Numbers
 from fuzzer.campaign.triage import Triage
+from fuzzer.campaign.triage_share import TriageShare
 from fuzzer.isolate.fleet import Lab
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.processes import give_back_memory
@@ -61,8 +63,11 @@ class Campaign:
         self.activity = Activity()
         next_test = store.state.next_test
         numbers = Numbers(settings.share, next_test, store.done_from(next_test))
-        self._dealer = Dispatcher(numbers, settings.run, lambda: self.progress.seconds, lambda: len(self.triage.new))
-        self._lab = PausableLab(lab, self.gate, lambda: self._dealer.is_stopped, store.triaged)
+        self._dealer = Dispatcher(
+            numbers, settings.run, settings.triage.drain, lambda: self.progress.seconds, lambda: len(self.triage.new)
+        )
+        self.share = TriageShare(settings.triage.share)
+        self._lab = PausableLab(lab, self.gate, lambda: self._dealer.is_stopped, self._count_triage)
         self.triage = Triage(settings, store, self._lab, self.activity)
         self._failed_tests = FailedTests(store, self._dealer)
 
@@ -98,12 +103,30 @@ class Campaign:
 
     def _work(self) -> None:
         try:
-            while (number := self._dealer.take()) is not None and self._test(number):
+            while self._next_task():
                 pass
         except Stopping:
             return
         finally:
             self.activity.end()
+
+    def _next_task(self) -> bool:
+        """Do triage or a test, or triage alone when there are no more tests. Return False where nothing is left."""
+        try:
+            if self.share.is_due and self.triage.work():
+                return True
+            if (number := self._dealer.take()) is not None:
+                return self._test(number) or self._dealer.no_more_cases()
+            return self._dealer.may_drain and self.triage.work()
+        except OSError as error:
+            if not is_full(error):
+                raise
+            self.disk_space.ran_out(str(error))
+            return True
+
+    def _count_triage(self, result: Result) -> None:
+        self.store.triaged(result)
+        self.share.spent_on_triage(result.cpu_seconds)
 
     def _test(self, number: int) -> bool:
         """Do one test; return False where there are no more cases. A test that fills the disk is repeated when there is
@@ -130,7 +153,8 @@ class Campaign:
         lanes = lanes_of(self.settings, self.store.state.seed, number, case)
         result = judged_run(self._lab.run, case, lanes)
         findings = judged(self._lab.run_fresh, case, result)
-        self.triage.look_into(case, sightings(findings))
+        self.share.spent_on_tests(result.cpu_seconds)
+        self.share.tested(self.triage.add(case, sightings(findings)))
         self.guidance.learn(number, case, result.outcomes, findings)
         self._watch(number, case, result, findings)
         row = index_row(number, result.cpu_seconds, result.outcomes, case.graph.ops)

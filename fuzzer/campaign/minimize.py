@@ -106,7 +106,7 @@ def _minimized(lab: Lab, store: Store, request: MinimizeRequest, sighting: Sight
     if not found.flaky:
         if not store.holds(found):
             found = with_own_script(lab, found, lab.versions)
-        doc = store.save(found, sighting, lab.versions) or store.findings.get(found.key)
+        doc = store.save(found, lab.versions) or store.findings.get(found.key)
         if doc is not None and (line := warning(doc)):
             say(line)
         folder = store.crashes / doc.slug if doc else None

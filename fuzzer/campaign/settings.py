@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -53,6 +54,15 @@ class Disk:
 
 
 @dataclass(frozen=True, slots=True)
+class TriageLimits:
+    """`share` is the least part of the CPU for triage while sightings wait (`fuzzer.campaign.triage_share`). `drain` is
+    how many seconds a run that has ended its tests may go on with triage."""
+
+    share: float = 0.35
+    drain: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """`ops` and `limits` say what is drawn, `share` which tests of the seed are run. In a `guided` campaign, the
     results of earlier tests decide what comes next. `releases` are toolchains in which no test runs: new findings are
@@ -63,6 +73,7 @@ class Settings:
     lanes: LaneMix = LaneMix()
     run: RunLimits = RunLimits()
     disk: Disk = Disk()
+    triage: TriageLimits = TriageLimits()
     workers: int = 1
     ops: tuple[Op, ...] = OPS
     limits: Limits = field(default_factory=Limits)

@@ -9,7 +9,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -57,7 +57,6 @@ class Store:
         except OSError as error:
             raise Invalid(f"{self.crashes}: {error.strerror}; a campaign needs a folder of its own") from None
         self._lock = threading.RLock()
-        self._pending: set[str] = set()
         self._index: Index | None = None
         self._rows: list[IndexRow] = []
         self._lock_file = locked(folder)
@@ -236,31 +235,26 @@ class Store:
                 return False
             if entry := known_behaviour.possible_match(signature, case.graph.ops):
                 return _is_power_of_two(self._count_known(entry))
-            known = self._known(case, sighting)
-            if known is not None:
-                count = self.state.found[known] = self.state.found.get(known, 0) + 1
-                return (signature.needs_ops or self._known_docs[known].flaky) and _is_power_of_two(count)
-            key = signature.id
-            if not signature.needs_ops:
-                if key in self._pending:
-                    return False
-                self._pending.add(key)
-            return True
+            return self.is_new(case.graph.ops, sighting)
 
-    def release_claim(self, sighting: Sighting) -> None:
-        """Undo `claim`: the sighting could not be investigated, so the next one like it is."""
+    def is_new(self, ops: Iterable[str], sighting: Sighting) -> bool:
+        """Whether no finding accounts for a sighting with these operators. Otherwise it is counted. Other workers may
+        have saved such a finding while the sighting waited."""
         with self._lock:
-            self._pending.discard(sighting.signature.id)
+            known = self._known(frozenset(ops), sighting)
+            if known is None:
+                return True
+            count = self.state.found[known] = self.state.found.get(known, 0) + 1
+            return (sighting.signature.needs_ops or self._known_docs[known].flaky) and _is_power_of_two(count)
 
     def _count_known(self, entry: known_behaviour.KnownIssue) -> int:
         count = self.state.known[entry.name] = self.state.known.get(entry.name, 0) + 1
         return count
 
-    def _known(self, case: Case, sighting: Sighting) -> str | None:
+    def _known(self, ops: frozenset[str], sighting: Sighting) -> str | None:
         signature = sighting.signature
         if not signature.needs_ops:
             return min(self._same(signature), key=lambda key: self._known_docs[key].flaky, default=None)
-        ops = set(case.graph.ops)
         for doc in map(self._known_docs.__getitem__, self._same(signature)):
             if set(doc.ops) <= ops and any(_shows_in(lane, doc) for lane in sighting.lanes):
                 return doc.signature
@@ -277,11 +271,10 @@ class Store:
                 (self._same_bug(found) or found.key) in self._known_docs
             )
 
-    def save(self, found: Confirmed, sighting: Sighting, versions: dict[str, str]) -> FindingDoc | None:
-        """Write the folder of a finding, and return its document. Return None, and only count it, where it is known
-        behaviour or was saved before."""
+    def save(self, found: Confirmed, versions: dict[str, str], tests: int = 1) -> FindingDoc | None:
+        """Write the folder of a finding that `tests` tests showed, and return its document. Return None, and only count
+        it, where it is known behaviour or was saved before."""
         with self._lock:
-            self._pending.discard(sighting.signature.id)
             if entry := known_behaviour.match(found.signature):
                 self._count_known(entry)
                 return None
@@ -292,9 +285,8 @@ class Store:
                 doc.found = round(time.time())
                 self._write(found, doc)
                 doc = self.findings[key] = self._take(doc)
-            self.state.found[key] = (
-                self.state.found.get(key, 0) + 1
-            )  # after writing, so that a full disk does not count it twice
+            # after writing, so that a full disk does not count it twice
+            self.state.found[key] = self.state.found.get(key, 0) + tests
             return doc
 
     def copy_finding(self, folder: Path, doc: FindingDoc) -> bool:

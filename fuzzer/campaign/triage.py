@@ -1,52 +1,98 @@
-"""Triage in a campaign: investigates and saves new sightings, and counts known ones."""
+"""Triage in a campaign: puts new sightings into the queue, and investigates them in the order of their priority."""
 
 from __future__ import annotations
 
-from collections import deque
+import threading
+import traceback
 from collections.abc import Sequence
 
 from fuzzer.campaign.activity import Activity
-from fuzzer.campaign.pausable_lab import PausableLab
+from fuzzer.campaign.disk_space import is_full
+from fuzzer.campaign.pausable_lab import PausableLab, Stopping
+from fuzzer.campaign.priority import traits_of_saved
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
+from fuzzer.campaign.waiting import Item, Queue
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.report.own_script import warning, with_own_script
+from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import say
 from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.investigate import Sighting, investigate
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec, is_relay
 
+TROUBLE = 10
+"""A campaign ends after this number of investigations in a row that difftvm itself could not do."""
+
 
 class Triage:
+    """The queue of a campaign, and the workers' way to it. Thread-safe."""
+
     def __init__(self, settings: Settings, store: Store, lab: PausableLab, activity: Activity) -> None:
         self._settings, self._store, self._lab, self._activity = settings, store, lab, activity
+        known = store.findings.values()
+        self.queue = Queue(store.folder, [traits_of_saved(doc.ops, doc.identity, doc.lane) for doc in known])
         self.new: list[FindingDoc] = []
         """The findings that this run has saved."""
+        self._lock = threading.Lock()
+        self._failed_in_a_row = 0
 
-    def look_into(self, case: Case, sightings: Sequence[Sighting]) -> None:
-        """Triage the sightings of a test, and other failures that the reductions of these find."""
-        waiting = deque((case, sighting) for sighting in sightings)
-        while waiting:
-            waiting += self._look_into(*waiting.popleft())
+    def add(self, case: Case, sightings: Sequence[Sighting]) -> bool:
+        """Put the sightings of a test that are not known into the queue. Return whether there was one."""
+        new = [each for each in sightings if self._store.claim(case, each)]
+        return sum(self.queue.add(case, each, self._lab.versions) for each in new) > 0
 
-    def _look_into(self, case: Case, sighting: Sighting) -> Sequence[tuple[Case, Sighting]]:
-        if not self._store.claim(case, sighting):
-            return ()
-        self._activity.begin(f"a new {sighting.finding.kind} of {sighting.finding.lane.name}")
+    def work(self) -> bool:
+        """Investigate the next sighting. Return False where none is left for this worker."""
+        item = self.queue.take()
+        if item is None:
+            return False
+        if not self._store.is_new(item.ops, item.sighting):
+            self.queue.done(item)
+            return True
+        finding = item.sighting.finding
+        self._activity.begin(f"triage of {finding.kind} of {finding.lane.name}")
         try:
-            found = investigate(self._lab.run_fresh, case, sighting, self._releases, self._lab.examine)
-            if not self._store.holds(found):
-                found = with_own_script(self._lab, found, self._lab.versions)
-            doc = self._store.save(found, sighting, self._lab.versions)
-        except OSError:  # the test is repeated; any other error is one of difftvm itself, and is not repeated
-            self._store.release_claim(sighting)
+            self.queue.begin(item)
+            self._investigate(item)
+        except (Stopping, EnvironmentMissing):
+            self.queue.put_back(item)
             raise
+        except OSError as error:
+            if not is_full(error):
+                raise
+            self.queue.put_back(item)
+            raise
+        except Exception as error:
+            self._failed(item, error)
+        else:
+            self._failed_in_a_row = 0
+        return True
+
+    def _investigate(self, item: Item) -> None:
+        found = investigate(self._lab.run_fresh, item.case(), item.sighting, self._releases, self._lab.examine)
+        if not self._store.holds(found):
+            found = with_own_script(self._lab, found, self._lab.versions)
+        for case, sighting in found.other_failures:
+            self.add(case, [sighting])
+        doc = self._store.save(found, self._lab.versions, item.count)
+        self.queue.done(item)
         if doc is not None:
             self.new.append(doc)
             if line := warning(doc):
                 say(line)
-        return found.other_failures
+
+    def _failed(self, item: Item, error: Exception) -> None:
+        """Keep the error beside the sighting. Raise it where it ends the campaign."""
+        with self._lock:
+            self._failed_in_a_row += 1
+            if self._failed_in_a_row >= TROUBLE:
+                self.queue.put_back(item)
+                raise error
+        self.queue.failed(item, "".join(traceback.format_exception(error)))
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        say(f"{item.folder.name}: difftvm itself failed ({what}); continuing; see {item.folder}")
 
     def _releases(self, lane: LaneSpec) -> Sequence[Release]:
         """The releases of the campaign's own toolchains, which have been started. `fuzz bisect` runs all installed

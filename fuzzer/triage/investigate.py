@@ -103,6 +103,12 @@ def sightings(findings: Iterable[Finding]) -> list[Sighting]:
     return [Sighting(s, group[0], tuple(f.lane for f in group)) for (s, _), group in groups.items()]
 
 
+def unconfirmed(case: Case, sighting: Sighting) -> Confirmed:
+    """The sighting in the form of a finding that no run has confirmed yet."""
+    names = tuple(dict.fromkeys(lane.name for lane in sighting.lanes))
+    return Confirmed(sighting.signature, sighting.finding, case, names, 0, 0, case.graph.ops, None)
+
+
 def investigate(
     run: RunLanes, case: Case, sighting: Sighting, releases: ChooseReleases, run_sanitizer: RunSanitizer, width: int = 1
 ) -> Confirmed:

@@ -69,6 +69,6 @@ def make() -> Make:
 def saved(tmp_path: Path) -> Path:
     """The folder of a finding in a campaign at `tmp_path`."""
     with Store(tmp_path, 1) as store:
-        doc = store.save(*raised(), VERSIONS)
+        doc = store.save(raised()[0], VERSIONS)
     assert doc is not None
     return tmp_path / "crashes" / doc.slug

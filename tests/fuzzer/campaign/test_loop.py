@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,9 +16,9 @@ from graphs_by_hand import case_of
 
 from fuzzer.campaign.failed_tests import TROUBLE
 from fuzzer.campaign.lane_mix import lanes_of
-from fuzzer.campaign.layout import ERRORS
+from fuzzer.campaign.layout import ERRORS, PARKED, WAITING
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
+from fuzzer.campaign.settings import LaneMix, RunLimits, Settings, TriageLimits
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import ALL, Share
 from fuzzer.findings import finding_file
@@ -332,8 +333,8 @@ def test_a_paused_campaign_ends_in_time(tmp_path: Path, monkeypatch: pytest.Monk
         assert store.state.next_test == 0
 
 
-def test_a_test_that_is_cut_short_counts_when_it_is_through(tmp_path: Path) -> None:
-    """The first test is looked into while another worker does all others, and the campaign is stopped then."""
+def test_an_investigation_that_is_cut_short_begins_anew_in_the_next_run(tmp_path: Path) -> None:
+    """One worker investigates while the other does all other tests. Then the campaign is stopped."""
     others, stopped = threading.Event(), threading.Event()
     executor = FakeExecutor({"number 0": refused(0)})
     honest = executor.run
@@ -350,18 +351,109 @@ def test_a_test_that_is_cut_short_counts_when_it_is_through(tmp_path: Path) -> N
 
     def count(index: int, case: Case, result: Result, found: Sequence[Finding]) -> None:
         watched.append((index, case.origin, []))
-        if len(watched) == 8:
+        if len(watched) == 9:
             others.set()
 
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path, workers=2), store, executor, cases(9), count)
         campaign.run()
-        assert (store.state.next_test, store.state.counters.tests, len(campaign.triage.new)) == (0, 8, 0)
+        assert (store.state.next_test, store.state.counters.tests, len(campaign.triage.new)) == (9, 9, 0)
+        assert len(campaign.triage.queue) == 1
     with Store(tmp_path, 1) as store:
         again = Campaign(settings(tmp_path), store, executor, cases(9), count)
         again.run()
-        assert (store.state.next_test, store.state.counters.tests, len(again.triage.new)) == (9, 9, 1)
-    assert sorted(index for index, _, _ in watched) == list(range(9)), "what was through is not repeated"
+        assert (store.state.counters.tests, len(again.triage.new), len(again.triage.queue)) == (9, 1, 0)
+    assert sorted(index for index, _, _ in watched) == list(range(9)), "no test is repeated"
+
+
+class PaidExecutor(FakeExecutor):
+    """Each run of a test takes one CPU second, each run of triage ten."""
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return replace(super().run(case, lanes), cpu_seconds=1.0)
+
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return replace(super().run(case, lanes), cpu_seconds=10.0)
+
+
+def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_them(tmp_path: Path) -> None:
+    sins = {f"number {number}": refused(number) for number in range(8)}
+    at: dict[str, int] = {}
+
+    def watch_new(index: int, *_: object) -> None:
+        for doc in campaign.triage.new:
+            at.setdefault(doc.slug, index)
+
+    with Store(tmp_path, 1) as store:
+        limits = replace(settings(tmp_path), triage=TriageLimits(share=0.5))
+        campaign = Campaign(limits, store, PaidExecutor(sins), cases(60), watch_new)
+        campaign.run()
+        assert len(campaign.triage.new) == 8
+        assert campaign.share.used > 0.5
+        counters = store.state.counters
+        assert (counters.test_cpu_seconds, counters.triage_cpu_seconds) == (60, campaign.share.triage_seconds)
+    assert 0 < len(at) < 8, "some were investigated while tests ran"
+
+
+def test_what_waits_at_the_end_of_a_run_is_saved_and_investigated_by_the_next(tmp_path: Path) -> None:
+    sins = {f"number {number}": refused(number) for number in range(3)}
+    with Store(tmp_path, 1) as store:
+        undrained = replace(settings(tmp_path), triage=TriageLimits(share=0.0, drain=0.0))
+        campaign = Campaign(undrained, store, PaidExecutor(sins), cases(3))
+        campaign.run()
+        assert (len(campaign.triage.new), len(campaign.triage.queue)) == (0, 3)
+    assert len(list((tmp_path / WAITING).iterdir())) == 3
+    with Store(tmp_path, 1) as store:
+        again = Campaign(settings(tmp_path), store, PaidExecutor(sins), cases(3))
+        again.run()
+        assert (len(again.triage.new), len(again.triage.queue)) == (3, 0)
+    assert list((tmp_path / WAITING).iterdir()) == []
+
+
+def test_a_sighting_that_difftvm_cannot_investigate_is_parked_and_the_campaign_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    executor = FakeExecutor({"number 1": refused(1), "number 2": refused(2)})
+    honest = executor.run
+
+    def failing(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        assert case.origin != "number 1", "an oracle is wrong"
+        return honest(case, lanes)
+
+    executor.run_fresh = failing
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(4))
+        campaign.run()
+        assert (store.state.counters.tests, len(campaign.triage.new), campaign.triage.queue.parked) == (4, 1, 1)
+    (parked,) = (tmp_path / PARKED).iterdir()
+    assert "AssertionError: an oracle is wrong" in (parked / "attempts.txt").read_text()
+    assert "difftvm itself failed (AssertionError: an oracle is wrong); continuing" in capsys.readouterr().err
+
+
+def test_where_every_investigation_goes_wrong_the_campaign_ends_and_every_sighting_waits(tmp_path: Path) -> None:
+    executor = FakeExecutor({f"number {number}": refused(number) for number in range(8)})
+    executor.run_fresh = lambda case, lanes: {}["nothing"]
+    with Store(tmp_path, 1) as store, pytest.raises(KeyError, match="nothing"):
+        Campaign(settings(tmp_path), store, executor, cases(8)).run()
+    assert len([*(tmp_path / WAITING).iterdir(), *(tmp_path / PARKED).iterdir()]) >= 4
+
+
+def test_a_sighting_of_what_another_campaign_found_meanwhile_is_counted(tmp_path: Path) -> None:
+    sins = {"number 0": refused(0)}
+    with Store(tmp_path, 1) as store:
+        undrained = replace(settings(tmp_path), triage=TriageLimits(share=0.0, drain=0.0))
+        Campaign(undrained, store, PaidExecutor(sins), cases(1)).run()
+    with Store(tmp_path / "other", 1) as store:
+        other = Campaign(settings(tmp_path / "other"), store, FakeExecutor(sins), cases(1))
+        other.run()
+        (doc,) = other.triage.new
+    shutil.copytree(tmp_path / "other" / "crashes" / doc.slug, tmp_path / "crashes" / doc.slug)
+    executor = FakeExecutor(sins)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(0))
+        campaign.run()
+        assert (campaign.triage.new, len(campaign.triage.queue), executor.ran) == ([], 0, [])
+        assert store.state.found == {doc.signature: 1}
 
 
 def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(

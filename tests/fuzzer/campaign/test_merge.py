@@ -31,7 +31,7 @@ def campaign(folder: Path, seed: int, tests: int, *found: tuple[Confirmed, Sight
         store.finished(tests)
         store.state.counters.tests = tests
         for each in found:
-            store.save(*each, VERSIONS)
+            store.save(each[0], VERSIONS)
     return folder
 
 

@@ -21,7 +21,7 @@ from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_RELEASES, Releases, ReleaseVerdict
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.toolchain import Toolchain
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Confirmed
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import Importer, LaneSpec
@@ -58,7 +58,7 @@ def saved(campaign: Path, releases: Releases) -> Path:
     signature = signature_of(finding)
     found = Confirmed(signature, finding, case, (LANE.name,), 3, 3, case.graph.ops, None, releases=releases)
     with Store(campaign, 1) as store:
-        doc = store.save(found, Sighting(signature, finding, (LANE,)), {"tvm": "0.27.0"})
+        doc = store.save(found, {"tvm": "0.27.0"})
     assert doc is not None
     return campaign / "crashes" / doc.slug
 

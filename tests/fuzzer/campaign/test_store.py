@@ -123,7 +123,7 @@ def test_state_survives(tmp_path: Path, make: Make) -> None:
         lane = sighting.lanes[0]
         store.state.counters.tests = 7
         store.state.counters.add(Result({lane: Unsupported(Stage.IMPORT, "no")}, {Stage.COMPILE: 1.5}))
-        saved = store.save(found, sighting, VERSIONS)
+        saved = store.save(found, VERSIONS)
         before = msgspec.to_builtins(store.state)
     with Store(tmp_path, None) as store:
         assert msgspec.to_builtins(store.state) == before
@@ -134,7 +134,7 @@ def test_state_survives(tmp_path: Path, make: Make) -> None:
 
 def test_torn_leftovers_are_swept(tmp_path: Path, make: Make) -> None:
     with Store(tmp_path, 1) as store:
-        doc = store.save(*make(), VERSIONS)
+        doc = store.save(make()[0], VERSIONS)
     assert doc is not None
     torn = tmp_path / "crashes" / ".tmp-internal-error-relu-0123456789ab"
     torn.mkdir()
@@ -208,9 +208,9 @@ def test_an_unreadable_finding_of_another_node_is_reported_once_and_left_out(
 
 
 def test_a_finding_is_six_files_that_read_back(tmp_path: Path, make: Make) -> None:
-    found, sighting = make()
+    found, _ = make()
     with Store(tmp_path, 1) as store:
-        doc = store.save(found, sighting, VERSIONS)
+        doc = store.save(found, VERSIONS)
         assert doc is not None
     folder = tmp_path / "crashes" / doc.slug
     assert {path.name for path in folder.iterdir()} == FILES
@@ -237,21 +237,21 @@ def test_a_finding_is_six_files_that_read_back(tmp_path: Path, make: Make) -> No
 
 def test_the_same_signature_twice_is_one_folder_and_a_count(tmp_path: Path, make: Make) -> None:
     with Store(tmp_path, 1) as store:
-        first = store.save(*make(), VERSIONS)
+        first = store.save(make()[0], VERSIONS)
         assert first is not None
         files = {path.name: path.read_bytes() for path in (tmp_path / "crashes" / first.slug).iterdir()}
-        assert store.save(*make(op="neg", size=5), VERSIONS) is None
+        assert store.save(make(op="neg", size=5)[0], VERSIONS) is None
         assert store.state.found == {first.signature: 2}
     assert [path.name for path in (tmp_path / "crashes").iterdir()] == [first.slug]
     assert {path.name: path.read_bytes() for path in (tmp_path / "crashes" / first.slug).iterdir()} == files
     with Store(tmp_path, 1) as store:
-        assert store.save(*make(), VERSIONS) is None
+        assert store.save(make()[0], VERSIONS) is None
         assert store.state.found == {first.signature: 3}
 
 
 def test_other_signatures_are_other_folders(tmp_path: Path, make: Make) -> None:
     with Store(tmp_path, 1) as store:
-        docs = [store.save(*make(message), VERSIONS) for message in ("no layout", "no buffer")]
+        docs = [store.save(make(message)[0], VERSIONS) for message in ("no layout", "no buffer")]
         assert all(docs)
         assert list(store.findings.values()) == docs
     assert len(list((tmp_path / "crashes").iterdir())) == 2
@@ -281,27 +281,27 @@ def test_two_bugs_are_two_findings(
     tmp_path: Path, make: Make, one: dict[str, Any], other: dict[str, Any], kind: Kind
 ) -> None:
     with Store(tmp_path, 1) as store:
-        assert store.save(*wrong(make, **one), VERSIONS) is not None
-        assert store.save(*wrong(make, kind, **other), VERSIONS) is not None
-        assert store.save(*wrong(make, **one), VERSIONS) is None, "known"
+        assert store.save(wrong(make, **one)[0], VERSIONS) is not None
+        assert store.save(wrong(make, kind, **other)[0], VERSIONS) is not None
+        assert store.save(wrong(make, **one)[0], VERSIONS) is None, "known"
 
 
 def test_a_finding_that_was_saved_before_exporters_had_names_is_known(tmp_path: Path, make: Make) -> None:
-    found, sighting = wrong(make)
+    found, _ = wrong(make)
     finding = replace(found.finding, component=Component.EXPORTER)
     today = replace(signature_of(finding), ops=("relu",), where="export")
     assert today.frame == "torch.export"
     before = replace(found, finding=finding, signature=replace(today, frame=""))
     with Store(tmp_path, 1) as store:
-        assert store.save(before, sighting, VERSIONS) is not None
+        assert store.save(before, VERSIONS) is not None
     with Store(tmp_path, 1) as store:
-        assert store.save(replace(before, signature=today), sighting, VERSIONS) is None
-        assert store.save(replace(before, signature=replace(today, ops=("neg",))), sighting, VERSIONS) is not None
+        assert store.save(replace(before, signature=today), VERSIONS) is None
+        assert store.save(replace(before, signature=replace(today, ops=("neg",))), VERSIONS) is not None
 
 
 def test_threads_save_one_folder(tmp_path: Path, make: Make) -> None:
     with Store(tmp_path, 1) as store, ThreadPoolExecutor(4) as pool:
-        docs = list(pool.map(lambda _: store.save(*make(), VERSIONS), range(8)))
+        docs = list(pool.map(lambda _: store.save(make()[0], VERSIONS), range(8)))
         (doc,) = (doc for doc in docs if doc is not None)
         assert store.state.found == {doc.signature: 8}
 
@@ -325,10 +325,10 @@ def test_the_layout_of_case_json_does_not_matter(saved: Path) -> None:
 
 
 def test_a_flaky_finding_is_kept_apart(tmp_path: Path, make: Make) -> None:
-    found, sighting = make()
+    found, _ = make()
     with Store(tmp_path, 1) as store:
-        unsure = store.save(flaky(found), sighting, VERSIONS)
-        steady = store.save(found, sighting, VERSIONS)
+        unsure = store.save(flaky(found), VERSIONS)
+        steady = store.save(found, VERSIONS)
     assert unsure is not None
     assert (unsure.flaky, unsure.confirmed) == (True, "2 of 3")
     assert "flaky" in unsure.slug
@@ -337,11 +337,11 @@ def test_a_flaky_finding_is_kept_apart(tmp_path: Path, make: Make) -> None:
 
 
 def test_a_flaky_finding_does_not_stand_in_the_way_of_a_steady_one_in_the_next_run(tmp_path: Path, make: Make) -> None:
-    found, sighting = make()
+    found, _ = make()
     with Store(tmp_path, 1) as store:
-        assert store.save(flaky(found), sighting, VERSIONS) is not None
+        assert store.save(flaky(found), VERSIONS) is not None
     with Store(tmp_path, 1) as store:
-        assert store.save(found, sighting, VERSIONS) is not None
+        assert store.save(found, VERSIONS) is not None
         assert len(list((tmp_path / "crashes").iterdir())) == 2
 
 
@@ -350,7 +350,7 @@ def test_a_folder_that_is_in_the_way_is_not_overwritten(saved: Path, tmp_path: P
     (saved / "finding.json").unlink()
     (saved / "notes.txt").write_text("mine")
     with Store(tmp_path, 1) as store, pytest.raises(OSError, match="not empty"):
-        store.save(*make(), VERSIONS)
+        store.save(make()[0], VERSIONS)
     assert (saved / "notes.txt").read_text() == "mine"
     assert not (saved / "finding.json").exists()
 
@@ -358,21 +358,12 @@ def test_a_folder_that_is_in_the_way_is_not_overwritten(saved: Path, tmp_path: P
 # --- claims
 
 
-def test_a_raised_signature_is_claimed_once_while_pending(tmp_path: Path, make: Make) -> None:
-    found, sighting = make()
-    other, other_sighting = make("another message")
-    with Store(tmp_path, 1) as store:
-        assert store.claim(found.case, sighting)
-        assert not store.claim(found.case, sighting)
-        assert store.claim(other.case, other_sighting)
-
-
 def test_a_raised_signature_is_known_after_saving(tmp_path: Path, make: Make) -> None:
     found, sighting = make()
     another, _ = make(op="neg")
     with Store(tmp_path, 1) as store:
         assert store.claim(found.case, sighting)
-        store.save(found, sighting, VERSIONS)
+        store.save(found, VERSIONS)
         assert not any(store.claim(case, sighting) for case in (found.case, another.case) * 4)
         assert store.state.found == {found.signature.id: 9}
     with Store(tmp_path, 1) as store:
@@ -380,24 +371,11 @@ def test_a_raised_signature_is_known_after_saving(tmp_path: Path, make: Make) ->
         assert store.state.found == {found.signature.id: 10}
 
 
-def test_a_pending_claim_does_not_outlive_the_run(tmp_path: Path, make: Make) -> None:
-    found, sighting = make()
-    for _ in range(2):
-        with Store(tmp_path, 1) as store:
-            assert store.claim(found.case, sighting)
-
-
-def test_one_thread_of_many_has_the_claim(tmp_path: Path, make: Make) -> None:
-    found, sighting = make()
-    with Store(tmp_path, 1) as store, ThreadPoolExecutor(4) as pool:
-        assert sum(pool.map(lambda _: store.claim(found.case, sighting), range(16))) == 1
-
-
 def test_claims_beside_a_flaky_wrong_result(tmp_path: Path, make: Make) -> None:
     found, sighting = numeric(make)
     with Store(tmp_path, 1) as store:
         assert store.claim(found.case, sighting)
-        assert store.save(flaky(found), sighting, VERSIONS) is not None
+        assert store.save(flaky(found), VERSIONS) is not None
         assert store.claim(found.case, sighting) in (True, False)
     with Store(tmp_path, 1) as store:
         assert store.claim(found.case, sighting) in (True, False)

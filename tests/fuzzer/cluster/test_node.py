@@ -140,17 +140,16 @@ def test_a_file_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
 
 def test_what_another_node_saved_is_known_and_not_saved_again(tmp_path: Path, make: Make) -> None:
     with Store(tmp_path / "a", 1) as one:
-        doc = one.save(*make(), {})
+        doc = one.save(make()[0], {})
         assert doc is not None
     found, sighting = make()
     with Store(tmp_path / "b", 1) as other:
         assert other.claim(found.case, sighting)
-        other.release_claim(sighting)
         document = (tmp_path / "a" / "crashes" / doc.slug / finding_file.NAME).read_bytes()
         store.add_elsewhere(tmp_path / "b", doc.slug, document)
         other.save_state()
         assert not other.claim(found.case, sighting)
-        assert other.save(found, sighting, {}) is None, "both nodes investigated it"
+        assert other.save(found, {}) is None, "both nodes investigated it"
         assert (other.findings, other.state.found) == ({}, {doc.signature: 2})
     with Store(tmp_path / "b", 1) as other:
         assert not other.claim(found.case, sighting), "it stays known"

@@ -20,7 +20,7 @@ from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import signature_of
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST_NAME
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Confirmed
 from generators import case_file
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
@@ -56,7 +56,7 @@ def saved(campaign: Path, calls: list[Call]) -> Path:
     signature, case = signature_of(finding), whole(calls)
     found = Confirmed(signature, finding, case, (TVM_LANES[0].name,), 3, 3, case.graph.ops, None)
     with Store(campaign, 1) as store:
-        doc = store.save(found, Sighting(signature, finding, (TVM_LANES[0],)), {"tvm": "0"})
+        doc = store.save(found, {"tvm": "0"})
     assert doc is not None
     return campaign / "crashes" / doc.slug
 

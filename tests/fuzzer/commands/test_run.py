@@ -136,11 +136,11 @@ def test_the_suggested_command_replays_a_new_finding_only_if_it_may_be_filed(
     words: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found, sighting = make()
+    found, _ = make()
     found = replace(found, signature=replace(found.signature, component=component))
     with Store(Path("c"), 1) as store:
         task = Campaign(Settings(store.folder, 1), store, RIGHT_LAB)
-        doc = store.save(found, sighting, {})
+        doc = store.save(found, {})
         assert doc is not None
         summarise(task, store, {}, None)
         assert capsys.readouterr().out.splitlines()[-1] == f"next: {program()} triage --campaign c", "none is new"

@@ -59,7 +59,7 @@ def campaign(folder: Path) -> list[str]:
     slugs = []
     with Store(folder, 7) as store:
         for finding, hours in zip(FINDINGS, HOURS_AGO, strict=True):
-            doc = store.save(*finding, VERSIONS)
+            doc = store.save(finding[0], VERSIONS)
             assert doc is not None
             slugs.append(doc.slug)
             doc = finding_file.read(store.crashes / doc.slug)

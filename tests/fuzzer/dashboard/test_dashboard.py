@@ -170,7 +170,7 @@ def test_a_finding_is_as_old_as_it_says_and_not_as_its_file(tmp_path: Path) -> N
 def test_titles_are_whole(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         doc = store.save(
-            *found("no layout for " + "some operator " * 30, {"x0": "float32[2]"}, [("v0", "neg", "x0")]), {}
+            found("no layout for " + "some operator " * 30, {"x0": "float32[2]"}, [("v0", "neg", "x0")])[0], {}
         )
         store.save_state()
     assert doc is not None

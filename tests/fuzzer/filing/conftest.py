@@ -51,7 +51,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> list[Draft]:
     found = []
     with Store(folder, 1) as store:
         for op, message in zip(("relu", "neg", "exp", "sin", "cos", "tanh"), "abcdef", strict=True):
-            doc = store.save(*raised(f"no {message * 9}", op), {"tvm": "0.27.0"})
+            doc = store.save(raised(f"no {message * 9}", op)[0], {"tvm": "0.27.0"})
             assert doc is not None
             found.append(drafts.read(folder / "crashes" / doc.slug))
     return found

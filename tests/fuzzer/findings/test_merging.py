@@ -33,13 +33,13 @@ EARLIER = "what an earlier version made of the message"
 def campaign(tmp_path: Path, make: Make) -> Path:
     """Two machines' findings in one folder: one bug, which an earlier version named otherwise, and another bug."""
     mine, theirs = tmp_path / "mine", tmp_path / "theirs"
-    found, sighting = make()
+    found, _ = make()
     with Store(theirs, 1) as store:
         renamed = replace(found, signature=replace(found.signature, skeleton=EARLIER))
-        old = store.save(renamed, sighting, VERSIONS)
+        old = store.save(renamed, VERSIONS)
     with Store(mine, 2) as store:
-        assert store.save(found, sighting, VERSIONS) is not None
-        assert store.save(*make("another message"), VERSIONS) is not None
+        assert store.save(found, VERSIONS) is not None
+        assert store.save(make("another message")[0], VERSIONS) is not None
     assert old is not None
     shutil.copytree(theirs / "crashes" / old.slug, mine / "crashes" / old.slug)
     return mine
@@ -113,10 +113,10 @@ def test_a_campaign_goes_on_under_another_version_without_saving_anything_twice(
     found, sighting = make()
     with Store(tmp_path, 1) as store:
         renamed = replace(found, signature=replace(found.signature, skeleton=EARLIER))
-        assert store.save(renamed, sighting, VERSIONS) is not None
+        assert store.save(renamed, VERSIONS) is not None
     with Store(tmp_path, 1) as store:
         assert not store.claim(found.case, sighting)
-        assert store.save(found, sighting, VERSIONS) is None
+        assert store.save(found, VERSIONS) is None
         assert list(store.state.found.values()) == [3]
 
 

@@ -34,10 +34,10 @@ class Runner:
 
 
 def test_the_script_that_runs_is_the_one_that_is_saved(make: Make, tmp_path: Path) -> None:
-    found, sighting = make()
+    found, _ = make()
     runner = Runner(ScriptRun(1))
     with Store(tmp_path, 1) as store:
-        doc = store.save(own_script.with_own_script(runner, found, VERSIONS), sighting, VERSIONS)
+        doc = store.save(own_script.with_own_script(runner, found, VERSIONS), VERSIONS)
     assert doc is not None
     folder = tmp_path / "crashes" / doc.slug
     assert runner.ran == [((folder / "repro.py").read_text(), found.finding.lane)]

@@ -19,7 +19,7 @@ from fuzzer.signature import final_signature, signature_of
 from fuzzer.signature.blame import Releases, ReleaseVerdict
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.toolchain import GraphLanguage, Toolchain
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Confirmed
 from generators.graph import Invalid
 
 VERSIONS = {"tvm": "0.27.0.post1", "torch": "2.13.0", "python": "3.11.7"}
@@ -57,7 +57,7 @@ def saved(folder: Path, compiler: Compiler) -> Path:
     signature = final_signature(signature_of(finding), chain())
     found = Confirmed(signature, finding, chain(), (finding.lane.name,), 3, 3, chain().graph.ops, None)
     with Store(folder, 1) as store:
-        doc = store.save(found, Sighting(signature_of(finding), finding, (finding.lane,)), VERSIONS)
+        doc = store.save(found, VERSIONS)
     assert doc is not None
     return folder / "crashes" / doc.slug
 

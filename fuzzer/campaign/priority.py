@@ -1,0 +1,94 @@
+"""Which sighting is investigated first: a severe one, and one that is unlike those that were investigated before.
+
+The order is that of Chen et al., "Taming Compiler Fuzzers" (PLDI 2013): furthest point first. The next sighting is the
+one whose distance to the nearest investigated one is the largest. Here the distance is multiplied by the severity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fuzzer.signature import Signature
+from generators.graph import Graph
+from oracles.finding import Component, Finding, Kind
+from oracles.lane import Engine, LaneSpec
+from oracles.siblings import additions
+
+SEVERITY = {
+    Kind.WRONG_VALUE: 1.0,
+    Kind.WRONG_SHAPE: 1.0,
+    Kind.WRONG_DTYPE: 1.0,
+    Kind.WRONG_ARITY: 1.0,
+    Kind.UNSTABLE: 1.0,
+    Kind.NONDETERMINISTIC: 1.0,
+    Kind.MODIFIED_INPUT: 1.0,
+    Kind.DIED: 1.0,
+    Kind.TIMED_OUT: 0.8,
+    Kind.OUT_OF_MEMORY: 0.8,
+    Kind.INTERNAL_ERROR: 0.6,
+    Kind.ILL_FORMED: 0.5,
+    Kind.ALIASED_OUTPUT: 0.5,
+    Kind.BLOAT: 0.4,
+    Kind.SLOW: 0.4,
+    Kind.CHECKER_GAP: 0.4,
+    Kind.REJECTED: 0.3,
+}
+"""By kind, between 0 and 1. Silent wrong results and deaths come first, refusals last."""
+
+OTHER_LANES = 0.8
+"""The factor for a lane that does more than TVM's default pipeline."""
+
+OTHER_COMPONENTS = 0.2
+"""The factor for failures of exporters and onnxruntime, which difftvm does not look for."""
+
+LEAST_DISTANCE = 0.05
+"""Sightings that are alike in all traits are still ordered by severity."""
+
+
+class Traits(NamedTuple):
+    """What the distance between two sightings is computed from. An empty set is an unknown trait."""
+
+    operators: frozenset[str]
+    dtypes: frozenset[str]
+    message: frozenset[str]
+    frame: frozenset[str]
+    lanes: frozenset[str]
+
+
+def traits_of(graph: Graph, signature: Signature, lanes: Sequence[LaneSpec]) -> Traits:
+    return Traits(
+        frozenset(graph.ops),
+        frozenset(str(type.dtype) for type in graph.types.values()),
+        *_of_failure(signature),
+        frozenset(word for lane in lanes for word in _words_of(lane)),
+    )
+
+
+def traits_of_saved(ops: Sequence[str], signature: Signature, lane: LaneSpec) -> Traits:
+    """The traits of a finding whose case is not read again. Its dtypes are unknown."""
+    return Traits(frozenset(ops), frozenset(), *_of_failure(signature), frozenset(_words_of(lane)))
+
+
+def _of_failure(signature: Signature) -> tuple[frozenset[str], frozenset[str]]:
+    message = {signature.kind.value, signature.stage.value, signature.error, *signature.skeleton.split()}
+    return frozenset(message), frozenset({signature.frame} - {""})
+
+
+def _words_of(lane: LaneSpec) -> tuple[str, ...]:
+    return (lane.importer.value, lane.target, *additions(lane))
+
+
+def distance(one: Traits, other: Traits) -> float:
+    """The mean Jaccard distance of the traits that both have, between 0 (equal) and 1."""
+    pairs = [(a, b) for a, b in zip(one, other, strict=True) if a and b]
+    return sum(1 - len(a & b) / len(a | b) for a, b in pairs) / len(pairs) if pairs else 0.0
+
+
+def severity(finding: Finding) -> float:
+    """How severe a failure is, between 0 and 1."""
+    weight = SEVERITY[finding.kind]
+    if finding.component is not Component.TVM:
+        return weight * OTHER_COMPONENTS
+    plain = finding.lane.engine is Engine.TVM and not additions(finding.lane)
+    return weight if plain else weight * OTHER_LANES

@@ -1,0 +1,49 @@
+"""The share of the CPU that triage gets."""
+
+from __future__ import annotations
+
+import pytest
+
+from fuzzer.campaign.triage_share import QUIET_TESTS, TriageShare
+
+
+def test_triage_is_due_until_it_has_had_its_share() -> None:
+    share = TriageShare(0.25)
+    share.tested(new=True)
+    assert share.is_due
+    share.spent_on_tests(3)
+    assert share.is_due
+    share.spent_on_triage(1)
+    assert share.is_due
+    assert share.used == 0.25
+    share.spent_on_triage(0.01)
+    assert not share.is_due
+
+
+def test_without_a_share_triage_waits_until_tests_show_nothing() -> None:
+    share = TriageShare(0)
+    assert not share.is_due
+    share.spent_on_tests(10)
+    assert not share.is_due
+    share.tested(new=False)
+    assert share.is_due
+
+
+def test_the_share_grows_while_tests_show_nothing_new() -> None:
+    share = TriageShare(0.4)
+    assert share.now == 0.4
+    for _ in range(QUIET_TESTS):
+        share.tested(new=False)
+    assert share.now == pytest.approx(0.7)
+    for _ in range(9 * QUIET_TESTS):
+        share.tested(new=False)
+    assert 0.9 < share.now < 1
+    share.tested(new=True)
+    assert share.now == 0.4
+
+
+def test_the_whole_cpu() -> None:
+    share = TriageShare(1)
+    share.spent_on_tests(1)
+    share.spent_on_triage(1000)
+    assert share.is_due

@@ -1,0 +1,231 @@
+"""The queue of triage on the disk: what waits, what comes next, and what a kill leaves."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from graphs_by_hand import case_of
+
+from fuzzer.campaign.layout import PARKED, WAITING
+from fuzzer.campaign.priority import traits_of_saved
+from fuzzer.campaign.waiting import ATTEMPTS, MOST_ALIKE, MOST_ATTEMPTS, Item, Queue
+from fuzzer.findings import finding_file
+from fuzzer.findings.replay import load
+from fuzzer.lanes import TVM_LANES
+from fuzzer.signature import signature_of
+from fuzzer.triage.investigate import Sighting
+from generators.graph import Case
+from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.lane import LaneSpec
+from oracles.outcome import Frame, Raised, Stage
+
+VERSIONS = {"tvm": "0.27.0"}
+LANE = TVM_LANES[0]
+
+
+def case(*ops: str, dtype: str = "float32") -> Case:
+    names = ["x0", *(f"v{i}" for i in range(len(ops)))]
+    nodes = [(names[i + 1], op, names[i]) for i, op in enumerate(ops)]
+    return case_of({"x0": f"{dtype}[2]"}, nodes, names[-1])
+
+
+def sighting(found: Finding, *lanes: LaneSpec) -> Sighting:
+    return Sighting(signature_of(found), found, lanes or (found.lane,))
+
+
+def error(message: str = "no layout", kind: Kind = Kind.INTERNAL_ERROR) -> Sighting:
+    frames = (Frame("/project/src/relax/transform/layout.cc", 7, "tvm::relax::LayoutOf(tvm::Call)"),)
+    evidence = Raised(Stage.COMPILE, "ValueError", message, frames)
+    return sighting(Finding(kind, Component.TVM, LANE, Stage.COMPILE, evidence))
+
+
+def wrong(kind: Kind = Kind.WRONG_VALUE) -> Sighting:
+    return sighting(Finding(kind, Component.TVM, LANE, Stage.RUN, Mismatch(0, "1.0", "2.0", elements=2, wrong=1)))
+
+
+def taken(queue: Queue) -> Item:
+    item = queue.take()
+    assert item is not None
+    return item
+
+
+def folders(tmp_path: Path, where: str = WAITING) -> list[str]:
+    return sorted(os.listdir(tmp_path / where)) if (tmp_path / where).exists() else []
+
+
+def test_a_sighting_is_a_folder_that_replay_takes(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    whole = case("relu", "neg")
+    assert queue.add(whole, error(), VERSIONS)
+    (name,) = folders(tmp_path)
+    assert name.startswith("internal-error-relu-neg-")
+    doc, read = load(tmp_path / WAITING / name)
+    assert (doc.slug, doc.confirmed, doc.flaky, doc.finding) == (name, "0 of 0", False, error().finding)
+    assert read.graph == whole.graph
+    assert len(queue) == 1
+
+
+def test_the_next_run_has_the_same_queue(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    lanes = (LANE, TVM_LANES[2])
+    queue.add(case("relu"), sighting(error().finding, *lanes), VERSIONS)
+    before = taken(queue)
+    (tmp_path / WAITING / ".tmp-killed").mkdir()
+    again = Queue(tmp_path)
+    after = taken(again)
+    assert (after.sighting, after.traits, after.key) == (before.sighting, before.traits, before.key)
+    assert after.sighting.lanes == lanes
+    assert after.case().graph == case("relu").graph
+    assert folders(tmp_path) == [after.folder.name], "what a killed process did not finish is gone"
+
+
+def test_one_message_waits_once_and_is_counted(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    assert queue.add(case("relu"), error(), VERSIONS)
+    assert not queue.add(case("neg"), error(), VERSIONS)
+    assert queue.add(case("relu"), error("no buffer"), VERSIONS)
+    item = taken(queue)
+    assert not queue.add(case("abs"), error(), VERSIONS), "it is investigated now"
+    assert (item.count, len(queue)) == (3, 2)
+
+
+def test_one_thread_of_many_adds_it(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(lambda _: queue.add(case("relu"), error(), VERSIONS), range(16))) == 1
+    assert taken(queue).count == 16
+
+
+def test_wrong_results_wait_for_each_case_up_to_a_limit(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    assert queue.add(case("relu"), wrong(), VERSIONS)
+    assert not queue.add(case("relu"), wrong(), VERSIONS), "the same case"
+    assert queue.add(case("neg"), wrong(), VERSIONS)
+    for size in range(MOST_ALIKE):
+        queue.add(case_of({"x0": f"float32[{size + 3}]"}, [("v0", "abs", "x0")], "v0"), wrong(), VERSIONS)
+    assert len(queue) == len(folders(tmp_path)) == MOST_ALIKE
+
+
+def test_severe_ones_come_first(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu"), error("refused", Kind.REJECTED), VERSIONS)
+    queue.add(case("neg"), error("error"), VERSIONS)
+    queue.add(case("abs"), wrong(), VERSIONS)
+    assert [taken(queue).sighting.finding.kind for _ in range(3)] == [
+        Kind.WRONG_VALUE,
+        Kind.INTERNAL_ERROR,
+        Kind.REJECTED,
+    ]
+    assert queue.take() is None
+
+
+def test_then_the_one_that_is_least_like_those_before(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    for message, ops in (("no layout for conv", ("relu",)), ("no layout of conv", ("relu",)), ("bad cast", ("gru",))):
+        queue.add(case("relu") if ops == ("relu",) else case("neg", dtype="float16"), error(message), VERSIONS)
+    first = taken(queue)
+    assert first.sighting.finding.evidence == error("no layout for conv").finding.evidence
+    queue.done(first)
+    assert taken(queue).sighting.finding.evidence == error("bad cast").finding.evidence
+
+
+def test_what_earlier_runs_found_counts_as_investigated(tmp_path: Path) -> None:
+    known = [traits_of_saved(["relu"], error("no layout").signature, LANE)]
+    queue = Queue(tmp_path, known)
+    queue.add(case("relu"), error("no layout here"), VERSIONS)
+    queue.add(case("neg"), error("bad cast"), VERSIONS)
+    near, far = sorted((taken(queue), taken(queue)), key=lambda item: item.distance)
+    assert (near.ops, far.ops) == ({"relu"}, {"neg"})
+    assert Queue(tmp_path, known).take() is not None
+    assert near.distance == pytest.approx(Queue(tmp_path, known)._waiting[near.folder.name].distance)
+
+
+def test_one_of_several_that_may_be_one_bug_is_investigated_at_a_time(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu", "neg"), wrong(), VERSIONS)
+    queue.add(case("neg", "abs"), wrong(Kind.UNSTABLE), VERSIONS)
+    queue.add(case("exp"), wrong(), VERSIONS)
+    first, second = taken(queue), taken(queue)
+    assert queue.take() is None
+    assert first.ops.isdisjoint(second.ops)
+    for item in (first, second):
+        queue.done(item)
+    assert queue.take() is not None
+
+
+def test_done_deletes_the_folder(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu"), error(), VERSIONS)
+    queue.done(taken(queue))
+    assert (len(queue), folders(tmp_path)) == (0, [])
+    assert queue.add(case("relu"), error(), VERSIONS), "the store knows what is known, not the queue"
+
+
+def test_after_several_failures_it_is_parked_and_stands_for_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu"), error(), VERSIONS)
+    for number in range(MOST_ATTEMPTS):
+        item = taken(queue)
+        queue.begin(item)
+        queue.failed(item, f"KeyError {number}")
+    assert (len(queue), queue.parked, queue.take()) == (0, 1, None)
+    assert not queue.add(case("neg"), error(), VERSIONS)
+    assert (folders(tmp_path), folders(tmp_path, PARKED)) == ([], [item.folder.name])
+    assert "3 investigations failed; `fuzz triage --work` tries again" in capsys.readouterr().err
+    text = (tmp_path / PARKED / item.folder.name / ATTEMPTS).read_text()
+    assert all(f"KeyError {number}" in text for number in range(MOST_ATTEMPTS))
+    queue = Queue(tmp_path)
+    assert (len(queue), queue.parked) == (0, 1)
+    queue.unpark()
+    assert (len(queue), queue.parked, taken(queue).attempts) == (1, 0, 0)
+
+
+def test_a_sighting_that_kills_its_process_is_parked(tmp_path: Path) -> None:
+    Queue(tmp_path).add(case("relu"), error(), VERSIONS)
+    for _ in range(MOST_ATTEMPTS):
+        killed = Queue(tmp_path)
+        killed.begin(taken(killed))
+    queue = Queue(tmp_path)
+    assert queue.take() is None
+    assert (len(queue), queue.parked) == (0, 1)
+
+
+def test_what_is_put_back_is_taken_again(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu"), error(), VERSIONS)
+    item = taken(queue)
+    queue.put_back(item)
+    assert taken(queue) is item
+
+
+def test_one_that_cannot_be_read_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu"), error(), VERSIONS)
+    queue.add(case("neg"), error("no buffer"), VERSIONS)
+    (tmp_path / WAITING / folders(tmp_path)[0] / finding_file.NAME).write_text("{")
+    assert len(Queue(tmp_path)) == 1
+    assert "sighting left out: " in capsys.readouterr().err
+    assert len(folders(tmp_path)) == 2
+
+
+def test_sightings_of_another_campaign_are_copied_once(tmp_path: Path) -> None:
+    theirs, mine = Queue(tmp_path / "a"), Queue(tmp_path / "b")
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        folder.mkdir()
+    theirs.add(case("relu"), error(), VERSIONS)
+    theirs.add(case("neg"), error("no buffer"), VERSIONS)
+    parked = taken(theirs)
+    for number in range(MOST_ATTEMPTS):
+        theirs.begin(parked)
+        theirs.failed(parked, str(number))
+        parked = replace(parked) if number == MOST_ATTEMPTS - 1 else taken(theirs)
+    mine.add(case("abs"), error(), VERSIONS)
+    assert mine.adopt(tmp_path / "a") == 1
+    assert mine.adopt(tmp_path / "a") == 0
+    assert (len(mine), mine.parked, len(Queue(tmp_path / "b"))) == (2, 0, 2)
