@@ -12,6 +12,7 @@ from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import findings_in
 from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.store import Store
+from fuzzer.campaign.waiting import Queue
 from fuzzer.findings import finding_file
 from fuzzer.system.files import copy_folder
 from generators import case_file
@@ -51,7 +52,7 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
 
 
 def bring(source: Path, store: Store) -> Merged:
-    """Merge one source into an open campaign."""
+    """Merge one source into an open campaign. Its sightings that wait for triage wait here too."""
     new = known = 0
     for path in sorted((source / "crashes").glob(f"*/{finding_file.NAME}")):
         doc = finding_file.read(path.parent)
@@ -63,5 +64,6 @@ def bring(source: Path, store: Store) -> Merged:
         store.corpus.mkdir(exist_ok=True)
         if not (store.corpus / path.parent.name).exists():
             copy_folder(path.parent, store.corpus / path.parent.name)
+    Queue(store.folder).adopt(source)
     with Index(source, writes=False) as theirs:
         return Merged(source, store.adopt(theirs), new, known)

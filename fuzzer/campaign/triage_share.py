@@ -12,7 +12,8 @@ class TriageShare:
     """Decides whether the next task of a worker is triage. Thread-safe.
 
     `share` is the least part of the CPU that triage gets, between 0 and 1, while sightings wait. The part grows with
-    each test that shows nothing new. The seconds are CPU seconds of this run.
+    each test that shows nothing new. With a share of 0, triage waits for the end of the tests. The seconds are CPU seconds
+    of this run.
     """
 
     def __init__(self, share: float) -> None:
@@ -25,6 +26,8 @@ class TriageShare:
     @property
     def now(self) -> float:
         """The part that triage gets now."""
+        if not self._share:
+            return 0.0
         return self._share + (1 - self._share) * self._quiet / (self._quiet + QUIET_TESTS)
 
     @property

@@ -17,6 +17,7 @@ import msgspec
 
 from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.layout import PARKED, WAITING
 from fuzzer.campaign.state import State
 from fuzzer.findings import finding_file
 from fuzzer.seeds import corpus
@@ -119,7 +120,7 @@ class Collector:
             return {}, 0
         files: dict[str, bytes] = {}
         self._unconfirmed.clear()
-        for folder in self._folders():
+        for folder in self._folders(last):
             name = str(folder.relative_to(self.campaign))
             if name not in self._sent:
                 self._unconfirmed.add(name)
@@ -144,5 +145,7 @@ class Collector:
         """Never send this finding, because it came from the driver."""
         self._sent.add(f"crashes/{finding.slug}")
 
-    def _folders(self) -> Iterator[Path]:
-        yield from (path.parent for path in sorted((self.campaign / "crashes").glob(f"*/{finding_file.NAME}")))
+    def _folders(self, last: bool) -> Iterator[Path]:
+        """The findings. When the node has ended, also the sightings that still wait for triage."""
+        for name in ("crashes", *((WAITING, PARKED) if last else ())):
+            yield from (path.parent for path in sorted((self.campaign / name).glob(f"*/{finding_file.NAME}")))

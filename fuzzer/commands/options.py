@@ -15,3 +15,6 @@ PreloadFile = Annotated[
     Path | None, typer.Option("--preload", metavar="FILE.py", help="A file to execute in each process that runs TVM.")
 ]
 LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="The lanes of TVM, comma-separated globs.")]
+
+DRAIN_SECONDS = 60.0
+"""How long triage may go on after the last test of a run, where the user does not say."""

@@ -14,14 +14,14 @@ import typer
 from fuzzer.campaign.disk_space import GB, RESERVE
 from fuzzer.campaign.layout import ERRORS
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import DRAWN, Disk, LaneMix, RunLimits, Settings
+from fuzzer.campaign.settings import DRAWN, Disk, LaneMix, RunLimits, Settings, TriageLimits
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share, parsed
 from fuzzer.cluster.campaign import run_campaign
 from fuzzer.cluster.driver import ClusterOptions, Driver
 from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
-from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile, ToolchainNames
+from fuzzer.commands.options import DRAIN_SECONDS, JsonFlag, LanesGlob, PreloadFile, ToolchainNames
 from fuzzer.commands.selection import lanes_named, ops_named
 from fuzzer.filing.auto import auto_filing
 from fuzzer.filing.gates import may_be_filed
@@ -39,7 +39,7 @@ from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
 from fuzzer.watching.finding_summary import found_line
-from fuzzer.watching.formatting import could_not_be_done, number_of
+from fuzzer.watching.formatting import could_not_be_done, number_of, waiting_line
 from fuzzer.watching.watch import watched
 from generators.graph import Invalid
 from oracles.finding import Component
@@ -62,6 +62,15 @@ def run(
     ] = True,
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
     preload: PreloadFile = None,
+    triage_share: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="The least share of the CPU for triage while sightings wait. The rest is for tests."
+        ),
+    ] = TriageLimits().share,
+    drain: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="How long triage may go on after the last test of a run.")
+    ] = DRAIN_SECONDS,
     share: Annotated[
         str, typer.Option(metavar="K/N", help="Only every N-th test, from the K-th on; N campaigns run all tests.")
     ] = "1/1",
@@ -116,6 +125,8 @@ def run(
             "preload": preload and preload.resolve(),
             "disk-reserve": disk_reserve,
             "releases": releases or None,
+            "triage-share": triage_share,
+            "drain": drain,
         }
         words = [f"--{name}={value}" for name, value in {**same, "disk-limit": disk_limit}.items() if value is not None]
         words.append("--guided" if guided else "--random")
@@ -131,6 +142,7 @@ def run(
             LaneMix(every_test, sampled, often, drawn, steered=the_mix),
             RunLimits(seconds, tests, until_new),
             Disk(_bytes(disk_limit), round(disk_reserve * GB)),
+            TriageLimits(triage_share, drain),
             workers,
             chosen_ops,
             share=Share(part, of, first, end),
@@ -164,7 +176,8 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
             for doc in findings
         ]
         gone = {str(device): reason for device, reason in quarantined.items()}
-        print_json({**store.state.counters.summary(), "quarantined": gone, "findings": listed})
+        queue = {"waiting": len(task.triage.queue), "parked": task.triage.queue.parked}
+        print_json({**store.state.counters.summary(), **queue, "quarantined": gone, "findings": listed})
         return
     run, counters = task.progress.counts, store.state.counters
     new = number_of(len(task.triage.new), "new finding") + (":" if task.triage.new else "")
@@ -178,6 +191,8 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
     if counters.errors:
         in_all += f"; {could_not_be_done(counters.errors)}"
     print(f"the campaign has {in_all}; {number_of(len(findings), 'finding')}, {in_tvm} of them TVM's")
+    if line := waiting_line(len(task.triage.queue), task.triage.queue.parked):
+        print(line)
     for device, reason in quarantined.items():
         print(f"{device} was given up: {reason}")
     print(next_line(*_what_next(task, store, preload)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -13,7 +13,16 @@ import typer
 from fuzzer.campaign.layout import ERRORS
 from fuzzer.commands.options import JsonFlag
 from fuzzer.system.terminal import next_line, print_json
-from fuzzer.watching.formatting import could_not_be_done, counted, duration, number_of, shares, size, sparkline
+from fuzzer.watching.formatting import (
+    could_not_be_done,
+    counted,
+    duration,
+    number_of,
+    shares,
+    size,
+    sparkline,
+    waiting_line,
+)
 from fuzzer.watching.status import CURVE, Status, status_of
 
 LANES_SHOWN = 16
@@ -51,6 +60,8 @@ def _lines(found: Status) -> Iterator[str]:
     results = number_of(books["lane_results"], "lane result")
     yield f"{clock}: {tests}, {results}{together}{_lately(found)}"
     yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
+    if line := waiting_line(found.waiting, found.parked):
+        yield f"triage: {line}{_share(books)}"
     if found.latest:
         yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
     if errors := books["errors"]:
@@ -79,6 +90,12 @@ def _lines(found: Status) -> Iterator[str]:
     if found.failing:
         yield "!! these lanes suddenly give far fewer results than before"
     yield next_line("triage", "--campaign", found.campaign)
+
+
+def _share(counters: dict[str, Any]) -> str:
+    """The share of the CPU that triage has had, where tests or triage have run."""
+    tests, triage = counters["test_cpu_seconds"], counters["triage_cpu_seconds"]
+    return f"; triage has had {triage / (tests + triage):.0%} of the CPU" if tests + triage else ""
 
 
 def _location(errors: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +11,10 @@ import typer
 
 from fuzzer.campaign import sweep as sweeping
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
+from fuzzer.campaign.settings import LaneMix, RunLimits, Settings, TriageLimits
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
-from fuzzer.commands.options import JsonFlag, LanesGlob, PreloadFile
+from fuzzer.commands.options import DRAIN_SECONDS, JsonFlag, LanesGlob, PreloadFile
 from fuzzer.commands.progress import working
 from fuzzer.commands.selection import lanes_named
 from fuzzer.isolate.fleet import Fleet
@@ -46,7 +47,10 @@ def sweep(
         task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
     stop_requested = to_stop()
     with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
-        settings = Settings(out, store.state.seed, LaneMix(chosen), RunLimits(seconds), workers=workers, json=json)
+        triage = TriageLimits(drain=math.inf if seconds is None else DRAIN_SECONDS)
+        settings = Settings(
+            out, store.state.seed, LaneMix(chosen), RunLimits(seconds), triage=triage, workers=workers, json=json
+        )
         warm_up(executor, (), stop_requested)
         campaign = Campaign(settings, store, executor, task.case, task.watch)
         obey_signals(campaign, stop_requested)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ import typer
 from fuzzer.campaign import tables
 from fuzzer.campaign.layout import blocked
 from fuzzer.campaign.lock import is_campaign, why_no_index
-from fuzzer.commands.options import JsonFlag
+from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging
 from fuzzer.findings.finding_file import FindingDoc
@@ -21,8 +22,8 @@ from fuzzer.findings.related import causes
 from fuzzer.signature import known as known_behaviour
 from fuzzer.system.terminal import next_line, print_json, say
 from fuzzer.watching.finding_summary import found_line
-from fuzzer.watching.formatting import number_of
-from fuzzer.watching.on_disk import check, counted_in, findings_of
+from fuzzer.watching.formatting import number_of, waiting_line
+from fuzzer.watching.on_disk import check, counted_in, findings_of, waiting_in
 from generators.graph import Invalid
 from oracles.finding import Component
 
@@ -34,6 +35,16 @@ def triage(
     merge: Annotated[
         bool, typer.Option("--merge", help="Put findings of one bug together; nothing is deleted.")
     ] = False,
+    work: Annotated[
+        bool, typer.Option("--work", help="Investigate the sightings that wait, also those that are parked.")
+    ] = False,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="With --work: begin no investigation after this.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="With --work: investigations at the same time.")] = max(
+        1, os.cpu_count() or 1
+    ),
+    preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
     """List the findings of a campaign. Known behaviour is counted, not listed."""
@@ -41,6 +52,11 @@ def triage(
     if not folders and not is_campaign(campaign):
         raise Invalid(why_no_index(campaign))
     check(campaign)
+    if work:
+        from fuzzer.commands.triage_work import work as investigate_waiting  # it loads the compilers' lanes: 0.3 s
+
+        investigate_waiting(campaign, seconds, workers, preload, json)
+        return
     if merge:
         found = _merged(campaign, folders)
         if json:
@@ -87,7 +103,10 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: 
         return
     if not docs:
         where = () if campaign.resolve() == Path.cwd() else ("--campaign", campaign)
-        yield f"no findings; {next_line('run', *where)}"
+        if line := waiting_line(*waiting_in(campaign)):
+            yield f"no findings yet; {line}"
+        else:
+            yield f"no findings; {next_line('run', *where)}"
         return
     known_docs = [doc for doc in docs if known_behaviour.match(doc.identity)]
     new = [doc for doc in docs if doc not in known_docs]
@@ -106,6 +125,8 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: 
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
     hint += f", and {len(known_docs)} of known behaviour (`--known`)" if known_docs else ""
     hint += f"; {unreadable} cannot be read" if unreadable else ""
+    if line := waiting_line(*waiting_in(campaign)):
+        yield line
     first = campaign / "crashes" / (new or docs)[0].slug
     yield f"{number_of(len(new), 'finding')}{hint}; {next_line('--replay', first)}"
 

@@ -53,5 +53,12 @@ def number_of(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
+def waiting_line(waiting: int, parked: int) -> str:
+    """What waits for triage, for people; "" where nothing does."""
+    some = [f"{number_of(waiting, 'sighting')} waiting for triage"] if waiting else []
+    some += [f"{number_of(parked, 'sighting')} parked"] if parked else []
+    return f"{', '.join(some)}; `fuzz triage --work` investigates them" if some else ""
+
+
 def could_not_be_done(errors: int) -> str:
     return f"{number_of(errors, 'test')} could not be done by difftvm itself"

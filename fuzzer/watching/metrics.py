@@ -60,6 +60,9 @@ class _SnapshotCollector(Collector):
             yield CounterMetricFamily(f"difftvm_{name}", text, value)
         gauges = {
             "findings_flaky": (snapshot.flaky, "Findings that do not reproduce every time."),
+            "waiting": (snapshot.waiting, "Sightings that wait for triage."),
+            "parked": (snapshot.parked, "Sightings whose triage failed several times."),
+            "triage_cpu_share": (snapshot.triage_used, "The share of the CPU that triage has had in this run."),
             "features": (snapshot.features, "Features of cases and of the compiler's behaviour."),
             "last_finding_timestamp_seconds": (snapshot.last_found or 0, "When the last finding was made; 0: none."),
             "workers": (snapshot.workers, "Configured workers."),

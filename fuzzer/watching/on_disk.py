@@ -10,6 +10,7 @@ from pathlib import Path
 from fuzzer.campaign import index, state
 from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.layout import PARKED, WAITING
 from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.state import State
 from fuzzer.findings import finding_file
@@ -83,6 +84,12 @@ def counted_in(folder: Path) -> State:
                 counted = counters_of(read)
                 return State(counted.own.seed, counters=counted.total, found=counted.found, known=counted.known)
     return state.read(folder) or State(0)
+
+
+def waiting_in(folder: Path) -> tuple[int, int]:
+    """How many sightings wait for triage, and how many are parked."""
+    waiting, parked = (len(list((folder / name).glob(f"[!.]*/{finding_file.NAME}"))) for name in (WAITING, PARKED))
+    return waiting, parked
 
 
 def findings_of(folder: Path) -> tuple[list[tuple[Path, FindingDoc]], list[str]]:

@@ -30,6 +30,7 @@ def line(snapshot: Snapshot) -> str:
         f"{snapshot.tests_per_second:.2f}/s",
         number_of(snapshot.run_lane_results, "lane result"),
         f"{number_of(snapshot.new, 'new finding')}, {snapshot.all_findings} in all",
+        f"{snapshot.waiting} waiting",
         f"supervisor {size(snapshot.resources.supervisor)}",
     ]
     bad = failing(snapshot.lanes)
@@ -91,6 +92,14 @@ def _facts(snapshot: Snapshot, monotonic: float) -> Iterator[tuple[str, Text]]:
         Text(
             f"{snapshot.new} new in this run, {snapshot.today} in 24 h, {snapshot.flaky} flaky; "
             f"known ones met {snapshot.known:,} times"
+        ),
+    )
+    parked = f", {snapshot.parked} parked" if snapshot.parked else ""
+    yield (
+        "triage",
+        Text(
+            f"{number_of(snapshot.waiting, 'sighting')} waiting{parked}; "
+            f"share {snapshot.triage_share:.0%}, {snapshot.triage_used:.0%} used in this run"
         ),
     )
     if snapshot.last_found is not None:

@@ -34,6 +34,8 @@ class Snapshot:
 
     seconds, limit, run_*, new       this run: its time so far, its time limit, its counts, its new findings
     errors                           tests that difftvm itself could not do
+    waiting, parked                  sightings that wait for triage, and those whose triage failed several times
+    triage_share, triage_used        the share of the CPU that triage gets now, and what it has had in this run
     known                            tests that met a finding that was there, or known behaviour
     today                            findings of the last 24 hours
     curve                            rows of (seconds, tests, lane results, features, findings, CPU seconds)
@@ -62,6 +64,10 @@ class Snapshot:
     lane_results_per_second: float
     findings: Mapping[tuple[str, str], int]
     """By component and kind."""
+    waiting: int
+    parked: int
+    triage_share: float
+    triage_used: float
     flaky: int
     today: int
     last: str
@@ -180,6 +186,10 @@ class Observer:
             tests_per_second=tests_rate,
             lane_results_per_second=results_rate,
             findings=kinds_of(docs),
+            waiting=len(campaign.triage.queue),
+            parked=campaign.triage.queue.parked,
+            triage_share=campaign.share.now,
+            triage_used=campaign.share.used,
             flaky=sum(doc.flaky for doc in docs),
             today=sum(at > now - DAY for at in found.values()),
             last=last,

@@ -32,6 +32,9 @@ COLUMNS: dict[str, Callable[[Snapshot], Number]] = {
     "cpu_seconds": lambda g: round(g.cpu_seconds, 1),
     "supervisor_bytes": lambda g: g.resources.supervisor,
     "children_bytes": lambda g: g.resources.children,
+    "waiting": lambda g: g.waiting,
+    "parked": lambda g: g.parked,
+    "triage_share": lambda g: round(g.triage_used, 3),
 }
 """The columns of `plot_data`. New ones are added at the end, because later versions continue the same file."""
 
@@ -61,6 +64,9 @@ def stats(snapshot: Snapshot) -> dict[str, object]:
         "findings_flaky": snapshot.flaky,
         "findings_new": snapshot.new,
         "findings_24h": snapshot.today,
+        "waiting": snapshot.waiting,
+        "parked": snapshot.parked,
+        "triage_share": round(snapshot.triage_used, 3),
         "known": snapshot.known,
         "features": snapshot.features,
         "workers": snapshot.workers,

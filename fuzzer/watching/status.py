@@ -13,7 +13,7 @@ import msgspec
 from fuzzer.campaign import lock
 from fuzzer.watching.finding_summary import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import failing, lanes_health
-from fuzzer.watching.on_disk import counters_of, findings_of, opened
+from fuzzer.watching.on_disk import counters_of, findings_of, opened, waiting_in
 from fuzzer.watching.resources import resources
 
 RATE_SECONDS = 600
@@ -28,6 +28,8 @@ class Status(msgspec.Struct, rename={"found": "seen"}):
     holder     the process that runs it; None where it does not run
     own_tests  tests of the campaign itself, without merged campaigns
     campaigns  how many campaigns `books`, `found` and `known` count: this one and those that were merged into it
+    waiting    sightings that wait for triage
+    parked     sightings whose triage failed several times
     today      findings of the last 24 hours
     latest_at  when the latest finding was found, as Unix time
     unreadable  for each finding that cannot be read, the reason
@@ -47,6 +49,8 @@ class Status(msgspec.Struct, rename={"found": "seen"}):
     campaigns: int
     books: dict[str, Any]
     findings: dict[str, int]
+    waiting: int
+    parked: int
     flaky: int
     today: int
     latest: str
@@ -84,6 +88,7 @@ def status_of(campaign: Path) -> Status:
         books.campaigns,
         dict(books.total.summary()),
         by_component(kinds_of(docs)),
+        *waiting_in(campaign),
         sum(doc.flaky for doc in docs),
         sum(at > time.time() - DAY for at in found.values()),
         latest,

@@ -102,3 +102,26 @@ def test_a_tvm_finding_replays(folder: Path, eight: tuple[Mapping[str, Any], str
     report = json.loads(done.stdout)
     assert (report["slug"], report["exit"]) == (of_tvm[0]["slug"], SAME)
     assert [run["verdict"] for run in report["runs"]] == ["same"]
+
+
+def test_sightings_wait_are_replayed_and_investigated_on_demand(tmp_path: Path) -> None:
+    options = ("--tests", 4, "--seed", SEED, "--random", "--triage-share", 0, "--drain", 0, "--json")
+    done = fuzz("run", *options, "--campaign", tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert (summary["findings"], summary["parked"]) == ([], 0)
+    waiting = sorted(path for path in (tmp_path / "waiting").iterdir())
+    assert len(waiting) == summary["waiting"] > 0
+    assert json.loads(fuzz("status", "--campaign", tmp_path, "--json").stdout)["waiting"] == len(waiting)
+    listed = fuzz("triage", "--campaign", tmp_path).stdout
+    assert "waiting for triage; `fuzz triage --work` investigates them" in listed
+    assert fuzz("--replay", waiting[0]).returncode == SAME
+    done = fuzz("triage", "--work", "--campaign", tmp_path, "--json")
+    assert done.returncode == 0, done.stderr
+    worked = json.loads(done.stdout)
+    assert (worked["waiting"], worked["parked"]) == (0, 0)
+    assert worked["investigated"] >= len(worked["new"]) > 0
+    assert list((tmp_path / "waiting").iterdir()) == []
+    assert {path.name for path in (tmp_path / "crashes").iterdir()} == set(worked["new"])
+    again = fuzz("triage", "--work", "--campaign", tmp_path)
+    assert again.stdout.startswith("no sighting waits for triage; next: ")

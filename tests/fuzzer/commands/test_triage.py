@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from fuzzer.signature.known import known_issues
 from generators.graph import Invalid
 
 
-def printed(capsys: pytest.CaptureFixture[str], campaign: Path, **options: bool) -> tuple[list[str], list[str]]:
+def printed(capsys: pytest.CaptureFixture[str], campaign: Path, **options: Any) -> tuple[list[str], list[str]]:
     """Lines of stdout and of stderr."""
     capsys.readouterr()
     triage(campaign, **options)
@@ -26,7 +27,7 @@ def printed(capsys: pytest.CaptureFixture[str], campaign: Path, **options: bool)
 
 
 @pytest.mark.parametrize("options", [{}, {"merge": True}, {"known": True}, {"unsupported": True}, {"json": True}])
-def test_a_folder_that_is_no_campaign_is_reported(tmp_path: Path, options: dict[str, bool]) -> None:
+def test_a_folder_that_is_no_campaign_is_reported(tmp_path: Path, options: dict[str, Any]) -> None:
     """An empty list would look as if a campaign found nothing, although only its name was mistyped."""
     nowhere, other, file = tmp_path / "nowhere", tmp_path / "other", tmp_path / "file"
     (other / "crashes").mkdir(parents=True)

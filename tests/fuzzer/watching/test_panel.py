@@ -27,6 +27,7 @@ def test_eighty_columns() -> None:
         "lane results  67,890 in tests, 5,120 in triage, 4.2/s",
         "findings      10: 9 tvm, 1 exporter",
         "              3 new in this run, 4 in 24 h, 1 flaky; known ones met 812 times",
+        "triage        12 sightings waiting, 1 parked; share 35%, 33% used in this run",
         "last          3 min 20 s ago: wrong-value-squeeze-linear-3f2a0c1b2d3e",
         "  findings    ▁▂▂▃▄▅▅▆▇█ 10",
         "  features    ▁▂▂▃▃▄▄▅▆█ 1,204",
@@ -43,6 +44,7 @@ def test_eighty_columns() -> None:
 def test_a_campaign_that_has_just_begun() -> None:
     nothing: dict[str, Any] = {"findings": {}, "last": "", "last_found": None, "curve": [], "lanes": ()}
     nothing |= {"new": 0, "today": 0, "flaky": 0, "known": 0, "limit": None, "tasks": (), "stage_cpu": {}}
+    nothing |= {"waiting": 0, "parked": 0, "triage_used": 0.0}
     nothing["features"] = 0
     assert shown(80, **nothing) == [
         "difftvm  seed 99  process 4321  /campaigns/night",
@@ -51,6 +53,7 @@ def test_a_campaign_that_has_just_begun() -> None:
         "lane results  67,890 in tests, 5,120 in triage, 4.2/s",
         "findings      0: none yet",
         "              0 new in this run, 0 in 24 h, 0 flaky; known ones met 0 times",
+        "triage        0 sightings waiting; share 35%, 0% used in this run",
         "time goes to  nothing yet",
         "memory        122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
         "workers       2 of 2 idle",
@@ -84,7 +87,7 @@ def test_names_are_no_markup() -> None:
 
 def test_a_line_for_logs() -> None:
     assert line(snapshot(lanes=(SOUND,))) == (
-        "1 h 02 min  1850 tests  0.50/s  9250 lane results  3 new findings, 10 in all  supervisor 122 MB"
+        "1 h 02 min  1850 tests  0.50/s  9250 lane results  3 new findings, 10 in all  12 waiting  supervisor 122 MB"
     )
     assert line(snapshot()).endswith("  LANES FAIL: relax-export-c")
 
