@@ -9,7 +9,7 @@ import msgspec
 
 from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.layout import findings_in
+from fuzzer.campaign.layout import PARKED, WAITING, findings_in
 from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.waiting import Queue
@@ -44,7 +44,7 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
             theirs.check()
         for _ in findings_in(source / "crashes"):
             pass
-        for path in (*(source / "crashes").glob("*/*"), *(source / "corpus").glob("*/*")):
+        for path in (path for name in ("crashes", "corpus", WAITING, PARKED) for path in (source / name).glob("*/*")):
             if path.is_symlink() or path.parent.is_symlink():
                 raise Invalid(f"{path if path.is_symlink() else path.parent}: {LINK}")
     with Store(into, None) as store:

@@ -12,8 +12,8 @@ class TriageShare:
     """Decides whether the next task of a worker is triage. Thread-safe.
 
     `share` is the least part of the CPU that triage gets, between 0 and 1, while sightings wait. The part grows with
-    each test that shows nothing new. With a share of 0, triage waits for the end of the tests. The seconds are CPU seconds
-    of this run.
+    each test that shows nothing new. With a share of 0, triage waits for the end of the tests. The seconds are CPU
+    seconds of this run.
     """
 
     def __init__(self, share: float) -> None:

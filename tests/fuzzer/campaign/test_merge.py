@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.layout import WAITING
 from fuzzer.campaign.merge import Merged, merge
 from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.store import Store, repair
+from fuzzer.campaign.waiting import Queue
 from fuzzer.findings import finding_file
 from fuzzer.lanes import TORCH
 from fuzzer.triage.investigate import Confirmed, Sighting
@@ -56,6 +58,22 @@ def test_tests_findings_and_books_of_all(tmp_path: Path, make: Make) -> None:
         assert read.tests == 7
         assert read.operators() == [("relu", "torch", "ran", 7)]
         assert read.rows("SELECT sum(tests) FROM counts WHERE kind = 'finding'") == [(3,)]
+
+
+def test_sightings_that_wait_wait_in_the_merged_campaign(tmp_path: Path, make: Make) -> None:
+    (known, sighting), (unknown, another) = make(), make("another message", op="neg")
+    a = campaign(tmp_path / "a", 1, 3)
+    for found, each in ((known, sighting), (unknown, another)):
+        Queue(a).add(found.case, each, VERSIONS)
+    into = campaign(tmp_path / "c", 2, 1, (known, sighting))
+    for _ in range(2):
+        merge([a], into)
+        assert len(Queue(into)) == 2
+    assert len(Queue(a)) == 2
+    (next((a / WAITING).iterdir()) / "case.json").unlink()
+    (next((a / WAITING).iterdir()) / "case.json").symlink_to("/etc/hostname")
+    with pytest.raises(Invalid, match=r"case\.json"):
+        merge([a], into)
 
 
 def test_a_finding_is_as_old_as_it_was(tmp_path: Path, make: Make, made_at: Callable[[Path, float], None]) -> None:

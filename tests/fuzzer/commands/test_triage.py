@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ from fuzzer.campaign import index, state
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
+from fuzzer.campaign.waiting import Queue
 from fuzzer.commands.triage import triage
 from fuzzer.signature.known import known_issues
+from fuzzer.system.terminal import next_line
+from fuzzer.triage.investigate import Confirmed, Sighting
 from generators.graph import Invalid
+
+Make = Callable[..., tuple[Confirmed, Sighting]]
 
 
 def printed(capsys: pytest.CaptureFixture[str], campaign: Path, **options: Any) -> tuple[list[str], list[str]]:
@@ -98,6 +104,25 @@ def test_a_damaged_record_of_earlier_merges_blames_no_finding(tmp_path: Path, sa
     (tmp_path / "merged.json").write_text("{")
     with pytest.raises(Invalid, match=r"merged\.json: .* writes it again$"):
         triage(tmp_path, merge=True)
+
+
+def test_sightings_that_wait_are_counted(tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(tmp_path, 1) as store:
+        store.save_state()
+        found, sighting = make()
+        Queue(tmp_path).add(found.case, sighting, {"tvm": "0.27.0"})
+    (line,), _ = printed(capsys, tmp_path)
+    assert line == "no findings yet; 1 sighting waiting for triage; `fuzz triage --work` investigates them"
+    with Store(tmp_path, 1) as store:
+        store.save(make("another message")[0], {"tvm": "0.27.0"})
+    out, _ = printed(capsys, tmp_path)
+    assert out[-2] == "1 sighting waiting for triage; `fuzz triage --work` investigates them"
+    assert out[-1].startswith("1 finding; next: ")
+
+
+def test_work_on_nothing_starts_no_compiler(tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, err = printed(capsys, tmp_path, work=True)
+    assert (out, err) == ([f"no sighting waits for triage; {next_line('triage', '--campaign', tmp_path)}"], [])
 
 
 # --- what is counted
