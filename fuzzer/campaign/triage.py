@@ -35,7 +35,7 @@ class Triage:
             return ()
         self._activity.begin(f"a new {sighting.finding.kind} of {sighting.finding.lane.name}")
         try:
-            found = investigate(self._lab.run_fresh, case, sighting, self._releases, self._lab.examine)
+            found = investigate(self._lab.of_triage, case, sighting, self._releases, self._lab.examine)
             if not self._store.holds(found):
                 found = with_own_script(self._lab, found, self._lab.versions)
             doc = self._store.save(found, sighting, self._lab.versions)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds, ChildProcess, ZygoteReaper, next_batch, with_deadline
@@ -39,6 +40,9 @@ CASES = 8
 
 MEMORY_SHARE = 4
 """A child that uses more than 1 / `MEMORY_SHARE` of its memory limit after a case runs no further case."""
+
+
+T = TypeVar("T")
 
 
 class _ZygoteGone(Exception):
@@ -188,18 +192,30 @@ class Executor:
         return ()
 
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
-        """Run a finding's script in this toolchain's interpreter."""
-        done, cpu = script.run(source, self._toolchain, self.bounds, self._scratch / "scripts")
+        """Run a finding's script in a child that runs nothing else, or in a new interpreter where a child cannot."""
+        folder = self._scratch / "scripts"
+        if script.can_be_forked(lane, self._toolchain):
+            done, cpu = script.run_forked(source, self._fork_script, self.bounds, folder)
+        else:
+            done, cpu = script.run(source, self._toolchain, self.bounds, folder)
         with self._lock:
             self._cpu_of_children += cpu
         return done
 
     def _fork(self) -> ChildProcess:
-        """A fresh child. If the zygote has ended, for example because the kernel was short of memory, start a new one,
-        but only once."""
+        """A fresh child."""
+        return self._from_zygote(self._ask_for_child)
+
+    def _fork_script(self, path: Path) -> tuple[int, ZygoteReaper]:
+        """A fresh child that runs a Python file."""
+        return self._from_zygote(lambda: self._ask_for_script(path))
+
+    def _from_zygote(self, ask: Callable[[], T]) -> T:
+        """What `ask` gets from the zygote. If the zygote has ended, for example because the kernel was short of memory,
+        start a new one, but only once."""
         zygote = self._zygote
         try:
-            return self._ask_for_child()
+            return ask()
         except _ZygoteGone:
             with self._lock:
                 if self._closed:
@@ -210,7 +226,7 @@ class Executor:
                     zygote.wait()
                     self._keeper.submit(self._start).result()
         try:
-            return self._ask_for_child()
+            return ask()
         except _ZygoteGone:
             raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started") from None
 
@@ -222,22 +238,38 @@ class Executor:
                 opened.enter_context(end)
             try:
                 log = opened.enter_context(tempfile.TemporaryFile())
-                with self._lock:
-                    fds = [their_data.fileno(), their_status.fileno(), log.fileno()]
-                    socket.send_fds(self._control, [b"fork"], fds)
-                their_status.close()
-                status.settimeout(START_SECONDS)
-                greeting = status.recv(256)
+                pid = self._forked(b"fork", status, their_status, log.fileno(), their_data.fileno())
                 scratch = tempfile.mkdtemp(dir=self._scratch)
             except OSError:
-                greeting = b""
-            if not greeting:
-                raise _ZygoteGone
+                raise _ZygoteGone from None
             their_data.close()
             opened.pop_all()  # these ends and the log stay open: the `ChildProcess` owns them
             # a child that stops in the middle of a message must not block the supervisor
             connection = with_deadline(data, self.bounds.wall_seconds)
-            return ChildProcess(json.loads(greeting)["pid"], connection, ZygoteReaper(status), log, scratch)
+            return ChildProcess(pid, connection, ZygoteReaper(status), log, scratch)
+
+    def _ask_for_script(self, path: Path) -> tuple[int, ZygoteReaper]:
+        status, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, open(os.devnull, "wb") as dropped:
+            try:
+                return self._forked(b"script " + os.fsencode(path), status, theirs, dropped.fileno()), ZygoteReaper(
+                    status
+                )
+            except OSError:
+                status.close()
+                raise _ZygoteGone from None
+
+    def _forked(self, request: bytes, status: socket.socket, theirs: socket.socket, *fds: int) -> int:
+        """Send a request with the other end of the status socket and more descriptors; return the pid of the child.
+        Raise OSError where the zygote has ended."""
+        with self._lock:
+            socket.send_fds(self._control, [request], [theirs.fileno(), *fds])
+        theirs.close()
+        status.settimeout(START_SECONDS)
+        greeting = status.recv(256)
+        if not greeting:
+            raise ConnectionResetError("the zygote has ended")
+        return int(json.loads(greeting)["pid"])
 
 
 def _remove_last_outcome(lanes: Sequence[LaneSpec], result: Result) -> None:
