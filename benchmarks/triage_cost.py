@@ -155,10 +155,11 @@ def print_summary(what: str, costs: Sequence[Cost]) -> None:
     totals = sorted(cost.total for cost in costs)
     runs = [sum(cost.runs.values()) for cost in costs]
     steps = sorted({step for cost in costs for step in cost.cpu})
+    operators = statistics.median(cost.after for cost in costs)
     each = ", ".join(f"{step} {statistics.median(cost.cpu.get(step, 0.0) for cost in costs):.2f}" for step in steps)
     print(
         f"{len(costs)} {what}: median {statistics.median(totals):.2f} CPU s, mean {statistics.mean(totals):.2f}, "
-        f"at most {totals[-1]:.2f}; {statistics.median(runs):.0f} runs; operators {statistics.median(c.after for c in costs)};"
+        f"at most {totals[-1]:.2f}; {statistics.median(runs):.0f} runs; operators {operators};"
         f" medians by step: {each}"
     )
 

@@ -138,14 +138,20 @@ class Executor:
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """Return the outcome of every lane. If a child dies or hangs in one lane, another child runs the others."""
-        return self._run(case, lanes, bounds or self.bounds, self._used_child)
+        return self._run(case, lanes, bounds or self.bounds, lambda: self._used_child(case))
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """Like `run`, but in children that run no other case."""
-        return self._run(case, lanes, bounds or self.bounds, self._fork)
+        return self._run(case, lanes, bounds or self.bounds, self._fork, fresh=True)
 
     def _run(
-        self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, next_child: Callable[[], ChildProcess]
+        self,
+        case: Case,
+        lanes: Sequence[LaneSpec],
+        bounds: Bounds,
+        next_child: Callable[[], ChildProcess],
+        *,
+        fresh: bool = False,
     ) -> Result:
         result, cpu, pending = Result({}), 0.0, list(lanes)
         while pending:
@@ -156,22 +162,23 @@ class Executor:
             try:
                 healthy = child.run(case, batch, bounds, result)
             finally:
-                keep = healthy and next_child == self._used_child and self._is_reusable(child, bounds)
+                keep = healthy and not fresh and self._is_reusable(child, bounds)
                 after = self._keep(child) if keep else child.close()
                 cpu += after - before
             if used and not healthy:
                 _remove_last_outcome(batch, result)
-                next_child = self._fork
+                next_child, fresh = self._fork, True
             pending = [lane for lane in pending if lane not in result.outcomes]
         with self._lock:
             self._cpu_of_children += cpu
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
 
-    def _used_child(self) -> ChildProcess:
-        """A child that has run other cases; a fresh one if none is idle."""
+    def _used_child(self, case: Case) -> ChildProcess:
+        """A child that has run other cases, if possible this one last: it has exported it. A fresh one if none is idle."""
         with self._lock:
             if self._idle:
-                return self._idle.pop()
+                same = (place for place, child in enumerate(self._idle) if child.last and same_case(child.last, case))
+                return self._idle.pop(next(same, -1))
         return self._fork()
 
     def _is_reusable(self, child: ChildProcess, bounds: Bounds) -> bool:
@@ -270,6 +277,17 @@ class Executor:
         if not greeting:
             raise ConnectionResetError("the zygote has ended")
         return int(json.loads(greeting)["pid"])
+
+
+def same_case(one: Case, other: Case) -> bool:
+    """Whether two cases are equal but for their origin."""
+    if one is other:
+        return True
+    return (
+        (one.graph, one.sizes, one.also, one.profile) == (other.graph, other.sizes, other.also, other.profile)
+        and one.tensors.keys() == other.tensors.keys()
+        and all(array.tobytes() == other.tensors[name].tobytes() for name, array in one.tensors.items())
+    )
 
 
 def _remove_last_outcome(lanes: Sequence[LaneSpec], result: Result) -> None:

@@ -75,7 +75,7 @@ def named_operators(graph: Graph, text: str) -> tuple[str, ...]:
 
 
 def _names(op: str) -> set[str]:
-    """Return the names under which a message may have an operator: reflection_pad2d, reflectionpad2d, std for std_all."""
+    """Return the names that a message may have for an operator: for std_all also std, for log_softmax logsoftmax."""
     base = re.sub(r"_(scalar|tensor|all|value)$", "", op).lower()
     return {op.lower(), base, base.replace("_", "")}
 
