@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,7 +36,6 @@ from generators.random_graph import generate
 from oracles import judge_all
 from oracles.finding import Component, Kind
 from oracles.lane import Engine, LaneSpec
-from oracles.outcome import Result
 
 HOW = {"wrong": Kind.WRONG_VALUE, "raise": Kind.INTERNAL_ERROR, "die": Kind.DIED}
 FAULTS = Path(__file__).with_name("planted_fault.py")
@@ -99,19 +98,11 @@ def real(executor: Executor, seed: int, tests: int) -> Iterator[Found]:
 
 def measured(executor: Executor, found: Found) -> ReducedBug:
     name, case, sighting = found
-    spent = 0.0
-
-    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        nonlocal spent
-        result = executor.run_fresh(case, lanes)
-        spent += result.cpu_seconds
-        return result
-
-    confirmed = confirm_and_reduce(run, case, sighting)
+    confirmed = confirm_and_reduce(executor, case, sighting)
     calls = confirmed.reduction.calls if confirmed.reduction else 0
     finished = confirmed.reduction.finished if confirmed.reduction else True
     before, after = len(case.graph.nodes), len(confirmed.case.graph.nodes)
-    return ReducedBug(name, before, after, calls, spent, finished, confirmed.flaky, _text(confirmed))
+    return ReducedBug(name, before, after, calls, confirmed.cpu_seconds, finished, confirmed.flaky, _text(confirmed))
 
 
 def _text(found: Confirmed) -> str:

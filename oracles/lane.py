@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from oracles.stage import Stage
 from oracles.trace import Tracing
 
 
@@ -107,6 +108,7 @@ class LaneSpec:
     symbolic    whether the module is compiled for all sizes of the case's symbolic dimensions; it runs at the case's
     fresh       whether the lane runs in a process of its own, which must not change the result
     tracing     what the lane records of its passes, and how many of them run; only blame sets it, no finding has it
+    until       the last stage that runs: the lane ends there as `Built`; only triage sets it, no finding has it
     """
 
     name: str
@@ -129,6 +131,7 @@ class LaneSpec:
     symbolic: bool = False
     fresh: bool = False
     tracing: Tracing | None = None
+    until: Stage | None = None
 
     def __str__(self) -> str:
         return self.name

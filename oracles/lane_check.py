@@ -30,4 +30,6 @@ def invalid_reason(lane: LaneSpec) -> str | None:
         return f"there is no optimisation level {lane.opt_level}"
     if lane.tracing is not None:
         return "a lane in a finding has no tracing"
+    if lane.until is not None:
+        return "a lane in a finding runs to its end"
     return None

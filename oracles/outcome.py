@@ -8,21 +8,8 @@ from enum import StrEnum
 
 from generators.graph import Array
 from oracles.lane import LaneSpec
+from oracles.stage import Stage as Stage
 from oracles.trace import Trace
-
-
-class Stage(StrEnum):
-    """The step of a lane in which something happened."""
-
-    START = "start"  # before the lane's first step
-    RENDER = "render"
-    EXPORT = "export"
-    IMPORT = "import"
-    VERIFY = "verify"
-    TRANSFORM = "transform"
-    COMPILE = "compile"
-    LOAD = "load"
-    RUN = "run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +64,8 @@ class Facts:
     mutants          modules broken on purpose, for lanes that break modules
     behaviour        names of what the compiler did, for guidance: operators, kernels, passes that changed the program
     trace            what the lane recorded for blame, where its `tracing` requests that
+    pointed          the value of the graph at whose node the lane raised, where the exception's frames tell it; no
+                     finding has it
     """
 
     checked: tuple[str, ...] = ()
@@ -91,6 +80,7 @@ class Facts:
     mutants: tuple[Mutant, ...] = ()
     behaviour: tuple[str, ...] = ()
     trace: Trace | None = None
+    pointed: str = ""
 
 
 NO_FACTS = Facts()

@@ -27,9 +27,10 @@ def sibling(lane: LaneSpec, lanes: Iterable[LaneSpec]) -> LaneSpec | None:
 def essential(lane: LaneSpec) -> LaneSpec:
     """Return the lane with default values in the fields that do not change the program.
 
-    These are the name, the checks of arguments, the checker of well-formedness, and the tracing for blame.
+    These are the name, the checks of arguments, the checker of well-formedness, the tracing for blame, and where triage
+    ends the lane.
     """
-    return replace(lane, name="", asserts=True, checked=False, tracing=None)
+    return replace(lane, name="", asserts=True, checked=False, tracing=None, until=None)
 
 
 def _plain(lane: LaneSpec) -> LaneSpec:

@@ -20,7 +20,8 @@ class FakeLab:
     """A lab whose TVM lanes have the outcomes that `wrong_outcome` gives.
 
     file      the ONNX file of every case
-    ran       the runs, in order: the operators of the case, and the TVM lanes
+    ran       the runs, in order: the operators of the case, and the TVM lanes as they are named
+    fresh     the numbers of the runs in fresh children
     examined  the sanitizer runs, in order: the operators of the case, and the lane
     """
 
@@ -31,21 +32,25 @@ class FakeLab:
         self.versions = {"tvm": "0.27.0"}
         self.cpu_seconds = 0.0
         self.ran: list[tuple[tuple[str, ...], tuple[LaneSpec, ...]]] = []
+        self.fresh: list[int] = []
         self.examined: list[tuple[tuple[str, ...], LaneSpec]] = []
 
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         right = tuple(fakes.expect([1.0, -2.0]) for _ in case.graph.outputs)
         outcomes: dict[LaneSpec, Outcome] = dict(fakes.references(*right))
         outcomes |= {lane: fakes.correct(right) for lane in lanes if lane not in outcomes}
-        self.ran.append((case.graph.ops, tuple(lane for lane in lanes if lane.engine is Engine.TVM)))
+        named = [fakes.as_named(lane) for lane in lanes]
+        self.ran.append((case.graph.ops, tuple(dict.fromkeys(lane for lane in named if lane.engine is Engine.TVM))))
         for lane in lanes:
             if lane.engine is Engine.ONNX_FILE:
                 outcomes[lane] = Ran((np.frombuffer(self._file, np.uint8),))
-            if lane.engine is Engine.TVM and (wrong := self._wrong_outcome(case, lane, lanes)):
+            if lane.engine is Engine.TVM and (wrong := self._wrong_outcome(case, fakes.as_named(lane), named)):
                 outcomes[lane] = wrong
         return Result({lane: outcomes[lane] for lane in lanes}, cpu_seconds=1.0)
 
-    run_fresh = run
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        self.fresh.append(len(self.ran))
+        return self.run(case, lanes)
 
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
         return ScriptRun(SHOWS)

@@ -101,7 +101,7 @@ def _minimized(lab: Lab, store: Store, request: MinimizeRequest, sighting: Sight
         host = [Release(lab.versions["tvm"], HOST_NAME)] if runs_in(lane, HOST) else []
         return [*host, *request.releases]
 
-    found = investigate(lab.run_fresh, request.case, sighting, releases, lab.examine, workers)
+    found = investigate(lab, request.case, sighting, releases, lab.examine, workers)
     folder = None
     if not found.flaky:
         if not store.holds(found):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from fuzzer.campaign.gate import Gate
-from fuzzer.isolate.fleet import Lab
+from fuzzer.isolate.fleet import Lab, Runner
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -19,7 +19,7 @@ class Stopping(Exception):
 
 
 class PausableLab:
-    """`count` is called with each result of `run_fresh`: these are the costs of triage."""
+    """`count` is called with each result of `run_fresh` and of `of_triage`: these are the costs of triage."""
 
     def __init__(self, lab: Lab, gate: Gate, is_stopped: Callable[[], bool], count: Callable[[Result], None]) -> None:
         self._lab, self._gate, self._is_stopped, self._count = lab, gate, is_stopped, count
@@ -35,6 +35,11 @@ class PausableLab:
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         with self._admitted():
             return self._lab.run(case, lanes)
+
+    @property
+    def of_triage(self) -> Runner:
+        """The same lab, whose `run` counts as triage too."""
+        return _OfTriage(self, self._count)
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         with self._admitted():
@@ -56,3 +61,16 @@ class PausableLab:
             if not admitted:
                 raise Stopping
             yield
+
+
+class _OfTriage:
+    def __init__(self, lab: PausableLab, count: Callable[[Result], None]) -> None:
+        self._lab, self._count = lab, count
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result = self._lab.run(case, lanes)
+        self._count(result)
+        return result
+
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return self._lab.run_fresh(case, lanes)

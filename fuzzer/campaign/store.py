@@ -9,7 +9,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -235,30 +235,31 @@ class Store:
                 return False
             if entry := known_behaviour.possible_match(signature, case.graph.ops):
                 return _is_power_of_two(self._count_known(entry))
-            return self.is_new(case.graph.ops, sighting)
-
-    def is_new(self, ops: Iterable[str], sighting: Sighting) -> bool:
-        """Whether no finding accounts for a sighting with these operators. Otherwise it is counted. Other workers may
-        have saved such a finding while the sighting waited."""
-        with self._lock:
-            known = self._known(frozenset(ops), sighting)
-            if known is None:
+            known = self.accounts_for(frozenset(case.graph.ops), sighting)
+            if not known:
                 return True
-            count = self.state.found[known] = self.state.found.get(known, 0) + 1
-            return (sighting.signature.needs_ops or self._known_docs[known].flaky) and _is_power_of_two(count)
+            count = self.count(known[0].signature)
+            return (signature.needs_ops or known[0].flaky) and _is_power_of_two(count)
+
+    def count(self, key: str, tests: int = 1) -> int:
+        """Count tests that met a finding; return how many there are now."""
+        with self._lock:
+            self.state.found[key] = self.state.found.get(key, 0) + tests
+            return self.state.found[key]
 
     def _count_known(self, entry: known_behaviour.KnownIssue) -> int:
         count = self.state.known[entry.name] = self.state.known.get(entry.name, 0) + 1
         return count
 
-    def _known(self, ops: frozenset[str], sighting: Sighting) -> str | None:
-        signature = sighting.signature
-        if not signature.needs_ops:
-            return min(self._same(signature), key=lambda key: self._known_docs[key].flaky, default=None)
-        for doc in map(self._known_docs.__getitem__, self._same(signature)):
-            if set(doc.ops) <= ops and any(_shows_in(lane, doc) for lane in sighting.lanes):
-                return doc.signature
-        return None
+    def accounts_for(self, ops: frozenset[str], sighting: Sighting) -> list[FindingDoc]:
+        """The findings that account for a sighting in a case with these operators, flaky ones last: those with the same
+        message; of a wrong result, those of the same lane that need no other operators."""
+        with self._lock:
+            docs = [self._known_docs[key] for key in self._same(sighting.signature)]
+            if sighting.signature.needs_ops:
+                lanes = sighting.lanes
+                docs = [doc for doc in docs if set(doc.ops) <= ops and any(_shows_in(lane, doc) for lane in lanes)]
+            return sorted(docs, key=lambda doc: doc.flaky)
 
     def _same(self, signature: Signature) -> list[str]:
         """The signatures of the findings with this failure, including those that earlier versions of difftvm saved."""
@@ -285,8 +286,7 @@ class Store:
                 doc.found = round(time.time())
                 self._write(found, doc)
                 doc = self.findings[key] = self._take(doc)
-            # after writing, so that a full disk does not count it twice
-            self.state.found[key] = self.state.found.get(key, 0) + tests
+            self.count(key, tests)  # after writing, so that a full disk does not count it twice
             return doc
 
     def copy_finding(self, folder: Path, doc: FindingDoc) -> bool:

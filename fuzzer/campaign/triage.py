@@ -13,11 +13,13 @@ from fuzzer.campaign.priority import traits_of_saved
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.waiting import Item, Queue
+from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.report.own_script import warning, with_own_script
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import say
 from fuzzer.triage.blame.releases import Release
+from fuzzer.triage.explained import explained_by
 from fuzzer.triage.investigate import Sighting, investigate
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec, is_relay
@@ -48,14 +50,15 @@ class Triage:
         item = self.queue.take()
         if item is None:
             return False
-        if not self._store.is_new(item.ops, item.sighting):
-            self.queue.done(item)
-            return True
         finding = item.sighting.finding
         self._activity.begin(f"triage of {finding.kind} of {finding.lane.name}")
         try:
-            self.queue.begin(item)
-            self._investigate(item)
+            if known := self._explanation(item):
+                self._store.count(known, item.count)
+                self.queue.done(item)
+            else:
+                self.queue.begin(item)
+                self._investigate(item)
         except (Stopping, EnvironmentMissing):
             self.queue.put_back(item)
             raise
@@ -70,8 +73,22 @@ class Triage:
             self._failed_in_a_row = 0
         return True
 
+    def _explanation(self, item: Item) -> str | None:
+        """The key of a finding that accounts for a sighting: another worker may have saved it while the sighting
+        waited. For a wrong result, a few runs must show that the operator of that finding is at fault here too. A
+        finding of another node of a cluster has no case here, and accounts for it without a run."""
+        accounts = [doc for doc in self._store.accounts_for(item.ops, item.sighting) if not doc.flaky]
+        if not accounts or not item.sighting.signature.needs_ops:
+            return accounts[0].signature if accounts else None
+        folders = {doc.signature: self._store.crashes / doc.slug for doc in accounts}
+        if elsewhere := next((key for key, folder in folders.items() if not folder.exists()), None):
+            return elsewhere
+        known = [(finding_file.read_with_case(folders[doc.signature])[1], doc.identity) for doc in accounts]
+        identity = explained_by(self._lab.of_triage, item.case(), item.sighting, known)
+        return next((doc.signature for doc in accounts if doc.identity == identity), None)
+
     def _investigate(self, item: Item) -> None:
-        found = investigate(self._lab.run_fresh, item.case(), item.sighting, self._releases, self._lab.examine)
+        found = investigate(self._lab.of_triage, item.case(), item.sighting, self._releases, self._lab.examine)
         if not self._store.holds(found):
             found = with_own_script(self._lab, found, self._lab.versions)
         for case, sighting in found.other_failures:

@@ -18,15 +18,24 @@ from types import CodeType
 from multiprocess.connection import Connection
 
 from fuzzer.isolate import protocol
-from fuzzer.lanes.base.prepared_case import Lane, PreparedCase
+from fuzzer.lanes.base.pointed import value_pointed_at
+from fuzzer.lanes.base.prepared_case import Lane, PreparedCase, Step
+from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.outcome import Built, Facts, Frame, Stage
+from oracles.outcome import Built, Facts, Frame, Ran, Stage
 
 MAX_MESSAGE = 20_000
 
 
+class _LastStageEnded(BaseException):
+    """The next stage is after the last one that the lane runs. No lane catches this, and no part of a case keeps it."""
+
+
 class _Steps:
-    """Send an `At` message for each stage, and add up the CPU seconds by stage, including finished subprocesses."""
+    """Send an `At` message for each stage, and add up the CPU seconds by stage, including finished subprocesses.
+
+    Raise `_LastStageEnded` in place of a stage that is after `LaneSpec.until`.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -34,13 +43,16 @@ class _Steps:
         self.cpu: dict[Stage, float] = defaultdict(float)
         self.stage = Stage.START
         self.lane = 0
+        self.until: Stage | None = None
         self.facts = Facts()
 
-    def begin(self, lane: int) -> None:
-        self.lane, self.facts = lane, Facts()
+    def begin(self, lane: int, until: Stage | None = None) -> None:
+        self.lane, self.until, self.facts = lane, until, Facts()
         self(Stage.START)
 
     def __call__(self, stage: Stage) -> None:
+        if self.until is not None and stage.is_after(self.until):
+            raise _LastStageEnded
         now = _cpu()
         self.cpu[self.stage] += now - self._since
         self._since, self.stage = now, stage
@@ -62,13 +74,30 @@ def main(data: int) -> None:
 
     faulthandler.enable()
     connection = Connection(data)
+    kept = KeptCase()
     with suppress(EOFError):  # the supervisor closed the connection: there are no more cases
         while True:
-            run_job(connection, runner_of)
+            run_job(connection, runner_of, kept)
             gc.collect()  # frees reference cycles of the case; automatic collection is off
 
 
-def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> None:
+class KeptCase:
+    """The last case of a process, with the work that its lanes shared: the next job may run other lanes of it."""
+
+    def __init__(self) -> None:
+        self._payload = b""
+        self._prepared: PreparedCase | None = None
+
+    def prepared(self, payload: bytes, read: Callable[[], Case], step: Step) -> PreparedCase:
+        """Return the case of a job, with what the last job prepared if it had the same case, or parts of it."""
+        if self._prepared is not None and payload == self._payload:
+            self._prepared.goes_on(step)
+        else:
+            self._payload, self._prepared = payload, PreparedCase(read(), step, self._prepared)
+        return self._prepared
+
+
+def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane], kept: KeptCase | None = None) -> None:
     """Receive one job and run it. Raise EOFError where the supervisor has closed the connection."""
     message, payload = protocol.receive(connection)
     if not isinstance(message, protocol.Job):
@@ -76,9 +105,9 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> No
     tempfile.tempdir = os.environ["TMPDIR"] = message.scratch  # a killed C compiler leaves files
     steps = _Steps(connection)
     try:
-        prepared = PreparedCase(protocol.case_of(message, payload), steps)
+        prepared = (kept or KeptCase()).prepared(bytes(payload), lambda: protocol.case_of(message, payload), steps)
         for index, spec in enumerate(message.lanes):
-            steps.begin(index)
+            steps.begin(index, spec.until)
             _run_lane(connection, prepared, index, spec, runner_of(spec), steps)
     except Exception as error:  # lanes' exceptions do not get here: this is a defect of difftvm
         steps(Stage.START)
@@ -95,8 +124,12 @@ def _run_lane(
         protocol.send(connection, protocol.DidSkip(index, reason))
         return
     try:
-        ran = runner.run(prepared, spec, step)
+        ran: Ran | Built = runner.run(prepared, spec, step)
+    except _LastStageEnded:
+        ran = Built()
     except Exception as error:  # any exception is the outcome of the lane
+        if value := value_pointed_at(error, prepared.case):
+            step.note(pointed=value)
         protocol.send(connection, _raised(index, error, step))
         return
     if isinstance(ran, Built):

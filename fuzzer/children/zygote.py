@@ -3,9 +3,9 @@
 `fuzzer.isolate.executor` starts it as `python -m fuzzer.children.zygote TOOLCHAIN KIND FD SUPERVISOR [PATH SHA256]`. FD
 is a socket, SUPERVISOR a process, PATH a file to execute before the first fork, and SHA256 the hash of its text. The
 first message is `{"versions": ...}`, or `{"failed": ...}` where that file fails. The protocol is the same in every
-toolchain. A request is one message with three descriptors: the child's data socket, a socket for its status, and its
-log file. The zygote sends `{"pid": ...}` on the status socket when the child is forked, and `{"status": ..., "cpu":
-...}` when it has ended.
+toolchain. The request `fork` has three descriptors: a socket for the child's status, its log file, and its data socket.
+The request `script PATH` has the first two: the child runs a Python file and ends. The zygote sends `{"pid": ...}` on
+the status socket when the child is forked, and `{"status": ..., "cpu": ...}` when it has ended.
 
 It has one thread, so that fork is safe, and does not use a GPU.
 """
@@ -27,6 +27,10 @@ from fuzzer.system.processes import ONE_THREAD, die_with_parent, kill_group
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute
 from fuzzer.toolchains.toolchain import GraphLanguage
 
+SCRIPT = b"script "
+"""How the request for a script begins."""
+MAX_REQUEST = 1 << 13
+
 
 def serve(control: socket.socket) -> None:
     """Fork children until the supervisor closes the connection."""
@@ -43,16 +47,16 @@ def serve(control: socket.socket) -> None:
             _drain(wake_read)
             _reap(children)
         if control in ready:
-            request, fds, _, _ = socket.recv_fds(control, 16, 3)
+            request, fds, _, _ = socket.recv_fds(control, MAX_REQUEST, 3)
             if not request:
                 break
-            _fork(control, children, *fds)
+            _fork(control, children, request, *fds)
     for pid in children:
         kill_group(pid)
 
 
-def _fork(control: socket.socket, children: dict[int, socket.socket], data: int, status: int, log: int) -> None:
-    parent = os.getpid()
+def _fork(control: socket.socket, children: dict[int, socket.socket], request: bytes, *fds: int) -> None:
+    parent, (status, log, *data) = os.getpid(), fds
     pid = os.fork()
     if pid == 0:
         try:
@@ -61,18 +65,31 @@ def _fork(control: socket.socket, children: dict[int, socket.socket], data: int,
             for other in children.values():
                 other.close()
             os.close(status)
-            from fuzzer.children.job import main
-
-            main(data)
+            ended_with = _done(request, *data)
         except BaseException:
             traceback.print_exc()
             sys.stderr.flush()
             os._exit(70)
-        os._exit(0)
-    os.close(data)
-    os.close(log)
+        os._exit(ended_with)
+    for descriptor in (log, *data):
+        os.close(descriptor)
     children[pid] = socket.socket(fileno=status)
     _send(children[pid], {"pid": pid})
+
+
+def _done(request: bytes, *data: int) -> int:
+    """Do what is requested, and return the exit status of the child."""
+    if request.startswith(SCRIPT):
+        from fuzzer.children import script
+
+        status = script.run(os.fsdecode(request.removeprefix(SCRIPT)))
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        return status
+    from fuzzer.children.job import main
+
+    main(*data)
+    return 0
 
 
 def _become_child(control: socket.socket, log: int) -> None:
@@ -129,7 +146,8 @@ def main() -> None:
         except PreloadFailed as error:
             control.send(json.dumps({"failed": str(error)}).encode())
             return
-    importlib.import_module("fuzzer.children.job")  # imported once, not in each child
+    for name in ("fuzzer.children.job", "fuzzer.children.script"):
+        importlib.import_module(name)  # imported once, not in each child
     gc.collect()
     gc.freeze()  # a collection in a child would write to every page, and so copy it
     gc.disable()

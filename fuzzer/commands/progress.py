@@ -71,10 +71,12 @@ class Counted:
         return self.lab.cpu_seconds
 
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        return self.lab.run(case, lanes)
+        return self._counted(self.lab.run(case, lanes))
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        result = self.lab.run_fresh(case, lanes)
+        return self._counted(self.lab.run_fresh(case, lanes))
+
+    def _counted(self, result: Result) -> Result:
         self.runs += 1
         self.shown.count(self.runs, "runs")
         return result

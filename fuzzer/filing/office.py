@@ -49,7 +49,8 @@ class LazyFleet:
 
     def __call__(self) -> Fleet:
         if self._fleet is None:
-            self._fleet = self._stack.enter_context(Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find))
+            scratch = Path(tempfile.mkdtemp(prefix="difftvm-"))
+            self._fleet = self._stack.enter_context(Fleet(scratch, find, new_interpreters=True))
         return self._fleet
 
     def __enter__(self) -> LazyFleet:

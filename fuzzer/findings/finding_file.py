@@ -136,7 +136,7 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
         f"{found.again} of {found.runs}",
         signature,
         found.finding.lane,
-        StoredEvidence.of(found.finding.evidence),
+        StoredEvidence.of(_without_pointer(found.finding.evidence)),
         list(found.found_in),
         found.reduction.calls if found.reduction else 0,
         found.reduction.finished if found.reduction else False,
@@ -148,6 +148,13 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
         round(found.cpu_seconds, 2),
         script=found.script,
     )
+
+
+def _without_pointer(evidence: Evidence) -> Evidence:
+    """Return the evidence without `Facts.pointed`, which names a value of the case before its values were renamed."""
+    if isinstance(evidence, Raised):
+        return replace(evidence, facts=replace(evidence.facts, pointed=""))
+    return evidence
 
 
 def without_details(doc: FindingDoc) -> FindingDoc:

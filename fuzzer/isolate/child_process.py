@@ -130,6 +130,7 @@ class ChildProcess:
     grace_seconds: float = 30.0
     ended: Ending | None = None
     cases: int = 0
+    last: Case | None = None
     log_begin: int = 0
 
     @property
@@ -141,7 +142,7 @@ class ChildProcess:
 
         Return True where the job is done. Return False where the process died or exceeded a bound; it must not be used
         again. Raise `OwnFailure` where difftvm's own code failed in the process."""
-        self.cases += 1
+        self.cases, self.last = self.cases + 1, case
         lane, stage = lanes[0], Stage.START
         before = set(result.outcomes)
         facts: dict[LaneSpec, Facts] = {}

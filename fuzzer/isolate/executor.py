@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds, ChildProcess, ZygoteReaper, next_batch, with_deadline
@@ -39,6 +40,9 @@ CASES = 8
 
 MEMORY_SHARE = 4
 """A child that uses more than 1 / `MEMORY_SHARE` of its memory limit after a case runs no further case."""
+
+
+T = TypeVar("T")
 
 
 class _ZygoteGone(Exception):
@@ -134,14 +138,20 @@ class Executor:
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """Return the outcome of every lane. If a child dies or hangs in one lane, another child runs the others."""
-        return self._run(case, lanes, bounds or self.bounds, self._used_child)
+        return self._run(case, lanes, bounds or self.bounds, lambda: self._used_child(case))
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """Like `run`, but in children that run no other case."""
-        return self._run(case, lanes, bounds or self.bounds, self._fork)
+        return self._run(case, lanes, bounds or self.bounds, self._fork, fresh=True)
 
     def _run(
-        self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, next_child: Callable[[], ChildProcess]
+        self,
+        case: Case,
+        lanes: Sequence[LaneSpec],
+        bounds: Bounds,
+        next_child: Callable[[], ChildProcess],
+        *,
+        fresh: bool = False,
     ) -> Result:
         result, cpu, pending = Result({}), 0.0, list(lanes)
         while pending:
@@ -152,22 +162,24 @@ class Executor:
             try:
                 healthy = child.run(case, batch, bounds, result)
             finally:
-                keep = healthy and next_child == self._used_child and self._is_reusable(child, bounds)
+                keep = healthy and not fresh and self._is_reusable(child, bounds)
                 after = self._keep(child) if keep else child.close()
                 cpu += after - before
             if used and not healthy:
                 _remove_last_outcome(batch, result)
-                next_child = self._fork
+                next_child, fresh = self._fork, True
             pending = [lane for lane in pending if lane not in result.outcomes]
         with self._lock:
             self._cpu_of_children += cpu
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
 
-    def _used_child(self) -> ChildProcess:
-        """A child that has run other cases; a fresh one if none is idle."""
+    def _used_child(self, case: Case) -> ChildProcess:
+        """A child that has run other cases, if possible this one last, because it has exported it. A fresh one if none is
+        idle."""
         with self._lock:
             if self._idle:
-                return self._idle.pop()
+                same = (place for place, child in enumerate(self._idle) if child.last and same_case(child.last, case))
+                return self._idle.pop(next(same, -1))
         return self._fork()
 
     def _is_reusable(self, child: ChildProcess, bounds: Bounds) -> bool:
@@ -188,18 +200,30 @@ class Executor:
         return ()
 
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
-        """Run a finding's script in this toolchain's interpreter."""
-        done, cpu = script.run(source, self._toolchain, self.bounds, self._scratch / "scripts")
+        """Run a finding's script in a child that runs nothing else, or in a new interpreter where a child cannot."""
+        folder = self._scratch / "scripts"
+        if script.can_be_forked(lane, self._toolchain):
+            done, cpu = script.run_forked(source, self._fork_script, self.bounds, folder)
+        else:
+            done, cpu = script.run(source, self._toolchain, self.bounds, folder)
         with self._lock:
             self._cpu_of_children += cpu
         return done
 
     def _fork(self) -> ChildProcess:
-        """A fresh child. If the zygote has ended, for example because the kernel was short of memory, start a new one,
-        but only once."""
+        """A fresh child."""
+        return self._from_zygote(self._ask_for_child)
+
+    def _fork_script(self, path: Path) -> tuple[int, ZygoteReaper]:
+        """A fresh child that runs a Python file."""
+        return self._from_zygote(lambda: self._ask_for_script(path))
+
+    def _from_zygote(self, ask: Callable[[], T]) -> T:
+        """What `ask` gets from the zygote. If the zygote has ended, for example because the kernel was short of memory,
+        start a new one, but only once."""
         zygote = self._zygote
         try:
-            return self._ask_for_child()
+            return ask()
         except _ZygoteGone:
             with self._lock:
                 if self._closed:
@@ -210,7 +234,7 @@ class Executor:
                     zygote.wait()
                     self._keeper.submit(self._start).result()
         try:
-            return self._ask_for_child()
+            return ask()
         except _ZygoteGone:
             raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started") from None
 
@@ -222,22 +246,49 @@ class Executor:
                 opened.enter_context(end)
             try:
                 log = opened.enter_context(tempfile.TemporaryFile())
-                with self._lock:
-                    fds = [their_data.fileno(), their_status.fileno(), log.fileno()]
-                    socket.send_fds(self._control, [b"fork"], fds)
-                their_status.close()
-                status.settimeout(START_SECONDS)
-                greeting = status.recv(256)
+                pid = self._forked(b"fork", status, their_status, log.fileno(), their_data.fileno())
                 scratch = tempfile.mkdtemp(dir=self._scratch)
             except OSError:
-                greeting = b""
-            if not greeting:
-                raise _ZygoteGone
+                raise _ZygoteGone from None
             their_data.close()
             opened.pop_all()  # these ends and the log stay open: the `ChildProcess` owns them
             # a child that stops in the middle of a message must not block the supervisor
             connection = with_deadline(data, self.bounds.wall_seconds)
-            return ChildProcess(json.loads(greeting)["pid"], connection, ZygoteReaper(status), log, scratch)
+            return ChildProcess(pid, connection, ZygoteReaper(status), log, scratch)
+
+    def _ask_for_script(self, path: Path) -> tuple[int, ZygoteReaper]:
+        status, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, open(os.devnull, "wb") as dropped:
+            try:
+                return self._forked(b"script " + os.fsencode(path), status, theirs, dropped.fileno()), ZygoteReaper(
+                    status
+                )
+            except OSError:
+                status.close()
+                raise _ZygoteGone from None
+
+    def _forked(self, request: bytes, status: socket.socket, theirs: socket.socket, *fds: int) -> int:
+        """Send a request with the other end of the status socket and more descriptors; return the pid of the child.
+        Raise OSError where the zygote has ended."""
+        with self._lock:
+            socket.send_fds(self._control, [request], [theirs.fileno(), *fds])
+        theirs.close()
+        status.settimeout(START_SECONDS)
+        greeting = status.recv(256)
+        if not greeting:
+            raise ConnectionResetError("the zygote has ended")
+        return int(json.loads(greeting)["pid"])
+
+
+def same_case(one: Case, other: Case) -> bool:
+    """Whether two cases are equal but for their origin."""
+    if one is other:
+        return True
+    return (
+        (one.graph, one.sizes, one.also, one.profile) == (other.graph, other.sizes, other.also, other.profile)
+        and one.tensors.keys() == other.tensors.keys()
+        and all(array.tobytes() == other.tensors[name].tobytes() for name, array in one.tensors.items())
+    )
 
 
 def _remove_last_outcome(lanes: Sequence[LaneSpec], result: Result) -> None:

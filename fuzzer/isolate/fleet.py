@@ -44,7 +44,7 @@ class Runner(FreshRunner, Protocol):
 
 class ScriptRunner(Protocol):
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
-        """Run a finding's script where its lane ran: in that toolchain's interpreter, under the bounds of a lane."""
+        """Run a finding's script where its lane ran: in a process of that toolchain, under the bounds of a lane."""
 
 
 class Reproducer(FreshRunner, ScriptRunner, Protocol):
@@ -92,7 +92,8 @@ class BackendKey:
 
 class Fleet:
     """Runs lanes of several toolchains, and lanes on the machine's devices. Several threads may call `run` at the same
-    time. `tell` gets a line when a device is quarantined.
+    time. `tell` gets a line when a device is quarantined. `new_interpreters`: each script runs in a new interpreter, as
+    its readers run it, and not in a child that has loaded torch and TVM already.
     """
 
     def __init__(
@@ -102,8 +103,11 @@ class Fleet:
         bounds: Bounds = Bounds(),
         machine: Machine = THIS,
         tell: Callable[[str], None] = discard,
+        *,
+        new_interpreters: bool = False,
     ) -> None:
         self.bounds = bounds
+        self._new_interpreters = new_interpreters
         self._scratch = scratch
         self._find = find
         self._machine = machine
@@ -158,7 +162,12 @@ class Fleet:
         return self.backend(self.key_of(lane)).examine(case, lane)
 
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
-        done, cpu = script.run(source, self._find(lane.toolchain), self.bounds, self._scratch / "scripts")
+        toolchain = self._find(lane.toolchain)
+        if script.can_be_forked(lane, toolchain) and not self._new_interpreters:
+            backend = self.backend(BackendKey(lane.toolchain))
+            if isinstance(backend, Executor):
+                return backend.run_script(source, lane)
+        done, cpu = script.run(source, toolchain, self.bounds, self._scratch / "scripts")
         with self._lock:
             self._script_cpu += cpu
         return done

@@ -1,4 +1,4 @@
-"""Run a Python script in a separate process, with a toolchain's interpreter and within bounds.
+"""Run a Python script in a separate process of a toolchain, within bounds: a new interpreter, or a child of a zygote.
 
 The script gets the user's environment without secrets, and an empty folder for its files. Only its exit code is used;
 what it prints is dropped.
@@ -13,13 +13,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.child_process import Bounds, ChildReaper, Reaper
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import processes
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
+from oracles.lane import LaneSpec
+from oracles.targets import TARGETS_BY_NAME, Runs
 
 POLL_SECONDS = 0.1
 START_SECONDS = 60.0
@@ -36,49 +38,71 @@ os.execv(sys.executable, [sys.executable, "-P", *sys.argv[1:]])
 """
 
 
+Fork = Callable[[Path], tuple[int, Reaper]]
+"""Forks a process that runs a file in the folder of the file, as the leader of a process group; gives its pid."""
+
+
 def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path) -> tuple[ScriptRun, float]:
     """Run a script; return how it ended, and the CPU seconds that it took. `bounds` are the bounds of one lane."""
+    return run_forked(source, lambda path: _started(path, toolchain), bounds, folder)
+
+
+def run_forked(source: str, fork: Fork, bounds: Bounds, folder: Path) -> tuple[ScriptRun, float]:
+    """Run a script in a process that `fork` starts. It gets what `run` gives to a script."""
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()  # the script runs in another working directory
     with tempfile.TemporaryDirectory(prefix="script-", dir=folder, ignore_cleanup_errors=True) as scratch:
         path = Path(scratch, "repro.py")
         path.write_text(source)
-        preloaded = [toolchain.preload.path] if toolchain.preload else []
-        process = subprocess.Popen(
-            [toolchain.python if not toolchain.is_host else sys.executable, "-c", _LAUNCHER, str(path), *preloaded],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=scratch,
-            env={**own_environment(toolchain), "TMPDIR": scratch, "OMP_NUM_THREADS": "1", "TVM_NUM_THREADS": "1"},
-            process_group=0,
-        )
-        why = _watched(process.pid, bounds)
-        processes.kill_group(process.pid)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        cpu = usage.ru_utime + usage.ru_stime
-        return ScriptRun(None, why) if why else ScriptRun(process.returncode), cpu
+        pid, reaper = fork(path)
+        with contextlib.closing(reaper):
+            return _watched(pid, reaper, bounds)
 
 
-def _watched(pid: int, bounds: Bounds) -> str:
-    """Wait until the process ends, without collecting its status. Return "", or why it must be killed.
+def can_be_forked(lane: LaneSpec, toolchain: Toolchain) -> bool:
+    """Whether a child of the zygote can run the script of a finding on this lane.
+
+    A zygote has no GPU, is started without a sanitizer, and has executed its preloaded file already.
+    """
+    return toolchain.preload is None and TARGETS_BY_NAME[lane.target].runs in (Runs.HERE, Runs.NOWHERE)
+
+
+def _started(path: Path, toolchain: Toolchain) -> tuple[int, Reaper]:
+    """Start the toolchain's interpreter on a file."""
+    preloaded = [toolchain.preload.path] if toolchain.preload else []
+    process = subprocess.Popen(
+        [toolchain.python if not toolchain.is_host else sys.executable, "-c", _LAUNCHER, str(path), *preloaded],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=path.parent,
+        env={**own_environment(toolchain), "TMPDIR": str(path.parent), "OMP_NUM_THREADS": "1", "TVM_NUM_THREADS": "1"},
+        process_group=0,
+    )
+    return process.pid, ChildReaper(process)
+
+
+def _watched(pid: int, reaper: Reaper, bounds: Bounds) -> tuple[ScriptRun, float]:
+    """Wait until the process ends, and kill it where it exceeds a bound.
 
     A process that the script started and that takes too much memory is killed at once, but the script continues: the
     memory may be the bug that it shows."""
-    seconds = START_SECONDS + RUNS * bounds.wall_seconds
+    seconds, why = START_SECONDS + RUNS * bounds.wall_seconds, ""
     deadline = time.monotonic() + seconds
-    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+    while (ending := reaper.ending(POLL_SECONDS)) is None and not why:
         if processes.resident_bytes(pid) > bounds.memory_bytes:
-            return f"it took more than {bounds.memory_bytes >> 20} MiB"
+            why = f"it took more than {bounds.memory_bytes >> 20} MiB"
         for child in _descendants(pid):
             if processes.resident_bytes(child) > bounds.memory_bytes:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
         if time.monotonic() > deadline:
-            return f"it took more than {seconds:.0f} s"
-        time.sleep(POLL_SECONDS)
-    return ""
+            why = f"it took more than {seconds:.0f} s"
+        if why:
+            processes.kill_group(pid)
+    if ending is None:
+        return ScriptRun(None, why or "it cannot be killed"), 0.0
+    return ScriptRun(None, why) if why else ScriptRun(os.waitstatus_to_exitcode(ending.status)), ending.cpu
 
 
 def _descendants(pid: int) -> Iterator[int]:

@@ -8,20 +8,30 @@ from dataclasses import replace
 from fuzzer.lanes import TORCH
 from fuzzer.triage.reproduce import RunLanes
 from generators.graph import Array, Case
-from oracles.outcome import Ran
+from oracles.outcome import Outcomes, Ran
 
 
 def computed_values(run: RunLanes, case: Case) -> Mapping[str, Array]:
-    """Return the computed value of each node's results by name, or {} if PyTorch fails.
+    """Return the computed value of each node's results by name, or {} if PyTorch fails."""
+    everything = with_every_value(case)
+    return values_in(everything, run(everything, (TORCH,)).outcomes)
+
+
+def with_every_value(case: Case) -> Case:
+    """Return the case with the results of all nodes as its outputs, in the order of the nodes.
 
     A value that is changed in place cannot be an output. Therefore in-place calls are replaced by plain calls, which
     compute the same.
     """
     names = tuple(value.name for node in case.graph.nodes for value in node.results)
     nodes = tuple(node.not_in_place for node in case.graph.nodes)
-    every_value = replace(case, graph=replace(case.graph, nodes=nodes, outputs=names))
-    match run(every_value, (TORCH,)).outcomes[TORCH]:
+    return replace(case, graph=replace(case.graph, nodes=nodes, outputs=names))
+
+
+def values_in(everything: Case, outcomes: Outcomes) -> Mapping[str, Array]:
+    """Return PyTorch's outputs of a case by name, or {} if PyTorch failed."""
+    match outcomes[TORCH]:
         case Ran(outputs=outputs):
-            return dict(zip(names, outputs, strict=True))
+            return dict(zip(everything.graph.outputs, outputs, strict=True))
         case _:
             return {}

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.isolate.device_supervisor import ON_THE_DEVICE
+from fuzzer.isolate.fleet import Runner
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.signature import Signature, final_signature, signature_of
 from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage import exported
 from fuzzer.triage.blame.releases import Release, in_releases
-from fuzzer.triage.blame.search import blame
+from fuzzer.triage.blame.search import blame, is_searched
 from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.metered import Metered
-from fuzzer.triage.naming import RUNS, beyond_sibling, name_failure
-from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import RunLanes, reproduces, try_to_reproduce
+from fuzzer.triage.naming import RUNS, NamedFailure, beyond_sibling, name_failure
+from fuzzer.triage.reduce import EXTRA_RUNS, Effort, Reduction, reduce
+from fuzzer.triage.reproduce import Observation, RunLanes, reproduces, try_to_reproduce, up_to_failure
+from fuzzer.triage.suspects import Located, located
 from generators.graph import Case
-from oracles.finding import Component, Finding
+from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
+from oracles.targets import TARGETS_BY_NAME, Runs
 
 CONFIRMATIONS = 3
 """How many fresh runs must show a failure. A failure that shows in half of all runs passes once in 8 times."""
@@ -110,34 +113,106 @@ def unconfirmed(case: Case, sighting: Sighting) -> Confirmed:
 
 
 def investigate(
-    run: RunLanes, case: Case, sighting: Sighting, releases: ChooseReleases, run_sanitizer: RunSanitizer, width: int = 1
+    runner: Runner,
+    case: Case,
+    sighting: Sighting,
+    releases: ChooseReleases,
+    run_sanitizer: RunSanitizer,
+    width: int = 1,
 ) -> Confirmed:
-    """Confirm, reduce, name, blame, run in other releases, examine. `run` uses fresh processes.
+    """Confirm, reduce, name, blame, run in other releases, examine.
 
     The reduction tries `width` candidates at a time. A campaign uses 1, because its workers keep every core busy with
     other tests. `fuzz minimize` uses all cores.
     """
-    found = confirm_and_reduce(run, case, sighting, width)
+    named = _confirmed_and_reduced(runner, case, sighting, width)
+    found = named.found
+    run = runner.run if may_run_in_used_children(found.finding) else runner.run_fresh
     if not found.flaky:
-        found = _blamed(run, found)
+        found = _blamed(run, found, named.observed)
         others = releases(found.finding.lane)
-        verdicts = in_releases(run, found.case, found.finding, found.signature, others)
+        verdicts = in_releases(runner.run_fresh, found.case, found.finding, found.signature, others)
         found = replace(found, releases=verdicts)
     return _examined(run, found, run_sanitizer)
 
 
-def confirm_and_reduce(run: RunLanes, case: Case, sighting: Sighting, width: int = 1) -> Confirmed:
+def confirm_and_reduce(runner: Runner, case: Case, sighting: Sighting, width: int = 1) -> Confirmed:
     """Confirm, reduce and name. The steps of `investigate` after these do not change the case."""
-    metered = Metered(run)
-    lane, signature = sighting.finding.lane, sighting.signature
+    return _confirmed_and_reduced(runner, case, sighting, width).found
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A finding before it is blamed, and what the run that named it showed on its lane."""
+
+    found: Confirmed
+    observed: Mapping[LaneSpec, Observation] = field(default_factory=dict)
+
+
+def _confirmed_and_reduced(runner: Runner, case: Case, sighting: Sighting, width: int) -> _Named:
+    """Reduce in used children where the failure allows it. All is done in fresh ones if that fails."""
+    metered, lane = Metered(runner), sighting.finding.lane
     if case.graph.symbols and not lane.symbolic:
         case = case.at(case.sizes)  # the lane uses fixed sizes; without symbols, every pass can reduce the case
-    again = sum(reproduces(metered, case, lane, signature) for _ in range(CONFIRMATIONS))
+    named = _in_used_children(metered, case, sighting, width) if may_run_in_used_children(sighting.finding) else None
+    named = named or _in_fresh_children(metered, case, sighting, width)
+    return replace(named, found=replace(named.found, cpu_seconds=metered.cpu_seconds))
+
+
+_STEADY_KINDS = frozenset(
+    {
+        Kind.INTERNAL_ERROR,
+        Kind.REJECTED,
+        Kind.ILL_FORMED,
+        Kind.WRONG_ARITY,
+        Kind.WRONG_SHAPE,
+        Kind.WRONG_DTYPE,
+        Kind.WRONG_VALUE,
+        Kind.ALIASED_OUTPUT,
+    }
+)
+"""Kinds that an earlier case of the same process hardly ever influences. Memory, time and deaths are influenced."""
+
+
+def may_run_in_used_children(finding: Finding) -> bool:
+    """Whether candidates may run in children that have run other cases. The result is confirmed in fresh ones."""
+    here = TARGETS_BY_NAME[finding.lane.target].runs in (Runs.HERE, Runs.NOWHERE)
+    return finding.kind in _STEADY_KINDS and here and not finding.lane.fresh
+
+
+def _in_used_children(runner: Runner, case: Case, sighting: Sighting, width: int) -> _Named | None:
+    """Reduce in used children, then name and confirm in fresh ones. Return None if these do not show the failure.
+
+    The case itself is not confirmed: the first candidate that fails shows the failure again.
+    """
+    signature = sighting.signature
+    fresh = up_to_failure(runner.run_fresh, signature)
+    reduction = _reduced(runner.run, case, sighting, width, extra_runs=0)
+    named = name_failure(fresh, reduction.case, reduction.lane, signature, traced=is_searched(sighting.finding))
+    if named is None:
+        return None
+    others = CONFIRMATIONS - 1  # the run that named it is the first
+    if not all(reproduces(fresh, reduction.case, reduction.lane, signature) for _ in range(others)):
+        return None
+    return _Named(_confirmed(case, reduction, named), named.observed)
+
+
+def _in_fresh_children(runner: Runner, case: Case, sighting: Sighting, width: int) -> _Named:
+    """Confirm, reduce and name in fresh children only.
+
+    The finding is flaky if it is not confirmed, or if the reduced case does not show the failure when it is named.
+    """
+    signature = sighting.signature
+    fresh = up_to_failure(runner.run_fresh, signature)
+    again = sum(reproduces(fresh, case, sighting.finding.lane, signature) for _ in range(CONFIRMATIONS))
     if again < CONFIRMATIONS:
-        found = _flaky(case, sighting, again, CONFIRMATIONS)
-    else:
-        found = _reduced(metered, case, sighting, width)
-    return replace(found, cpu_seconds=metered.cpu_seconds)
+        return _Named(_flaky(case, sighting, again, CONFIRMATIONS))
+    reduction = _reduced(runner.run_fresh, case, sighting, width)
+    named = name_failure(fresh, reduction.case, reduction.lane, signature)
+    if named is None:
+        flaky = _flaky(case, sighting, CONFIRMATIONS, CONFIRMATIONS + RUNS)
+        return _Named(replace(flaky, other_failures=_other_sightings(reduction)))
+    return _Named(_confirmed(case, reduction, named))
 
 
 def _flaky(case: Case, sighting: Sighting, again: int, runs: int) -> Confirmed:
@@ -146,33 +221,34 @@ def _flaky(case: Case, sighting: Sighting, again: int, runs: int) -> Confirmed:
     return Confirmed(signature, sighting.finding, case, names, again, runs, case.graph.ops, None)
 
 
-def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int) -> Confirmed:
-    """Reduce and name. The finding is flaky if the reduced case does not show the failure when it is named."""
-    signature = sighting.signature
-    reduction = reduce(
+def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int, extra_runs: int = EXTRA_RUNS) -> Reduction:
+    signature, shortened = sighting.signature, up_to_failure(run, sighting.signature)
+    first = located(shortened, case, sighting.finding, signature) if len(case.graph.nodes) > 1 else Located({}, ())
+    return reduce(
         case,
         sighting.finding.lane,
-        lambda smaller, lane: try_to_reproduce(run, smaller, lane, signature),
-        lambda whole: computed_values(run, whole),
+        lambda smaller, lane: try_to_reproduce(shortened, smaller, lane, signature),
+        lambda whole: first.computed if whole is case else computed_values(run, whole),
         EFFORT.get(signature.component, OTHER_EFFORT),
         width=width,
         needs_ops=signature.needs_ops,
+        suspects=first.suspects,
+        extra_runs=extra_runs,
     )
-    other_failures = _other_sightings(reduction)
-    final = name_failure(run, reduction.case, reduction.lane, signature)
-    if final is None:
-        return replace(_flaky(case, sighting, CONFIRMATIONS, CONFIRMATIONS + RUNS), other_failures=other_failures)
-    names = tuple(dict.fromkeys(lane.name for lane in final.lanes))
+
+
+def _confirmed(case: Case, reduction: Reduction, named: NamedFailure) -> Confirmed:
+    names = tuple(dict.fromkeys(lane.name for lane in named.lanes))
     return Confirmed(
-        final.signature,
-        final.finding,
+        named.signature,
+        named.finding,
         reduction.case,
         names,
         CONFIRMATIONS,
         CONFIRMATIONS,
         case.graph.ops,
         reduction,
-        other_failures=other_failures,
+        other_failures=_other_sightings(reduction),
     )
 
 
@@ -184,9 +260,9 @@ def _other_sightings(reduction: Reduction) -> tuple[tuple[Case, Sighting], ...]:
     )
 
 
-def _blamed(run: RunLanes, found: Confirmed) -> Confirmed:
+def _blamed(run: RunLanes, found: Confirmed, observed: Mapping[LaneSpec, Observation]) -> Confirmed:
     """Add the blame, which is part of the signature of failures without a message."""
-    fault = blame(run, found.case, found.finding, found.signature)
+    fault = blame(run, found.case, found.finding, found.signature, observed)
     return replace(found, blame=fault, signature=final_signature(found.signature, found.case, fault))
 
 

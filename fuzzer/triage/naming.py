@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from fuzzer.lanes import REFERENCES, plain_routes_beside
 from fuzzer.signature import Signature, final_signature, signature_of
-from fuzzer.triage.reproduce import RunLanes, judged_by, judged_run, observe
+from fuzzer.triage.blame.context import traced_fully
+from fuzzer.triage.reproduce import Observation, RunLanes, judged_by, judged_run, observe
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Outcome, Outcomes, Result
 
 RUNS = 2
 """How often `name` runs the failing lane before it gives up."""
@@ -19,21 +21,30 @@ RUNS = 2
 
 @dataclass(frozen=True, slots=True)
 class NamedFailure:
-    """The final signature, the finding that the reduced case shows, and all lanes that show it."""
+    """The final signature, the finding that the reduced case shows, and all lanes that show it.
+
+    observed  what the run showed on the reduced lane, plain and traced, so that blame need not run these again
+    """
 
     signature: Signature
     finding: Finding
     lanes: tuple[LaneSpec, ...]
+    observed: Mapping[LaneSpec, Observation] = field(default_factory=dict)
 
 
-def name_failure(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> NamedFailure | None:
+def name_failure(
+    run: RunLanes, case: Case, lane: LaneSpec, signature: Signature, *, traced: bool = False
+) -> NamedFailure | None:
     """Run the reduced case on the references, on `lane` and the lanes that judge it, and on each importer's plain lane.
 
     If `lane` does not show the failure in this run, it runs once more with the lanes of the reduction. Return None if
-    it does not show the failure then either.
+    it does not show the failure then either. With `traced`, the lane also runs as blame traces it, after all others.
     """
     lanes = tuple(dict.fromkeys((*REFERENCES, *plain_routes_beside(lane), *judged_by(lane))))
-    found = judge_all(case, judged_run(run, case, lanes).outcomes)
+    tracing = (traced_fully(lane),) if traced else ()
+    result = judged_run(run, case, (*lanes, *tracing))
+    observed = {each: _observed(case, lane, each, result) for each in (lane, *tracing)}
+    found = judge_all(case, _without(result.outcomes, tracing))
     same = {finding.lane: finding for finding in found if _shows(finding, signature)}
     finding = _unstable(same.values()) or same.get(lane) or _run_again(run, case, lane, signature)
     if finding is None:
@@ -43,7 +54,19 @@ def name_failure(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature
     if final.needs_ops:
         where = _where(showing) if final.component is Component.TVM else ""
         final = final_signature(replace(final, where=where, by=beyond_sibling(finding)), case)
-    return NamedFailure(final, finding, showing)
+    return NamedFailure(final, finding, showing, observed)
+
+
+def _observed(case: Case, lane: LaneSpec, as_run: LaneSpec, result: Result) -> Observation:
+    """Return what the lane did in one of its two runs. The other is left out: it would count as another lane."""
+    others = [traced_fully(lane) if as_run == lane else lane]
+    outcomes = _without(result.outcomes, others)
+    findings = tuple(finding for finding in judge_all(case, outcomes) if finding.lane == as_run)
+    return Observation(replace(result, outcomes=outcomes), findings)
+
+
+def _without(outcomes: Outcomes, lanes: Iterable[LaneSpec]) -> dict[LaneSpec, Outcome]:
+    return {lane: outcome for lane, outcome in outcomes.items() if lane not in lanes}
 
 
 def beyond_sibling(finding: Finding) -> str:

@@ -63,16 +63,19 @@ def reduce(
     *,
     width: int = 1,
     needs_ops: bool = False,
+    suspects: tuple[str, ...] = (),
+    extra_runs: int = EXTRA_RUNS,
 ) -> Reduction:
     """Return a case for which `predicate` holds, and which no pass can make smaller (by `Size`).
 
     `compute_values` computes every value of a graph in PyTorch. Each candidate is tried once, `width` candidates at a
-    time. At the end, `predicate` is called on the result `EXTRA_RUNS` more times. If `predicate` is deterministic and
-    the effort suffices, the result is deterministic. It does not depend on `width`.
+    time. At the end, `predicate` is called on the result `extra_runs` more times. If `predicate` is deterministic and
+    the effort suffices, the result is deterministic. It does not depend on `width`. `suspects` are results of the nodes
+    that the evidence points at.
     """
     with CandidateChecks(predicate, effort, width) as checks:
-        search = _Search(checks, compute_values, passes)
-        smallest = search.run(search.with_values(Subject(case, lane, {}, needs_ops)))
+        search = _Search(checks, compute_values, passes, extra_runs)
+        smallest = search.run(search.with_values(Subject(case, lane, {}, needs_ops, suspects)))
         steps, other_failures = tuple(step.name for step in search.accepted), tuple(search.other_failures.values())
     return Reduction(
         renumbered(smallest.case), smallest.lane, checks.calls, search.finished, steps, other_failures, checks.ahead
@@ -91,8 +94,11 @@ class _Step:
 class _Search:
     """The state of one reduction: the accepted steps, and the other failures found so far."""
 
-    def __init__(self, checks: CandidateChecks, compute_values: ComputeValues, passes: Sequence[Pass]) -> None:
+    def __init__(
+        self, checks: CandidateChecks, compute_values: ComputeValues, passes: Sequence[Pass], extra_runs: int
+    ) -> None:
         self._checks, self._compute_values, self._passes = checks, compute_values, passes
+        self._extra_runs = extra_runs
         self.accepted: list[_Step] = []
         self.other_failures: dict[Signature, OtherFailure] = {}
         self.finished = True
@@ -163,7 +169,7 @@ class _Search:
         return None
 
     def _holds(self, subject: Subject) -> bool:
-        return all(self._checks.repeat(subject).same for _ in range(EXTRA_RUNS))
+        return all(self._checks.repeat(subject).same for _ in range(self._extra_runs))
 
     def _back(self, index: int) -> Subject:
         """Undo this step and all later ones, and return the subject before it. The step is not accepted again."""

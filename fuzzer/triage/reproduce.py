@@ -12,8 +12,8 @@ from oracles import judge_all, unconfirmed_files
 from oracles.against_export import disputed_programs
 from oracles.against_onnxruntime import disputed_files
 from oracles.finding import OTHER_LANES, Finding, Kind
-from oracles.lane import LaneSpec
-from oracles.outcome import Outcomes, Result
+from oracles.lane import Engine, Importer, LaneSpec
+from oracles.outcome import Outcomes, Result, Stage
 from oracles.reference import eager_run
 from oracles.siblings import sibling
 
@@ -52,6 +52,35 @@ def observe(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature | No
     """Run the lane with the lanes that judge it. With a signature, only the lanes that this failure needs are run."""
     result = judged_run(run, case, judged_by(lane, signature))
     return Observation(result, tuple(f for f in judge_all(case, result.outcomes) if f.lane == lane))
+
+
+def up_to_failure(run: RunLanes, signature: Signature) -> RunLanes:
+    """Return `run` with lanes of TVM that end after the stage of a failure with a message. Other failures need the end.
+
+    An outcome of a shortened lane is stored under the lane that was asked for.
+    """
+    until = _last_stage(signature)
+    if until is None:
+        return run
+
+    def shortened_run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        asked = {replace(lane, until=until) if _can_be_shortened(lane) else lane: lane for lane in lanes}
+        result = run(case, tuple(asked))
+        return replace(result, outcomes={asked.get(lane, lane): outcome for lane, outcome in result.outcomes.items()})
+
+    return shortened_run
+
+
+def _last_stage(signature: Signature) -> Stage | None:
+    """Return the last stage that a lane needs to show a failure, or None for all. A pass can run in two stages."""
+    if not signature.error or signature.stage in (Stage.LOAD, Stage.RUN):
+        return None
+    return Stage.COMPILE if signature.stage is Stage.TRANSFORM else signature.stage
+
+
+def _can_be_shortened(lane: LaneSpec) -> bool:
+    """Whether the lane goes through its stages one after the other. torch.compile calls the importer while it runs."""
+    return lane.engine is Engine.TVM and lane.variant == "relax" and lane.importer is not Importer.DYNAMO
 
 
 def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneSpec, ...]:

@@ -12,10 +12,19 @@ from oracles.finding import Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Result, facts_of
 from oracles.reference import Expected, eager_run, expected
-from oracles.trace import Trace, Tracing
+from oracles.trace import AS_IMPORTED, Trace, Tracing
 
 MOST_RUNS = 25
 """The limit of runs for one finding. For a case of one or two operators they take some seconds. Most need ten runs."""
+
+
+WHOLE = Tracing(show=AS_IMPORTED)
+"""All passes run, and the imported module is recorded: most searches need its text, and other traces record no more."""
+
+
+def traced_fully(lane: LaneSpec) -> LaneSpec:
+    """Return the lane as `BlameContext.traced` runs it."""
+    return replace(lane, tracing=WHOLE)
 
 
 class RunLimitReached(Exception):
@@ -50,7 +59,12 @@ class BlameContext:
             self._observations[key] = LaneObservation(case, lane, observation, self.signature)
         return self._observations[key]
 
-    def traced(self, tracing: Tracing = Tracing()) -> LaneObservation:
+    def remember(self, lane: LaneSpec, observation: Observation) -> None:
+        """Use the result of a run of the finding's case in which all lanes ran that judge the lane."""
+        known = LaneObservation(self.case, lane, observation, self.signature)
+        self._observations |= {(lane, id(self.case), fully): known for fully in (False, True)}
+
+    def traced(self, tracing: Tracing = WHOLE) -> LaneObservation:
         """Run the case on the finding's lane, and record its passes and converters."""
         return self.observe(replace(self.lane, tracing=tracing))
 

@@ -6,12 +6,9 @@ from dataclasses import replace
 
 from fuzzer.triage.blame.context import BlameContext, LaneObservation
 from fuzzer.triage.passes.base import pruned
+from fuzzer.triage.suspects import wrong_outputs
 from generators.graph import Case, Graph
-from oracles.against_torch import judge
 from oracles.finding import Kind
-from oracles.identical import difference
-from oracles.outcome import Ran
-from oracles.transforms import rounding_in
 
 _WITH_VALUES = (Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE)
 
@@ -55,15 +52,7 @@ def _maker(graph: Graph, wrong: set[str]) -> str:
 
 
 def _wrong_outputs(observation: LaneObservation) -> set[str]:
-    """Return the names of the outputs that differ from PyTorch's, or between the two runs."""
-    names, ran = observation.case.graph.outputs, observation.outcome
-    if not isinstance(ran, Ran) or len(ran.outputs) != len(names):
-        return set()
-    twice = zip(names, ran.outputs, ran.again or ran.outputs, strict=True)
-    unstable = {name for name, one, other in twice if difference((one,), (other,), "")}
-    rounding = rounding_in(observation.lane)
-    pairs = zip(names, ran.outputs, observation.expected or (), strict=False)
-    return unstable | {name for name, actual, expected in pairs if judge((actual,), (expected,), rounding)}
+    return wrong_outputs(observation.case, observation.lane, observation.observation.result.outcomes)
 
 
 def written_plainly(case: Case) -> Case:

@@ -13,14 +13,12 @@ from oracles.lane import DEFAULT_OPT_LEVEL, Execution, Importer, LaneSpec, Param
 from oracles.outcome import Ran, Stage
 from oracles.targets import family_of
 from oracles.trace import (
-    AS_IMPORTED,
     CALL_BUILT_KERNELS,
     INTERPRET_KERNELS,
     INTERPRET_OPERATORS,
     Correctness,
     OperatorCheck,
     Trace,
-    Tracing,
 )
 
 _WITHOUT_MODULE = (Importer.DYNAMO,)
@@ -44,15 +42,15 @@ def blame_module(context: BlameContext, whole: LaneObservation, operator: str) -
     ]
     if observation.trace.outside:
         evidence = f"The imported module reads outside a tensor: {observation.trace.outside}"
-        return _frontend(context, whole, operator, evidence)
+        return _frontend(whole, operator, evidence)
     if correctness is Correctness.WRONG and not unknown:
         evidence = "The imported module is already wrong when PyTorch evaluates it operator by operator"
-        return _frontend(context, whole, operator, evidence)
+        return _frontend(whole, operator, evidence)
     if found := _by_a_kernel(context, whole.trace, examined, operator):
         return found
     if correctness is Correctness.WRONG and _others_are_right(context):
         evidence = "Another importer of the same model gives the right result with the same passes and target"
-        return _frontend(context, whole, operator, evidence)
+        return _frontend(whole, operator, evidence)
     if correctness is Correctness.RIGHT and not unknown:
         return _by_all_kernels(context, whole.trace, examined, operator)
     return None
@@ -147,12 +145,11 @@ def _others_are_right(context: BlameContext) -> bool:
     )
 
 
-def _frontend(context: BlameContext, whole: LaneObservation, operator: str, evidence: str) -> Blame:
-    after = context.traced(Tracing(show=AS_IMPORTED)).trace.after
+def _frontend(whole: LaneObservation, operator: str, evidence: str) -> Blame:
     culprit = converter_of(whole.trace, operator)
     if not culprit:
         culprit, evidence = mistyped(whole.trace, evidence) or ("", evidence)
-    return Blame(Place.FRONTEND, operator, culprit, evidence, after=after)
+    return Blame(Place.FRONTEND, operator, culprit, evidence, after=whole.trace.after)
 
 
 def mistyped(trace: Trace, evidence: str) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from fuzzer.signature import Signature
@@ -21,23 +22,40 @@ from fuzzer.triage.blame.first_wrong import first_wrong
 from fuzzer.triage.blame.modules import blame_module, converter_name, converter_of, mistyped
 from fuzzer.triage.blame.other_lanes import blame_code_generator, blame_lane_feature
 from fuzzer.triage.blame.stopped_pass import blame_stopped_pass, legalizes, module_around
-from fuzzer.triage.reproduce import RunLanes
+from fuzzer.triage.reproduce import Observation, RunLanes
 from generators.graph import Case, Graph
 from generators.symbolic import Expr
 from oracles.finding import Component, Finding, Kind
-from oracles.lane import Engine, is_relay
+from oracles.lane import Engine, LaneSpec, is_relay
 from oracles.outcome import IllFormed, Stage
-from oracles.trace import AS_IMPORTED, Trace, Tracing
+from oracles.trace import Trace
 
 _NOT_SEARCHED = frozenset({Kind.CHECKER_GAP, Kind.SLOW})
 """A checker gap shows on another program than the case. Times differ between runs."""
 
 
-def blame(run: RunLanes, case: Case, finding: Finding, signature: Signature) -> Blame:
-    """Return the blame as far as `MOST_RUNS` runs can determine it. `finding.lane` shows the reduced case steadily."""
-    if finding.component is not Component.TVM or finding.lane.engine is not Engine.TVM or finding.kind in _NOT_SEARCHED:
+def is_searched(finding: Finding) -> bool:
+    """Whether a part of TVM can be blamed for the finding."""
+    by_tvm = finding.component is Component.TVM and finding.lane.engine is Engine.TVM
+    return by_tvm and finding.kind not in _NOT_SEARCHED
+
+
+def blame(
+    run: RunLanes,
+    case: Case,
+    finding: Finding,
+    signature: Signature,
+    observed: Mapping[LaneSpec, Observation] | None = None,
+) -> Blame:
+    """Return the blame as far as `MOST_RUNS` runs can determine it. `finding.lane` shows the reduced case steadily.
+
+    `observed` has what earlier runs of the case showed, by lane. All lanes that judge it ran with it.
+    """
+    if not is_searched(finding):
         return NO_BLAME
     context = BlameContext(run, case, finding, signature)
+    for lane, observation in (observed or {}).items():
+        context.remember(lane, observation)
     operator, found = "", NO_BLAME
     try:
         operator = first_wrong(context)
@@ -118,7 +136,6 @@ def _by_the_types(context: BlameContext, whole: LaneObservation, operator: str) 
     if not right or not declared or (len(declared) == len(right) and not wrong):
         return None
     one, other = wrong[0] if wrong else (f"{len(declared)} results", f"{len(right)} results")
-    after = context.traced(Tracing(show=AS_IMPORTED)).trace.after
     evidence = f"The imported module declares {one} where PyTorch gives {other}"
     culprit, evidence = mistyped(whole.trace, evidence) or (converter_of(whole.trace, operator), evidence)
-    return Blame(Place.FRONTEND, operator, culprit, evidence, after=after)
+    return Blame(Place.FRONTEND, operator, culprit, evidence, after=whole.trace.after)

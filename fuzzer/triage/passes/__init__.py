@@ -11,13 +11,15 @@ from fuzzer.triage.passes.plain_roles import plain_roles
 from fuzzer.triage.passes.plain_types import plain_types
 from fuzzer.triage.passes.plain_values import plain_values
 from fuzzer.triage.passes.plain_writing import plain_writing
+from fuzzer.triage.passes.pointed_node import pointed_node
 from fuzzer.triage.passes.shrink_dims import shrink_dims
 from fuzzer.triage.passes.simpler_operators import simpler_operators
 from fuzzer.triage.passes.smaller_attributes import smaller_attributes
 from fuzzer.triage.passes.static_sizes import static_sizes
 
 CUTTING: tuple[Pass, ...] = (
-    keep_region,  # first: most reductions end here after a few calls
+    pointed_node,  # first: most reductions end here after one call
+    keep_region,  # most others end here after a few calls
     drop_outputs,  # before cut_region, because it removes whole branches at once
     cut_region,  # before bypass_nodes, because it removes all nodes between two needed ones at once
     bypass_nodes,  # last, because it removes one node at a time

@@ -21,12 +21,14 @@ class Subject:
     computed   the values that PyTorch computes, by name. A pass can replace a value by an input with the same numbers.
                Some values may be missing
     needs_ops  whether only the operators distinguish the failure from others, as for a wrong result or a death
+    suspects   results of the nodes that the evidence points at, most likely first
     """
 
     case: Case
     lane: LaneSpec
     computed: Mapping[str, Array]
     needs_ops: bool = False
+    suspects: tuple[str, ...] = ()
 
     @property
     def graph(self) -> Graph:

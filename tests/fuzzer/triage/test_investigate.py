@@ -19,13 +19,14 @@ from fuzzer.signature.blame import NO_RELEASES, Blame, Place, Releases, ReleaseV
 from fuzzer.triage import exported
 from fuzzer.triage import investigate as module
 from fuzzer.triage.blame.releases import Release
-from fuzzer.triage.investigate import Confirmed, Sighting, investigate
+from fuzzer.triage.investigate import Confirmed, Sighting, investigate, may_run_in_used_children
 from fuzzer.triage.naming import NamedFailure
 from fuzzer.triage.reduce import OtherFailure, Reduction
+from fuzzer.triage.suspects import Located
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
-from oracles.outcome import Outcome, Raised, Stage
+from oracles.outcome import Cause, Died, Outcome, Raised, Stage
 
 CASE = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "relu", "v0")], "v1")
 SMALL = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0")], "v0")
@@ -64,6 +65,7 @@ class Steps:
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     made = Steps(monkeypatch)
+    made.replace(module, "located", Located({}, ()))
     made.replace(module, "reproduces", True)
     made.replace(
         module,
@@ -92,17 +94,21 @@ FILE = OnnxModel(9, {"": 20}, (), (), (), {})
 CONFIRMING = [("reproduces", "neg, relu")] * 3
 
 
-def nothing_runs(case: Case, lanes: Sequence[LaneSpec]) -> Any:
-    raise AssertionError("all steps are replaced")
+class NothingRuns:
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Any:
+        raise AssertionError("all steps are replaced")
+
+    run_fresh = run
 
 
 def test_each_step_is_taken_once_in_order_on_the_reduced_case(steps: Steps) -> None:
     examine = steps.recorder("examine", REPORTS)
-    found = investigate(nothing_runs, CASE, sighting_of(FOUND), lambda lane: OTHERS, examine)
+    found = investigate(NothingRuns(), CASE, sighting_of(FOUND), lambda lane: OTHERS, examine)
     assert steps.taken == [
-        *CONFIRMING,
+        ("located", "neg, relu"),
         ("reduce", "neg, relu"),
         ("name_failure", "relu"),
+        *[("reproduces", "relu")] * 2,
         ("blame", "relu"),
         ("in_releases", "relu"),
         ("onnx_file", "relu"),
@@ -128,17 +134,38 @@ def test_each_step_is_taken_once_in_order_on_the_reduced_case(steps: Steps) -> N
     assert found.signature.blamed == ("pass", "FuseOps")
 
 
-def test_a_flaky_failure_is_confirmed_and_examined_only(steps: Steps) -> None:
+def test_what_state_can_influence_is_confirmed_first(steps: Steps) -> None:
+    died = replace(FOUND, kind=Kind.DIED, evidence=Died(Stage.RUN, Cause.SIGNAL, 11))
+    investigate(NothingRuns(), CASE, sighting_of(died), lambda lane: OTHERS, steps.recorder("examine", REPORTS))
+    assert steps.taken[:6] == [
+        *CONFIRMING,
+        ("located", "neg, relu"),
+        ("reduce", "neg, relu"),
+        ("name_failure", "relu"),
+    ]
+
+
+def test_a_failure_that_fresh_children_do_not_show_is_investigated_again_in_them_and_is_flaky(steps: Steps) -> None:
     steps.replace(module, "reproduces", False)
     examine = steps.recorder("examine", REPORTS)
-    found = investigate(nothing_runs, CASE, sighting_of(FOUND), lambda lane: OTHERS, examine)
-    assert steps.taken == [*CONFIRMING, ("onnx_file", "neg, relu"), ("examine", "neg, relu")]
+    found = investigate(NothingRuns(), CASE, sighting_of(FOUND), lambda lane: OTHERS, examine)
+    assert steps.taken == [
+        ("located", "neg, relu"),
+        ("reduce", "neg, relu"),
+        ("name_failure", "relu"),
+        ("reproduces", "relu"),
+        *CONFIRMING,
+        ("onnx_file", "neg, relu"),
+        ("examine", "neg, relu"),
+    ]
     assert (found.again, found.runs, found.finding, found.releases) == (0, 3, FOUND, NO_RELEASES)
 
 
 def test_what_fails_before_it_runs_is_not_examined(steps: Steps) -> None:
     steps.replace(module, "name_failure", NamedFailure(signature_of(OTHER_FINDING), OTHER_FINDING, (LANE,)))
-    investigate(nothing_runs, CASE, sighting_of(OTHER_FINDING), lambda lane: OTHERS, steps.recorder("examine", REPORTS))
+    investigate(
+        NothingRuns(), CASE, sighting_of(OTHER_FINDING), lambda lane: OTHERS, steps.recorder("examine", REPORTS)
+    )
     assert [step for step, _ in steps.taken][-1] == "onnx_file"
 
 
@@ -163,7 +190,7 @@ def relu_is_refused(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Ou
 
 def investigated(lab: FakeLab) -> Confirmed:
     finding = Finding(Kind.REJECTED, Component.TVM, fakes.TVM, Stage.IMPORT, refused(CASE))
-    return investigate(lab.run_fresh, CASE, sighting_of(finding), lambda lane: (), lab.examine)
+    return investigate(lab, CASE, sighting_of(finding), lambda lane: (), lab.examine)
 
 
 def message(found: Confirmed) -> str:
@@ -195,9 +222,47 @@ def test_a_failure_that_shows_no_more_when_it_is_named_is_flaky() -> None:
     lab = FakeLab(wrong_outcome)
     found = investigated(lab)
     assert (found.case, message(found)) == (CASE, "no layout for 2 calls")
-    assert (found.flaky, found.again, found.runs, found.reduction) == (True, 3, 5, None)
+    assert (found.flaky, found.again, found.runs, found.reduction) == (True, 0, 3, None)
     naming = next(index for index, (_, lanes) in enumerate(lab.ran) if in_company(lanes))
-    assert len(lab.ran) == naming + 2, "there is no blame, and no other release runs"
+    after = [("relu",), *[("neg", "relu")] * 3]
+    assert [ops for ops, _ in lab.ran[naming + 1 :]] == after, "there is no blame, and no other release runs"
+
+
+def test_candidates_run_in_used_children_and_the_result_in_three_fresh_ones() -> None:
+    lab = FakeLab(relu_is_refused)
+    found = investigated(lab)
+    assert (found.flaky, found.again, found.runs) == (False, 3, 3)
+    assert lab.fresh == list(range(len(lab.ran) - 3, len(lab.ran)))
+    assert {ops for ops, _ in lab.ran[-3:]} == {("relu",)}
+
+
+def test_what_only_used_children_show_is_not_steady() -> None:
+    """The fresh children of the second way show it at first, and no more when it is named."""
+    lab = FakeLab(lambda case, lane, lanes: None)
+
+    def wrong_outcome(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        is_fresh = bool(lab.fresh) and lab.fresh[-1] == len(lab.ran) - 1
+        return None if is_fresh and case.graph.ops == ("relu",) else relu_is_refused(case, lane, lanes)
+
+    lab._wrong_outcome = wrong_outcome
+    found = investigated(lab)
+    assert (found.case.graph.ops, found.flaky, found.again, found.runs) == (("neg", "relu"), False, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("finding", "used"),
+    [
+        (FOUND, True),
+        (OTHER_FINDING, True),
+        (replace(FOUND, kind=Kind.UNSTABLE), False),
+        (replace(FOUND, kind=Kind.DIED), False),
+        (replace(FOUND, kind=Kind.MODIFIED_INPUT), False),
+        (replace(FOUND, lane=replace(LANE, target="cuda")), False),
+        (replace(FOUND, lane=replace(LANE, fresh=True)), False),
+    ],
+)
+def test_only_what_state_does_not_influence_is_reduced_in_used_children(finding: Finding, used: bool) -> None:
+    assert may_run_in_used_children(finding) is used
 
 
 def test_another_lane_that_shows_it_does_not_stand_for_the_one_that_was_reduced() -> None:

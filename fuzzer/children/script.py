@@ -1,0 +1,60 @@
+"""Run a Python file in a child of the zygote, which has imported torch and TVM already, as `python -P FILE` would.
+
+The file gets its own arguments, folder and `__main__`. difftvm's modules are loaded in this process, and the file
+cannot import them: a finding's script must stand alone.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import runpy
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+from fuzzer.toolchains.toolchain import PACKAGES
+
+
+def run(path: str) -> int:
+    """Run the file in its folder; return the exit status that an interpreter would end with."""
+    folder = str(Path(path).parent)
+    os.chdir(folder)
+    os.environ["TMPDIR"], tempfile.tempdir = folder, None
+    sys.argv = [path]
+    _hide_own_packages()
+    gc.enable()
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except SystemExit as end:
+        return _status(end)
+    except BaseException as error:
+        return _status_of_exception(error)
+    return 0
+
+
+def _hide_own_packages() -> None:
+    """Make `import fuzzer` and the like raise ModuleNotFoundError. Code that is running keeps what it has imported."""
+    for name in list(sys.modules):
+        if name.partition(".")[0] in PACKAGES:
+            del sys.modules[name]
+    sys.modules.update(dict.fromkeys(PACKAGES))  # type: ignore[arg-type]  # None stands for a module that is not there
+
+
+def _status_of_exception(error: BaseException) -> int:
+    """Call the excepthook, which the file may have replaced: a script of a finding ends with 125 then."""
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except SystemExit as end:
+        return _status(end)
+    except BaseException:
+        traceback.print_exc()
+    return 1
+
+
+def _status(end: SystemExit) -> int:
+    """Return the exit status that `sys.exit` asks for: 0 for None, 1 for a text."""
+    if end.code is None:
+        return 0
+    return end.code & 0xFF if isinstance(end.code, int) else 1

@@ -1,0 +1,96 @@
+"""Which nodes of a case the evidence of a failure points at, and the values that PyTorch computes: one run gives both.
+
+An exception of an importer names the node (`Facts.pointed`). Where every value is an output, the first wrong one names
+the node. Otherwise operators are suspected whose names are in the message or in the functions of the traceback.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fuzzer.lanes import TORCH
+from fuzzer.signature import Signature
+from fuzzer.triage.eager_values import values_in, with_every_value
+from fuzzer.triage.reproduce import RunLanes, judged_by
+from generators.graph import Array, Case, Graph
+from oracles.against_torch import judge
+from oracles.finding import Finding, Kind
+from oracles.identical import difference
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Outcomes, Raised, Ran, facts_of
+from oracles.reference import expected
+from oracles.transforms import rounding_in
+
+MOST_BY_NAME = 3
+"""How many nodes are suspected because of the names of their operators."""
+
+_WITH_VALUES = (Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The computed values by name, and results of the nodes that are suspected, most likely first."""
+
+    computed: Mapping[str, Array]
+    suspects: tuple[str, ...]
+
+
+def located(run: RunLanes, case: Case, finding: Finding, signature: Signature) -> Located:
+    """Compute the values of a case with several nodes, and find the suspects. The failing lane runs only if it must."""
+    everything, lane = with_every_value(case), finding.lane
+    pointed = _pointed(finding.evidence) if isinstance(finding.evidence, Raised) else ""
+    asks_lane = not pointed and (signature.kind in _WITH_VALUES or isinstance(finding.evidence, Raised))
+    lanes = tuple(dict.fromkeys((TORCH, *judged_by(lane, signature)))) if asks_lane else (TORCH,)
+    outcomes = run(everything, lanes).outcomes
+    if asks_lane:
+        pointed = _pointed(outcomes[lane]) or _first(everything.graph, wrong_outputs(everything, lane, outcomes))
+    by_name = named_operators(case.graph, _text(finding)) if isinstance(finding.evidence, Raised) else ()
+    suspects = tuple(dict.fromkeys((*([pointed] if pointed else []), *by_name)))
+    return Located(values_in(everything, outcomes), suspects)
+
+
+def wrong_outputs(case: Case, lane: LaneSpec, outcomes: Outcomes) -> set[str]:
+    """Return the names of the lane's outputs that differ from PyTorch's, or between the two runs."""
+    names, ran = case.graph.outputs, outcomes[lane]
+    if not isinstance(ran, Ran) or len(ran.outputs) != len(names):
+        return set()
+    twice = zip(names, ran.outputs, ran.again or ran.outputs, strict=True)
+    unstable = {name for name, one, other in twice if difference((one,), (other,), "")}
+    rounding = rounding_in(lane)
+    pairs = zip(names, ran.outputs, expected(outcomes) or (), strict=False)
+    return unstable | {name for name, actual, right in pairs if judge((actual,), (right,), rounding)}
+
+
+def named_operators(graph: Graph, text: str) -> tuple[str, ...]:
+    """Return the first results of nodes whose operators a text names: `conv2d` in "relax.nn.conv2d" or `_conv2d`.
+
+    The longest names come first, because short ones are part of other words.
+    """
+    words = set(re.findall(r"[a-z0-9]+(?:_[a-z0-9]+)*", text.lower()))
+    nodes = [node for node in graph.nodes if _names(node.op) & words]
+    nodes.sort(key=lambda node: -max(len(name) for name in _names(node.op) & words))
+    return tuple(node.results[0].name for node in nodes[:MOST_BY_NAME])
+
+
+def _names(op: str) -> set[str]:
+    """Return the names that a message may have for an operator: for std_all also std, for log_softmax logsoftmax."""
+    base = re.sub(r"_(scalar|tensor|all|value)$", "", op).lower()
+    return {op.lower(), base, base.replace("_", "")}
+
+
+def _text(finding: Finding) -> str:
+    """Return the message of an exception, and the names of the functions in its traceback."""
+    assert isinstance(finding.evidence, Raised)
+    functions = (f"{frame.owner} {frame.function.lstrip('_')}" for frame in finding.evidence.frames)
+    return " ".join((finding.evidence.message, *functions))
+
+
+def _pointed(outcome: Outcome) -> str:
+    return facts_of(outcome).pointed
+
+
+def _first(graph: Graph, wrong: set[str]) -> str:
+    """Return the first wrong value in the order of the nodes, or ""."""
+    return next((name for name in graph.outputs if name in wrong), "")

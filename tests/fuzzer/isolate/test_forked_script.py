@@ -1,0 +1,119 @@
+"""A script in a child of a zygote: it sees what an interpreter of its own would show it, and its end is read alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import fakes
+import pytest
+
+from fuzzer.isolate import script
+from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.executor import Executor
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.reports import ScriptRun
+from fuzzer.toolchains.preload import Preload
+from fuzzer.toolchains.toolchain import HOST, Toolchain
+from oracles.targets import TARGETS, Runs
+
+pytestmark = [pytest.mark.tvm, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+    with Executor(tmp_path_factory.mktemp("scratch")) as started:
+        yield started
+
+
+def run(executor: Executor, source: str) -> ScriptRun:
+    return executor.run_script(source, fakes.TVM)
+
+
+EXCEPTHOOK = "import sys; sys.excepthook = lambda *error: sys.exit(125)\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("import sys; sys.exit(1)", 1),
+        ("", 0),
+        ("import sys; sys.exit('a text')", 1),
+        ("import sys; sys.exit(-1)", 255),
+        ("import sys; sys.exit()", 0),
+        ("import os; os.abort()", -6),
+        ("1 / 0", 1),
+        (f"{EXCEPTHOOK}1 / 0", 125),
+        (f"{EXCEPTHOOK}not Python", 1),  # it is not compiled, so that its first line does not run
+    ],
+)
+def test_the_exit_code_is_that_of_an_interpreter(executor: Executor, source: str, code: int, tmp_path: Path) -> None:
+    assert run(executor, source) == script.run(source, HOST, Bounds(), tmp_path)[0] == ScriptRun(code)
+
+
+@pytest.mark.parametrize(
+    "holds",
+    [
+        "__name__ == '__main__'",
+        "sys.modules['__main__'].__dict__ is globals()",
+        "sys.argv == [__file__]",
+        "os.getcwd() == os.path.dirname(__file__) == os.environ['TMPDIR'] == tempfile.gettempdir()",
+        "os.listdir() == ['repro.py']",
+        "os.path.dirname(__file__) not in sys.path",
+        "os.getpgid(0) == os.getpid() == os.getsid(0)",
+        "gc.isenabled()",
+        "cannot_import('fuzzer') and cannot_import('fuzzer.children')",
+        "cannot_import('generators.graph') and cannot_import('oracles')",
+        "sys.modules.keys() >= {'torch', 'tvm'}",
+        "subprocess.run([sys.executable, __file__, 'run']).returncode == 7",
+    ],
+)
+def test_it_sees_what_an_interpreter_of_its_own_shows(executor: Executor, holds: str) -> None:
+    source = f"""
+import gc, importlib, os, subprocess, sys, tempfile
+if sys.argv[1:] == ["run"]:
+    sys.exit(7)
+def cannot_import(name):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        return True
+sys.exit(1 if {holds} else 3)
+"""
+    assert run(executor, source) == ScriptRun(1)
+
+
+def test_a_child_that_runs_a_script_leaves_nothing_behind(executor: Executor, tmp_path: Path) -> None:
+    before = executor.cpu_seconds
+    assert run(executor, "import time\nwhile time.process_time() < 0.3: pass") == ScriptRun(0)
+    assert executor.cpu_seconds - before >= 0.29
+    assert list((executor._scratch / "scripts").iterdir()) == []
+
+
+def test_bounds_end_it(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script, "START_SECONDS", 0.3)
+    monkeypatch.setattr(executor, "bounds", Bounds(wall_seconds=0.1))
+    assert run(executor, "import time; time.sleep(600)") == ScriptRun(None, "it took more than 1 s")
+
+
+def test_a_zygote_that_has_ended_is_started_anew(executor: Executor) -> None:
+    executor._zygote.kill()
+    executor._zygote.wait()
+    assert run(executor, "import sys; sys.exit(1)") == ScriptRun(1)
+
+
+def test_what_a_zygote_cannot_do_runs_in_an_interpreter_of_its_own() -> None:
+    lanes = [replace(fakes.TVM, target=row.name) for row in TARGETS]
+    forked = {lane.target for lane in lanes if script.can_be_forked(lane, HOST)}
+    assert forked == {row.name for row in TARGETS if row.runs in (Runs.HERE, Runs.NOWHERE)}
+    preloaded = Toolchain("host", HOST.python, preload=Preload("/a/wrong_relu.py", "1"))
+    assert not script.can_be_forked(fakes.TVM, preloaded)
+
+
+def test_a_fleet_runs_scripts_in_new_interpreters_where_it_is_asked_to(tmp_path: Path) -> None:
+    source = "import sys; sys.exit('torch' in sys.modules)"
+    with Fleet(tmp_path / "one", lambda name: HOST) as fleet:
+        assert fleet.run_script(source, fakes.TVM) == ScriptRun(1)
+    with Fleet(tmp_path / "other", lambda name: HOST, new_interpreters=True) as fleet:
+        assert fleet.run_script(source, fakes.TVM) == ScriptRun(0)
