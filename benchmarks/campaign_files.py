@@ -148,11 +148,11 @@ class Tally(msgspec.Struct, frozen=True):
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """The part of campaign.json that every version writes. `seen` counts tests by finding, `known` by known issue."""
+    """The part of campaign.json that every version writes. `found` counts tests by finding, `known` by known issue."""
 
     tally: Tally = Tally()
     next_test: int = 0
-    seen: dict[str, int] = {}
+    found: dict[str, int] = msgspec.field(default_factory=dict, name="seen")
     known: dict[str, int] = {}
 
 

@@ -63,7 +63,7 @@ class Left:
     @property
     def sightings(self) -> int:
         """How often tests met a finding or known behaviour, as it was last committed."""
-        return sum(self.counted.seen.values()) + sum(self.counted.known.values())
+        return sum(self.counted.found.values()) + sum(self.counted.known.values())
 
 
 def left_in(campaign: Path) -> Left:

@@ -60,8 +60,8 @@ def test_counters_of_an_earlier_version_lack_the_cpu_time_of_tests_and_triage(tm
     assert campaign_files.cpu_seconds_of_tests(tmp_path) is None
     with Store(tmp_path, 1) as store:
         store.state.counters.tests = 2
-        store.record(IndexRow(0, 1500, (), ()))
-        store.record(IndexRow(1, 250, (), ()))
+        store.record(IndexRow(0, 1500, (), frozenset()))
+        store.record(IndexRow(1, 250, (), frozenset()))
     text = (
         '{"seed": 1, "tally": {"tests": 2, "cpu_seconds": 9.5, "lane_results": 4}, "seen": {"ab": 3}, "next_test": 2}'
     )

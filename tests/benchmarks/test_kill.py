@@ -19,8 +19,8 @@ from fuzzer.triage.investigate import Sighting
 from generators import case_file
 
 
-def books(campaign: Path, next_test: int, **seen: int) -> None:
-    (campaign / "campaign.json").write_text(json.dumps({"next_test": next_test, "seen": seen}))
+def books(campaign: Path, next_test: int, **found: int) -> None:
+    (campaign / "campaign.json").write_text(json.dumps({"next_test": next_test, "seen": found}))
 
 
 def move(campaign: Path, name: str, place: str) -> None:
