@@ -1,6 +1,7 @@
 """Kill a campaign with SIGKILL at random moments, continue it each time, and check what is left.
 
-    python benchmarks/kill.py [--kills 50] [--seed 1] [--most-seconds 10] [--lanes GLOB] [--campaign DIR]
+    python benchmarks/kill.py [--kills 50] [--seed 1] [--most-seconds 10] [--lanes GLOB] [--ops GLOB]
+                              [--campaign DIR]
 
 After each kill, and after a last run that ends by SIGINT:
 
@@ -223,7 +224,8 @@ def first_commit(process: subprocess.Popen[bytes], campaign: Path) -> None:
 
 def run_and_end(campaign: Path, options: argparse.Namespace, moment: Moment) -> Family:
     """Run the campaign, and end it at this moment. Exit where it ends by itself."""
-    words = ("run", "--seed", options.seed, "--campaign", campaign, "--lanes", options.lanes, "--workers", 2)
+    chosen = ("--lanes", options.lanes, "--ops", options.ops, "--workers", 2)
+    words = ("run", "--seed", options.seed, "--campaign", campaign, *chosen)
     log = campaign.parent / f"{campaign.name}.log"
     with running(ROOT, words, campaign.parent, log) as process:
         if moment.of_tests:
@@ -246,6 +248,7 @@ def main() -> None:
     parser.add_argument("--campaign", type=Path, help="a campaign to continue; a new one by default")
     parser.add_argument("--most-seconds", type=float, default=10.0)
     parser.add_argument("--lanes", default="relax-export-raw-llvm")
+    parser.add_argument("--ops", default="*", help="for tests that are cheaper still")
     options = parser.parse_args()
     raise_on_signals()
     campaign = (options.campaign or Path(tempfile.mkdtemp(prefix="difftvm-kill-")) / "campaign").resolve()
