@@ -1,0 +1,287 @@
+"""Which planted bugs and founding cases campaigns find, in this version and in another one, in the same cases.
+
+    python benchmarks/nothing_lost.py [--against PATH] [--cases 2000] [--most 10] [--only WORD] [--mix] [--json FILE]
+
+The bugs are those of `tests/fuzzer/triage/blame/planted.py`: of every stage, silent and loud, in passes and in targets.
+Sixty campaigns of 2,000 tests would take days, so each bug gets only cases that can show it: those of the first
+`--cases` random cases that hold its operator with a result in float32 and without symbolic sizes, the smallest first,
+`--most` of them. Both versions get these very cases: they are the corpus of a new campaign, which runs each of them
+unchanged (`fuzz run --tests N --preload`, with the faults of the checkout that runs).
+
+A campaign runs the lane that the bug needs and the lanes that every test takes from the same importer. With --mix it
+runs the default mix, and so it does for a bug in a pass that only drawn lanes have: then a version may also miss a bug
+because it did not draw the lane. A bug is found if a finding or a waiting sighting of TVM shows its failure with the
+fault planted and does not show it without: other findings are TVM's own bugs.
+
+The founding cases are those of `fuzz corpus --founding --run`. Prints a line for each bug and each founding case that
+fails, and then a summary. Exits with 1 if only the other version finds something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+from campaign_files import Folders, case_in, counted_in, of_tvm, read
+from child_campaign import ROOT, environment, fuzz, last_line, raise_on_signals, require_checkout, running
+
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "fuzzer" / "triage" / "blame")]
+
+from planted import PLANTED, Planted  # noqa: E402 - a module of the tests
+
+from fuzzer.campaign.cases import random_cases  # noqa: E402
+from fuzzer.campaign.settings import Settings  # noqa: E402
+from fuzzer.findings.finding_file import FindingDoc  # noqa: E402
+from fuzzer.isolate.executor import Executor  # noqa: E402
+from fuzzer.lanes import EVERY_TVM_LANE, SCREENING  # noqa: E402
+from fuzzer.seeds import corpus  # noqa: E402
+from fuzzer.system.exit_codes import Exit  # noqa: E402
+from fuzzer.toolchains import preload  # noqa: E402
+from fuzzer.toolchains.toolchain import HOST  # noqa: E402
+from fuzzer.triage.reproduce import reproduces  # noqa: E402
+from generators.graph import Case, DType  # noqa: E402
+
+SEED = 1
+FAULTS = Path("tests/fuzzer/triage/blame/faults.py")
+PLANT = "planted"
+"""The file beside faults.py that says which fault a child plants."""
+THIS, AGAINST = "this", "against"
+
+
+class Campaign(msgspec.Struct, frozen=True):
+    """What a campaign with a planted bug gave. `finding` shows the bug; "" where none does. `failed` says why the
+    campaign could not be run."""
+
+    tests: int
+    cpu_seconds: float
+    findings: int
+    finding: str
+    failed: str = ""
+
+    @property
+    def verdict(self) -> str:
+        return "FAILED" if self.failed else "found" if self.finding else "missed"
+
+
+class Bug(msgspec.Struct, frozen=True):
+    """`campaigns` has one for each version."""
+
+    fault: str
+    lane: str
+    cases: int
+    campaigns: dict[str, Campaign]
+
+
+class FoundingCase(msgspec.Struct, frozen=True):
+    """The part of `fuzz corpus --json` that is compared."""
+
+    case: str
+    sizes: dict[str, int]
+    lane: str
+    toolchain: str
+    ok: bool
+
+    @property
+    def name(self) -> str:
+        sizes = "".join(f" {name}={size}" for name, size in self.sizes.items())
+        return f"{self.case}{sizes}, {self.lane} in {self.toolchain}"
+
+
+# What runs
+
+
+def operator_of(planted: Planted) -> str:
+    """The operator that the bug is in; where it is in all of them, that of the planted example."""
+    return planted.calls[1][1]
+
+
+def can_show(case: Case, operator: str) -> bool:
+    if case.graph.symbols:
+        return False
+    return any(node.op == operator and node.results[0].type.dtype is DType.FLOAT32 for node in case.graph.nodes)
+
+
+def chosen(cases: Mapping[int, Case], operator: str, most: int) -> dict[int, Case]:
+    """The cases that can show a bug of the operator, by number: the smallest first, at most `most`."""
+    able = [number for number, case in cases.items() if can_show(case, operator)]
+    smallest = sorted(able, key=lambda number: (len(cases[number].graph.nodes), number))[:most]
+    return {number: cases[number] for number in smallest}
+
+
+def lanes_for(planted: Planted, *, mix: bool) -> str:
+    """The glob for `--lanes`: the bug's lane, and the lanes of every test with the same importer."""
+    if mix or planted.passes:
+        return "*"
+    importer = next(lane.importer for lane in EVERY_TVM_LANE if lane.name == planted.lane)
+    plain = [lane.name for lane in SCREENING if lane.importer is importer]
+    return ",".join(dict.fromkeys((*plain, planted.lane)))
+
+
+def drawn(count: int) -> dict[int, Case]:
+    """The first random cases of the seed, by number."""
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as empty:
+        draw = random_cases(Settings(Path(empty), SEED), SEED)
+        return {number: case for number in range(count) if (case := draw(number)) is not None}
+
+
+def run_campaign(checkout: Path, planted: Planted, cases: Mapping[int, Case], folder: Path, lanes: str) -> str:
+    """Run the cases in the new directory `folder` with the bug planted. Return why that failed, or ""."""
+    faults = planted_faults(checkout, folder.with_name(f"{folder.name}-faults"), planted.fault)
+    for number, case in cases.items():
+        corpus.add(folder, f"case-{number:06}", case)
+    options = {"campaign": folder, "seed": SEED, "tests": len(cases), "workers": 2, "lanes": lanes, "preload": faults}
+    words = ("run", *(word for name, value in options.items() for word in (f"--{name}", value)))
+    log = folder.with_suffix(".log")
+    with running(checkout, words, folder.parent, log) as process:
+        code = process.wait()
+    return f"exit code {code}: {last_line(log)}" if code else ""
+
+
+def planted_faults(checkout: Path, folder: Path, fault: str) -> Path:
+    """A copy of the checkout's faults.py that plants this fault."""
+    folder.mkdir(parents=True)
+    (folder / PLANT).write_text(fault)
+    return Path(shutil.copy(checkout / FAULTS, folder))
+
+
+class Judge:
+    """Says which findings show a planted bug. It runs their cases in this version."""
+
+    def __init__(self, executor: Executor, faults: Path) -> None:
+        self._executor, self._planted = executor, faults.with_name(PLANT)
+
+    def shown(self, folders: Folders, campaign: Path, fault: str) -> str:
+        """The folder of the first finding or sighting that shows the bug; "" where none does."""
+        for docs in (folders.saved, folders.waiting, folders.parked):
+            for doc in of_tvm(docs):
+                name = next(name for name, each in docs.items() if each is doc)
+                if self._is_due_to(fault, case_in(campaign, name), doc):
+                    return name
+        return ""
+
+    def _is_due_to(self, fault: str, case: Case, doc: FindingDoc) -> bool:
+        return not self._shows("", case, doc) and self._shows(fault, case, doc)
+
+    def _shows(self, fault: str, case: Case, doc: FindingDoc) -> bool:
+        self._planted.write_text(fault)
+        return reproduces(self._executor.run_fresh, case, doc.lane, doc.identity.coarse)
+
+
+def founding_cases(checkout: Path) -> dict[str, bool] | str:
+    """Whether each founding case gives what it must; or why they cannot be run."""
+    words = fuzz("corpus", "--corpus", ROOT / "corpus", "--founding", "--run", "--json")
+    done = subprocess.run(words, env=environment(checkout), capture_output=True, check=False)
+    if done.returncode not in (Exit.GONE, Exit.DIFFERENT):
+        return done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    return {each.name: each.ok for each in msgspec.json.decode(done.stdout, type=list[FoundingCase])}
+
+
+# What is printed
+
+
+def line(bug: Bug) -> str:
+    verdicts = "  ".join(campaign.verdict.ljust(6) for campaign in bug.campaigns.values())
+    cpu = " and ".join(f"{campaign.cpu_seconds:.0f}" for campaign in bug.campaigns.values())
+    failed = "".join(f"; {name}: {each.failed}" for name, each in bug.campaigns.items() if each.failed)
+    return f"{verdicts}  {bug.fault}, {bug.lane}: {bug.cases} cases, {cpu} CPU s{failed}"
+
+
+def only_against(bugs: Iterable[Bug]) -> list[Bug]:
+    """The bugs that only the other version finds."""
+    return [bug for bug in bugs if AGAINST in bug.campaigns and _found(bug, AGAINST) and not _found(bug, THIS)]
+
+
+def _found(bug: Bug, version: str) -> bool:
+    return bool(bug.campaigns[version].finding)
+
+
+def summary(bugs: Sequence[Bug]) -> list[str]:
+    who = Counter(tuple(version for version in bug.campaigns if _found(bug, version)) for bug in bugs)
+    parts = [f"{' and '.join(versions) or 'none'} {count}" for versions, count in sorted(who.items(), reverse=True)]
+    lines = [f"{len(bugs)} planted bugs, found by: {', '.join(parts)}"]
+    return [*lines, *(f"only {AGAINST}: {bug.fault}, {bug.lane}" for bug in only_against(bugs))]
+
+
+def founding_lines(founding: Mapping[str, dict[str, bool] | str]) -> list[str]:
+    lines = []
+    for version, checks in founding.items():
+        if isinstance(checks, str):
+            lines.append(f"founding cases, {version}: not run: {checks}")
+            continue
+        lines += [f"founding cases, {version}: BAD {name}" for name, ok in checks.items() if not ok]
+        lines.append(f"founding cases, {version}: {sum(checks.values())} of {len(checks)} give what they must")
+    return lines
+
+
+def founding_lost(founding: Mapping[str, dict[str, bool] | str]) -> bool:
+    """Whether a founding case gives what it must in the other version only."""
+    ours, theirs = founding[THIS], founding.get(AGAINST, {})
+    if isinstance(theirs, str) or not theirs:
+        return False
+    return isinstance(ours, str) or any(ok and not ours.get(name, False) for name, ok in theirs.items())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--against", type=Path, metavar="PATH", help="another checkout")
+    parser.add_argument("--cases", type=int, default=2000, help="random cases to choose from")
+    parser.add_argument("--most", type=int, default=10, help="cases for each bug")
+    parser.add_argument("--only", default="", metavar="WORD", help="bugs whose name contains this")
+    parser.add_argument("--mix", action="store_true", help="run the default mix of lanes for every bug")
+    parser.add_argument("--no-founding", action="store_true", help="leave out the founding cases")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    raise_on_signals()
+    checkouts = {THIS: ROOT, **({AGAINST: options.against.resolve()} if options.against else {})}
+    for checkout in checkouts.values():
+        require_checkout(checkout)
+    folder, cases = Path(tempfile.mkdtemp(prefix="difftvm-nothing-lost-")), drawn(options.cases)
+    print(f"campaigns in {folder}; the columns are: {', '.join(checkouts)}", flush=True)
+    faults = planted_faults(ROOT, folder / "judge", "")
+    bugs: list[Bug] = []
+    with Executor(folder / "scratch", replace(HOST, preload=preload.read(faults))) as executor:
+        judge = Judge(executor, faults)
+        try:
+            for number, planted in enumerate(each for each in PLANTED if options.only in each.fault):
+                bugs.append(planted_bug(planted, cases, checkouts, folder / f"bug-{number}", judge, options))
+                print(line(bugs[-1]), flush=True)
+                if options.json:
+                    options.json.write_bytes(msgspec.json.format(msgspec.json.encode(bugs), indent=1))
+        except KeyboardInterrupt:
+            print("interrupted")
+    founding = {} if options.no_founding else {name: founding_cases(path) for name, path in checkouts.items()}
+    print(*founding_lines(founding), *summary(bugs), sep="\n")
+    sys.exit(1 if only_against(bugs) or (founding and founding_lost(founding)) else 0)
+
+
+def planted_bug(
+    planted: Planted,
+    cases: Mapping[int, Case],
+    checkouts: Mapping[str, Path],
+    folder: Path,
+    judge: Judge,
+    options: argparse.Namespace,
+) -> Bug:
+    mine = chosen(cases, operator_of(planted), options.most)
+    lanes = lanes_for(planted, mix=options.mix)
+    campaigns = {}
+    for version, checkout in checkouts.items():
+        where = folder / version
+        failed = run_campaign(checkout, planted, mine, where, lanes)
+        found, tally = read(where), counted_in(where).tally
+        finding = judge.shown(found, where, planted.fault)
+        count = len(found.saved) + len(found.waiting) + len(found.parked)
+        campaigns[version] = Campaign(tally.tests, round(tally.cpu_seconds, 1), count, finding, failed)
+    return Bug(planted.fault, planted.lane, len(mine), campaigns)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""The pure parts of benchmarks/nothing_lost.py: which cases a bug gets, and the verdicts."""
+
+from __future__ import annotations
+
+import nothing_lost
+import pytest
+from graphs_by_hand import case_of
+from nothing_lost import AGAINST, THIS, Bug, Campaign
+from planted import PLANTED
+
+from generators.graph import Case
+
+FOUND = Campaign(10, 30.0, 2, "wrong-value-exp-0123456789ab")
+MISSED = Campaign(10, 20.0, 1, "")
+FAILED = Campaign(0, 5.0, 0, "", "exit code 69: no TVM")
+
+
+def case(dtype: str, *ops: str) -> Case:
+    """The operators, one after the other."""
+    names = ["x0", *(f"v{place}" for place in range(len(ops)))]
+    calls = [(result, op, operand) for operand, result, op in zip(names, names[1:], ops, strict=False)]
+    return case_of({"x0": f"{dtype}[2,3]"}, calls, names[-1])
+
+
+def test_a_bug_gets_the_smallest_cases_that_can_show_it() -> None:
+    cases = {
+        3: case("float32", "neg", "exp", "abs"),
+        4: case("float32", "neg"),
+        5: case("float16", "exp"),
+        7: case("float32", "exp", "neg"),
+        9: case("float32", "exp"),
+    }
+    assert list(nothing_lost.chosen(cases, "exp", 10)) == [9, 7, 3]
+    assert list(nothing_lost.chosen(cases, "exp", 2)) == [9, 7]
+    assert nothing_lost.chosen(cases, "tanh", 2) == {}
+
+
+def test_a_bug_runs_in_its_lane_beside_the_lanes_of_every_test() -> None:
+    lanes = {each.lane: nothing_lost.lanes_for(each, mix=False) for each in PLANTED if not each.passes}
+    assert lanes == {
+        "relax-export-llvm": "relax-export-llvm",
+        "relax-onnx-llvm": "relax-onnx-llvm",
+        "relax-export-zero": "relax-export-llvm,relax-export-zero",
+        "relax-export-cpu": "relax-export-llvm,relax-export-cpu",
+        "relax-export-c": "relax-export-llvm,relax-export-c",
+        "relax-export-compiled": "relax-export-llvm,relax-export-compiled",
+    }
+    assert {nothing_lost.lanes_for(each, mix=False) for each in PLANTED if each.passes} == {"*"}
+    assert {nothing_lost.lanes_for(each, mix=True) for each in PLANTED} == {"*"}
+
+
+@pytest.mark.exhaustive
+def test_there_are_sixty_bugs_and_cases_for_each() -> None:
+    assert len(PLANTED) >= 60
+    cases = nothing_lost.drawn(2000)
+    counts = {
+        operator: len(nothing_lost.chosen(cases, operator, 10)) for operator in map(nothing_lost.operator_of, PLANTED)
+    }
+    assert set(counts.values()) == {10}, counts
+
+
+def test_what_only_the_other_version_finds_is_named() -> None:
+    bugs = [
+        Bug("frontend _flip wrong", "relax-export-llvm", 10, {THIS: FOUND, AGAINST: FOUND}),
+        Bug("pass FuseOps wrong softmax", "relax-export-zero", 9, {THIS: MISSED, AGAINST: FOUND}),
+        Bug("runtime vm wrong", "relax-export-llvm", 10, {THIS: FOUND, AGAINST: MISSED}),
+        Bug("codegen llvm exp wrong", "relax-export-llvm", 10, {THIS: MISSED, AGAINST: FAILED}),
+    ]
+    assert nothing_lost.summary(bugs) == [
+        "4 planted bugs, found by: this and against 1, this 1, against 1, none 1",
+        "only against: pass FuseOps wrong softmax, relax-export-zero",
+    ]
+    assert nothing_lost.line(bugs[1]) == (
+        "missed  found   pass FuseOps wrong softmax, relax-export-zero: 9 cases, 20 and 30 CPU s"
+    )
+    assert nothing_lost.line(bugs[3]).endswith("20 and 5 CPU s; against: exit code 69: no TVM")
+    assert nothing_lost.summary([Bug("runtime vm wrong", "relax-export-llvm", 10, {THIS: FOUND})]) == [
+        "1 planted bugs, found by: this 1"
+    ]
+
+
+def test_a_founding_case_that_only_the_other_version_gets_right_is_lost() -> None:
+    good, bad = {"cond, relax-export-llvm in host": True}, {"cond, relax-export-llvm in host": False}
+    assert nothing_lost.founding_lost({THIS: bad, AGAINST: good})
+    assert nothing_lost.founding_lost({THIS: "no toolchain", AGAINST: good})
+    assert not nothing_lost.founding_lost({THIS: good, AGAINST: bad})
+    assert not nothing_lost.founding_lost({THIS: bad, AGAINST: "no toolchain"})
+    assert not nothing_lost.founding_lost({THIS: bad})
+    assert nothing_lost.founding_lines({THIS: bad, AGAINST: "no toolchain"}) == [
+        "founding cases, this: BAD cond, relax-export-llvm in host",
+        "founding cases, this: 0 of 1 give what they must",
+        "founding cases, against: not run: no toolchain",
+    ]
