@@ -34,11 +34,11 @@ def findings_in(crashes: Path) -> Iterator[FindingDoc]:
     Raise `Invalid` at one that cannot be read. It is not skipped, because its bug would be found again and its folder
     would be in the way. It is not deleted, because another version may be able to read it.
     """
-    for path in sorted(crashes.glob(f"*/{finding_file.NAME}")):
+    for folder in finding_file.folders_in(crashes):
         try:
-            yield finding_file.read(path.parent)
+            yield finding_file.read(folder)
         except Invalid as error:
-            raise blocked(path.parent, error) from None
+            raise blocked(folder, error) from None
 
 
 def blocked(folder: Path, error: Invalid) -> Invalid:

@@ -54,9 +54,9 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
 def bring(source: Path, store: Store) -> Merged:
     """Merge one source into an open campaign. Its sightings that wait for triage wait here too."""
     new = known = 0
-    for path in sorted((source / "crashes").glob(f"*/{finding_file.NAME}")):
-        doc = finding_file.read(path.parent)
-        if store.copy_finding(path.parent, doc):
+    for folder in finding_file.folders_in(source / "crashes"):
+        doc = finding_file.read(folder)
+        if store.copy_finding(folder, doc):
             new += 1
         else:
             known += 1

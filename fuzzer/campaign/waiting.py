@@ -232,14 +232,14 @@ def _key(signature: Signature) -> Signature:
 
 def _read(folder: Path) -> Iterator[Item]:
     """The sightings of a folder. One that cannot be read is reported and left out."""
-    for path in sorted(folder.glob(f"*/{finding_file.NAME}")):
+    for path in finding_file.folders_in(folder):
         try:
-            doc, case = finding_file.read_with_case(path.parent)
+            doc, case = finding_file.read_with_case(path)
         except Invalid as error:
             say(f"sighting left out: {error}")
             continue
-        item = _item(path.parent, doc, case)
-        item.attempts = _attempts(path.parent / ATTEMPTS)
+        item = _item(path, doc, case)
+        item.attempts = _attempts(path / ATTEMPTS)
         yield item
 
 

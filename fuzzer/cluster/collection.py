@@ -148,4 +148,4 @@ class Collector:
     def _folders(self, last: bool) -> Iterator[Path]:
         """The findings. When the node has ended, also the sightings that still wait for triage."""
         for name in ("crashes", *((WAITING, PARKED) if last else ())):
-            yield from (path.parent for path in sorted((self.campaign / name).glob(f"*/{finding_file.NAME}")))
+            yield from finding_file.folders_in(self.campaign / name)

@@ -48,7 +48,7 @@ def triage(
     json: JsonFlag = False,
 ) -> None:
     """List the findings of a campaign. Known behaviour is counted, not listed."""
-    folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
+    folders = finding_file.folders_in(campaign / "crashes")
     if not folders and not is_campaign(campaign):
         raise Invalid(why_no_index(campaign))
     check(campaign)

@@ -229,9 +229,15 @@ def _why_not_a_finding(folder: Path) -> str:
     if not folder.is_dir():
         return f"{folder}: not the folder of a finding, but a file"
     for parent in (folder, folder / "crashes"):
-        if found := sorted(path.parent for path in parent.glob(f"*/{NAME}")):
+        if found := folders_in(parent):
             return f"{folder}: not one finding, but a folder that holds {len(found)}; name one, such as {found[0]}"
     return f"{folder}: not the folder of a finding: there is no {NAME} in it"
+
+
+def folders_in(parent: Path) -> list[Path]:
+    """The folders of findings in a folder, sorted by name. A folder that is still being written has a name that begins
+    with a dot, and is left out."""
+    return sorted(path.parent for path in parent.glob(f"[!.]*/{NAME}"))
 
 
 def read_with_case(folder: Path) -> tuple[FindingDoc, Case]:

@@ -59,7 +59,7 @@ def merge(campaign: Path) -> list[Merge]:
 
     Raise `Invalid` if a finding cannot be read.
     """
-    folders = sorted(path.parent for path in (campaign / "crashes").glob(f"*/{finding_file.NAME}"))
+    folders = finding_file.folders_in(campaign / "crashes")
     findings = [
         SavedFinding(doc, current_signature(doc, case)) for doc, case in map(finding_file.read_with_case, folders)
     ]

@@ -88,16 +88,16 @@ def counted_in(folder: Path) -> State:
 
 def waiting_in(folder: Path) -> tuple[int, int]:
     """How many sightings wait for triage, and how many are parked."""
-    waiting, parked = (len(list((folder / name).glob(f"[!.]*/{finding_file.NAME}"))) for name in (WAITING, PARKED))
+    waiting, parked = (len(finding_file.folders_in(folder / name)) for name in (WAITING, PARKED))
     return waiting, parked
 
 
 def findings_of(folder: Path) -> tuple[list[tuple[Path, FindingDoc]], list[str]]:
     """The findings with their folders, sorted by name; and one line for each that cannot be read."""
     docs, unreadable = [], []
-    for path in sorted((folder / "crashes").glob(f"*/{finding_file.NAME}")):
+    for path in finding_file.folders_in(folder / "crashes"):
         try:
-            docs.append((path.parent, finding_file.read(path.parent)))
+            docs.append((path, finding_file.read(path)))
         except Invalid as error:
             unreadable.append(str(error))
     return docs, unreadable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,9 @@ def test_all_names_that_difftvm_gives_are_taken() -> None:
     assert len(folders) >= 39
     assert [finding_file.read(folder).slug for folder in folders] == [folder.name for folder in folders]
     assert all(finding_file.SLUG.fullmatch(f"wrong-value-{name.replace('_', '')}-0123456789ab") for name in TABLE)
+
+
+def test_a_folder_that_is_still_being_written_is_no_finding(tmp_path: Path, saved: Path) -> None:
+    shutil.copytree(saved, saved.with_name(".tmp-abc"))
+    assert finding_file.folders_in(saved.parent) == [saved]
+    assert finding_file.folders_in(tmp_path / "nowhere") == []
