@@ -33,7 +33,7 @@ def save(campaign: Path, message: str) -> Path:
     found = error(message)
     sighting = Sighting(signature_of(found.finding), found.finding, (found.finding.lane,))
     with Store(campaign, 1) as store:
-        doc = store.save(found, sighting, {"tvm": "0.27.0"})
+        doc = store.save(found, {"tvm": "0.27.0"})
     assert doc is not None
     return campaign / "crashes" / doc.slug
 
