@@ -14,8 +14,6 @@ import pytest
 from folders_by_hand import add, error, wrong_value
 
 from fuzzer.campaign.store import Store
-from fuzzer.signature import signature_of
-from fuzzer.triage.investigate import Sighting
 from generators import case_file
 
 
@@ -31,7 +29,6 @@ def move(campaign: Path, name: str, place: str) -> None:
 def save(campaign: Path, message: str) -> Path:
     """Save a finding as a campaign does; return its folder."""
     found = error(message)
-    sighting = Sighting(signature_of(found.finding), found.finding, (found.finding.lane,))
     with Store(campaign, 1) as store:
         doc = store.save(found, {"tvm": "0.27.0"})
     assert doc is not None
