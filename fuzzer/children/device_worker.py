@@ -23,7 +23,7 @@ from collections.abc import Callable
 
 from multiprocess.connection import Connection
 
-from fuzzer.children.job import run_job
+from fuzzer.children.job import LastCase, run_job
 from fuzzer.isolate import protocol
 from fuzzer.lanes.base.prepared_case import Lane
 from fuzzer.system.processes import die_with_parent
@@ -47,7 +47,7 @@ def main() -> None:
     protocol.send(connection, protocol.Started(stated))
     while True:
         try:
-            run_job(connection, runner_of)
+            run_job(connection, runner_of, LastCase())
         except EOFError:
             break
     sys.stdout.flush()

@@ -62,13 +62,31 @@ def main(data: int) -> None:
 
     faulthandler.enable()
     connection = Connection(data)
+    last = LastCase()
     with suppress(EOFError):  # the supervisor closed the connection: there are no more cases
         while True:
-            run_job(connection, runner_of)
+            run_job(connection, runner_of, last)
+
+
+class LastCase:
+    """The case of the last job, with the work that its lanes share. The next job may run more lanes of it."""
+
+    def __init__(self) -> None:
+        self._payload = b""
+        self._prepared: PreparedCase | None = None
+
+    def prepared(self, message: protocol.Job, payload: memoryview, steps: _Steps) -> PreparedCase:
+        if self._prepared is not None and self._payload == payload:
+            self._prepared.tell(steps)
+            return self._prepared
+        if self._prepared is not None:
+            self._prepared = None
             gc.collect()  # frees reference cycles of the case; automatic collection is off
+        self._payload, self._prepared = bytes(payload), PreparedCase(protocol.case_of(message, payload), steps)
+        return self._prepared
 
 
-def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> None:
+def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane], last: LastCase) -> None:
     """Receive one job and run it. Raise EOFError where the supervisor has closed the connection."""
     message, payload = protocol.receive(connection)
     if not isinstance(message, protocol.Job):
@@ -76,7 +94,7 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane]) -> No
     tempfile.tempdir = os.environ["TMPDIR"] = message.scratch  # a killed C compiler leaves files
     steps = _Steps(connection)
     try:
-        prepared = PreparedCase(protocol.case_of(message, payload), steps)
+        prepared = last.prepared(message, payload, steps)
         for index, spec in enumerate(message.lanes):
             steps.begin(index)
             _run_lane(connection, prepared, index, spec, runner_of(spec), steps)

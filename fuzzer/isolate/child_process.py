@@ -119,7 +119,8 @@ class ChildReaper:
 @dataclass(slots=True)
 class ChildProcess:
     """A process that runs lanes. `grace_seconds` is how long it may live after SIGKILL. A process that hangs in a
-    driver of the kernel may never end; then `ended` stays None."""
+    driver of the kernel may never end; then `ended` stays None. `case` is the last case that it got, and `cases` is how
+    many it got: the process keeps the exported programs of the last one, for further lanes."""
 
     pid: int
     connection: Connection
@@ -129,6 +130,7 @@ class ChildProcess:
     kill: Callable[[int], None] = processes.kill_group
     grace_seconds: float = 30.0
     ended: Ending | None = None
+    case: Case | None = None
     cases: int = 0
     log_begin: int = 0
 
@@ -141,7 +143,8 @@ class ChildProcess:
 
         Return True where the job is done. Return False where the process died or exceeded a bound; it must not be used
         again. Raise `OwnFailure` where difftvm's own code failed in the process."""
-        self.cases += 1
+        self.cases += case is not self.case
+        self.case = case
         lane, stage = lanes[0], Stage.START
         before = set(result.outcomes)
         facts: dict[LaneSpec, Facts] = {}

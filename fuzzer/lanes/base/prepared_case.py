@@ -61,6 +61,10 @@ class PreparedCase:
         self._stage = Stage.START
         self._failed: dict[str, tuple[Stage, Exception]] = {}
 
+    def tell(self, step: Callable[[Stage], None]) -> None:
+        """Call another function from now on before each stage."""
+        self._step = step
+
     def step(self, stage: Stage) -> None:
         self._stage = stage
         self._step(stage)
