@@ -28,11 +28,11 @@ from oracles.finding import Finding
 from oracles.lane import Importer
 from oracles.outcome import Outcomes
 
-CANDIDATES = 64
-"""How many cases are drawn for each test. One of them is run. To draw one takes half a millisecond: together about 30
-of the 550 ms of a test."""
+CANDIDATES = 32
+"""How many cases are drawn for each test. One of them is run. To draw one takes half a millisecond: together about 20
+of the 350 ms of a test."""
 
-CANDIDATES_OF_ALL_WORKERS, FEWEST_CANDIDATES = 640, 4
+CANDIDATES_OF_ALL_WORKERS, FEWEST_CANDIDATES = 320, 4
 """With more than ten workers, each test has fewer candidates: `CANDIDATES_OF_ALL_WORKERS` divided by the number of
 workers, but at least `FEWEST_CANDIDATES`. One process draws for all workers, and needs half a core for that."""
 

@@ -93,25 +93,22 @@ class LaneChooser:
         importer."""
         features = {lane: lane_features(lane, case, behaviour) for lane, behaviour in candidates.items()}
         chosen: list[LaneSpec] = []
-        now = Counter[str]()
         with self._lock:
+            times = {name: self.counts[name] for name in set().union(*features.values())}
+            rates = {lane: self.records.failures_per_second(kinds_of(lane, EVERY_LANE)) for lane in features}
             left, best = self._saved, 0.0
             while features and left > 0:
-                lane, worth = max(
-                    ((each, self._worth(each, names, now)) for each, names in features.items()), key=_second
-                )
-                best = max(best, worth)
-                if worth <= self._usual_worth * (1 - left / SAVED_SECONDS):
+                worth = {lane: rates[lane] * _novelty(names, times) for lane, names in features.items()}
+                lane = max(worth, key=lambda each: worth[each])
+                best = max(best, worth[lane])
+                if worth[lane] <= self._usual_worth * (1 - left / SAVED_SECONDS):
                     break
                 chosen.append(lane)
-                now.update(features.pop(lane))
+                for name in features.pop(lane):
+                    times[name] += 1
                 left -= self.records.seconds(lane, kinds_of(lane, EVERY_LANE))
             self._usual_worth += (best - self._usual_worth) / 50
         return chosen
-
-    def _worth(self, lane: LaneSpec, features: frozenset[str], now: Counter[str]) -> float:
-        novelty = sum(1 / (1 + self.counts[name] + now[name]) ** 2 for name in features)
-        return novelty * self.records.failures_per_second(kinds_of(lane, EVERY_LANE))
 
     def end(self, case: Case, lanes: Mapping[LaneSpec, Sequence[str]], seconds: float) -> None:
         """Take in the lanes that ran in tier 2, with the behaviour of their importers, and what they cost together."""
@@ -154,5 +151,5 @@ class LaneChooser:
             return observed
 
 
-def _second(pair: tuple[LaneSpec, float]) -> float:
-    return pair[1]
+def _novelty(features: frozenset[str], times: Mapping[str, int]) -> float:
+    return sum([1 / (1 + times[name]) ** 2 for name in features])

@@ -19,7 +19,6 @@ from oracles.lane import LaneSpec
 from oracles.outcome import NO_FACTS, Outcome, Result, Stage, facts_of
 from oracles.siblings import additions, changes_program, sibling
 
-
 _COMPILING = (Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD, Stage.RUN)
 
 
