@@ -83,9 +83,9 @@ class LaneChooser:
             self.tests += 1
             self._saved = min(SAVED_SECONDS, self._saved + TIER_2_SHARE * tier_1_seconds)
 
-    def overdue(self, lane: LaneSpec) -> bool:
-        """Whether the lane, or a pass of it, has not run for `FLOOR` tests."""
-        return any(self.tests - self.records.of(kind).last >= FLOOR for kind in kinds_of(lane, EVERY_LANE))
+    def overdue(self, lane: LaneSpec, case: Case) -> bool:
+        """Whether the lane, or a pass of it that has something to do, has not run for `FLOOR` tests."""
+        return any(self.tests - self.records.of(kind).last >= FLOOR for kind in _awake(lane, case))
 
     def choose(self, case: Case, candidates: Mapping[LaneSpec, Sequence[str]]) -> list[LaneSpec]:
         """Choose lanes, the one with the highest worth first, while there is CPU time for them. A lane that was chosen
@@ -117,7 +117,7 @@ class LaneChooser:
             kinds = {lane: kinds_of(lane, EVERY_LANE) for lane in lanes}
             parts = {lane: self.records.seconds(lane, kinds[lane]) for lane in lanes}
             for lane, behaviour in lanes.items():
-                self.records.take(kinds[lane], self.tests)
+                self.records.take(kinds[lane], _awake(lane, case), self.tests)
                 self.records.spend(kinds[lane], seconds * parts[lane] / sum(parts.values()))
                 for name in lane_features(lane, case, behaviour):
                     self.counts.add(name)
@@ -149,6 +149,14 @@ class LaneChooser:
         with self._lock:
             observed, self._observed = self._observed, Counter()
             return observed
+
+
+def _awake(lane: LaneSpec, case: Case) -> tuple[str, ...]:
+    """The names under which the lane is recorded, without passes that have nothing to do in the case."""
+    ops = set(case.graph.ops)
+    rows = [TRANSFORMS_BY_NAME[name] for name in lane.passes]
+    asleep = {f"pass {row.pass_name}" for row in rows if row.relevant_ops and not ops & set(row.relevant_ops)}
+    return tuple(kind for kind in kinds_of(lane, EVERY_LANE) if kind not in asleep)
 
 
 def _novelty(features: frozenset[str], times: Mapping[str, int]) -> float:

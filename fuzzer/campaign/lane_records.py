@@ -23,13 +23,14 @@ def kinds_of(lane: LaneSpec, named: Collection[LaneSpec]) -> tuple[str, ...]:
     """The names under which a lane is recorded: its own, or those of its passes where it was drawn for one test."""
     if lane in named:
         return (lane.name,)
-    return tuple(f"pass {TRANSFORMS_BY_NAME[name].pass_name}" for name in dict.fromkeys(lane.passes)) or ("drawn",)
+    passes = dict.fromkeys(TRANSFORMS_BY_NAME[name].pass_name for name in lane.passes)
+    return tuple(f"pass {name}" for name in passes) or ("drawn",)
 
 
 @dataclass(slots=True)
 class LaneRecord:
-    """CPU seconds, distinct failures that were new, how often the lane was taken, and the last test that took it (by
-    the number of tests that this run had begun)."""
+    """CPU seconds, distinct failures that were new, how often the lane was taken, and the last test in which it had
+    something to do (by the number of tests that this run had begun)."""
 
     seconds: float = 0.0
     found: float = 0.0
@@ -57,10 +58,12 @@ class LaneRecords:
         first = SECONDS.get(lane.variant, USUAL_SECONDS)
         return sum((each.seconds + first) / (each.taken + 1) for each in records) / len(records)
 
-    def take(self, kinds: Sequence[str], test: int) -> None:
+    def take(self, kinds: Sequence[str], awake: Sequence[str], test: int) -> None:
+        """Take in a run of a lane. `awake` are those of its kinds that had something to do."""
         for kind in kinds:
             record = self.by_kind.setdefault(kind, LaneRecord())
-            record.taken, record.last = record.taken + 1, test
+            record.taken += 1
+            record.last = test if kind in awake else record.last
 
     def spend(self, kinds: Sequence[str], seconds: float) -> None:
         for kind in kinds:

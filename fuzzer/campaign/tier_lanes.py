@@ -83,7 +83,7 @@ def tier_2(
     drawn_lanes = [drawn(source, case, importers) for _ in range(CANDIDATES)] if draws else []
     candidates = list(dict.fromkeys([*right, *open_lanes, *drawn_lanes]))
     if settings.guided:
-        must += [lane for lane in candidates if chooser.overdue(lane)][:1]
+        must += [lane for lane in candidates if chooser.overdue(lane, case)][:1]
         rest = {lane: behaviour[_route(lane)] for lane in candidates if lane not in must}
         chosen = chooser.choose(case, rest)
     else:
