@@ -58,7 +58,9 @@ def measure(folder: Path, tests: int, seed: int) -> None:
             confirmed += len(wrong)
             for lane in evaluation_disagrees(case, first.outcomes, outcomes):
                 disagreements += 1
-                print(f"test {index} {lane}: compiled code agrees with PyTorch ({', '.join(case.graph.ops)})", flush=True)
+                print(
+                    f"test {index} {lane}: compiled code agrees with PyTorch ({', '.join(case.graph.ops)})", flush=True
+                )
     print(f"{1000 * seconds / tests:.0f} CPU ms per test")
     for stage, spent in [*stages.most_common(), ("processes", seconds - sum(stages.values()))]:
         print(f"  {stage:10} {1000 * spent / tests:7.1f} ms per test  {100 * spent / seconds:5.1f} %")

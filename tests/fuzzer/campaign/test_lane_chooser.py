@@ -60,7 +60,7 @@ def chooser(saved: float = SAVED_SECONDS) -> LaneChooser:
 
 
 def test_lanes_that_compile_the_same_kernels_are_not_chosen_together() -> None:
-    some, now = chooser(), {lane: MADE for lane in (*SCREENING, C)}
+    some, now = chooser(), dict.fromkeys((*SCREENING, C), MADE)
     assert some.choose(CASE, now)[:2] in ([PLAIN, C], [C, PLAIN])
 
 
@@ -95,9 +95,9 @@ def test_no_more_time_is_spent_than_tier_1_took() -> None:
     some = LaneChooser()
     assert some.choose(CASE, {PLAIN: MADE}) == [], "nothing is saved yet"
     some.begin(0.3)
-    taken = some.choose(CASE, {lane: MADE for lane in (*TVM_LANES, *SAMPLED_LANES)})
+    taken = some.choose(CASE, dict.fromkeys((*TVM_LANES, *SAMPLED_LANES), MADE))
     assert 1 <= len(taken) <= 4
-    some.end(CASE, {lane: MADE for lane in taken}, 0.9)
+    some.end(CASE, dict.fromkeys(taken, MADE), 0.9)
     assert some.choose(CASE, {PLAIN: MADE}) == []
     assert sum(some.records.of(lane.name).seconds for lane in taken) == pytest.approx(0.9)
 

@@ -123,7 +123,7 @@ def test_without_guidance_the_seed_the_number_and_tier_1_decide() -> None:
 
 
 def test_no_lane_and_no_pass_starves_in_a_thousand_tests() -> None:
-    """Each lane that fits the case runs at least every `FLOOR` tests, as far as one overdue lane for each test allows."""
+    """Each lane that fits runs about every `FLOOR` tests, as far as one overdue lane for each test allows."""
     chooser, outcomes, counts = LaneChooser(), outcomes_of(EXPORT, ONNX, RAW, FX), Counter[str]()
     passes = Counter[str]()
     for index in range(1000):
