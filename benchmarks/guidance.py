@@ -25,13 +25,13 @@ from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.failure_rates import FailureRates, Typed
 from fuzzer.campaign.features import features_of, of_case
 from fuzzer.campaign.guidance import YIELD, Guidance
-from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.lane_chooser import LaneChooser
 from fuzzer.campaign.name_counts import Counts
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.tiers import run_test
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.signature import Signature, known, signature_of
-from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Component, Finding
@@ -93,10 +93,10 @@ ARMS: dict[str, Callable[[Settings, int], Guidance | None]] = {
     "even": lambda settings, seed: Guidance(settings, seed, yields=dict.fromkeys(YIELD, 1.0)),
 }
 
-Point = tuple[int, int, int]
-"""Tests, distinct failures, features."""
+Point = tuple[int, int, int, int]
+"""Tests, distinct failures, those of them with a message, features."""
 
-FIGURES = ("tests", "distinct failures", "features")
+FIGURES = ("tests", "distinct failures", "with a message", "features")
 
 
 def curve_of(name: str, seed: int, cpu: float) -> list[Point]:
@@ -106,25 +106,29 @@ def curve_of(name: str, seed: int, cpu: float) -> list[Point]:
 
 
 def curve_in(folder: Path, name: str, seed: int, cpu: float) -> list[Point]:
-    settings = Settings(folder, seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
+    mix = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True)
+    settings = Settings(folder, seed, mix, guided=name != "random")
     guidance = ARMS[name](settings, seed)
     draw: Callable[[int], Case | None] = guidance.case if guidance else random_cases(settings, seed)
+    chooser = guidance.chooser if guidance else LaneChooser()
     found, curve = Found(), list[Point]()
     with Executor(folder / "scratch") as executor:
         warm, began, index = executor.cpu_seconds, time.process_time(), 0
         while len(curve) < STEPS:
             case = draw(index)
             assert case is not None, "cases do not end"
-            result = judged_run(executor.run, case, lanes_of(settings, seed, index, case))
+            result = run_test(executor.run, settings, seed, index, case, chooser).result
             findings = tuple(judge_all(case, result.outcomes))
             features = features_of(result.outcomes, findings) | frozenset(of_case(case))
             found.add(case, failures_of(findings), features)
             if guidance:
                 guidance.learn(index, case, result.outcomes, findings)
+            else:
+                chooser.learn(case, findings)
             index += 1
             spent = executor.cpu_seconds - warm + time.process_time() - began
             if spent >= cpu * (len(curve) + 1) / STEPS:
-                curve.append((found.tests, found.distinct, len(found.features)))
+                curve.append((found.tests, found.distinct, len(found.failures), len(found.features)))
     return curve
 
 

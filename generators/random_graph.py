@@ -32,22 +32,24 @@ def generate(
     symbolic: bool | None = None,
     at_least: int = 1,
     motifs: Sequence[Motif] | None = None,
+    motif_percent: int = MOTIF_PERCENT,
 ) -> Case:
     """Draw a case of `at_least` to `limits.max_nodes` calls of `ops`. Guards of domains are added to these.
 
     profile   drawn if None. A case without an integer input gets the normal profile instead of the extreme one
     symbolic  whether the graph has symbolic dimensions; drawn if None
-    motifs    one graph in five begins with one of these. None means all motifs if `ops` is the whole table, else none
+    motifs    `motif_percent` % of graphs begin with one of these. None means all motifs if `ops` is the whole table,
+              else none
 
     Raises `Invalid` where none of `ops` fits a graph of these limits.
     """
     profile = draw_profile(source) if profile is None else profile
     for _ in range(EXTREME_ATTEMPTS if profile is Profile.EXTREME else 0):
-        case = _generate(source, limits, ops, origin, profile, symbolic, at_least, motifs)
+        case = _generate(source, limits, ops, origin, profile, symbolic, at_least, motifs, motif_percent)
         if may_be_extreme(case.bound):
             return case
     profile = Profile.NORMAL if profile is Profile.EXTREME else profile
-    return _generate(source, limits, ops, origin, profile, symbolic, at_least, motifs)
+    return _generate(source, limits, ops, origin, profile, symbolic, at_least, motifs, motif_percent)
 
 
 def _generate(
@@ -59,11 +61,12 @@ def _generate(
     symbolic: bool | None,
     at_least: int,
     motifs: Sequence[Motif] | None,
+    motif_percent: int,
 ) -> Case:
     symbolic = source.rarely(SYMBOLIC_PERCENT) if symbolic is None else symbolic
     builder = _symbolic_builder(source, limits, profile) if symbolic else Builder(source, limits, profile)
     motifs = (MOTIFS if ops is OPS else ()) if motifs is None else motifs
-    if motifs and limits.max_nodes >= MOTIF_NODES and source.rarely(MOTIF_PERCENT):
+    if motifs and limits.max_nodes >= MOTIF_NODES and source.rarely(motif_percent):
         source.choice(motifs).grow(builder)
     grow(builder, limits.max_nodes, ops, at_least)
     if not builder.nodes:

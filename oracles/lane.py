@@ -146,6 +146,15 @@ CONTRADICTION = "contradiction"
 """The variant that builds one fixed, self-contradictory Relax module for every case, in any release of TVM."""
 
 
+EVALUATED = "evaluated"
+"""The variant of the lanes of tier 1: they import a model, check the module and evaluate it, and compile nothing."""
+
+
+def is_tier_1(lane: LaneSpec) -> bool:
+    """Whether the lane evaluates the imported module and compiles nothing."""
+    return lane.variant == EVALUATED
+
+
 def is_relay(lane: LaneSpec) -> bool:
     """Whether the lane compiles a Relay module."""
     return lane.engine is Engine.TVM and lane.variant == RELAY

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzzer.campaign.pass_tests import PassTest, pass_test
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.test_numbers import Share
 from fuzzer.campaign.unsupported_operators import operators
@@ -96,13 +97,22 @@ class CaseSource:
         return operators(source) if self._everything else self.settings.ops
 
     def case(self, source: ChoiceSource, index: int, ops: Sequence[Op] | None = None) -> Case:
-        """Draw a new case from `ops`, or, where None, from a mix of operators that is drawn as well."""
+        """Draw a new case from `ops`, or, where None, from a mix of operators that is drawn as well. The case of some
+        tests is drawn for a pass (`pass_tests`)."""
+        if self._everything and (wanted := pass_test(self.seed, index)):
+            return self._for_pass(source, index, wanted)
         if self.corpus and source.chance(FROM_CORPUS):
             return mutate(source, source.choice(self.corpus), self.settings.limits, donor=source.choice(self.corpus))
         ops = self.mix(source) if ops is None else ops
         motifs = MOTIFS if self._everything else ()
         made = generate(source, self.settings.limits, ops, f"seed {self.seed} test {index}", motifs=motifs)
         return source.choice(at_each_size(made))
+
+    def _for_pass(self, source: ChoiceSource, index: int, wanted: PassTest) -> Case:
+        """Draw a case that begins with a motif that the pass rewrites, or that is made of operators that it rewrites.
+        It has no symbolic sizes, because no pass is drawn for these."""
+        ops, limits, origin = wanted.ops or self.mix(source), self.settings.limits, f"seed {self.seed} test {index}"
+        return generate(source, limits, ops, origin, symbolic=False, motifs=wanted.motifs, motif_percent=100)
 
 
 def case_source(settings: Settings, seed: int) -> CaseSource:

@@ -44,10 +44,15 @@ _BY_PASS = tuple(
 )
 
 
-def drawn(source: ChoiceSource, case: Case, importers: Sequence[Importer] = IMPORTERS) -> LaneSpec:
+def drawn(
+    source: ChoiceSource,
+    case: Case,
+    importers: Sequence[Importer] = IMPORTERS,
+    wanted: Transform | None = None,
+) -> LaneSpec:
     """Draw a lane for a case. The importer is one of `importers`, mostly the first. The lane without its passes and
-    options is one of the lanes that have a name."""
-    passes = _sequence(source, case)
+    options is one of the lanes that have a name. It has the pass `wanted`, where that is given."""
+    passes = _sequence(source, case, wanted)
     lowered = any(TRANSFORMS_BY_NAME[name].form is ModuleForm.LOWERED for name in passes)
     importer = source.choice(importers) if source.rarely(25) else importers[0]
     lane = LaneSpec(
@@ -85,7 +90,7 @@ def _protocols(passes: Sequence[str]) -> list[Params]:
     return [how for how in Params if how is not Params.BOUND and not (sorts and how is Params.LIFTED_CONSUMING)]
 
 
-def _sequence(source: ChoiceSource, case: Case) -> tuple[str, ...]:
+def _sequence(source: ChoiceSource, case: Case, wanted: Transform | None) -> tuple[str, ...]:
     """Draw passes; return their row names in a legal order. Rows of one pass (MetaSchedule-0, MetaSchedule-1, ...)
     count as one."""
     ops = set(case.graph.ops)
@@ -103,7 +108,7 @@ def _sequence(source: ChoiceSource, case: Case) -> tuple[str, ...]:
             chosen = [one()] * 2
         case _:
             chosen = [one() for _ in range(source.integer(3, 8))]
-    return ordered(source, chosen)
+    return ordered(source, chosen if wanted is None else [wanted, *chosen[1:]])
 
 
 def ordered(source: ChoiceSource, rows: Sequence[Transform]) -> tuple[str, ...]:

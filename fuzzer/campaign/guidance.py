@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from fuzzer.campaign.cases import CaseSource, case_source
 from fuzzer.campaign.failure_rates import NO_OPERAND, FailureRates, ended_well, typed_operators
 from fuzzer.campaign.features import features_of, is_of_case, of_case
+from fuzzer.campaign.lane_chooser import LaneChooser
 from fuzzer.campaign.name_counts import Counts
 from fuzzer.campaign.rows import Observations
 from fuzzer.campaign.settings import Settings
@@ -27,11 +28,11 @@ from oracles.finding import Finding
 from oracles.lane import Importer
 from oracles.outcome import Outcomes
 
-CANDIDATES = 64
-"""How many cases are drawn for each test. One of them is run. To draw one takes half a millisecond: together about 30
-of the 550 ms of a test."""
+CANDIDATES = 32
+"""How many cases are drawn for each test. One of them is run. To draw one takes half a millisecond: together about 20
+of the 350 ms of a test."""
 
-CANDIDATES_OF_ALL_WORKERS, FEWEST_CANDIDATES = 640, 4
+CANDIDATES_OF_ALL_WORKERS, FEWEST_CANDIDATES = 320, 4
 """With more than ten workers, each test has fewer candidates: `CANDIDATES_OF_ALL_WORKERS` divided by the number of
 workers, but at least `FEWEST_CANDIDATES`. One process draws for all workers, and needs half a core for that."""
 
@@ -68,14 +69,15 @@ random orders. Each number is the mean over these orders, counted over the first
 class Guidance:
     """What a campaign has learnt from its tests, and the choice of the next case. It is thread-safe.
 
-    `counts` has the number of tests with each feature of a case. Other features do not influence the choice, and are
-    only written to the index."""
+    `counts` has the number of tests with each feature of a case, and `chooser` what was compiled. Other features do
+    not influence the choice, and are only written to the index."""
 
     settings: Settings
     seed: int
     counts: Counts = field(default_factory=Counts)
     failure_rates: FailureRates = field(default_factory=FailureRates)
     yields: Mapping[str, float] = field(default_factory=lambda: YIELD)
+    chooser: LaneChooser = field(default_factory=LaneChooser)
     _first: dict[str, int] = field(default_factory=dict)
     _observed: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -124,6 +126,7 @@ class Guidance:
             for name in of_the_case:
                 self.counts.add(name)
             self.failure_rates.learn(typed, ended_well(outcomes, found))
+        self.chooser.learn(case, found)
 
     def recall(self, observed: Observations) -> None:
         """Take in what earlier runs observed."""
@@ -131,12 +134,14 @@ class Guidance:
             if is_of_case(name):
                 self.counts.add(name, tests)
         self.failure_rates.recall(observed.failure_rates)
+        self.chooser.recall(observed.features)
 
     def changed(self) -> Observations:
         """What was observed since the last call."""
         with self._lock:
             observed, self._observed = self._observed, Counter()
             first, self._first = self._first, {}
+            observed.update(self.chooser.changed())
             return Observations(observed, first, self.failure_rates.changed())
 
 

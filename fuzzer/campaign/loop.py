@@ -14,13 +14,13 @@ from fuzzer.campaign.failed_tests import FailedTests
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.judging import judged
-from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.pausable_lab import PausableLab, Stopping
 from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.run_progress import RunProgress
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Numbers
+from fuzzer.campaign.tiers import run_test
 from fuzzer.campaign.triage import Triage
 from fuzzer.campaign.triage_share import TriageShare
 from fuzzer.isolate.fleet import Lab
@@ -28,7 +28,7 @@ from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.processes import give_back_memory
 from fuzzer.system.terminal import say
 from fuzzer.triage.investigate import sightings
-from fuzzer.triage.reproduce import is_valid, judged_run
+from fuzzer.triage.reproduce import is_valid
 from generators.graph import Case, Invalid
 from oracles.finding import Finding
 from oracles.outcome import Result
@@ -150,8 +150,8 @@ class Campaign:
                 return True
 
     def _run(self, number: int, case: Case) -> None:
-        lanes = lanes_of(self.settings, self.store.state.seed, number, case)
-        result = judged_run(self._lab.run, case, lanes)
+        seed, chooser = self.store.state.seed, self.guidance.chooser
+        result = run_test(self._lab.run, self.settings, seed, number, case, chooser).result
         findings = judged(self._lab.run_fresh, case, result)
         self.share.spent_on_tests(result.cpu_seconds)
         self.share.tested(self.triage.add(case, sightings(findings)))

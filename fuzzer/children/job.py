@@ -78,7 +78,6 @@ def main(data: int) -> None:
     with suppress(EOFError):  # the supervisor closed the connection: there are no more cases
         while True:
             run_job(connection, runner_of, kept)
-            gc.collect()  # frees reference cycles of the case; automatic collection is off
 
 
 class KeptCase:
@@ -94,6 +93,7 @@ class KeptCase:
             self._prepared.goes_on(step)
         else:
             self._payload, self._prepared = payload, PreparedCase(read(), step, self._prepared)
+            gc.collect()  # frees reference cycles of the case before; automatic collection is off
         return self._prepared
 
 

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from fuzzer.isolate import script
-from fuzzer.isolate.child_process import Bounds, ChildProcess, ZygoteReaper, next_batch, with_deadline
+from fuzzer.isolate.child_process import Bounds, ChildProcess, ZygoteReaper, next_batch, same_case, with_deadline
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.system import processes
 from fuzzer.system.environment import EnvironmentMissing
@@ -138,53 +138,55 @@ class Executor:
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """Return the outcome of every lane. If a child dies or hangs in one lane, another child runs the others."""
-        return self._run(case, lanes, bounds or self.bounds, lambda: self._used_child(case))
+        return self._run(case, lanes, bounds or self.bounds, reuse=True)
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """Like `run`, but in children that run no other case."""
-        return self._run(case, lanes, bounds or self.bounds, self._fork, fresh=True)
+        return self._run(case, lanes, bounds or self.bounds, reuse=False)
 
-    def _run(
-        self,
-        case: Case,
-        lanes: Sequence[LaneSpec],
-        bounds: Bounds,
-        next_child: Callable[[], ChildProcess],
-        *,
-        fresh: bool = False,
-    ) -> Result:
+    def _run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, reuse: bool) -> Result:
         result, cpu, pending = Result({}), 0.0, list(lanes)
         while pending:
             batch = next_batch(pending)
-            child = self._fork() if batch[0].fresh else next_child()
+            child = self._used_child(case) if reuse and not batch[0].fresh else self._fork()
             used, before = child.cases > 0, child.cpu_seconds
             healthy = False
             try:
                 healthy = child.run(case, batch, bounds, result)
             finally:
-                keep = healthy and not fresh and self._is_reusable(child, bounds)
+                keep = healthy and reuse and self._is_reusable(child, bounds)
                 after = self._keep(child) if keep else child.close()
                 cpu += after - before
             if used and not healthy:
                 _remove_last_outcome(batch, result)
-                next_child, fresh = self._fork, True
+                reuse = False
             pending = [lane for lane in pending if lane not in result.outcomes]
         with self._lock:
             self._cpu_of_children += cpu
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
 
     def _used_child(self, case: Case) -> ChildProcess:
-        """A child that has run other cases, if possible this one last, because it has exported it. Otherwise a fresh
-        one."""
+        """The child that ran this case last, which still has its exported programs; otherwise the one that has been
+        idle for the longest time, and a fresh one if none is idle. A child that has run `CASES` cases gets no other
+        case."""
         with self._lock:
-            if self._idle:
-                same = (place for place, child in enumerate(self._idle) if child.last and same_case(child.last, case))
-                return self._idle.pop(next(same, -1))
+            same = next((child for child in self._idle if child.last and same_case(child.last, case)), None)
+            if same is not None:
+                self._idle.remove(same)
+                return same
+            oldest = self._idle.pop(0) if self._idle else None
+        if oldest is not None and oldest.cases < CASES:
+            return oldest
+        if oldest is not None:
+            before = oldest.cpu_seconds
+            spent = oldest.close() - before
+            with self._lock:
+                self._cpu_of_children += spent
         return self._fork()
 
     def _is_reusable(self, child: ChildProcess, bounds: Bounds) -> bool:
-        """Whether the child may run another case."""
-        return child.cases < CASES and processes.resident_bytes(child.pid) * MEMORY_SHARE <= bounds.memory_bytes
+        """Whether the child may run another job."""
+        return processes.resident_bytes(child.pid) * MEMORY_SHARE <= bounds.memory_bytes
 
     def _keep(self, child: ChildProcess) -> float:
         """Keep the child for another case; return its CPU seconds so far."""
@@ -278,17 +280,6 @@ class Executor:
         if not greeting:
             raise ConnectionResetError("the zygote has ended")
         return int(json.loads(greeting)["pid"])
-
-
-def same_case(one: Case, other: Case) -> bool:
-    """Whether two cases are equal but for their origin."""
-    if one is other:
-        return True
-    return (
-        (one.graph, one.sizes, one.also, one.profile) == (other.graph, other.sizes, other.also, other.profile)
-        and one.tensors.keys() == other.tensors.keys()
-        and all(array.tobytes() == other.tensors[name].tobytes() for name, array in one.tensors.items())
-    )
 
 
 def _remove_last_outcome(lanes: Sequence[LaneSpec], result: Result) -> None:

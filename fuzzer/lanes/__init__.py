@@ -13,7 +13,7 @@ from fuzzer.lanes.relay_table import RELAY_ROUTES as RELAY_ROUTES
 from fuzzer.lanes.relay_table import RELAY_SAMPLED as RELAY_SAMPLED
 from fuzzer.lanes.target_table import TARGET_LANES
 from oracles.finding import exported_program_of, is_onnx_reader
-from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline, is_relay, returns_gradients
+from oracles.lane import EVALUATED, Engine, Execution, Importer, LaneSpec, Params, Pipeline, is_relay, returns_gradients
 
 TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
 TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
@@ -85,6 +85,23 @@ SAMPLED_LANES = (
     *TARGET_LANES,
 )
 """Each test runs one of them, in turn."""
+
+EVALUATED_LANES = tuple(
+    _relax(EVALUATED, importer, variant=EVALUATED, checked=True)
+    for importer in (
+        *(Importer.EXPORT, Importer.ONNX, Importer.EXPORT_RAW, Importer.FX),
+        *(Importer.EXPORT_TVM, Importer.ONNX_DYNAMO),
+    )
+)
+"""The lanes of tier 1, one for each importer of Relax that gives a single module."""
+
+
+def plain_of(lane: LaneSpec) -> LaneSpec:
+    """The plain lane that imports as a lane of tier 1 does, and compiles."""
+    wanted = replace(lane, name="", variant="relax", toolchain="host")
+    found = next(each for each in (*TVM_LANES, *SAMPLED_LANES) if replace(each, name="") == wanted)
+    return replace(found, toolchain=lane.toolchain)
+
 
 HONEST_LANES = (
     *(LaneSpec(f"torch-{name}", Engine.HONEST, variant=name) for name in ("layout", "flush")),

@@ -8,7 +8,7 @@ from fuzzer.cases import open_sizes, scalar_loss
 from fuzzer.lanes.base.availability import Missing, availability, compiler_of
 from fuzzer.lanes.base.memory import peak_noted
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step
-from fuzzer.lanes.evaluated import interpreter
+from fuzzer.lanes.evaluated import evaluation, interpreter
 from fuzzer.lanes.mutants import mutants
 from fuzzer.lanes.relax import dynamo, gradient, sanitized
 from fuzzer.lanes.relax.behaviour import BehaviourRecorder
@@ -47,6 +47,8 @@ class RelaxLane:
                     return _plain(prepared, spec, step)
                 case variant if variant in (INTERPRET_OPERATORS, INTERPRET_KERNELS, CALL_BUILT_KERNELS):
                     return interpreter.run(prepared, spec, step)
+                case "evaluated":
+                    return evaluation.run(prepared, spec, step)
                 case "gradient":
                     return gradient.run(prepared, spec, step)
                 case "mutants":

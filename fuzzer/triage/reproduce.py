@@ -103,12 +103,16 @@ def in_toolchain_of(lanes: Sequence[LaneSpec], lane: LaneSpec) -> tuple[LaneSpec
 
 
 def judged_run(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-    """Run the lanes, and in a second run other readers of exported files and programs, where these are needed.
+    """Run the lanes, and in a second run other readers of exported files and programs, where these are needed."""
+    return settled(run, case, run(case, lanes))
+
+
+def settled(run: RunLanes, case: Case, result: Result) -> Result:
+    """Run other readers of exported files and programs where these are needed to judge a result.
 
     They are needed if a lane and PyTorch disagree about an exported file or program, or if TVM would be blamed for a
     file that no other reader has confirmed.
     """
-    result = run(case, lanes)
     outcomes = result.outcomes
     files = (*disputed_files(outcomes), *unconfirmed_files(case, outcomes))
     disputed = (*files, *disputed_programs(outcomes))
@@ -116,11 +120,14 @@ def judged_run(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         return result
     judges = [lane for lane in TORCH_LANES if files and lane not in outcomes]
     readers = dict.fromkeys(reader for each in disputed for reader in readers_of(each))
-    more = run(case, [*judges, *readers])
-    spent = {stage: result.stage_cpu.get(stage, 0.0) + seconds for stage, seconds in more.stage_cpu.items()}
-    return Result(
-        {**result.outcomes, **more.outcomes}, {**result.stage_cpu, **spent}, result.cpu_seconds + more.cpu_seconds
-    )
+    return joined(result, run(case, [*judges, *readers]))
+
+
+def joined(first: Result, second: Result) -> Result:
+    """The outcomes and the cost of two runs of a case."""
+    stages = dict.fromkeys((*first.stage_cpu, *second.stage_cpu))
+    spent = {stage: first.stage_cpu.get(stage, 0.0) + second.stage_cpu.get(stage, 0.0) for stage in stages}
+    return Result({**first.outcomes, **second.outcomes}, spent, first.cpu_seconds + second.cpu_seconds)
 
 
 @dataclass(frozen=True, slots=True)

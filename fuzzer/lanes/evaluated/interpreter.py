@@ -18,7 +18,7 @@ from tvm import relax
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, to_torch
 from fuzzer.lanes.evaluated.common import Outside, Unknown
-from fuzzer.lanes.evaluated.kernel_values import run_kernel, unwritten
+from fuzzer.lanes.evaluated.kernel_values import MAX_STEPS, run_kernel, unwritten
 from fuzzer.lanes.evaluated.operators import value_of
 from fuzzer.lanes.relax import releases
 from fuzzer.lanes.relax.build import target_of
@@ -50,7 +50,7 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     model = imported(prepared, spec, step)
     step(Stage.RUN)
     examiner = _Examiner(target_of(TARGETS_BY_NAME[spec.target]), step, spec.variant)
-    program = Program(model.module, examiner.value, _interpreting(model.module))  # ONNX's importer makes kernels
+    program = Program(model.module, examiner.value, interpreting(model.module))  # ONNX's importer makes kernels
     try:
         result = program.call("main", [to_torch(array) for array in model.inputs.values()])
     except Unknown:
@@ -58,7 +58,7 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     except Outside as error:
         examiner.note(outside=str(error))
         return Built()
-    return Ran(tuple(from_torch(each) for each in _flat(result)))
+    return Ran(tuple(from_torch(each) for each in flat(result)))
 
 
 class Program:
@@ -113,7 +113,7 @@ class Program:
     def _call_kernel(self, call: Any, scope: dict[int, Any]) -> Any:
         if self._kernels is None or len(call.args) > 2:
             raise Unknown("a kernel")
-        inputs = [from_torch(value) for value in _flat(self._value(call.args[1], scope))]
+        inputs = [from_torch(value) for value in flat(self._value(call.args[1], scope))]
         (kind,) = releases.type_arguments(call)
         several = hasattr(kind, "fields")
         types = list(kind.fields) if several else [kind]
@@ -150,7 +150,7 @@ class _Examiner:
             if expected is None:
                 raise Unknown(name)
             return expected
-        interpreted = _tried(lambda: _run_alone(alone, args, _interpreting(alone)))
+        interpreted = _tried(lambda: _run_alone(alone, args, interpreting(alone)))
         legalized = _correctness(name, interpreted, expected)
         self.note(OperatorCheck(name, by, legalized, Correctness.WRONG))  # this stays if the call ends the process
         built = _tried(lambda: _run_alone(alone, args, _building(alone, self._target)))
@@ -191,7 +191,7 @@ class _Examiner:
 def _expected(call: Any, args: Sequence[Any]) -> Any:
     """Return the value of a call as PyTorch computes it; None where it cannot, or refuses the operands."""
     try:
-        return _as_declared(call, value_of(call.op.name.removeprefix("relax."), call.attrs, args))
+        return as_declared(call, value_of(call.op.name.removeprefix("relax."), call.attrs, args))
     except Outside:
         raise
     except (Unknown, RuntimeError, TypeError, ValueError, IndexError):
@@ -236,7 +236,7 @@ def _type(shape: list[int], dtype: str) -> Any:
 
 
 def _run_alone(module: Any, args: Sequence[Any], kernels: Kernels) -> Any:
-    tensors = [each for arg in args for each in _flat(arg) if isinstance(each, torch.Tensor)]
+    tensors = [each for arg in args for each in flat(arg) if isinstance(each, torch.Tensor)]
     return Program(module, _left_as_it_is, kernels).call("main", tensors)
 
 
@@ -244,8 +244,9 @@ def _left_as_it_is(call: Any, args: Sequence[Any]) -> Any:
     return value_of(call.op.name.removeprefix("relax."), call.attrs, args)
 
 
-def _interpreting(module: Any) -> Kernels:
-    return lambda name, inputs, outputs: run_kernel(module[name], inputs, outputs)
+def interpreting(module: Any, max_steps: int = MAX_STEPS) -> Kernels:
+    """Return a function that runs the kernels of a module in difftvm's interpreter."""
+    return lambda name, inputs, outputs: run_kernel(module[name], inputs, outputs, max_steps)
 
 
 def _building(module: Any, target: Any) -> Kernels:
@@ -294,7 +295,7 @@ def _correctness(operator: str, value: Any, expected: Any) -> Correctness:
 def _largest_error(value: Any, expected: Any) -> float:
     if value is None or expected is None or isinstance(value, Outside):
         return 0.0
-    pairs = [(from_torch(a), from_torch(b)) for a, b in zip(_flat(value), _flat(expected), strict=True)]
+    pairs = [(from_torch(a), from_torch(b)) for a, b in zip(flat(value), flat(expected), strict=True)]
     return max((_distance(a, b) for a, b in pairs if a.shape == b.shape and a.size and holds_floats(b)), default=0.0)
 
 
@@ -310,7 +311,7 @@ _DIGITS: Mapping[int, tuple[float, float]] = {2: (2.0**-6, 2.0**-7), 4: (1e-4, 1
 
 
 def _close(one: Any, other: Any) -> bool:
-    pairs = list(zip(_flat(one), _flat(other), strict=True))
+    pairs = list(zip(flat(one), flat(other), strict=True))
     return all(_near(from_torch(a), from_torch(b)) for a, b in pairs)
 
 
@@ -326,19 +327,23 @@ def _near(one: Array, other: Array) -> bool:
     return bool(np.allclose(a, b, rtol=relative, atol=absolute * scale, equal_nan=True))
 
 
-def _as_declared(call: Any, value: Any) -> Any:
+def as_declared(call: Any, value: Any) -> Any:
     """Cast a value to the dtypes that the module declares. One with another number of tensors is returned as it is."""
-    declared = releases.type_of(call)
-    types = list(declared.fields) if hasattr(declared, "fields") else [declared]
-    values = _flat(value)
+    types, values = declared_types(call), flat(value)
     if len(types) != len(values) or not all(hasattr(each, "dtype") for each in types):
         return value
     made = tuple(each.to(getattr(torch, str(kind.dtype))) for each, kind in zip(values, types, strict=True))
     return made if isinstance(value, tuple) else made[0]
 
 
-def _flat(value: Any) -> list[Any]:
-    return [each for part in value for each in _flat(part)] if isinstance(value, tuple | list) else [value]
+def declared_types(call: Any) -> list[Any]:
+    """Return the types that the module declares for a call: one for each tensor."""
+    declared = releases.type_of(call)
+    return list(declared.fields) if hasattr(declared, "fields") else [declared]
+
+
+def flat(value: Any) -> list[Any]:
+    return [each for part in value for each in flat(part)] if isinstance(value, tuple | list) else [value]
 
 
 def _key(var: Any) -> int:

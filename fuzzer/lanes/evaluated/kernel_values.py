@@ -21,12 +21,12 @@ MAX_STEPS = 200_000
 """The largest number of stores and loads, which take some seconds. Reduced cases need a few hundred."""
 
 
-def run_kernel(function: Any, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+def run_kernel(function: Any, inputs: Sequence[Array], outputs: Sequence[Array], max_steps: int = MAX_STEPS) -> None:
     """Call a PrimFunc that writes into `outputs`. Raise `Unknown`, or `Outside` for an access outside of a buffer."""
     arguments = (*inputs, *outputs)
     if len(function.params) != len(arguments):
         raise Unknown("a kernel with other parameters")
-    machine = _Machine()
+    machine = _Machine(max_steps)
     for param, array in zip(function.params, arguments, strict=True):
         machine.buffers[_key(_of_a_buffer(function, param))] = array
     with np.errstate(all="ignore"):
@@ -41,7 +41,8 @@ def unwritten(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 
 
 class _Machine:
-    def __init__(self) -> None:
+    def __init__(self, max_steps: int) -> None:
+        self._max_steps = max_steps
         self.buffers: dict[int, Array] = {}
         self.values: dict[int, Any] = {}
         self._steps = 0
@@ -128,7 +129,7 @@ class _Machine:
 
     def _step(self) -> None:
         self._steps += 1
-        if self._steps > MAX_STEPS:
+        if self._steps > self._max_steps:
             raise Unknown("a kernel of too many steps")
 
     # -- expressions

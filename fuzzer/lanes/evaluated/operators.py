@@ -292,6 +292,9 @@ SHAPES: dict[str, Function] = {
         src, int(attrs.axis), int(start), int(end), int(step)
     ),
     "shape_of": lambda attrs, x: tuple(x.shape),
+    "shape_to_tensor": lambda attrs, shape: torch.tensor(shape, dtype=torch.int64),
+    "tensor_to_shape": lambda attrs, x: tuple(int(size) for size in x),
+    "nonzero": lambda attrs, x: torch.atleast_1d(x).nonzero().T,
 }
 
 # -- creation, selection, sorting

@@ -37,6 +37,10 @@ class BehaviourRecorder:
         self._last = module
         self._record(operators_of(module))
 
+    def undefined(self, what: str) -> None:
+        """Record what made an evaluation of the module end without a result."""
+        self._record((f"undefined {what}",))
+
     def instruments(self) -> list[Any]:
         """Return the instruments for a PassContext."""
         return [_Instrument(self)]

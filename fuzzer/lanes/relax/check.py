@@ -29,7 +29,7 @@ class Checker:
     def __init__(self, step: Step) -> None:
         self._step = step
         self._passed: list[str] = []
-        self._failed = False
+        self.failed = False
 
     @staticmethod
     def after_import(module: Any, spec: LaneSpec, step: Step) -> Checker | None:
@@ -43,10 +43,10 @@ class Checker:
 
     def look(self, module: Any, after: str) -> None:
         """Check the module. This never raises: the lane goes on, and shows the consequences of an ill-formed module."""
-        if self._failed:
+        if self.failed:
             return
         if broken := ill_formed(module, after):
-            self._failed = True
+            self.failed = True
             self._step.note(checked=tuple(self._passed), ill_formed=broken)
         else:
             self._passed.append(after)

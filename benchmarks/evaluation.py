@@ -1,0 +1,76 @@
+"""Measure tier 1: where its CPU time goes, what it says of each importer, and where its evaluation is wrong.
+
+    python benchmarks/evaluation.py [--tests 500] [--seed 900]
+
+Runs tier 1 of random cases, and compiles the plain lane of each importer whose evaluated module differs from PyTorch.
+Compiled code that agrees with PyTorch there shows a wrong definition in difftvm's table of meanings: there should be
+none. `undefined` are the reasons for which an evaluation had no result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.tier_lanes import tier_1
+from fuzzer.campaign.tier_one import Verdict, evaluation_disagrees, references, verdicts
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING, TORCH_LANES, plain_of
+from oracles.outcome import Stage, facts_of
+
+MOST_REASONS = 40
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tests", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=900)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as folder:
+        measure(Path(folder), arguments.tests, arguments.seed)
+
+
+def measure(folder: Path, tests: int, seed: int) -> None:
+    settings = Settings(folder, seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
+    draw, stages, seconds = random_cases(settings, seed), Counter[Stage](), 0.0
+    said, undefined, disagreements, confirmed = Counter[tuple[str, str]](), Counter[str](), 0, 0
+    with Executor(folder / "scratch") as executor:
+        for index in range(tests):
+            case = draw(index)
+            assert case is not None, "random cases do not end"
+            imports = tier_1(settings, seed, index, case)
+            first = executor.run(case, tuple(dict.fromkeys((*TORCH_LANES, *references(imports), *imports))))
+            seconds += first.cpu_seconds
+            stages.update(first.stage_cpu)
+            found = verdicts(first.outcomes)
+            said.update((lane.name, verdict.value) for lane, verdict in found.items())
+            for lane in found:
+                reasons = [name for name in facts_of(first.outcomes[lane]).behaviour if name.startswith("undefined ")]
+                undefined.update(reason.removeprefix("undefined ") for reason in reasons)
+            wrong = [plain_of(lane) for lane, verdict in found.items() if verdict is Verdict.WRONG]
+            if not wrong:
+                continue
+            outcomes = {**first.outcomes, **executor.run(case, wrong).outcomes}
+            confirmed += len(wrong)
+            for lane in evaluation_disagrees(case, first.outcomes, outcomes):
+                disagreements += 1
+                print(
+                    f"test {index} {lane}: compiled code agrees with PyTorch ({', '.join(case.graph.ops)})", flush=True
+                )
+    print(f"{1000 * seconds / tests:.0f} CPU ms per test")
+    for stage, spent in [*stages.most_common(), ("processes", seconds - sum(stages.values()))]:
+        print(f"  {stage:10} {1000 * spent / tests:7.1f} ms per test  {100 * spent / seconds:5.1f} %")
+    for (lane, verdict), count in sorted(said.items()):
+        print(f"  {count:5} {lane} {verdict}")
+    print(f"{sum(undefined.values())} evaluations without a result:")
+    for reason, count in undefined.most_common(MOST_REASONS):
+        print(f"  {count:5} {reason}")
+    print(f"{confirmed} modules differ from PyTorch; compiled code agrees with PyTorch for {disagreements} of them")
+
+
+if __name__ == "__main__":
+    main()

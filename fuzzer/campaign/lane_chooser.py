@@ -1,0 +1,163 @@
+"""Chooses the lanes that compile a case, by what is new about the case in each lane and by what the lane has shown.
+
+A lane is worth its novelty times its new failures per CPU second. Its novelty is the sum of 1 / (1 + count)^2 over its
+features; `count` is how often lanes with this feature were compiled. Its features are the kernels that its target gets,
+and each pass or other addition together with the operators that it acts on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fuzzer.campaign.features import of_case
+from fuzzer.campaign.lane_records import DistinctFailures, LaneRecords, kinds_of
+from fuzzer.campaign.name_counts import Counts
+from fuzzer.lanes import EVERY_LANE
+from fuzzer.signature import signature_of
+from generators.graph import Case
+from oracles.finding import Component, Finding
+from oracles.lane import Engine, Importer, LaneSpec, is_tier_1
+from oracles.siblings import additions
+from oracles.targets import family_of
+from oracles.transforms import TRANSFORMS_BY_NAME
+
+TIER_2_SHARE = 1.0
+"""CPU seconds that tier 2 may take for each CPU second of tier 1."""
+
+SAVED_SECONDS = 2.0
+"""The most CPU seconds that boring cases save for later ones. The more are saved, the less must a lane be worth."""
+
+FLOOR = 150
+"""A lane that has not run for so many tests runs with the next case that fits it. So does a pass."""
+
+PREFIX = "compiled "
+"""What the names of the features begin with."""
+
+
+def lane_features(lane: LaneSpec, case: Case, behaviour: Sequence[str]) -> frozenset[str]:
+    """What the lane compiles and does with a case. `behaviour` is what the case's importer made of it."""
+    return frozenset(_lane_features(lane, case, behaviour))
+
+
+def _lane_features(lane: LaneSpec, case: Case, behaviour: Sequence[str]) -> Iterator[str]:
+    target, made = lane.target, [name.removeprefix("relax ") for name in behaviour if name.startswith("relax ")]
+    kernels_of = family_of(target)
+    yield from (f"{PREFIX}{kernels_of} {name}" for name in made)
+    yield from (f"{PREFIX}{kernels_of} {name}" for name in of_case(case) if name.startswith("attr "))
+    ops = {name.split(" ")[0] for name in made} or set(case.graph.ops)
+    for addition in _additions(lane):
+        row = TRANSFORMS_BY_NAME.get(addition)
+        if row is not None and row.relevant_ops:
+            yield from (f"{PREFIX}{addition} {op}" for op in set(case.graph.ops) & set(row.relevant_ops))
+        else:
+            yield from (f"{PREFIX}{addition} {op}" for op in ops)
+
+
+def _additions(lane: LaneSpec) -> tuple[str, ...]:
+    """What the lane does beyond the plain lane of its target's family."""
+    others = (lane.variant if lane.variant != "relax" else "", "dynamo" if lane.importer is Importer.DYNAMO else "")
+    return (*additions(lane), *(each for each in others if each))
+
+
+@dataclass(slots=True)
+class LaneChooser:
+    """What the lanes of tier 2 have compiled, cost and shown. It is thread-safe.
+
+    A test calls `begin`, `choose` and `end`, and `learn` when its findings are known."""
+
+    counts: Counts = field(default_factory=Counts)
+    records: LaneRecords = field(default_factory=LaneRecords)
+    failures: DistinctFailures = field(default_factory=DistinctFailures)
+    tests: int = 0
+    _saved: float = 0.0
+    _usual_worth: float = 0.0
+    _observed: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, tier_1_seconds: float) -> None:
+        """Take in the cost of a test's tier 1."""
+        with self._lock:
+            self.tests += 1
+            self._saved = min(SAVED_SECONDS, self._saved + TIER_2_SHARE * tier_1_seconds)
+
+    def overdue(self, lane: LaneSpec, case: Case) -> bool:
+        """Whether the lane, or a pass of it that has something to do, has not run for `FLOOR` tests."""
+        return any(self.tests - self.records.of(kind).last >= FLOOR for kind in _awake(lane, case))
+
+    def choose(self, case: Case, candidates: Mapping[LaneSpec, Sequence[str]]) -> list[LaneSpec]:
+        """Choose lanes, the one with the highest worth first, while there is CPU time for them. A lane that was chosen
+        makes others that compile the same kernels worth less. `candidates` has, for each lane, the behaviour of its
+        importer."""
+        features = {lane: lane_features(lane, case, behaviour) for lane, behaviour in candidates.items()}
+        chosen: list[LaneSpec] = []
+        with self._lock:
+            times = {name: self.counts[name] for name in set().union(*features.values())}
+            rates = {lane: self.records.failures_per_second(kinds_of(lane, EVERY_LANE)) for lane in features}
+            left, best = self._saved, 0.0
+            while features and left > 0:
+                worth = {lane: rates[lane] * _novelty(names, times) for lane, names in features.items()}
+                lane = max(worth, key=lambda each: worth[each])
+                best = max(best, worth[lane])
+                if worth[lane] <= self._usual_worth * (1 - left / SAVED_SECONDS):
+                    break
+                chosen.append(lane)
+                for name in features.pop(lane):
+                    times[name] += 1
+                left -= self.records.seconds(lane, kinds_of(lane, EVERY_LANE))
+            self._usual_worth += (best - self._usual_worth) / 50
+        return chosen
+
+    def end(self, case: Case, lanes: Mapping[LaneSpec, Sequence[str]], seconds: float) -> None:
+        """Take in the lanes that ran in tier 2, with the behaviour of their importers, and what they cost together."""
+        with self._lock:
+            self._saved -= seconds
+            kinds = {lane: kinds_of(lane, EVERY_LANE) for lane in lanes}
+            parts = {lane: self.records.seconds(lane, kinds[lane]) for lane in lanes}
+            for lane, behaviour in lanes.items():
+                self.records.take(kinds[lane], _awake(lane, case), self.tests)
+                self.records.spend(kinds[lane], seconds * parts[lane] / sum(parts.values()))
+                for name in lane_features(lane, case, behaviour):
+                    self.counts.add(name)
+                    self._observed[name] += 1
+
+    def learn(self, case: Case, found: Sequence[Finding]) -> None:
+        """Take in the findings of a test."""
+        ops = frozenset(case.graph.ops)
+        with self._lock:
+            for finding in found:
+                if finding.component is not Component.TVM or not self.failures.add(signature_of(finding), ops):
+                    continue
+                if finding.lane.engine is Engine.TVM and not is_tier_1(finding.lane):
+                    self.records.find(kinds_of(finding.lane, EVERY_LANE))
+
+    def is_new(self, case: Case, finding: Finding) -> bool:
+        """Whether no earlier test has shown the failure."""
+        with self._lock:
+            return self.failures.is_new(signature_of(finding), frozenset(case.graph.ops))
+
+    def recall(self, features: Mapping[str, int]) -> None:
+        """Take in what earlier runs compiled."""
+        for name, times in features.items():
+            if name.startswith(PREFIX):
+                self.counts.add(name, times)
+
+    def changed(self) -> Counter[str]:
+        """The features of the lanes that have run since the last call, counted."""
+        with self._lock:
+            observed, self._observed = self._observed, Counter()
+            return observed
+
+
+def _awake(lane: LaneSpec, case: Case) -> tuple[str, ...]:
+    """The names under which the lane is recorded, without passes that have nothing to do in the case."""
+    ops = set(case.graph.ops)
+    rows = [TRANSFORMS_BY_NAME[name] for name in lane.passes]
+    asleep = {f"pass {row.pass_name}" for row in rows if row.relevant_ops and not ops & set(row.relevant_ops)}
+    return tuple(kind for kind in kinds_of(lane, EVERY_LANE) if kind not in asleep)
+
+
+def _novelty(features: frozenset[str], times: Mapping[str, int]) -> float:
+    return sum([1 / (1 + times[name]) ** 2 for name in features])

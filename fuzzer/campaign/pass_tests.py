@@ -1,0 +1,42 @@
+"""Tests whose case is drawn for a pass: some passes rewrite only patterns that random graphs seldom have."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from generators.choice import NumpySource
+from generators.motifs import MOTIFS, Motif
+from generators.ops import TABLE, Op
+from oracles.transforms import TRANSFORMS, Transform
+
+PERCENT = 5
+"""The percentage of tests whose case is drawn for a pass."""
+
+_PASS = 2
+"""The stream of choices that the pass of a test is drawn from (`lane_mix` and `guidance` use others)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassTest:
+    """A pass, and what wakes it: motifs; or, where no motif is known for it, operators."""
+
+    row: Transform
+    motifs: tuple[Motif, ...]
+    ops: tuple[Op, ...]
+
+
+def _pass_test(row: Transform) -> PassTest:
+    motifs = tuple(motif for motif in MOTIFS if row.pass_name in motif.triggers)
+    return PassTest(row, motifs, tuple(TABLE[name] for name in row.relevant_ops if name in TABLE))
+
+
+PASS_TESTS = tuple(test for test in map(_pass_test, TRANSFORMS) if test.motifs or test.ops)
+"""The passes that need some pattern or operator. All other passes have something to do in every case."""
+
+
+@functools.lru_cache(64)
+def pass_test(seed: int, index: int) -> PassTest | None:
+    """The pass that the case of a test is drawn for; None for most tests. It depends on the arguments alone."""
+    source = NumpySource(seed, index, _PASS)
+    return source.choice(PASS_TESTS) if source.rarely(PERCENT) else None

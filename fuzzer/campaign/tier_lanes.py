@@ -1,0 +1,118 @@
+"""Which lanes a test takes in each tier. Given the chooser, these are pure functions of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from fuzzer.campaign.drawn_lanes import IMPORTERS, drawn
+from fuzzer.campaign.lane_chooser import LaneChooser
+from fuzzer.campaign.pass_tests import pass_test
+from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.tier_one import Verdict, verdicts
+from fuzzer.campaign.unsupported_operators import supports
+from fuzzer.lanes import EVALUATED_LANES, plain_of
+from fuzzer.toolchains.toolchain import HOST_NAME
+from generators.choice import ChoiceSource, NumpySource
+from generators.graph import Case
+from oracles.lane import Engine, Importer, LaneSpec, is_relay
+from oracles.outcome import Outcomes, facts_of
+
+EVERYTHING_PERCENT = 4
+"""The percentage of tests that run all lanes of `lane_mix.lanes_of`, whatever the chooser has learnt."""
+
+TRY_UNSUPPORTED_PERCENT = 10
+"""The percentage of tests in which an importer also gets operators that it is known not to support."""
+
+EXPENSIVE: Mapping[Importer, int] = {Importer.EXPORT_TVM: 8, Importer.ONNX_DYNAMO: 3}
+"""The percentage of tests that take an importer whose export costs more than all others together: 100 and 600 ms."""
+
+CANDIDATES = 8
+"""How many lanes are drawn for each test that may run one of them. To draw one takes a tenth of a millisecond."""
+
+WITHOUT_NOVELTY = 2
+"""How many lanes of tier 2 a test of a campaign without guidance takes, beside the plain lanes that tier 1 asks for."""
+
+_EVERYTHING, _TIER_1, _TIER_2 = 3, 4, 5
+"""Streams of choices. `NumpySource` gives each test streams of its own; `guidance` uses those from 16 on."""
+
+
+def takes_everything(seed: int, index: int) -> bool:
+    """Whether the test runs all lanes of `lane_mix.lanes_of`, in one tier."""
+    return NumpySource(seed, index, _EVERYTHING).rarely(EVERYTHING_PERCENT)
+
+
+def tier_1(settings: Settings, seed: int, index: int, case: Case) -> tuple[LaneSpec, ...]:
+    """The importers of tier 1, in each toolchain of the mix that has Relax."""
+    source, ops = NumpySource(seed, index, _TIER_1), frozenset(case.graph.ops)
+    try_unsupported = source.rarely(TRY_UNSUPPORTED_PERCENT)
+    taken = [lane for lane in EVALUATED_LANES if source.rarely(EXPENSIVE.get(lane.importer, 100))]
+    toolchains = dict.fromkeys(lane.toolchain for lane in settings.lanes.always if is_relax(lane))
+    return tuple(
+        replace(lane, toolchain=toolchain)
+        for toolchain in toolchains
+        for lane in taken
+        if try_unsupported or supports(lane.importer, ops)
+    )
+
+
+def tier_2(
+    settings: Settings, seed: int, index: int, case: Case, outcomes: Outcomes, chooser: LaneChooser
+) -> dict[LaneSpec, Sequence[str]]:
+    """The lanes that compile the case, each with the behaviour of its importer in tier 1. First those that must run:
+    plain lanes of importers on which tier 1 and PyTorch disagree, lanes that have not run for long, and lanes with the
+    pass that the case was drawn for. Then those that the chooser takes."""
+    source = NumpySource(seed, index, _TIER_2)
+    found = verdicts(outcomes)
+    behaviour = {
+        _route(lane): facts_of(outcomes[lane]).behaviour
+        for lane, verdict in found.items()
+        if verdict is not Verdict.FAILED
+    }
+    plain = {plain_of(lane): verdict for lane, verdict in found.items() if verdict is not Verdict.FAILED}
+    wrong = {lane for lane, verdict in plain.items() if verdict is Verdict.WRONG}
+    right = [lane for lane in plain if lane not in wrong]
+    routes = {_route(lane) for lane in right}
+    open_lanes = [lane for lane in _sampled(settings, case) if _route(lane) in routes and lane not in wrong]
+    importers = [each for each in IMPORTERS if (each, HOST_NAME) in routes]
+    draws = bool(settings.lanes.drawn and importers and not case.graph.symbols)
+    wanted = pass_test(seed, index)
+    must = list(wrong)
+    if draws and wanted:
+        must.append(drawn(source, case, importers, wanted.row))
+    drawn_lanes = [drawn(source, case, importers) for _ in range(CANDIDATES)] if draws else []
+    candidates = list(dict.fromkeys([*right, *open_lanes, *drawn_lanes]))
+    if settings.guided:
+        must += [lane for lane in candidates if chooser.overdue(lane, case)][:1]
+        rest = {lane: behaviour[_route(lane)] for lane in candidates if lane not in must}
+        chosen = chooser.choose(case, rest)
+    else:
+        chosen = _some(source, [[*right, *open_lanes], drawn_lanes])
+    relay = [lane for lane in settings.lanes.always if is_relay(lane)]
+    taken = dict.fromkeys((*must, *chosen, *relay))
+    return {lane: behaviour.get(_route(lane), ()) for lane in taken}
+
+
+def _sampled(settings: Settings, case: Case) -> list[LaneSpec]:
+    """The lanes of the mix that a case may take beside the plain ones of tier 1: those for symbolic sizes where it has
+    some, and otherwise the others."""
+    mix = settings.lanes
+    lanes = [lane for lane in (*mix.often, *mix.in_turn) if is_relax(lane)]
+    plain = {replace(plain_of(lane), toolchain=each.toolchain) for lane in EVALUATED_LANES for each in lanes}
+    return [lane for lane in lanes if lane.symbolic == bool(case.graph.symbols) and lane not in plain]
+
+
+def _route(lane: LaneSpec) -> tuple[Importer, str]:
+    """The importer whose module the lane compiles, and the toolchain. torch.compile reads the same graph as fx."""
+    return Importer.FX if lane.importer is Importer.DYNAMO else lane.importer, lane.toolchain
+
+
+def _some(source: ChoiceSource, groups: Sequence[Sequence[LaneSpec]]) -> list[LaneSpec]:
+    """Draw lanes, each from one of the groups."""
+    given = [group for group in groups if group]
+    return [source.choice(source.choice(given)) for _ in range(WITHOUT_NOVELTY)] if given else []
+
+
+def is_relax(lane: LaneSpec) -> bool:
+    """Whether the lane compiles a Relax module."""
+    return lane.engine is Engine.TVM and not is_relay(lane)

@@ -1,0 +1,110 @@
+"""Tier 1 of a test: each importer reads the case, TVM checks the module, and difftvm evaluates it. Nothing is compiled.
+
+What fails at the export, at the import or in TVM's checker is a failure of the plain lane of that importer, which would
+fail in the same way. A difference in numbers is a hint: the plain lane is then compiled, and the oracles judge that.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from fuzzer.lanes import needed, plain_of
+from generators.graph import Array, Case
+from oracles.against_torch import comparable_results, judge
+from oracles.finding import runs_exported_program
+from oracles.lane import LaneSpec, is_tier_1
+from oracles.outcome import (
+    FAILURES,
+    Built,
+    Facts,
+    Outcome,
+    Outcomes,
+    Ran,
+    Result,
+    Skipped,
+    Stage,
+    Unsupported,
+    facts_of,
+)
+from oracles.reference import expected
+
+
+class Verdict(StrEnum):
+    """What tier 1 says of an importer."""
+
+    FAILED = "failed"  # no module, or an ill-formed one
+    RIGHT = "right"  # the evaluated module gives PyTorch's result
+    WRONG = "wrong"  # it gives another result, or contradicts itself
+    UNDECIDED = "undecided"  # the evaluation has no result, or there is nothing to compare it with
+
+
+def references(lanes: tuple[LaneSpec, ...]) -> tuple[LaneSpec, ...]:
+    """The references that the lanes are judged with. PyTorch runs an exported program only where a lane disagrees."""
+    found = dict.fromkeys(each for lane in lanes for each in needed(lane))
+    return tuple(each for each in found if not runs_exported_program(each))
+
+
+def verdicts(outcomes: Outcomes) -> dict[LaneSpec, Verdict]:
+    """The verdict of each lane of tier 1."""
+    return {lane: _verdict(lane, outcomes) for lane in outcomes if is_tier_1(lane)}
+
+
+def _verdict(lane: LaneSpec, outcomes: Outcomes) -> Verdict:
+    outcome, facts = outcomes[lane], facts_of(outcomes[lane])
+    if facts.ill_formed is not None:
+        return Verdict.FAILED
+    if facts.trace is not None and facts.trace.outside:
+        return Verdict.WRONG
+    match outcome:
+        case Ran(outputs=outputs):
+            return _compared(lane, outputs, outcomes)
+        case Unsupported() | Skipped():
+            return Verdict.FAILED
+        case _ if isinstance(outcome, FAILURES) and outcome.stage is not Stage.RUN:
+            return Verdict.FAILED
+        case _:
+            return Verdict.UNDECIDED  # an evaluation that ends with its process says nothing about TVM
+
+
+def _compared(lane: LaneSpec, outputs: tuple[Array, ...], outcomes: Outcomes) -> Verdict:
+    right = expected(outcomes)
+    if right is None:
+        return Verdict.UNDECIDED
+    if judge(outputs, right) is None:
+        return Verdict.RIGHT
+    return Verdict.WRONG if lane in comparable_results(outcomes) else Verdict.UNDECIDED  # the exported file is wrong
+
+
+def on_plain_lanes(result: Result) -> Result:
+    """The result with each lane of tier 1 that failed replaced by the plain lane of its importer, and without the
+    values of the others, which no oracle may judge."""
+    found = verdicts(result.outcomes)
+    outcomes: dict[LaneSpec, Outcome] = {}
+    for lane, outcome in result.outcomes.items():
+        if lane not in found:
+            outcomes[lane] = outcome
+        elif found[lane] is Verdict.FAILED:
+            outcomes[plain_of(lane)] = _without_values(outcome)
+        else:
+            facts = facts_of(outcome)  # what the evaluation needed says nothing about compiled code
+            outcomes[lane] = Built(Facts(checked=facts.checked, behaviour=facts.behaviour))
+    return Result(outcomes, result.stage_cpu, result.cpu_seconds)
+
+
+def _without_values(outcome: Outcome) -> Outcome:
+    return Built(outcome.facts) if isinstance(outcome, Ran) else outcome
+
+
+def evaluation_disagrees(case: Case, tier_1: Outcomes, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
+    """The plain lanes whose compiled code agrees with PyTorch where the evaluation of their module does not.
+
+    The table of meanings is wrong there: it is a bug of difftvm. A module that reads outside of a tensor is left out,
+    because compiled code may read the right numbers there by chance."""
+    right = expected(outcomes)
+    if right is None:
+        return ()
+    wrong = [lane for lane, verdict in verdicts(tier_1).items() if verdict is Verdict.WRONG]
+    compiled = {plain_of(lane): outcomes.get(plain_of(lane)) for lane in wrong if isinstance(tier_1[lane], Ran)}
+    return tuple(
+        lane for lane, outcome in compiled.items() if isinstance(outcome, Ran) and judge(outcome.outputs, right) is None
+    )

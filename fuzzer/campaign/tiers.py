@@ -1,0 +1,100 @@
+"""One test: tier 1 imports and evaluates the case on each importer, and tier 2 compiles it in lanes that bring news."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fuzzer.campaign.lane_chooser import LaneChooser
+from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.tier_lanes import is_relax, takes_everything, tier_1, tier_2
+from fuzzer.campaign.tier_one import evaluation_disagrees, on_plain_lanes, references
+from fuzzer.lanes import EVERY_TVM_LANE, TORCH_LANES
+from fuzzer.triage.reproduce import RunLanes, in_toolchain_of, is_valid, joined, judged_run, settled
+from generators.graph import Case
+from oracles import judge_all
+from oracles.finding import Component
+from oracles.lane import LaneSpec
+from oracles.outcome import NO_FACTS, Outcome, Result, Stage, facts_of
+from oracles.siblings import additions, changes_program, sibling
+
+_COMPILING = (Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD, Stage.RUN)
+
+
+@dataclass(frozen=True, slots=True)
+class TieredResult:
+    """What a test did.
+
+    result                the outcomes of both tiers, as the oracles judge them: tier 1's failures are on plain lanes
+    evaluation_disagrees  plain lanes whose compiled code is right where the evaluation of their module is not: a bug of
+                          difftvm's table of meanings
+    """
+
+    result: Result
+    evaluation_disagrees: tuple[LaneSpec, ...] = ()
+
+
+def run_test(
+    run: RunLanes, settings: Settings, seed: int, index: int, case: Case, chooser: LaneChooser
+) -> TieredResult:
+    """Do one test. Lanes that the user named run in every test, without tiers."""
+    if not settings.lanes.steered:
+        return TieredResult(judged_run(run, case, lanes_of(settings, seed, index, case)))
+    if takes_everything(seed, index):
+        lanes = lanes_of(settings, seed, index, case)
+        result = judged_run(run, case, lanes)
+        compiling = sum(result.stage_cpu.get(stage, 0.0) for stage in _COMPILING)
+        chooser.begin(result.cpu_seconds - compiling)
+        chooser.end(case, {lane: _behaviour(result, lane) for lane in lanes if is_relax(lane)}, compiling)
+        return TieredResult(result)
+    imports = tier_1(settings, seed, index, case)
+    first = run(case, tuple(dict.fromkeys((*TORCH_LANES, *references(imports), *imports))))
+    if not is_valid(first.outcomes):
+        return TieredResult(on_plain_lanes(first))
+    chooser.begin(first.cpu_seconds)
+    lanes = tier_2(settings, seed, index, case, first.outcomes, chooser)
+    mapped = on_plain_lanes(first)
+    result = _compiled(run, case, mapped, tuple(lanes), chooser)
+    chooser.end(case, lanes, result.cpu_seconds - first.cpu_seconds)
+    return TieredResult(_plain_first(result), evaluation_disagrees(case, first.outcomes, result.outcomes))
+
+
+def _compiled(run: RunLanes, case: Case, first: Result, lanes: Sequence[LaneSpec], chooser: LaneChooser) -> Result:
+    """Run lanes that compile the case, with the references that they need, and other lanes where one of them fails."""
+    with_siblings = [*filter(None, (_sibling(lane) for lane in lanes if _needs_sibling(lane))), *lanes]
+    result = _with(run, case, first, (*references(tuple(with_siblings)), *with_siblings))
+    failing = [
+        finding.lane
+        for finding in judge_all(case, result.outcomes)
+        if finding.component is Component.TVM and chooser.is_new(case, finding)
+    ]
+    result = _with(run, case, result, filter(None, map(_sibling, failing)))
+    return settled(run, case, result)
+
+
+def _with(run: RunLanes, case: Case, result: Result, lanes: Iterable[LaneSpec]) -> Result:
+    """The result with the outcomes of lanes that it does not have yet."""
+    missing = [lane for lane in dict.fromkeys(lanes) if lane not in result.outcomes]
+    return joined(result, run(case, missing)) if missing else result
+
+
+def _plain_first(result: Result) -> Result:
+    """The result with plain lanes before others. The first lane that shows a failure is the one that is reduced."""
+    lanes = sorted(result.outcomes, key=lambda lane: bool(additions(lane)))
+    return Result({lane: result.outcomes[lane] for lane in lanes}, result.stage_cpu, result.cpu_seconds)
+
+
+def _needs_sibling(lane: LaneSpec) -> bool:
+    """Whether the lane is compared bit by bit with its plain sibling. Other lanes are compared with PyTorch, and with
+    their sibling only where they are wrong."""
+    return lane.fresh or not changes_program(lane)
+
+
+def _sibling(lane: LaneSpec) -> LaneSpec | None:
+    return sibling(lane, in_toolchain_of(EVERY_TVM_LANE, lane))
+
+
+def _behaviour(result: Result, lane: LaneSpec) -> tuple[str, ...]:
+    outcome: Outcome | None = result.outcomes.get(lane)
+    return (facts_of(outcome) if outcome is not None else NO_FACTS).behaviour

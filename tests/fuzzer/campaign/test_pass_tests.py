@@ -1,0 +1,38 @@
+"""Cases that are drawn for a pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.pass_tests import PASS_TESTS, PERCENT, pass_test
+from fuzzer.campaign.settings import Settings
+
+
+def test_some_tests_have_one_and_the_seed_and_the_number_decide_it() -> None:
+    drawn = [pass_test(3, index) for index in range(4000)]
+    assert drawn == [pass_test(3, index) for index in range(4000)]
+    having = [each for each in drawn if each]
+    assert 0.8 * PERCENT < 100 * len(having) / len(drawn) < 1.2 * PERCENT
+    assert {each.row.name for each in having} == {each.row.name for each in PASS_TESTS}
+
+
+def test_each_has_what_wakes_its_pass() -> None:
+    by_name = {each.row.name: each for each in PASS_TESTS}
+    assert {"ConvertLayout-NHWC", "AdjustMatmulOrder", "ReorderPermuteDimsAfterConcat"} <= set(by_name)
+    assert [motif.name for motif in by_name["AdjustMatmulOrder"].motifs] == ["matmul_chain"]
+    assert [op.name for op in by_name["FoldBatchnormToConv2D"].ops] == ["conv2d"]
+
+
+def test_the_case_has_operators_that_the_pass_rewrites(tmp_path: Path) -> None:
+    draw, met = random_cases(Settings(tmp_path, 3), 3), 0
+    for index in range(400):
+        wanted = pass_test(3, index)
+        if wanted is None or not wanted.row.relevant_ops:
+            continue
+        case = draw(index)
+        assert case is not None
+        assert not case.graph.symbols
+        assert set(case.graph.ops) & set(wanted.row.relevant_ops), case.graph.ops
+        met += 1
+    assert met > 5

@@ -1,0 +1,137 @@
+"""What tier 1 says of an importer, and what is left of it for the oracles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import fakes
+import numpy as np
+import pytest
+from fakes import ONNXRUNTIME, TWO_OUTPUTS
+
+from fuzzer.campaign.tier_one import Verdict, evaluation_disagrees, on_plain_lanes, references, verdicts
+from fuzzer.lanes import (
+    EVALUATED_LANES,
+    REFERENCES,
+    SAMPLED_LANES,
+    SCREENING,
+    TORCH_LANES,
+    TVM_LANES,
+    plain_of,
+)
+from oracles import judge_all
+from oracles.finding import Kind
+from oracles.lane import Importer
+from oracles.outcome import (
+    Built,
+    Cause,
+    Died,
+    Facts,
+    IllFormed,
+    Outcome,
+    Raised,
+    Ran,
+    Result,
+    Skipped,
+    Stage,
+    TimedOut,
+    Unsupported,
+)
+from oracles.trace import Trace
+
+EXPORT, ONNX = EVALUATED_LANES[:2]
+RIGHT = fakes.correct(TWO_OUTPUTS)
+WRONG = fakes.missing_output(TWO_OUTPUTS)
+BROKEN = Facts(ill_formed=IllFormed("import", "E", "no"), checked=("import",))
+OUTSIDE = Facts(trace=Trace(outside="take asks for elements that are not there"))
+
+
+def with_references(outcomes: dict[object, Outcome]) -> dict[object, Outcome]:
+    return {**fakes.references(*TWO_OUTPUTS), **outcomes}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"),
+    [
+        (RIGHT, Verdict.RIGHT),
+        (WRONG, Verdict.WRONG),
+        (replace(RIGHT, facts=BROKEN), Verdict.FAILED),
+        (Built(), Verdict.UNDECIDED),
+        (Built(BROKEN), Verdict.FAILED),
+        (Built(OUTSIDE), Verdict.WRONG),
+        (Raised(Stage.IMPORT, "E", "no"), Verdict.FAILED),
+        (Died(Stage.EXPORT, Cause.SIGNAL, 11), Verdict.FAILED),
+        (Unsupported(Stage.IMPORT, "no"), Verdict.FAILED),
+        (Skipped("no"), Verdict.FAILED),
+        (Raised(Stage.RUN, "E", "no"), Verdict.UNDECIDED),
+        (Died(Stage.RUN, Cause.SIGNAL, 11), Verdict.UNDECIDED),
+        (TimedOut(Stage.RUN, 60.0), Verdict.UNDECIDED),
+    ],
+    ids=str,
+)
+def test_verdicts(outcome: Outcome, verdict: Verdict) -> None:
+    assert verdicts(with_references({EXPORT: outcome})) == {EXPORT: verdict}  # type: ignore[arg-type]
+
+
+def test_nothing_is_decided_without_a_reference() -> None:
+    assert verdicts({EXPORT: WRONG}) == {EXPORT: Verdict.UNDECIDED}
+
+
+def test_a_file_that_is_another_function_than_the_model_says_nothing_about_tvm() -> None:
+    for reader, verdict in ((RIGHT, Verdict.WRONG), (WRONG, Verdict.UNDECIDED)):
+        outcomes = with_references({ONNXRUNTIME: reader, ONNX: WRONG})
+        assert verdicts(outcomes) == {ONNX: verdict}  # type: ignore[arg-type]
+
+
+def test_each_importer_has_a_plain_lane() -> None:
+    assert [plain_of(lane) for lane in EVALUATED_LANES[:2]] == list(SCREENING)
+    assert {plain_of(lane).importer for lane in EVALUATED_LANES} == {lane.importer for lane in EVALUATED_LANES}
+    assert all(plain_of(lane) in (*TVM_LANES, *SAMPLED_LANES) for lane in EVALUATED_LANES)
+    assert plain_of(replace(EXPORT, toolchain="tvm-0.26.0")) == replace(SCREENING[0], toolchain="tvm-0.26.0")
+
+
+def test_each_lane_has_the_references_that_judge_its_numbers() -> None:
+    assert references((EXPORT,)) == TORCH_LANES, "PyTorch runs the exported program only where there is doubt"
+    assert references((EXPORT, ONNX)) == REFERENCES
+    (dynamo,) = [lane for lane in EVALUATED_LANES if lane.importer is Importer.ONNX_DYNAMO]
+    assert [lane.name for lane in references((dynamo,))] == [*(lane.name for lane in TORCH_LANES), "onnxruntime-dynamo"]
+
+
+def test_failures_are_those_of_plain_lanes_and_no_numbers_are_left() -> None:
+    refused, facts = Raised(Stage.IMPORT, "E", "no"), Facts(checked=("import",), behaviour=("relax relax.add",))
+    outcomes = with_references({EXPORT: refused, ONNX: replace(WRONG, facts=replace(facts, peak_bytes=7))})
+    result = on_plain_lanes(Result(outcomes, {Stage.EXPORT: 0.5}, 1.5))  # type: ignore[arg-type]
+    assert result.outcomes == with_references({SCREENING[0]: refused, ONNX: Built(facts)})
+    assert (result.stage_cpu, result.cpu_seconds) == ({Stage.EXPORT: 0.5}, 1.5)
+    (finding,) = judge_all(fakes.CASE, result.outcomes)
+    assert (finding.kind, finding.lane, finding.evidence) == (Kind.INTERNAL_ERROR, SCREENING[0], refused)
+
+
+def test_an_ill_formed_module_is_a_finding_of_the_plain_lane() -> None:
+    result = on_plain_lanes(Result(with_references({EXPORT: replace(WRONG, facts=BROKEN)})))  # type: ignore[arg-type]
+    assert result.outcomes == with_references({SCREENING[0]: Built(BROKEN)})
+    assert [(f.kind, f.lane) for f in judge_all(fakes.CASE, result.outcomes)] == [(Kind.ILL_FORMED, SCREENING[0])]
+
+
+@pytest.mark.parametrize(
+    ("evaluated", "compiled", "disagree"),
+    [
+        (WRONG, RIGHT, True),
+        (WRONG, WRONG, False),
+        (RIGHT, RIGHT, False),
+        (WRONG, Raised(Stage.COMPILE, "E", "no"), False),
+        (Built(OUTSIDE), RIGHT, False),
+    ],
+    ids=["wrong-right", "both-wrong", "both-right", "failed", "outside"],
+)
+def test_an_evaluation_that_compiled_code_contradicts_is_counted(
+    evaluated: Outcome, compiled: Outcome, disagree: bool
+) -> None:
+    tier_1, outcomes = with_references({EXPORT: evaluated}), with_references({SCREENING[0]: compiled})
+    found = evaluation_disagrees(fakes.CASE, tier_1, outcomes)  # type: ignore[arg-type]
+    assert found == ((SCREENING[0],) if disagree else ())
+
+
+def test_values_that_may_differ_are_right() -> None:
+    near = Ran(tuple(np.array(array) for array in RIGHT.outputs))
+    assert verdicts(with_references({EXPORT: near})) == {EXPORT: Verdict.RIGHT}  # type: ignore[arg-type]

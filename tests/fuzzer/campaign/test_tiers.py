@@ -1,0 +1,116 @@
+"""One test in two tiers, on lanes without a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import fakes
+import numpy as np
+from graphs_by_hand import case_of
+from labs import FakeLab
+
+from fuzzer.campaign.lane_chooser import LaneChooser
+from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.tier_lanes import takes_everything
+from fuzzer.campaign.tiers import run_test
+from fuzzer.lanes import EVALUATED_LANES, OFTEN, SAMPLED_LANES, SCREENING, TVM_LANES
+from generators.graph import Case
+from oracles import judge_all
+from oracles.finding import Kind
+from oracles.lane import Engine, LaneSpec, is_tier_1
+from oracles.outcome import Built, Outcome, Raised, Ran, Stage
+from oracles.siblings import sibling
+
+SAMPLED = tuple(lane for lane in SAMPLED_LANES if lane.variant == "relax")
+MIX = LaneMix(SCREENING, SAMPLED, OFTEN, DRAWN, steered=True)
+SETTINGS = Settings(Path(), 1, MIX, guided=True)
+CASE = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0")], "v0")
+INDEX = next(index for index in range(100) if not takes_everything(1, index))
+EXPORT = EVALUATED_LANES[0]
+OTHER = Ran((np.array([9.0, 9.0], np.float32),), (np.array([9.0, 9.0], np.float32),))
+
+
+def lab(outcomes: dict[LaneSpec, Outcome]) -> FakeLab:
+    return FakeLab(lambda case, lane, lanes: outcomes.get(lane))
+
+
+def tvm_runs(some: FakeLab) -> list[tuple[LaneSpec, ...]]:
+    return [lanes for _, lanes in some.ran]
+
+
+def test_lanes_that_the_user_named_run_in_every_test_without_tiers() -> None:
+    settings, some = replace(SETTINGS, lanes=LaneMix(TVM_LANES[:1])), lab({})
+    tested = run_test(some.run, settings, 1, INDEX, CASE, LaneChooser())
+    assert tvm_runs(some) == [TVM_LANES[:1]]
+    assert set(tested.result.outcomes) == set(lanes_of(settings, 1, INDEX, CASE))
+
+
+def test_some_tests_run_everything_at_once() -> None:
+    some, chooser = lab({}), LaneChooser()
+    index = next(index for index in range(200) if takes_everything(1, index))
+    run_test(some.run, SETTINGS, 1, index, CASE, chooser)
+    wanted = tuple(lane for lane in lanes_of(SETTINGS, 1, index, CASE) if lane.engine is Engine.TVM)
+    assert tvm_runs(some)[0] == wanted
+    assert chooser.records.of("relax-export-llvm").taken == 1
+    assert not any(is_tier_1(lane) for lanes in tvm_runs(some) for lane in lanes)
+
+
+def test_first_the_importers_and_then_lanes_that_compile() -> None:
+    some = lab({})
+    tested = run_test(some.run, SETTINGS, 1, INDEX, CASE, LaneChooser())
+    first, *later = tvm_runs(some)
+    assert all(map(is_tier_1, first))
+    assert not any(is_tier_1(lane) for lanes in later for lane in lanes)
+    assert list(judge_all(CASE, tested.result.outcomes)) == []
+    assert all(isinstance(tested.result.outcomes[lane], Built) for lane in first)
+    assert tested.result.cpu_seconds == len(some.ran)
+    assert tested.evaluation_disagrees == ()
+
+
+def test_a_failure_of_tier_1_is_one_of_the_plain_lane_and_nothing_of_it_is_compiled() -> None:
+    refused = Raised(Stage.IMPORT, "E", "no")
+    some = lab(dict.fromkeys(EVALUATED_LANES, refused))
+    tested = run_test(some.run, SETTINGS, 1, INDEX, CASE, LaneChooser())
+    findings = list(judge_all(CASE, tested.result.outcomes))
+    assert findings[0].lane == SCREENING[0]
+    assert {finding.evidence for finding in findings} == {refused}
+    assert not any(map(is_tier_1, (finding.lane for finding in findings)))
+    assert len(tvm_runs(some)) == 1
+
+
+def test_a_wrong_evaluation_is_only_a_finding_where_compiled_code_is_wrong_too() -> None:
+    both, one = lab({EXPORT: OTHER, SCREENING[0]: OTHER}), lab({EXPORT: OTHER})
+    tested = run_test(both.run, SETTINGS, 1, INDEX, CASE, LaneChooser())
+    assert [(f.kind, f.lane) for f in judge_all(CASE, tested.result.outcomes)] == [(Kind.WRONG_VALUE, SCREENING[0])]
+    assert tested.evaluation_disagrees == ()
+    tested = run_test(one.run, SETTINGS, 1, INDEX, CASE, LaneChooser())
+    assert list(judge_all(CASE, tested.result.outcomes)) == []
+    assert tested.evaluation_disagrees == (SCREENING[0],)
+
+
+def test_the_plain_sibling_of_a_lane_runs_where_the_lane_fails_in_a_new_way() -> None:
+    def fails(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        return OTHER if lane.passes or lane.pipeline.value == "zero" else None
+
+    some, chooser = FakeLab(fails), LaneChooser()
+    for index in range(40):
+        tested = run_test(some.run, SETTINGS, 1, index, CASE, chooser)
+        findings = list(judge_all(CASE, tested.result.outcomes))
+        for finding in findings:
+            if chooser.is_new(CASE, finding):
+                assert sibling(finding.lane, tested.result.outcomes) is not None
+        chooser.learn(CASE, findings)
+    assert chooser.failures.silent
+
+
+def test_a_case_that_pytorch_refuses_ends_after_tier_1() -> None:
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> fakes.Any:
+        result = lab({}).run(case, lanes)
+        return replace(result, outcomes={**result.outcomes, fakes.TORCH: Raised(Stage.RUN, "E", "no")})
+
+    tested = run_test(run, SETTINGS, 1, INDEX, CASE, LaneChooser())
+    assert not any(isinstance(each, Ran) for lane, each in tested.result.outcomes.items() if lane.engine is Engine.TVM)
+    assert tested.result.cpu_seconds == 1.0
