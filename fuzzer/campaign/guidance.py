@@ -79,6 +79,7 @@ class Guidance:
     yields: Mapping[str, float] = field(default_factory=lambda: YIELD)
     chooser: LaneChooser = field(default_factory=LaneChooser)
     _first: dict[str, int] = field(default_factory=dict)
+    _last: int = 0
     _observed: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     case_source: CaseSource = field(init=False)
@@ -120,6 +121,7 @@ class Guidance:
         of_the_case, typed = frozenset(of_case(case)), typed_operators(case.graph)
         observed = of_the_case | features_of(outcomes, found)
         with self._lock:
+            self._last = index
             self._observed.update(observed)
             for name in observed:
                 self._first.setdefault(name, index)
@@ -141,7 +143,9 @@ class Guidance:
         with self._lock:
             observed, self._observed = self._observed, Counter()
             first, self._first = self._first, {}
-            observed.update(self.chooser.changed())
+            compiled = self.chooser.changed()  # also by tests that have not ended
+            observed.update(compiled)
+            first = {**dict.fromkeys(compiled, self._last), **first}
             return Observations(observed, first, self.failure_rates.changed())
 
 
