@@ -33,7 +33,6 @@ CASE = Case(
 """A case that tests pass to oracles that judge outcomes only."""
 
 
-
 def as_named(lane: LaneSpec) -> LaneSpec:
     """The lane as it is in a finding: triage traces it, and ends it after a stage."""
     return replace(lane, tracing=None, until=None)

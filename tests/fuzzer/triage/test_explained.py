@@ -41,7 +41,9 @@ class Lab:
                 self.ran.append(case.graph.ops)
                 wrong = self._wrong in case.graph.ops
                 died = Died(Stage.RUN, Cause.SIGNAL, 11)
-                outcomes[lane] = died if wrong and self._dies else Ran(tuple(out + np.float32(wrong) for out in outputs))
+                outcomes[lane] = (
+                    died if wrong and self._dies else Ran(tuple(out + np.float32(wrong) for out in outputs))
+                )
         return Result({lane: outcomes.get(lane, Ran(outputs)) for lane in lanes})
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:

@@ -163,7 +163,9 @@ def test_a_failure_that_fresh_children_do_not_show_is_investigated_again_in_them
 
 def test_what_fails_before_it_runs_is_not_examined(steps: Steps) -> None:
     steps.replace(module, "name_failure", NamedFailure(signature_of(OTHER_FINDING), OTHER_FINDING, (LANE,)))
-    investigate(NothingRuns(), CASE, sighting_of(OTHER_FINDING), lambda lane: OTHERS, steps.recorder("examine", REPORTS))
+    investigate(
+        NothingRuns(), CASE, sighting_of(OTHER_FINDING), lambda lane: OTHERS, steps.recorder("examine", REPORTS)
+    )
     assert [step for step, _ in steps.taken][-1] == "onnx_file"
 
 
