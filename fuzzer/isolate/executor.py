@@ -174,7 +174,7 @@ class Executor:
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
 
     def _used_child(self, case: Case) -> ChildProcess:
-        """A child that has run other cases, if possible this one last: it has exported it. A fresh one if none is idle."""
+        """A child that has run other cases, the last of them this one if possible. A fresh one if none is idle."""
         with self._lock:
             if self._idle:
                 same = (place for place, child in enumerate(self._idle) if child.last and same_case(child.last, case))

@@ -111,7 +111,7 @@ def test_what_a_zygote_cannot_do_runs_in_an_interpreter_of_its_own() -> None:
     assert not script.can_be_forked(fakes.TVM, preloaded)
 
 
-def test_a_fleet_runs_scripts_in_new_interpreters_where_it_is_asked_to(tmp_path: Path) -> None:
+def test_a_fleet_can_run_scripts_in_new_interpreters(tmp_path: Path) -> None:
     source = "import sys; sys.exit('torch' in sys.modules)"
     with Fleet(tmp_path / "one", lambda name: HOST) as fleet:
         assert fleet.run_script(source, fakes.TVM) == ScriptRun(1)

@@ -164,17 +164,17 @@ def test_a_single_node_is_not_proposed_again() -> None:
     ],
 )
 def test_a_lane_ends_at_the_stage_of_a_message(stage: Stage, until: Stage | None) -> None:
-    asked: list[LaneSpec] = []
+    lanes_run: list[LaneSpec] = []
 
     def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        asked.extend(lanes)
+        lanes_run.extend(lanes)
         return Result(dict.fromkeys(lanes, Built()))
 
     plain = TVM_LANES[0]
     dynamo, gradient = replace(plain, importer=Importer.DYNAMO), replace(plain, variant="gradient")
     lanes = (TORCH, dynamo, gradient, plain)
     result = up_to_failure(run, signature_of(refused(stage=stage)))(CASE, lanes)
-    assert asked == [TORCH, dynamo, gradient, replace(plain, until=until)]
+    assert lanes_run == [TORCH, dynamo, gradient, replace(plain, until=until)]
     assert tuple(result.outcomes) == lanes
 
 
