@@ -45,7 +45,7 @@ EXCEPTHOOK = "import sys; sys.excepthook = lambda *error: sys.exit(125)\n"
         ("import os; os.abort()", -6),
         ("1 / 0", 1),
         (f"{EXCEPTHOOK}1 / 0", 125),
-        (f"{EXCEPTHOOK}not Python", 1),  # it is not compiled, so that its first line does not run
+        (f"{EXCEPTHOOK}this is no Python", 1),  # it is not compiled, so that its first line does not run
     ],
 )
 def test_the_exit_code_is_that_of_an_interpreter(executor: Executor, source: str, code: int, tmp_path: Path) -> None:
