@@ -15,6 +15,7 @@ from fuzzer.triage import exported
 from fuzzer.triage.blame.releases import Release, in_releases
 from fuzzer.triage.blame.search import blame, is_searched
 from fuzzer.triage.eager_values import computed_values
+from fuzzer.triage.leap import PASSES_WITH_LEAP
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.naming import RUNS, NamedFailure, beyond_sibling, name_failure
 from fuzzer.triage.reduce import EXTRA_RUNS, Effort, Reduction, reduce
@@ -230,6 +231,7 @@ def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int, extra_ru
         lambda smaller, lane: try_to_reproduce(shortened, smaller, lane, signature),
         lambda whole: first.computed if whole is case else computed_values(run, whole),
         EFFORT.get(signature.component, OTHER_EFFORT),
+        PASSES_WITH_LEAP,
         width=width,
         needs_ops=signature.needs_ops,
         suspects=first.suspects,

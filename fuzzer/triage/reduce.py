@@ -9,11 +9,9 @@ from fuzzer.signature import Signature, signature_of
 from fuzzer.triage.candidates import Candidate, CandidateChecks, Effort, EffortUsedUp, Predicate
 from fuzzer.triage.passes import CUTTING, PASSES, Pass, Subject
 from fuzzer.triage.passes.simpler_operators import simpler_operators
-from fuzzer.triage.size import size_of
-from generators.check import check
-from generators.graph import Array, Case, Invalid
+from fuzzer.triage.proposals import smaller_proposals
+from generators.graph import Array, Case
 from generators.renumber import renumbered
-from generators.retype import retyped_case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec
 
@@ -180,30 +178,10 @@ class _Search:
 
 
 def _candidates(passes: Sequence[Pass], subject: Subject) -> Iterator[Candidate]:
-    """Yield valid, smaller proposals of the passes. No tensor becomes empty: empty tensors have bugs of their own."""
-    size, empty = size_of(subject.case, subject.lane), _has_empty(subject.case)
+    """Yield the proposals of the passes that are worth a run."""
     for propose in passes:
-        for candidate in propose(subject):
-            valid = _checked(candidate)
-            if valid is None or size_of(valid.case, valid.lane) >= size or (_has_empty(valid.case) and not empty):
-                continue
-            yield Candidate(propose, valid)
-
-
-def _has_empty(case: Case) -> bool:
-    return any(value.type.numel == 0 for value in case.bound.values())
-
-
-def _checked(subject: Subject) -> Subject | None:
-    """Return the candidate with newly inferred types, or None if it is invalid. Candidates are rejected only here."""
-    if not subject.graph.nodes:
-        return None
-    try:
-        case = retyped_case(subject.case)
-        check(case)
-    except Invalid:
-        return None
-    return replace(subject, case=case)
+        for smaller in smaller_proposals(propose, subject):
+            yield Candidate(propose, smaller)
 
 
 def _computes_the_same(subject: Subject, before: Subject) -> bool:

@@ -64,9 +64,11 @@ def up_to_failure(run: RunLanes, signature: Signature) -> RunLanes:
         return run
 
     def shortened_run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        asked = {replace(lane, until=until) if _can_be_shortened(lane) else lane: lane for lane in lanes}
-        result = run(case, tuple(asked))
-        return replace(result, outcomes={asked.get(lane, lane): outcome for lane, outcome in result.outcomes.items()})
+        originals = {replace(lane, until=until) if _can_be_shortened(lane) else lane: lane for lane in lanes}
+        result = run(case, tuple(originals))
+        return replace(
+            result, outcomes={originals.get(lane, lane): outcome for lane, outcome in result.outcomes.items()}
+        )
 
     return shortened_run
 

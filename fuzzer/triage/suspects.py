@@ -19,7 +19,7 @@ from oracles.against_torch import judge
 from oracles.finding import Finding, Kind
 from oracles.identical import difference
 from oracles.lane import LaneSpec
-from oracles.outcome import Outcome, Outcomes, Raised, Ran, facts_of
+from oracles.outcome import Outcome, Outcomes, Raised, Ran, Stage, facts_of
 from oracles.reference import expected
 from oracles.transforms import rounding_in
 
@@ -41,7 +41,7 @@ def located(run: RunLanes, case: Case, finding: Finding, signature: Signature) -
     """Compute the values of a case with several nodes, and find the suspects. The failing lane runs only if it must."""
     everything, lane = with_every_value(case), finding.lane
     pointed = _pointed(finding.evidence) if isinstance(finding.evidence, Raised) else ""
-    asks_lane = not pointed and (signature.kind in _WITH_VALUES or isinstance(finding.evidence, Raised))
+    asks_lane = not pointed and (signature.kind in _WITH_VALUES or _may_name_a_node(finding))
     lanes = tuple(dict.fromkeys((TORCH, *judged_by(lane, signature)))) if asks_lane else (TORCH,)
     outcomes = run(everything, lanes).outcomes
     if asks_lane:
@@ -68,16 +68,22 @@ def named_operators(graph: Graph, text: str) -> tuple[str, ...]:
 
     The longest names come first, because short ones are part of other words.
     """
-    words = set(re.findall(r"[a-z0-9]+(?:_[a-z0-9]+)*", text.lower()))
-    nodes = [node for node in graph.nodes if _names(node.op) & words]
-    nodes.sort(key=lambda node: -max(len(name) for name in _names(node.op) & words))
-    return tuple(node.results[0].name for node in nodes[:MOST_BY_NAME])
+    found = [(max(_lengths(node.op, text.lower()), default=0), node.results[0].name) for node in graph.nodes]
+    named = sorted((pair for pair in found if pair[0]), key=lambda pair: -pair[0])
+    return tuple(name for _, name in named[:MOST_BY_NAME])
 
 
-def _names(op: str) -> set[str]:
-    """Return the names that a message may have for an operator: for std_all also std, for log_softmax logsoftmax."""
-    base = re.sub(r"_(scalar|tensor|all|value)$", "", op).lower()
-    return {op.lower(), base, base.replace("_", "")}
+def _lengths(op: str, text: str) -> list[int]:
+    """Return the lengths of those names of an operator that a text has: for std_all also of std, without "_" too."""
+    base = re.sub(r"_(scalar|tensor|all|value)$", "", op.lower())
+    names = (op.lower(), base, base.replace("_", ""))
+    return [len(name) for name in names if re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text)]
+
+
+def _may_name_a_node(finding: Finding) -> bool:
+    """Whether the importer that raised walks PyTorch's graph."""
+    raised = isinstance(finding.evidence, Raised) and finding.stage is Stage.IMPORT
+    return raised and not finding.lane.importer.is_onnx
 
 
 def _text(finding: Finding) -> str:

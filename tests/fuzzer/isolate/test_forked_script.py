@@ -45,7 +45,7 @@ EXCEPTHOOK = "import sys; sys.excepthook = lambda *error: sys.exit(125)\n"
         ("import os; os.abort()", -6),
         ("1 / 0", 1),
         (f"{EXCEPTHOOK}1 / 0", 125),
-        (f"{EXCEPTHOOK}not Python", 1),  # it is not compiled, so that its first line does not run
+        (f"{EXCEPTHOOK}this is no Python", 1),  # it is not compiled, so that its first line does not run
     ],
 )
 def test_the_exit_code_is_that_of_an_interpreter(executor: Executor, source: str, code: int, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_what_a_zygote_cannot_do_runs_in_an_interpreter_of_its_own() -> None:
     assert not script.can_be_forked(fakes.TVM, preloaded)
 
 
-def test_a_fleet_runs_scripts_in_new_interpreters_where_it_is_asked_to(tmp_path: Path) -> None:
+def test_a_fleet_can_run_scripts_in_new_interpreters(tmp_path: Path) -> None:
     source = "import sys; sys.exit('torch' in sys.modules)"
     with Fleet(tmp_path / "one", lambda name: HOST) as fleet:
         assert fleet.run_script(source, fakes.TVM) == ScriptRun(1)
