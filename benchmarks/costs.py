@@ -23,7 +23,7 @@ from guidance import failures_of
 
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.failure_rates import typed_operators
-from fuzzer.campaign.lane_chooser import LaneChooser
+from fuzzer.campaign.lane_chooser import TIER_1, TIER_2, LaneChooser
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.campaign.tiers import run_test
 from fuzzer.campaign.unsupported_operators import SAME_ROUTE
@@ -105,6 +105,12 @@ def measure(folder: Path, arguments: argparse.Namespace) -> None:
         f"TEST_SECONDS {test:.2f} +- {error[0]:.2f}  NODE_SECONDS {node:.3f} +- {error[1]:.3f}  "
         f"LANES_SECONDS {lane * each:.2f} +- {error[2] * each:.2f} ({lane:.3f} each)"
     )
+    for tier in (TIER_1, TIER_2):
+        record = chooser.records.of(tier)
+        rate = record.found / record.seconds
+        print(
+            f"{tier}: {1000 * record.seconds / len(table):.0f} CPU ms per test, {rate:.2f} new failures per CPU second"
+        )
     yields.print()
     print(
         "importers: "
