@@ -19,7 +19,7 @@ from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec, is_relay
 from oracles.outcome import Outcomes, facts_of
 
-EVERYTHING_PERCENT = 4
+EVERYTHING_PERCENT = 2
 """The percentage of tests that run all lanes of `lane_mix.lanes_of`, whatever the chooser has learnt."""
 
 TRY_UNSUPPORTED_PERCENT = 10
