@@ -23,12 +23,12 @@ from guidance import failures_of
 
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.failure_rates import typed_operators
-from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.lane_chooser import TIER_1, TIER_2, LaneChooser
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.tiers import run_test
 from fuzzer.campaign.unsupported_operators import SAME_ROUTE
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Finding
@@ -73,20 +73,23 @@ def main() -> None:
 
 
 def measure(folder: Path, arguments: argparse.Namespace) -> None:
-    settings = Settings(folder, arguments.seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
+    mix = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True)
+    settings, chooser = Settings(folder, arguments.seed, mix, guided=True), LaneChooser()
     draw, rows, spent, importers = random_cases(settings, arguments.seed), [], [], Counter[str]()
     yields = Yields()
     with Executor(folder / "scratch") as executor:
         for index in range(WARM + arguments.tests):
             case, before = draw(index), executor.cpu_seconds
             assert case is not None
-            outcomes = judged_run(executor.run, case, lanes_of(settings, arguments.seed, index, case)).outcomes
+            outcomes = run_test(executor.run, settings, arguments.seed, index, case, chooser).result.outcomes
+            found = list(judge_all(case, outcomes))
+            chooser.learn(case, found)
             tvm = {lane: outcome for lane, outcome in outcomes.items() if lane.engine is Engine.TVM}
             ended = sum(isinstance(outcome, Ran | Built) for outcome in tvm.values())
             if index >= WARM:
                 rows.append((1.0, len(case.graph.nodes), ended, len(tvm)))
                 spent.append(executor.cpu_seconds - before)
-                yields.add(case, judge_all(case, outcomes), spent[-1])
+                yields.add(case, found, spent[-1])
                 importers.update(SAME_ROUTE.get(lane.importer, lane.importer).value for lane in tvm)
     table = np.array(rows)
     fitted, (residual,), *_ = np.linalg.lstsq(table[:, :3], np.array(spent), rcond=None)
@@ -102,6 +105,12 @@ def measure(folder: Path, arguments: argparse.Namespace) -> None:
         f"TEST_SECONDS {test:.2f} +- {error[0]:.2f}  NODE_SECONDS {node:.3f} +- {error[1]:.3f}  "
         f"LANES_SECONDS {lane * each:.2f} +- {error[2] * each:.2f} ({lane:.3f} each)"
     )
+    for tier in (TIER_1, TIER_2):
+        record = chooser.records.of(tier)
+        rate = record.found / record.seconds
+        print(
+            f"{tier}: {1000 * record.seconds / len(table):.0f} CPU ms per test, {rate:.2f} new failures per CPU second"
+        )
     yields.print()
     print(
         "importers: "

@@ -37,7 +37,7 @@ def main() -> None:
 def measure(folder: Path, tests: int, seed: int) -> None:
     settings = Settings(folder, seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
     draw, stages, seconds = random_cases(settings, seed), Counter[Stage](), 0.0
-    said, undefined, disagreements, confirmed = Counter[tuple[str, str]](), Counter[str](), 0, 0
+    verdict_counts, undefined, disagreements, confirmed = Counter[tuple[str, str]](), Counter[str](), 0, 0
     with Executor(folder / "scratch") as executor:
         for index in range(tests):
             case = draw(index)
@@ -47,7 +47,7 @@ def measure(folder: Path, tests: int, seed: int) -> None:
             seconds += first.cpu_seconds
             stages.update(first.stage_cpu)
             found = verdicts(first.outcomes)
-            said.update((lane.name, verdict.value) for lane, verdict in found.items())
+            verdict_counts.update((lane.name, verdict.value) for lane, verdict in found.items())
             for lane in found:
                 reasons = [name for name in facts_of(first.outcomes[lane]).behaviour if name.startswith("undefined ")]
                 undefined.update(reason.removeprefix("undefined ") for reason in reasons)
@@ -64,7 +64,7 @@ def measure(folder: Path, tests: int, seed: int) -> None:
     print(f"{1000 * seconds / tests:.0f} CPU ms per test")
     for stage, spent in [*stages.most_common(), ("processes", seconds - sum(stages.values()))]:
         print(f"  {stage:10} {1000 * spent / tests:7.1f} ms per test  {100 * spent / seconds:5.1f} %")
-    for (lane, verdict), count in sorted(said.items()):
+    for (lane, verdict), count in sorted(verdict_counts.items()):
         print(f"  {count:5} {lane} {verdict}")
     print(f"{sum(undefined.values())} evaluations without a result:")
     for reason, count in undefined.most_common(MOST_REASONS):

@@ -26,12 +26,12 @@ from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.failure_rates import ended_well, typed_operators
 from fuzzer.campaign.features import features_of, of_case
 from fuzzer.campaign.guidance import CANDIDATES, Guidance
-from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.lane_chooser import LaneChooser
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.tiers import run_test
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.signature import Signature
-from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
 from oracles import judge_all
 from oracles.lane import Importer
@@ -55,13 +55,14 @@ class RecordedTest:
 def record(path: Path, tests: int, seed: int) -> None:
     with tempfile.TemporaryDirectory(prefix="difftvm-") as folder, path.open("wb") as file:
         settings = mix_of(Path(folder), seed)
-        draw = random_cases(settings, seed)
+        draw, chooser = random_cases(settings, seed), LaneChooser()
         with Executor(Path(folder) / "scratch") as executor:
             for index in range(tests):
                 case, before = draw(index), executor.cpu_seconds
                 assert case is not None, "random cases do not end"
-                outcomes = judged_run(executor.run, case, lanes_of(settings, seed, index, case)).outcomes
+                outcomes = run_test(executor.run, settings, seed, index, case, chooser).result.outcomes
                 found = tuple(judge_all(case, outcomes))
+                chooser.learn(case, found)
                 features = features_of(outcomes, found) | frozenset(of_case(case))
                 seconds, ends = executor.cpu_seconds - before, ended_well(outcomes, found)
                 test = RecordedTest(seed, index, seconds, ends, failures_of(found), features)
@@ -78,7 +79,7 @@ def recorded(path: Path, folder: Path) -> Iterator[tuple[Case, RecordedTest]]:
 
 
 def mix_of(folder: Path, seed: int) -> Settings:
-    return Settings(folder, seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
+    return Settings(folder, seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True), guided=True)
 
 
 def replay(

@@ -2,7 +2,8 @@
 
     python benchmarks/throughput.py [--tests 60] [--seed 400] [--drawn N]
 
-Each test is as in a campaign: a random case, its references, the lanes of its mix, and the oracles, without triage. CPU
+Each test is as in a campaign: a random case, its two tiers, and the oracles, without triage. Both tiers count in each
+stage; `benchmarks/evaluation.py` measures tier 1 alone. CPU
 seconds are those of the children and the programs that they start, of the zygote's forks, and of this process.
 """
 
@@ -16,11 +17,11 @@ from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.counters import Counters
-from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.lane_chooser import LaneChooser
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.tiers import run_test
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from fuzzer.triage.reproduce import judged_run
 from oracles import judge_all
 
 
@@ -31,7 +32,7 @@ def main() -> None:
     parser.add_argument("--drawn", type=int, default=DRAWN)
     arguments = parser.parse_args()
     mix = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, arguments.drawn, steered=True)
-    settings = Settings(Path(), arguments.seed, mix)
+    settings, chooser = Settings(Path(), arguments.seed, mix, guided=True), LaneChooser()
     draw, counters, ended = random_cases(settings, arguments.seed), Counters(), Counter[tuple[str, str]]()
     began = time.process_time()
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
@@ -39,8 +40,8 @@ def main() -> None:
         for index in range(arguments.tests):
             case = draw(index)
             assert case is not None, "random cases do not end"
-            result = judged_run(executor.run, case, lanes_of(settings, arguments.seed, index, case))
-            list(judge_all(case, result.outcomes))
+            result = run_test(executor.run, settings, arguments.seed, index, case, chooser).result
+            chooser.learn(case, list(judge_all(case, result.outcomes)))
             counters.add(result)
             ended.update((lane.name, type(outcome).__name__) for lane, outcome in result.outcomes.items())
         children = executor.cpu_seconds - warm

@@ -39,13 +39,13 @@ workers, but at least `FEWEST_CANDIDATES`. One process draws for all workers, an
 _STREAM = 16
 """The stream of choices of the first candidate. Stream 0 draws the case of a campaign without guidance, 1 the lanes."""
 
-ROUTE_SHARES = {Importer.EXPORT: 0.7, Importer.ONNX: 0.17, Importer.EXPORT_RAW: 0.08, Importer.FX: 0.05}
-"""The share of each importer in the lanes of the default mix (`benchmarks/costs.py`)."""
+ROUTE_SHARES = {Importer.EXPORT: 0.39, Importer.EXPORT_RAW: 0.24, Importer.ONNX: 0.22, Importer.FX: 0.15}
+"""The share of each importer in the lanes of both tiers of the default mix (`benchmarks/costs.py`)."""
 
-TEST_SECONDS, NODE_SECONDS, LANES_SECONDS = 0.05, 0.06, 0.78
+TEST_SECONDS, NODE_SECONDS, LANES_SECONDS = 0.07, 0.026, 0.25
 """CPU seconds of a test: a constant part, a part for each node (mostly for its export), and a part that is multiplied
 by the share of lanes that do not stop early. A lane that stops early costs almost nothing. Fitted by least squares to
-600 tests of the default mix (`benchmarks/costs.py --tests 600 --seed 12`)."""
+200 tests of the default mix (`benchmarks/costs.py --tests 200 --seed 12`)."""
 
 YIELD = {
     DType.BFLOAT16: 0.61,
@@ -60,8 +60,8 @@ YIELD = {
     DType.FLOAT64: 0.26,
     DType.FLOAT32: 0.24,
 }
-"""New failures of TVM per CPU second of random tests, by the dtype that operators read. 2,195 tests were put in 12
-random orders. Each number is the mean over these orders, counted over the first 700 tests of each
+"""New failures of TVM per CPU second of random tests, by the dtype that operators read, before tests had tiers. 2,195
+tests were put in 12 random orders. Each number is the mean over these orders, counted over the first 700 tests of each
 (`benchmarks/costs.py` prints it for one order)."""
 
 
@@ -79,7 +79,6 @@ class Guidance:
     yields: Mapping[str, float] = field(default_factory=lambda: YIELD)
     chooser: LaneChooser = field(default_factory=LaneChooser)
     _first: dict[str, int] = field(default_factory=dict)
-    _last: int = 0
     _observed: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     case_source: CaseSource = field(init=False)
@@ -120,15 +119,16 @@ class Guidance:
         """Take in the results of a finished test."""
         of_the_case, typed = frozenset(of_case(case)), typed_operators(case.graph)
         observed = of_the_case | features_of(outcomes, found)
+        self.chooser.learn(case, found)
+        compiled = self.chooser.changed()
         with self._lock:
-            self._last = index
             self._observed.update(observed)
-            for name in observed:
+            self._observed.update(compiled)
+            for name in (*observed, *compiled):
                 self._first.setdefault(name, index)
             for name in of_the_case:
                 self.counts.add(name)
             self.failure_rates.learn(typed, ended_well(outcomes, found))
-        self.chooser.learn(case, found)
 
     def recall(self, observed: Observations) -> None:
         """Take in what earlier runs observed."""
@@ -143,9 +143,6 @@ class Guidance:
         with self._lock:
             observed, self._observed = self._observed, Counter()
             first, self._first = self._first, {}
-            compiled = self.chooser.changed()  # also by tests that have not ended
-            observed.update(compiled)
-            first = {**dict.fromkeys(compiled, self._last), **first}
             return Observations(observed, first, self.failure_rates.changed())
 
 

@@ -19,12 +19,13 @@ from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import signature_of
 from generators.graph import Case
 from oracles.finding import Component, Finding
-from oracles.lane import Engine, Importer, LaneSpec, is_tier_1
+from oracles.lane import Importer, LaneSpec
+from oracles.outcome import Stage
 from oracles.siblings import additions
 from oracles.targets import family_of
 from oracles.transforms import TRANSFORMS_BY_NAME
 
-TIER_2_SHARE = 1.0
+TIER_2_SHARE = 0.5
 """CPU seconds that tier 2 may take for each CPU second of tier 1."""
 
 SAVED_SECONDS = 2.0
@@ -32,6 +33,9 @@ SAVED_SECONDS = 2.0
 
 FLOOR = 150
 """A lane that has not run for so many tests runs with the next case that fits it. So does a pass."""
+
+TIER_1, TIER_2 = "tier 1", "tier 2"
+"""The names under which the tiers themselves are recorded."""
 
 PREFIX = "compiled "
 """What the names of the features begin with."""
@@ -81,6 +85,7 @@ class LaneChooser:
         """Take in the cost of a test's tier 1."""
         with self._lock:
             self.tests += 1
+            self.records.spend((TIER_1,), tier_1_seconds)
             self._saved = min(SAVED_SECONDS, self._saved + TIER_2_SHARE * tier_1_seconds)
 
     def overdue(self, lane: LaneSpec, case: Case) -> bool:
@@ -114,6 +119,7 @@ class LaneChooser:
         """Take in the lanes that ran in tier 2, with the behaviour of their importers, and what they cost together."""
         with self._lock:
             self._saved -= seconds
+            self.records.spend((TIER_2,), seconds)
             kinds = {lane: kinds_of(lane, EVERY_LANE) for lane in lanes}
             parts = {lane: self.records.seconds(lane, kinds[lane]) for lane in lanes}
             for lane, behaviour in lanes.items():
@@ -130,8 +136,10 @@ class LaneChooser:
             for finding in found:
                 if finding.component is not Component.TVM or not self.failures.add(signature_of(finding), ops):
                     continue
-                if finding.lane.engine is Engine.TVM and not is_tier_1(finding.lane):
-                    self.records.find(kinds_of(finding.lane, EVERY_LANE))
+                if shows_in_tier_1(finding):
+                    self.records.find((TIER_1,))
+                else:
+                    self.records.find((TIER_2, *kinds_of(finding.lane, EVERY_LANE)))
 
     def is_new(self, case: Case, finding: Finding) -> bool:
         """Whether no earlier test has shown the failure."""
@@ -149,6 +157,11 @@ class LaneChooser:
         with self._lock:
             observed, self._observed = self._observed, Counter()
             return observed
+
+
+def shows_in_tier_1(finding: Finding) -> bool:
+    """Whether nothing must be compiled to show the failure."""
+    return finding.stage in (Stage.EXPORT, Stage.VERIFY, Stage.IMPORT)
 
 
 def _awake(lane: LaneSpec, case: Case) -> tuple[str, ...]:

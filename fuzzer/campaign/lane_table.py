@@ -8,8 +8,8 @@ from typing import assert_never
 
 import msgspec
 
-from fuzzer.campaign.lane_mix import EVERY
-from fuzzer.lanes import HONEST_LANES, OFTEN, REFERENCES, RELAY_LANES, SAMPLED_LANES, SCREENING
+from fuzzer.campaign.tier_lanes import EXPENSIVE
+from fuzzer.lanes import EVALUATED_LANES, HONEST_LANES, OFTEN, REFERENCES, RELAY_LANES, SAMPLED_LANES, SCREENING
 from fuzzer.lanes.base.availability import (
     THIS,
     Availability,
@@ -24,9 +24,9 @@ from oracles.lane import Engine, LaneSpec
 from oracles.siblings import describe_additions
 
 WHEN: Mapping[str, tuple[LaneSpec, ...]] = {
-    "every test": (*REFERENCES, *SCREENING),
-    f"1 test in {EVERY}": OFTEN,
-    "in turn": SAMPLED_LANES,
+    "every test": (*REFERENCES, *(lane for lane in EVALUATED_LANES if lane.importer not in EXPENSIVE)),
+    "some tests": tuple(lane for lane in EVALUATED_LANES if lane.importer in EXPENSIVE),
+    "where it brings news": (*SCREENING, *OFTEN, *SAMPLED_LANES),
     "with --toolchain relay": RELAY_LANES,
     "on demand": HONEST_LANES,  # `fuzz bench honesty`
 }

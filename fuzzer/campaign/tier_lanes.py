@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fuzzer.campaign.drawn_lanes import IMPORTERS, drawn
 from fuzzer.campaign.lane_chooser import LaneChooser
+from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.pass_tests import pass_test
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.tier_one import Verdict, verdicts
@@ -18,7 +19,7 @@ from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec, is_relay
 from oracles.outcome import Outcomes, facts_of
 
-EVERYTHING_PERCENT = 4
+EVERYTHING_PERCENT = 2
 """The percentage of tests that run all lanes of `lane_mix.lanes_of`, whatever the chooser has learnt."""
 
 TRY_UNSUPPORTED_PERCENT = 10
@@ -61,7 +62,7 @@ def tier_2(
 ) -> dict[LaneSpec, Sequence[str]]:
     """The lanes that compile the case, each with the behaviour of its importer in tier 1. First those that must run:
     plain lanes of importers on which tier 1 and PyTorch disagree, lanes that have not run for long, and lanes with the
-    pass that the case was drawn for. Then those that the chooser takes."""
+    pass that the case was drawn for. Then those that the chooser takes, and Relay's, which have no tier 1."""
     source = NumpySource(seed, index, _TIER_2)
     found = verdicts(outcomes)
     behaviour = {
@@ -88,7 +89,7 @@ def tier_2(
         chosen = chooser.choose(case, rest)
     else:
         chosen = _some(source, [[*right, *open_lanes], drawn_lanes])
-    relay = [lane for lane in settings.lanes.always if is_relay(lane)]
+    relay = [lane for lane in lanes_of(settings, seed, index, case) if is_relay(lane)]
     taken = dict.fromkeys((*must, *chosen, *relay))
     return {lane: behaviour.get(_route(lane), ()) for lane in taken}
 

@@ -42,11 +42,11 @@ def run_test(
     if not settings.lanes.steered:
         return TieredResult(judged_run(run, case, lanes_of(settings, seed, index, case)))
     if takes_everything(seed, index):
-        lanes = lanes_of(settings, seed, index, case)
-        result = judged_run(run, case, lanes)
+        everything = lanes_of(settings, seed, index, case)
+        result = judged_run(run, case, everything)
         compiling = sum(result.stage_cpu.get(stage, 0.0) for stage in _COMPILING)
         chooser.begin(result.cpu_seconds - compiling)
-        chooser.end(case, {lane: _behaviour(result, lane) for lane in lanes if is_relax(lane)}, compiling)
+        chooser.end(case, {lane: _behaviour(result, lane) for lane in everything if is_relax(lane)}, compiling)
         return TieredResult(result)
     imports = tier_1(settings, seed, index, case)
     first = run(case, tuple(dict.fromkeys((*TORCH_LANES, *references(imports), *imports))))

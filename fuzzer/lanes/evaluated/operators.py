@@ -294,7 +294,7 @@ SHAPES: dict[str, Function] = {
     "shape_of": lambda attrs, x: tuple(x.shape),
     "shape_to_tensor": lambda attrs, shape: torch.tensor(shape, dtype=torch.int64),
     "tensor_to_shape": lambda attrs, x: tuple(int(size) for size in x),
-    "nonzero": lambda attrs, x: torch.atleast_1d(x).nonzero().T,
+    "nonzero": lambda attrs, x: x.reshape(x.shape or (1,)).nonzero().T,
 }
 
 # -- creation, selection, sorting

@@ -65,6 +65,19 @@ def test_frequent_features_and_operators_that_stop_an_importer_are_worth_less(tm
     assert guide.worth(fresh) > guide.worth(stuck) > before > 0, "nothing is given up for good"
 
 
+def test_what_lanes_compiled_is_kept_for_the_next_run(tmp_path: Path) -> None:
+    guide, case = guidance(tmp_path), of("relu")
+    guide.chooser.end(case, {SCREENING[0]: ("relax relax.nn.relu float32 2",)}, 0.1)
+    learn(guide, case, 7)
+    changed = guide.changed()
+    name = "compiled llvm relax.nn.relu float32 2"
+    assert (changed.features[name], changed.first[name]) == (1, 7)
+    assert set(changed.first) == set(changed.features)
+    later = guidance(tmp_path)
+    later.recall(changed)
+    assert later.chooser.counts[name] == 1
+
+
 @pytest.mark.slow
 def test_the_case_that_is_run_promises_most_of_those_that_were_drawn(tmp_path: Path) -> None:
     guide, drawn = guidance(tmp_path), random_cases(Settings(tmp_path, 1), 1)

@@ -87,6 +87,10 @@ def test_a_lane_that_shows_new_failures_comes_first() -> None:
     assert some.choose(CASE, {C: MADE, zero: MADE})[0] == C
     some.learn(CASE, [found, found])
     assert not some.is_new(CASE, found)
+    assert (some.records.of("tier 1").found, some.records.of("tier 2").found) == (0, 4)
+    early = Raised(Stage.IMPORT, "E", "early")
+    some.learn(CASE, [replace(found, lane=PLAIN, stage=Stage.IMPORT, evidence=early)])
+    assert (some.records.of("tier 1").found, some.records.of(PLAIN.name).found) == (1, 0)
     some.learn(CASE, [replace(found, component=Component.EXPORTER, evidence=Raised(Stage.EXPORT, "E", "other"))])
     assert some.records.of("relax-export-c").found == 4
 

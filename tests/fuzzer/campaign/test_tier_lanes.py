@@ -10,14 +10,25 @@ import fakes
 from graphs_by_hand import case_of
 
 from fuzzer.campaign.lane_chooser import FLOOR, LaneChooser
+from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.lane_records import USUAL_SECONDS
 from fuzzer.campaign.pass_tests import pass_test
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.campaign.tier_lanes import EVERYTHING_PERCENT, EXPENSIVE, takes_everything, tier_1, tier_2
 from fuzzer.campaign.unsupported_operators import UNSUPPORTED
-from fuzzer.lanes import EVALUATED_LANES, OFTEN, RELAY_ROUTES, SAMPLED_LANES, SCREENING, TVM_LANES, plain_of
+from fuzzer.lanes import (
+    EVALUATED_LANES,
+    OFTEN,
+    RELAY_OFTEN,
+    RELAY_ROUTES,
+    RELAY_SAMPLED,
+    SAMPLED_LANES,
+    SCREENING,
+    TVM_LANES,
+    plain_of,
+)
 from generators.graph import Case, Symbol
-from oracles.lane import Importer, LaneSpec
+from oracles.lane import Importer, LaneSpec, is_relay
 from oracles.outcome import Built, Facts, Outcome, Raised, Stage
 from oracles.transforms import TRANSFORMS
 
@@ -54,6 +65,14 @@ def test_tier_1_runs_in_each_toolchain_that_has_relax() -> None:
     lanes = tier_1(replace(SETTINGS, lanes=mix), 1, 5, PLAIN)
     assert {lane.toolchain for lane in lanes} == {"old", "host"}
     assert sum(lane.importer is Importer.EXPORT for lane in lanes) == 2
+
+
+def test_relay_has_no_tier_1_and_runs_as_without_tiers() -> None:
+    mix = LaneMix(RELAY_ROUTES, RELAY_SAMPLED, RELAY_OFTEN, steered=True)
+    settings = replace(SETTINGS, lanes=mix)
+    assert tier_1(settings, 1, 4, PLAIN) == ()
+    wanted = [lane for lane in lanes_of(settings, 1, 4, PLAIN) if is_relay(lane)]
+    assert list(tier_2(settings, 1, 4, PLAIN, outcomes_of(), LaneChooser())) == wanted
 
 
 def test_an_importer_seldom_gets_an_operator_that_it_lacks() -> None:

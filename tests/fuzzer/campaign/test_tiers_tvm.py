@@ -88,7 +88,7 @@ def test_a_shipped_finding_shows_in_tier_1_or_its_lane_may_run_in_tier_2(executo
 
 @pytest.mark.parametrize("folder", sorted((ROOT / "corpus").glob("*/case.json")), ids=lambda path: path.parent.name)
 def test_founding_cases_are_right_on_every_importer_that_supports_them(executor: Executor, folder: Path) -> None:
-    """Their bugs are in Relay, which has no tier 1. Relax's importer of torch.fx is left out: it ignores padding="same",
+    """Their bugs are in Relay, which has no tier 1. The importer of torch.fx is left out: it ignores padding="same",
     which is a bug of its own."""
     case = case_file.read(folder.parent)
     for lane in (each for each in EVALUATED_LANES if each.importer is not Importer.FX):
