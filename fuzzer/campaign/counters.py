@@ -27,6 +27,8 @@ class Counters(msgspec.Struct):
     unsupported          by lane, the outcomes that were unsupported
     lacking              by lane and by operator or feature, the tests in which it was not supported
     environment          by reason, the lanes that were skipped because this machine lacks something
+    evaluation_disagrees by lane, the tests in which difftvm evaluated the imported module wrongly: compiled code
+                         agreed with PyTorch. These are errors of difftvm's table of meanings
     stage_cpu            by stage, CPU seconds of the lanes
     """
 
@@ -38,6 +40,7 @@ class Counters(msgspec.Struct):
     unsupported: dict[str, int] = msgspec.field(default_factory=dict)
     lacking: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     environment: dict[str, int] = msgspec.field(default_factory=dict)
+    evaluation_disagrees: dict[str, int] = msgspec.field(default_factory=dict)
     stage_cpu: dict[str, float] = msgspec.field(default_factory=dict)
     test_cpu_seconds: float = 0.0
     """CPU time of the lanes that tests ran."""
@@ -91,6 +94,7 @@ class Counters(msgspec.Struct):
             "outside_compilers_share": round(1 - min(1.0, self.compiler_cpu / total), 4),
             "unsupported": dict(sorted(self.unsupported.items())),
             "environment": dict(sorted(self.environment.items())),
+            "evaluation_disagrees": dict(sorted(self.evaluation_disagrees.items())),
         }
 
 

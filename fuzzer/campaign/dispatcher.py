@@ -41,10 +41,10 @@ class Dispatcher:
     def take(self) -> int | None:
         """The number of the next test; None where the run has ended."""
         with self._lock:
-            if self._tests_ended is None and not self._ends_now():
-                return self._numbers.take()
-            self._end_tests()
-            return None
+            number = self._numbers.take() if self._tests_ended is None and not self._ends_now() else None
+            if number is None:
+                self._end_tests()
+            return number
 
     def _ends_now(self) -> bool:
         taken = _reached(self._limits.tests, self._numbers.taken)

@@ -151,7 +151,10 @@ class Campaign:
 
     def _run(self, number: int, case: Case) -> None:
         seed, chooser = self.store.state.seed, self.guidance.chooser
-        result = run_test(self._lab.run, self.settings, seed, number, case, chooser).result
+        tiers = run_test(self._lab.run, self.settings, seed, number, case, chooser)
+        result = tiers.result
+        if tiers.evaluation_disagrees:
+            self.store.keep_disagreement(number, case, tiers.evaluation_disagrees)
         findings = judged(self._lab.run_fresh, case, result)
         self.share.spent_on_tests(result.cpu_seconds)
         self.share.tested(self.triage.add(case, sightings(findings)))

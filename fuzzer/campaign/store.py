@@ -9,7 +9,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -160,21 +160,36 @@ class Store:
         with self._lock:
             self.state.counters.add(result, triage=True)
 
-    def keep_failed_test(self, number: int, case: Case | None, error: str, next_test: int) -> Path:
-        """Save a test that difftvm itself could not do: the error message, and the case if there is one."""
+    def keep_disagreement(self, number: int, case: Case, lanes: Sequence[LaneSpec]) -> None:
+        """Count a test in which difftvm's evaluation of an imported module was wrong, and save its case."""
+        names = [lane.name for lane in lanes]
+        with self._lock:
+            for name in names:
+                counted = self.state.counters.evaluation_disagrees
+                counted[name] = counted.get(name, 0) + 1
+            self._keep_error(
+                f"evaluation-{number}", case, f"the evaluation of the module of {', '.join(names)} is wrong"
+            )
+
+    def _keep_error(self, name: str, case: Case | None, error: str) -> Path:
+        """Save an error of difftvm itself, with the case if there is one."""
         files = {"error.txt": error.encode()}
         if case is not None:
             text, tensors = case_file.encode(case)
             files |= {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors}
-        folder = self.folder / ERRORS / f"test-{number}"
+        folder = self.folder / ERRORS / name
+        with suppress(OSError):  # a full disk does not keep the test from being counted
+            folder.parent.mkdir(exist_ok=True)
+            if not folder.exists() and len(os.listdir(folder.parent)) < MOST_ERRORS:
+                write_folder(folder, {name: blanked(data) for name, data in files.items()})
+        return folder
+
+    def keep_failed_test(self, number: int, case: Case | None, error: str, next_test: int) -> Path:
+        """Save a test that difftvm itself could not do: the error message, and the case if there is one."""
         with self._lock:
             self.state.counters.errors += 1
             self.finished(next_test)
-            with suppress(OSError):  # a full disk does not keep the test from being counted
-                folder.parent.mkdir(exist_ok=True)
-                if not folder.exists() and len(os.listdir(folder.parent)) < MOST_ERRORS:
-                    write_folder(folder, {name: blanked(data) for name, data in files.items()})
-        return folder
+            return self._keep_error(f"test-{number}", case, error)
 
     def done_from(self, number: int) -> list[int]:
         """The finished tests from a number on."""

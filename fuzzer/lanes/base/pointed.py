@@ -7,6 +7,7 @@ each node the line of the model's source that made it, and that source has one s
 from __future__ import annotations
 
 import re
+import sys
 import traceback
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -30,10 +31,9 @@ def value_pointed_at(error: BaseException, case: Case) -> str:
 
 def node_in(frame: FrameType) -> torch.fx.Node | None:
     """Return the call in PyTorch's graph that a function translates: its variable `node`, or None."""
-    import torch
-
+    torch = sys.modules.get("torch")  # a worker whose lanes use no PyTorch has not imported it
     node = frame.f_locals.get("node")
-    return node if isinstance(node, torch.fx.Node) and node.op.startswith("call_") else None
+    return node if torch and isinstance(node, torch.fx.Node) and node.op.startswith("call_") else None
 
 
 def _value_of(node: torch.fx.Node, case: Case) -> str:

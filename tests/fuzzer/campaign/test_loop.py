@@ -400,6 +400,15 @@ def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_th
     assert 0 < len(at) < 8, "some were investigated while tests ran"
 
 
+def test_a_share_that_is_done_goes_on_with_triage(tmp_path: Path) -> None:
+    sins = {f"number {number}": refused(number) for number in range(3)}
+    with Store(tmp_path, 1) as store:
+        share = settings(tmp_path, share=Share(end=3))
+        campaign = Campaign(replace(share, triage=TriageLimits(share=0.0)), store, FakeExecutor(sins), cases(9))
+        campaign.run()
+        assert (store.state.counters.tests, len(campaign.triage.new), len(campaign.triage.queue)) == (3, 3, 0)
+
+
 def test_what_waits_at_the_end_of_a_run_is_saved_and_investigated_by_the_next(tmp_path: Path) -> None:
     sins = {f"number {number}": refused(number) for number in range(3)}
     with Store(tmp_path, 1) as store:

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from multiprocess.connection import Connection
 
-from fuzzer.children.job import LastCase, run_job
+from fuzzer.children.job import run_job
 from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnFailure, ZygoteReaper
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job
@@ -211,7 +211,7 @@ def test_an_error_around_a_lane_is_a_failure_of_difftvm(
     monkeypatch.setattr(tempfile, "tempdir", None)
     supervisor, child = (Connection(end.detach()) for end in socket.socketpair())
     protocol.send_job(supervisor, _case(), LANES, str(tmp_path))
-    run_job(child, fails_where(place), LastCase())
+    run_job(child, fails_where(place))
     frames = []
     while supervisor.poll():
         frames.append(protocol.receive(supervisor)[0])
