@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fuzzer.campaign.drawn_lanes import IMPORTERS, drawn
 from fuzzer.campaign.lane_chooser import LaneChooser
-from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.lane_mix import TRY_UNSUPPORTED_PERCENT, lanes_of
 from fuzzer.campaign.pass_tests import pass_test
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.tier_one import Verdict, verdicts
@@ -21,9 +21,6 @@ from oracles.outcome import Outcomes, facts_of
 
 EVERYTHING_PERCENT = 2
 """The percentage of tests that run all lanes of `lane_mix.lanes_of`, whatever the chooser has learnt."""
-
-TRY_UNSUPPORTED_PERCENT = 10
-"""The percentage of tests in which an importer also gets operators that it is known not to support."""
 
 EXPENSIVE: Mapping[Importer, int] = {Importer.EXPORT_TVM: 8, Importer.ONNX_DYNAMO: 3}
 """The percentage of tests that take an importer whose export costs more than all others together: 100 and 600 ms."""
