@@ -1,5 +1,6 @@
 """Which lanes a test without tiers takes: cheap ones in every test, expensive ones in turn, and some that are drawn for
-the test alone. Most tests have tiers (`tier_lanes`); these are one test in fifty, and those of lanes that the user named."""
+the test alone. Most tests have tiers (`tier_lanes`). One test of fifty has none, nor have tests of lanes that the user
+named."""
 
 from __future__ import annotations
 
