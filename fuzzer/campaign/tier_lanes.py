@@ -31,6 +31,8 @@ CANDIDATES = 8
 WITHOUT_NOVELTY = 2
 """How many lanes of tier 2 a test of a campaign without guidance takes, beside the plain lanes that tier 1 asks for."""
 
+_PLAIN = frozenset(map(plain_of, EVALUATED_LANES))
+
 _EVERYTHING, _TIER_1, _TIER_2 = 3, 4, 5
 """Streams of choices. `NumpySource` gives each test streams of its own; `guidance` uses those from 16 on."""
 
@@ -94,10 +96,9 @@ def tier_2(
 def _sampled(settings: Settings, case: Case) -> list[LaneSpec]:
     """The lanes of the mix that a case may take beside the plain ones of tier 1: those for symbolic sizes where it has
     some, and otherwise the others."""
-    mix = settings.lanes
-    lanes = [lane for lane in (*mix.often, *mix.in_turn) if is_relax(lane)]
-    plain = {replace(plain_of(lane), toolchain=each.toolchain) for lane in EVALUATED_LANES for each in lanes}
-    return [lane for lane in lanes if lane.symbolic == bool(case.graph.symbols) and lane not in plain]
+    lanes = (lane for lane in (*settings.lanes.often, *settings.lanes.in_turn) if is_relax(lane))
+    others = [lane for lane in lanes if replace(lane, toolchain=HOST_NAME) not in _PLAIN]
+    return [lane for lane in others if lane.symbolic == bool(case.graph.symbols)]
 
 
 def _route(lane: LaneSpec) -> tuple[Importer, str]:
