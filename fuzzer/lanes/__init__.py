@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -97,7 +96,6 @@ EVALUATED_LANES = tuple(
 """The lanes of tier 1, one for each importer of Relax that gives a single module."""
 
 
-@functools.cache
 def plain_of(lane: LaneSpec) -> LaneSpec:
     """The plain lane that imports as a lane of tier 1 does, and compiles."""
     wanted = replace(lane, name="", variant="relax", toolchain="host")
