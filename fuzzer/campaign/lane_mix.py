@@ -1,5 +1,6 @@
-"""Which lanes a test takes: cheap ones in every test, expensive ones in turn, and some that are drawn for the test
-alone."""
+"""Which lanes a test without tiers takes: cheap ones in every test, expensive ones in turn, and some that are drawn for
+the test alone. Most tests have tiers (`tier_lanes`). One test of fifty has none, nor have tests of lanes that the user
+named."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from oracles.lane import LaneSpec, is_relay
 EVERY = 4
 """Every 4th test takes the lanes of `LaneMix.often`."""
 
-_TRY_UNSUPPORTED = 10
+TRY_UNSUPPORTED_PERCENT = 10
 """The percentage of tests in which an importer also gets operators that it is known not to support."""
 
 _LANES = 1
@@ -29,7 +30,7 @@ def lanes_of(settings: Settings, seed: int, index: int, case: Case) -> tuple[Lan
     others."""
     mix = settings.lanes
     source, ops = NumpySource(seed, index, _LANES), frozenset(case.graph.ops)
-    try_unsupported = source.rarely(_TRY_UNSUPPORTED) or not mix.steered
+    try_unsupported = source.rarely(TRY_UNSUPPORTED_PERCENT) or not mix.steered
     turns = [lane for lane in mix.in_turn if lane.symbolic == bool(case.graph.symbols)]
     usual = [*mix.always, *(mix.often if index % EVERY == 0 else ())]
     usual += [turns[index % len(turns)]] if turns else []

@@ -18,14 +18,14 @@ DRAWN = 3
 
 @dataclass(frozen=True, slots=True)
 class LaneMix:
-    """Which lanes a test takes (`fuzzer.campaign.lane_mix`).
+    """Which lanes a test takes (`fuzzer.campaign.lane_mix`; with tiers, `fuzzer.campaign.tier_lanes`).
 
-    always   every test takes these
-    in_turn  every test takes one of these
-    often    some tests take these
-    drawn    so many lanes are drawn for each test alone
-    steered  whether an importer seldom gets an operator that it is known not to support. Lanes that the user named are
-             not steered
+    always   every test without tiers takes these. The importers of their toolchains are those of tier 1
+    in_turn  every test without tiers takes one of these. With tiers, they are candidates for tier 2
+    often    some tests without tiers take these. With tiers, they are candidates for tier 2
+    drawn    so many lanes are drawn for each test without tiers. With tiers, 0 means that none is drawn
+    steered  whether tests have tiers, and an importer seldom gets an operator that it is known not to support. Lanes
+             that the user named run in every test, without tiers
     """
 
     always: tuple[LaneSpec, ...] = ()

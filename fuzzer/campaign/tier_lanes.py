@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fuzzer.campaign.drawn_lanes import IMPORTERS, drawn
 from fuzzer.campaign.lane_chooser import LaneChooser
-from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.lane_mix import TRY_UNSUPPORTED_PERCENT, lanes_of
 from fuzzer.campaign.pass_tests import pass_test
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.tier_one import Verdict, verdicts
@@ -22,9 +22,6 @@ from oracles.outcome import Outcomes, facts_of
 EVERYTHING_PERCENT = 2
 """The percentage of tests that run all lanes of `lane_mix.lanes_of`, whatever the chooser has learnt."""
 
-TRY_UNSUPPORTED_PERCENT = 10
-"""The percentage of tests in which an importer also gets operators that it is known not to support."""
-
 EXPENSIVE: Mapping[Importer, int] = {Importer.EXPORT_TVM: 8, Importer.ONNX_DYNAMO: 3}
 """The percentage of tests that take an importer whose export costs more than all others together: 100 and 600 ms."""
 
@@ -33,6 +30,8 @@ CANDIDATES = 8
 
 WITHOUT_NOVELTY = 2
 """How many lanes of tier 2 a test of a campaign without guidance takes, beside the plain lanes that tier 1 asks for."""
+
+_PLAIN = frozenset(map(plain_of, EVALUATED_LANES))
 
 _EVERYTHING, _TIER_1, _TIER_2 = 3, 4, 5
 """Streams of choices. `NumpySource` gives each test streams of its own; `guidance` uses those from 16 on."""
@@ -97,10 +96,9 @@ def tier_2(
 def _sampled(settings: Settings, case: Case) -> list[LaneSpec]:
     """The lanes of the mix that a case may take beside the plain ones of tier 1: those for symbolic sizes where it has
     some, and otherwise the others."""
-    mix = settings.lanes
-    lanes = [lane for lane in (*mix.often, *mix.in_turn) if is_relax(lane)]
-    plain = {replace(plain_of(lane), toolchain=each.toolchain) for lane in EVALUATED_LANES for each in lanes}
-    return [lane for lane in lanes if lane.symbolic == bool(case.graph.symbols) and lane not in plain]
+    lanes = (lane for lane in (*settings.lanes.often, *settings.lanes.in_turn) if is_relax(lane))
+    others = [lane for lane in lanes if replace(lane, toolchain=HOST_NAME) not in _PLAIN]
+    return [lane for lane in others if lane.symbolic == bool(case.graph.symbols)]
 
 
 def _route(lane: LaneSpec) -> tuple[Importer, str]:

@@ -67,4 +67,4 @@ def test_an_importer_that_lacks_an_operator_is_drawn_seldom() -> None:
     importers = [{lane.importer for lane in of_tvm(index, replace(PLAIN, graph=graph))} for index in range(300)]
     with_onnx = sum(Importer.ONNX in each for each in importers)
     assert all(Importer.EXPORT in each for each in importers)
-    assert 10 < with_onnx < 60, f"{with_onnx} of 300; {lane_mix._TRY_UNSUPPORTED} % are wanted"
+    assert 10 < with_onnx < 60, f"{with_onnx} of 300; {lane_mix.TRY_UNSUPPORTED_PERCENT} % are wanted"

@@ -78,7 +78,8 @@ def test_nothing_is_decided_without_a_reference() -> None:
 
 
 def test_a_file_that_is_another_function_than_the_model_says_nothing_about_tvm() -> None:
-    for reader, verdict in ((RIGHT, Verdict.WRONG), (WRONG, Verdict.UNDECIDED)):
+    unread = Skipped("onnxruntime does not accept numpy arrays of bfloat16")
+    for reader, verdict in ((RIGHT, Verdict.WRONG), (WRONG, Verdict.UNDECIDED), (unread, Verdict.WRONG)):
         outcomes = with_references({ONNXRUNTIME: reader, ONNX: WRONG})
         assert verdicts(outcomes) == {ONNX: verdict}  # type: ignore[arg-type]
 
