@@ -75,6 +75,11 @@ class Counters(msgspec.Struct):
     def compiler_cpu(self) -> float:
         return sum(seconds for stage, seconds in self.stage_cpu.items() if stage in COMPILER_STAGES)
 
+    @property
+    def triage_share(self) -> float:
+        """The part of the CPU time of all lanes that triage took."""
+        return self.triage_cpu_seconds / max(self.test_cpu_seconds + self.triage_cpu_seconds, 1e-9)
+
     def summary(self) -> Mapping[str, object]:
         """The counters as the JSON summary has them."""
         total = max(self.cpu_seconds, 1e-9)

@@ -20,7 +20,7 @@ from fuzzer.findings.merge import Merge
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, page, wording
 from fuzzer.watching.health import LaneHealth, lanes_health
-from fuzzer.watching.on_disk import Origin, counters_of, findings_of, opened
+from fuzzer.watching.on_disk import Origin, counters_of, findings_of, opened, waiting_in
 from generators.graph import Invalid
 from generators.plain_file import read_plain
 from oracles.finding import Mismatch
@@ -102,6 +102,9 @@ class DashboardData:
     tests: int
     lane_results: int
     triage_lane_results: int
+    waiting: int
+    parked: int
+    triage_share: float
     cpu_seconds: float
     wall_seconds: float
     features: int
@@ -125,6 +128,7 @@ def gather(folder: Path) -> DashboardData:
         features, curve, operators = read_only.features, read_only.progress(CURVE_POINTS), read_only.operators()
     counters = statistics.total
     rows, unreadable = _findings(folder, statistics.found)
+    waiting, parked = waiting_in(folder)
     if not statistics.merged:  # as of now, as the tiles are: the index has a point every half minute
         findings = sum(1 + len(row.duplicates) for row in rows)
         now = counters.tests, counters.lane_results, features, findings, round(counters.cpu_seconds)
@@ -139,6 +143,9 @@ def gather(folder: Path) -> DashboardData:
         tests=counters.tests,
         lane_results=counters.lane_results,
         triage_lane_results=counters.triage_lane_results,
+        waiting=waiting,
+        parked=parked,
+        triage_share=counters.triage_share,
         cpu_seconds=counters.cpu_seconds,
         wall_seconds=counters.wall_seconds,
         features=features,
