@@ -89,7 +89,7 @@ def test_findings_on_disk_are_those_listed(folder: Path, eight: tuple[Mapping[st
 
 
 def test_nothing_else_is_left(folder: Path, eight: tuple[Mapping[str, Any], str]) -> None:
-    left = {"campaign.json", "campaign.lock", "crashes", "fuzz_stats", "index.sqlite", "plot_data"}
+    left = {"campaign.json", "campaign.lock", "crashes", "fuzz_stats", "index.sqlite", "plot_data", "waiting"}
     assert {path.name for path in folder.iterdir()} == left
     assert json.loads((folder / "campaign.json").read_bytes())["next_test"] == 8
 

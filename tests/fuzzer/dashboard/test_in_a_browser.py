@@ -56,7 +56,7 @@ def test_it_opens_from_a_file_and_sends_no_request(page: Page, address: str) -> 
     assert page.value("document.title").endswith(" - difftvm")
     assert page.value("document.querySelectorAll('#rows tbody tr').length") == 4
     assert page.value("[...document.querySelectorAll('.tiles dt')].map((each) => each.textContent)") == [
-        *("Findings", "Last 24 hours", "Tests", "Time", "Tests a second", "Lanes")
+        *("Findings", "Last 24 hours", "Waiting", "Tests", "Time", "Tests a second", "Lanes")
     ]
 
 
@@ -212,7 +212,7 @@ def test_a_campaign_that_did_nothing_itself(chromium: Page, tmp_path: Path) -> N
     chromium.open((tmp_path / "dashboard.html").as_uri())
     assert chromium.errors == []
     tiles = chromium.value("[...document.querySelectorAll('.tiles div')].map((each) => each.textContent)")
-    assert [tile[:6] for tile in tiles] == ["Findin", "Last 2", "Tests2", "Time1 "]
+    assert [tile[:6] for tile in tiles] == ["Findin", "Last 2", "Waitin", "Tests2", "Time1 "]
     for section in ("time", "lanes"):
         assert "no tests of its own" in chromium.value(f"document.getElementById('{section}').textContent")
     assert chromium.value("document.querySelectorAll('#stages tbody tr').length") == 2

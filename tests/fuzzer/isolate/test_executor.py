@@ -27,6 +27,7 @@ from fuzzer.lanes.warmup import _case as network
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import Toolchain
 from fuzzer.triage.eager_values import computed_values
+from generators.graph import Case
 from oracles import judge_all
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Cause, Died, Facts, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut, facts_of
@@ -352,9 +353,21 @@ def pid_of(run: Callable[..., Result], *before: LaneSpec) -> int:
 
 
 def test_a_child_takes_one_case_after_the_other_up_to_a_number(executor: Executor) -> None:
-    pids = [pid_of(rested(executor).run)] + [pid_of(executor.run) for _ in range(2 * CASES - 1)]
+    lane, cases = faulty("pid"), [numbered(number) for number in range(2 * CASES)]
+    rested(executor)
+    pids = [int(outputs(executor.run(case, (lane,), SHORT).outcomes[lane])[0]) for case in cases]
     assert len(set(pids[:CASES])) == len(set(pids[CASES:])) == 1
     assert len(set(pids)) == 2
+
+
+def test_a_child_takes_more_lanes_of_its_last_case(executor: Executor) -> None:
+    assert len({pid_of(executor.run) for _ in range(2 * CASES)}) == 1
+
+
+def numbered(number: int) -> Case:
+    """The case of the self-test with other numbers."""
+    case = sine()
+    return replace(case, tensors={name: np.full_like(array, number) for name, array in case.tensors.items()})
 
 
 def test_what_must_be_fresh_is_run_by_a_child_of_its_own(executor: Executor) -> None:

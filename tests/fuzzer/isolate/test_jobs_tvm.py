@@ -91,7 +91,7 @@ def test_a_child_that_ran_the_case_last_is_taken_first(executor: Executor) -> No
     executor._idle[:] = [one, other]
     assert executor._used_child(replace(RIGHT, origin="elsewhere")) is one
     executor._idle[:] = [one, other]
-    assert executor._used_child(fakes.CASE) is other
+    assert executor._used_child(fakes.CASE) is one, "it has been idle for longer"
     for child in (one, other):
         child.close()
     executor._idle.clear()

@@ -16,7 +16,7 @@ from fuzzer.seeds import pt2
 from fuzzer.seeds.resolve import resolve
 from generators.builder import Builder
 from generators.choice import NumpySource
-from generators.graph import Case, Graph, Input, Value
+from generators.graph import Case, DType, Graph, Input, Value
 from generators.ops import TABLE
 from generators.random_graph import with_values
 
@@ -48,11 +48,17 @@ AS_OTHERS = ("getitem", "gru_zero_state", "mT", "number_isin", "reshape_heads", 
 
 
 def small_case(name: str) -> Case:
-    for attempt in range(20):
+    """A case that is not empty, and not in half precision: PyTorch's bfloat16 convolutions do not write all of their
+    result on every processor."""
+    for attempt in range(40):
         builder = Builder(NumpySource(zlib.crc32(name.encode()), attempt))
-        if builder.grow(TABLE[name]) and all(value.type.numel for value in builder.values()):
+        if builder.grow(TABLE[name]) and all(map(_is_usual, builder.values())):
             return with_values(builder)
     raise AssertionError(f"{name} fits no small graph")
+
+
+def _is_usual(value: Value) -> bool:
+    return bool(value.type.numel) and value.type.dtype not in (DType.FLOAT16, DType.BFLOAT16)
 
 
 @pytest.mark.exhaustive
