@@ -61,7 +61,7 @@ def _lines(found: Status) -> Iterator[str]:
     yield f"{clock}: {tests}, {results}{together}{_lately(found)}"
     yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
     if line := waiting_line(found.waiting, found.parked):
-        yield f"triage: {line}{_share(books)}"
+        yield f"{line}{_share(books)}"
     if found.latest:
         yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
     if errors := books["errors"]:
