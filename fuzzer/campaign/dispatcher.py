@@ -54,6 +54,12 @@ class Dispatcher:
     def _has_enough(self) -> bool:
         return _reached(self._limits.new_findings, self._new_findings())
 
+    @property
+    def tests_go_on(self) -> bool:
+        """Whether this run still begins tests."""
+        with self._lock:
+            return self._tests_ended is None and not self._ends_now()
+
     def no_more_cases(self) -> bool:
         """Give out no more numbers. Return True: triage may go on."""
         with self._lock:

@@ -113,7 +113,7 @@ class Campaign:
     def _next_task(self) -> bool:
         """Do triage or a test, or triage alone when there are no more tests. Return False where nothing is left."""
         try:
-            if self.share.is_due and self.triage.work():
+            if self._dealer.tests_go_on and self.share.is_due and self.triage.work():
                 return True
             if (number := self._dealer.take()) is not None:
                 return self._test(number) or self._dealer.no_more_cases()

@@ -64,6 +64,7 @@ def bring(source: Path, store: Store) -> Merged:
         store.corpus.mkdir(exist_ok=True)
         if not (store.corpus / path.parent.name).exists():
             copy_folder(path.parent, store.corpus / path.parent.name)
-    Queue(store.folder).adopt(source)
+    if any(finding_file.folders_in(source / name) for name in (WAITING, PARKED)):
+        Queue(store.folder).adopt(source)
     with Index(source, writes=False) as theirs:
         return Merged(source, store.adopt(theirs), new, known)

@@ -70,7 +70,7 @@ def tier_2(
         if verdict is not Verdict.FAILED
     }
     plain = {plain_of(lane): verdict for lane, verdict in found.items() if verdict is not Verdict.FAILED}
-    wrong = {lane for lane, verdict in plain.items() if verdict is Verdict.WRONG}
+    wrong = [lane for lane, verdict in plain.items() if verdict is Verdict.WRONG]
     right = [lane for lane in plain if lane not in wrong]
     routes = {_route(lane) for lane in right}
     open_lanes = [lane for lane in _sampled(settings, case) if _route(lane) in routes and lane not in wrong]

@@ -37,6 +37,8 @@ class Triage:
         self.queue = Queue(store.folder, [traits_of_saved(doc.ops, doc.identity, doc.lane) for doc in known])
         self.new: list[FindingDoc] = []
         """The findings that this run has saved."""
+        self.done = 0
+        """How many sightings this run has investigated, or counted as known findings."""
         self._lock = threading.Lock()
         self._failed_in_a_row = 0
 
@@ -53,11 +55,11 @@ class Triage:
         finding = item.sighting.finding
         self._activity.begin(f"triage of {finding.kind} of {finding.lane.name}")
         try:
+            self.queue.begin(item)
             if known := self._explanation(item):
                 self._store.count(known, item.count)
                 self.queue.done(item)
             else:
-                self.queue.begin(item)
                 self._investigate(item)
         except (Stopping, EnvironmentMissing):
             self.queue.put_back(item)
@@ -71,20 +73,19 @@ class Triage:
             self._failed(item, error)
         else:
             self._failed_in_a_row = 0
+            self.done += 1
         return True
 
     def _explanation(self, item: Item) -> str | None:
         """The key of a finding that accounts for a sighting: another worker may have saved it while the sighting
-        waited. For a wrong result, a few runs must show that the operator of that finding is at fault here too. A
-        finding of another node of a cluster has no case here, and accounts for it without a run."""
+        waited. For a wrong result, a few runs must show that the operator of that finding is at fault here too."""
         accounts = [doc for doc in self._store.accounts_for(item.ops, item.sighting) if not doc.flaky]
-        if not accounts or not item.sighting.signature.needs_ops:
+        if not item.sighting.signature.needs_ops:
             return accounts[0].signature if accounts else None
-        folders = {doc.signature: self._store.crashes / doc.slug for doc in accounts}
-        if elsewhere := next((key for key, folder in folders.items() if not folder.exists()), None):
-            return elsewhere
-        known = [(finding_file.read_with_case(folders[doc.signature])[1], doc.identity) for doc in accounts]
-        identity = explained_by(self._lab.of_triage, item.case(), item.sighting, known)
+        # a finding of another node of a cluster has no case here
+        here = [doc for doc in accounts if len(doc.ops) == 1 and (self._store.crashes / doc.slug).exists()]
+        known = [(finding_file.read_with_case(self._store.crashes / doc.slug)[1], doc.identity) for doc in here]
+        identity = explained_by(self._lab.of_triage, item.case(), item.sighting, known) if known else None
         return next((doc.signature for doc in accounts if doc.identity == identity), None)
 
     def _investigate(self, item: Item) -> None:

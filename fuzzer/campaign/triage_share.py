@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-QUIET_TESTS = 50
+QUIET_TESTS = 400
 """After this number of tests without a new sighting, half of what tests would get goes to triage too."""
 
 

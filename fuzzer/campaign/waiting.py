@@ -10,10 +10,12 @@ The file `attempts.txt` of a folder gets a line when an investigation begins, an
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,13 +24,14 @@ import msgspec
 from fuzzer.campaign.layout import PARKED, WAITING
 from fuzzer.campaign.priority import LEAST_DISTANCE, Traits, distance, severity, traits_of
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import Signature, interchangeable_kinds, signature_of
 from fuzzer.system.files import copy_folder, write_folder
 from fuzzer.system.secrets import blanked
 from fuzzer.system.terminal import say
 from fuzzer.triage.investigate import Sighting, unconfirmed
+from fuzzer.triage.naming import beyond_sibling
 from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.finding import Kind
@@ -38,10 +41,12 @@ ATTEMPTS = "attempts.txt"
 MOST_ATTEMPTS = 3
 """How often an investigation is begun. It fails if it raises an error, or if its process is killed."""
 
-MOST_ALIKE = 64
-"""How many sightings of one coarse signature wait, if only the operators distinguish bugs. More are counted only."""
+MOST_ALIKE = 16
+"""How many wrong results or deaths with the same coarse signature wait before another one in a case that has all the
+operators of each of them is counted only."""
 
-_BEGUN = "begun"
+_BEGUN, _STOPPED = "begun", "stopped"
+"""Lines of `attempts.txt`. Each has the time before it. Other lines are those of errors."""
 
 _NAMED = {lane.name: lane for lane in EVERY_LANE}
 
@@ -110,9 +115,11 @@ class Queue:
         """Write the sighting to the disk. Return False, and only count it, where one like it waits or is parked."""
         with self._lock:
             doc = _document(case, sighting, versions)
-            if alike := self._like(doc.slug, sighting):
+            if alike := self._like(doc.slug, sighting, frozenset(case.graph.ops)):
                 alike.count += 1
                 return False
+            if (self.folder / WAITING / doc.slug).exists():
+                return False  # it could not be read at the start, and is this sighting
             item = _item(self.folder / WAITING / doc.slug, doc, case)
             item.distance = min((distance(item.traits, each) for each in self.investigated), default=1.0)
             text, tensors = case_file.encode(case)
@@ -147,24 +154,28 @@ class Queue:
     def done(self, item: Item) -> None:
         """Delete the sighting: it is a finding now, or was counted as one."""
         with self._lock:
+            emptied = item.folder.rename(item.folder.with_name(f".tmp-{item.folder.name}"))
             self._in_work.pop(item.folder.name, None)
             self.investigated.append(item.traits)
             for other in self._waiting.values():
                 other.distance = min(other.distance, distance(other.traits, item.traits))
-        emptied = item.folder.rename(item.folder.with_name(f".tmp-{item.folder.name}"))
         shutil.rmtree(emptied)
 
     def failed(self, item: Item, error: str) -> None:
         """Put the sighting back after an error of difftvm itself. `error` is kept beside it."""
-        _note(item, error)
         with self._lock:
-            self.put_back(item)
+            self._waiting[item.folder.name] = self._in_work.pop(item.folder.name)
+            _note(item, error)
             self._park_those_that_failed()
 
     def put_back(self, item: Item) -> None:
-        """Put the sighting back where it was not investigated to the end."""
+        """Put the sighting back where its investigation was stopped. This is no failed attempt."""
         with self._lock:
             self._waiting[item.folder.name] = self._in_work.pop(item.folder.name)
+            if item.attempts:
+                item.attempts -= 1
+                with suppress(OSError):  # the disk may be full
+                    _note(item, _STOPPED)
 
     def unpark(self) -> None:
         """Let the parked sightings wait again, as if no investigation had failed."""
@@ -181,7 +192,7 @@ class Queue:
         new = 0
         for item in (*_read(source / WAITING), *_read(source / PARKED)):
             with self._lock:
-                if self._like(item.folder.name, item.sighting):
+                if self._like(item.folder.name, item.sighting, item.ops):
                     continue
                 here = self.folder / WAITING / item.folder.name
                 here.parent.mkdir(exist_ok=True)
@@ -192,16 +203,17 @@ class Queue:
                 new += 1
         return new
 
-    def _like(self, slug: str, sighting: Sighting) -> Item | None:
-        """The item that stands for a sighting too: one with the same message, or with the same case and failure."""
+    def _like(self, slug: str, sighting: Sighting, ops: frozenset[str]) -> Item | None:
+        """The item that stands for a sighting too: one with the same message, or with the same case and failure. Where
+        `MOST_ALIKE` wrong results wait that need no operator that this case lacks, the first of them."""
         key = _key(sighting.signature)
         every = (*self._waiting.values(), *self._in_work.values(), *self._parked.values())
         alike = [item for item in every if item.key == key]
-        if not alike:
-            return None
-        if not key.needs_ops or len(alike) >= MOST_ALIKE:
-            return alike[0]
-        return next((item for item in alike if item.folder.name == slug), None)
+        if not key.needs_ops:
+            return alike[0] if alike else None
+        same = next((item for item in alike if item.folder.name == slug), None)
+        crowd = [item for item in alike if item.ops <= ops]
+        return same or (crowd[0] if len(crowd) >= MOST_ALIKE else None)
 
     def _park_those_that_failed(self) -> None:
         for item in [item for item in self._waiting.values() if item.attempts >= MOST_ATTEMPTS]:
@@ -212,13 +224,17 @@ class Queue:
 
 
 def _document(case: Case, sighting: Sighting, versions: dict[str, str]) -> FindingDoc:
+    """The sighting as a finding. What the lane adds to its plain sibling is part of the name: one case may show two
+    bugs of two passes. The evidence keeps the node that it points at, because the case is not renumbered."""
     doc = finding_file.document(unconfirmed(case, sighting), versions)
-    slug = f"{doc.slug}-{case_file.digest(case)[:8]}"
-    return msgspec.structs.replace(doc, slug=slug, signature=sighting.signature.id)
+    mark = hashlib.sha256(f"{case_file.digest(case)} {beyond_sibling(sighting.finding)}".encode()).hexdigest()[:8]
+    evidence = StoredEvidence.of(sighting.finding.evidence)
+    return msgspec.structs.replace(doc, slug=f"{doc.slug}-{mark}", signature=sighting.signature.id, evidence=evidence)
 
 
 def _item(folder: Path, doc: FindingDoc, case: Case) -> Item:
-    lanes = (doc.lane, *(_NAMED[name] for name in doc.lanes if name in _NAMED and name != doc.lane.name))
+    others = [_NAMED[name] for name in doc.lanes if name in _NAMED and name != doc.lane.name]
+    lanes = (doc.lane, *(replace(lane, toolchain=doc.lane.toolchain) for lane in others))
     sighting = Sighting(signature_of(doc.finding), doc.finding, lanes)
     traits = traits_of(case.graph, sighting.signature, lanes)
     return Item(folder, sighting, frozenset(case.graph.ops), _key(sighting.signature), traits, severity(doc.finding))
@@ -245,12 +261,13 @@ def _read(folder: Path) -> Iterator[Item]:
 
 def _attempts(path: Path) -> int:
     lines: Iterable[str] = path.read_text(errors="replace").splitlines() if path.is_file() else ()
-    return sum(line.endswith(_BEGUN) for line in lines)
+    words = [line.split(" ")[2:] for line in lines]
+    return max(0, words.count([_BEGUN]) - words.count([_STOPPED]))
 
 
 def _note(item: Item, text: str) -> None:
     with (item.folder / ATTEMPTS).open("a") as file:
-        file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+        file.write(blanked(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode()).decode())
 
 
 def _moved(folder: Path, to: Path) -> Path:

@@ -23,7 +23,7 @@ def work(campaign: Path, seconds: float | None, workers: int, preload: Path | No
     """Investigate what waits and what is parked, until nothing is left or the time is up."""
     before = sum(waiting_in(campaign))
     if not before:
-        _report(campaign, None, 0, json)
+        _report(campaign, None, json)
         return
     find_all = finder(preload)
     with Store(campaign, None) as store:
@@ -46,13 +46,13 @@ def work(campaign: Path, seconds: float | None, workers: int, preload: Path | No
             with watched(task):
                 obey_signals(task, stop_requested)
                 task.run()
-        _report(campaign, task, before, json)
+        _report(campaign, task, json)
 
 
-def _report(campaign: Path, task: Campaign | None, before: int, json: bool) -> None:
+def _report(campaign: Path, task: Campaign | None, json: bool) -> None:
     new = task.triage.new if task else []
     waiting, parked = waiting_in(campaign)
-    done = before - waiting - parked
+    done = task.triage.done if task else 0
     if json:
         print_json(
             {
@@ -67,7 +67,7 @@ def _report(campaign: Path, task: Campaign | None, before: int, json: bool) -> N
         print(f"no sighting waits for triage; {next_line('triage', '--campaign', campaign)}")
         return
     findings = number_of(len(new), "new finding") + (":" if new else "")
-    print(f"{done} of {number_of(before, 'sighting')} investigated in {task.progress.seconds:.0f} s; {findings}")
+    print(f"{number_of(done, 'sighting')} investigated in {task.progress.seconds:.0f} s; {findings}")
     for doc in sorted(new, key=lambda doc: (doc.component, doc.slug)):
         print(f"  {found_line(doc)}")
     if line := waiting_line(waiting, parked):

@@ -24,6 +24,9 @@ from oracles.lane import LaneSpec
 from oracles.targets import TARGETS_BY_NAME, Runs
 
 POLL_SECONDS = 0.1
+GRACE_SECONDS = 30.0
+"""How long a script may take to end after it was killed."""
+
 START_SECONDS = 60.0
 """Time that a script gets to import torch and TVM on a busy machine."""
 
@@ -100,6 +103,7 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds) -> tuple[ScriptRun, float
             why = f"it took more than {seconds:.0f} s"
         if why:
             processes.kill_group(pid)
+    ending = ending or reaper.ending(GRACE_SECONDS)
     if ending is None:
         return ScriptRun(None, why or "it cannot be killed"), 0.0
     return ScriptRun(None, why) if why else ScriptRun(os.waitstatus_to_exitcode(ending.status)), ending.cpu

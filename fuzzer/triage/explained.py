@@ -14,12 +14,13 @@ from fuzzer.signature import Signature
 from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.investigate import Sighting, may_run_in_used_children
 from fuzzer.triage.passes.base import Subject, cut
-from fuzzer.triage.reproduce import observe
+from fuzzer.triage.reproduce import Observation, observe
 from generators.check import check
 from generators.graph import Case, Graph, Invalid, Node
 from generators.retype import retyped_case
-from oracles.lane import LaneSpec
+from oracles.lane import LaneSpec, returns_gradients
 from oracles.outcome import Built, Ran
+from oracles.reference import FORWARD, GRADIENT, expected
 
 Known = tuple[Case, Signature]
 """The reduced case of a saved finding, and its final signature."""
@@ -49,10 +50,18 @@ def explained_by(runner: Runner, case: Case, sighting: Sighting, known: Sequence
         if rest is None:
             continue
         observation = observe(run, rest, lane, signature)
-        ended = isinstance(observation.result.outcomes[lane], Ran | Built)
-        if observation.valid and ended and not observation.shows(signature):
+        if observation.valid and _is_judged(observation, lane, signature) and not observation.shows(signature):
             return explanation
     return None
+
+
+def _is_judged(observation: Observation, lane: LaneSpec, signature: Signature) -> bool:
+    """Whether the run could have shown the failure. Numbers are compared only where the lane and all references ran."""
+    outcomes = observation.result.outcomes
+    if not signature.kind.is_numeric:
+        return isinstance(outcomes[lane], Ran | Built)
+    variants = GRADIENT if returns_gradients(lane) else FORWARD
+    return isinstance(outcomes[lane], Ran) and expected(outcomes, variants) is not None
 
 
 def _candidates(

@@ -400,6 +400,23 @@ def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_th
     assert 0 < len(at) < 8, "some were investigated while tests ran"
 
 
+@pytest.mark.parametrize("limits", [RunLimits(tests=3), RunLimits(tests=3, new_findings=1)])
+def test_no_investigation_begins_after_the_time_for_them(tmp_path: Path, limits: RunLimits) -> None:
+    """Triage may have the whole CPU, but not beyond the end of the run."""
+    sins = {f"number {number}": refused(number) for number in range(3)}
+    with Store(tmp_path, 1) as store:
+        all_day = replace(settings(tmp_path, limits), triage=TriageLimits(share=1.0, drain=0.0))
+        campaign = Campaign(all_day, store, PaidExecutor(sins), cases(9))
+        campaign.run()
+        new = 1 if limits.new_findings else 2  # the third test was the last
+        assert (len(campaign.triage.new), store.state.counters.tests) == (new, 3 if new == 2 else 1)
+    with Store(tmp_path, 1) as store:
+        no_time = replace(settings(tmp_path, RunLimits(tests=0)), triage=TriageLimits(share=1.0, drain=0.0))
+        campaign = Campaign(no_time, store, PaidExecutor(sins), cases(9))
+        campaign.run()
+        assert campaign.triage.new == []
+
+
 def test_a_share_that_is_done_goes_on_with_triage(tmp_path: Path) -> None:
     sins = {f"number {number}": refused(number) for number in range(3)}
     with Store(tmp_path, 1) as store:
@@ -533,7 +550,7 @@ def test_counters_that_cannot_be_saved_on_a_full_disk_pause_the_campaign(
 ) -> None:
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(300))
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor(), cases(3000))
         full, shut = iter([True, True]), []
 
         def after_saving() -> None:
@@ -543,6 +560,6 @@ def test_counters_that_cannot_be_saved_on_a_full_disk_pause_the_campaign(
 
         campaign.progress.after_saving = after_saving
         campaign.run()
-        assert store.state.next_test == 300
+        assert store.state.next_test == 3000
     assert next(full, None) is None
     assert not any(shut)

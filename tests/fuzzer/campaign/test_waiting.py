@@ -21,7 +21,7 @@ from fuzzer.triage.investigate import Sighting
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
-from oracles.outcome import Frame, Raised, Stage
+from oracles.outcome import Facts, Frame, Raised, Stage
 
 VERSIONS = {"tvm": "0.27.0"}
 LANE = TVM_LANES[0]
@@ -105,9 +105,29 @@ def test_wrong_results_wait_for_each_case_up_to_a_limit(tmp_path: Path) -> None:
     assert queue.add(case("relu"), wrong(), VERSIONS)
     assert not queue.add(case("relu"), wrong(), VERSIONS), "the same case"
     assert queue.add(case("neg"), wrong(), VERSIONS)
-    for size in range(MOST_ALIKE):
+    for size in range(2 * MOST_ALIKE):
         queue.add(case_of({"x0": f"float32[{size + 3}]"}, [("v0", "abs", "x0")], "v0"), wrong(), VERSIONS)
-    assert len(queue) == len(folders(tmp_path)) == MOST_ALIKE
+    assert len(queue) == len(folders(tmp_path)) == 2 + MOST_ALIKE
+    assert not queue.add(case("abs", "relu"), wrong(), VERSIONS), "it has all operators of those that wait"
+    assert queue.add(case("exp"), wrong(), VERSIONS), "another operator"
+
+
+def test_two_passes_that_are_wrong_on_one_case_are_two_sightings(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    for by in ("FuseOps", "parameters lifted"):
+        mismatch = Mismatch(0, "1.0", "2.0", against="relax-export-llvm", by=by)
+        found = Finding(Kind.WRONG_VALUE, Component.TVM, LANE, Stage.RUN, mismatch)
+        assert queue.add(case("relu"), sighting(found), VERSIONS)
+    assert len(folders(tmp_path)) == 2
+
+
+def test_the_node_that_the_evidence_points_at_is_kept(tmp_path: Path) -> None:
+    evidence = error().finding.evidence
+    assert isinstance(evidence, Raised)
+    pointed = replace(evidence, facts=Facts(pointed="v0"))
+    queue = Queue(tmp_path)
+    queue.add(case("relu"), sighting(replace(error().finding, evidence=pointed)), VERSIONS)
+    assert taken(Queue(tmp_path)).sighting.finding.evidence == pointed
 
 
 def test_severe_ones_come_first(tmp_path: Path) -> None:
@@ -196,12 +216,23 @@ def test_a_sighting_that_kills_its_process_is_parked(tmp_path: Path) -> None:
     assert (len(queue), queue.parked) == (0, 1)
 
 
-def test_what_is_put_back_is_taken_again(tmp_path: Path) -> None:
+def test_what_is_put_back_is_taken_again_and_no_attempt_has_failed(tmp_path: Path) -> None:
     queue = Queue(tmp_path)
     queue.add(case("relu"), error(), VERSIONS)
-    item = taken(queue)
-    queue.put_back(item)
+    for _ in range(2 * MOST_ATTEMPTS):
+        item = taken(queue)
+        queue.begin(item)
+        queue.put_back(item)
     assert taken(queue) is item
+    assert (item.attempts, taken(Queue(tmp_path)).attempts) == (0, 0)
+
+
+def test_a_sighting_whose_folder_cannot_be_read_does_not_end_the_campaign(tmp_path: Path) -> None:
+    Queue(tmp_path).add(case("relu"), error(), VERSIONS)
+    (tmp_path / WAITING / folders(tmp_path)[0] / finding_file.NAME).write_text("{")
+    queue = Queue(tmp_path)
+    assert not queue.add(case("relu"), error(), VERSIONS)
+    assert queue.add(case("neg"), error(), VERSIONS)
 
 
 def test_one_that_cannot_be_read_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
