@@ -13,7 +13,7 @@ import torch
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, to_torch
 from fuzzer.lanes.evaluated.common import Outside, Unknown
-from fuzzer.lanes.evaluated.interpreter import Program, as_declared, declared_types, flat, interpreting
+from fuzzer.lanes.evaluated.interpreter import TIES, Program, as_declared, declared_types, flat, interpreting
 from fuzzer.lanes.evaluated.operators import value_of
 from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.check import Checker
@@ -56,6 +56,8 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
 def _value(call: Any, args: Sequence[Any]) -> Any:
     """Return the value of a call, in the dtypes that the module declares. Raise `Outside` for another shape."""
     name = str(call.op.name)
+    if name in TIES and args[0].unique().numel() < args[0].numel():
+        raise Unknown(f"{name} of equal elements")  # their order is not defined
     try:
         value = as_declared(call, value_of(name.removeprefix("relax."), call.attrs, args))
     except (RuntimeError, TypeError, ValueError, IndexError) as error:

@@ -278,7 +278,7 @@ def _tried(make: Callable[[], Any]) -> Any:
         return None
 
 
-_TIES = frozenset({"relax.argsort", "relax.topk", "relax.argmax", "relax.argmin"})
+TIES = frozenset({"relax.argsort", "relax.topk", "relax.argmax", "relax.argmin"})
 """Operators for which equal elements may come in any order."""
 
 
@@ -289,7 +289,7 @@ def _correctness(operator: str, value: Any, expected: Any) -> Correctness:
         return Correctness.UNKNOWN
     if _close(value, expected):
         return Correctness.RIGHT
-    return Correctness.UNKNOWN if operator in _TIES else Correctness.WRONG
+    return Correctness.UNKNOWN if operator in TIES else Correctness.WRONG
 
 
 def _largest_error(value: Any, expected: Any) -> float:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from graphs_by_hand import case_of
 
@@ -140,6 +142,15 @@ def test_a_wrong_converter_is_found_and_compiled_code_shows_it(wrong: Executor, 
     assert (kind, "relax-export-llvm") in found
     assert done.evaluation_disagrees == ()
     assert isinstance(done.result.outcomes[SCREENING[0]], Ran)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "verdict"), [([3.0, 1.0, 2.0], Verdict.RIGHT), ([1.0, 1.0, 0.0], Verdict.UNDECIDED)]
+)
+def test_the_place_of_equal_elements_is_undecided(executor: Executor, numbers: list[float], verdict: Verdict) -> None:
+    case = case_of({"x0": "float32[3]"}, [("v0", "argmax", "x0", {"dim": 0, "keepdim": False})], "v0")
+    case = replace(case, tensors={"x0": np.array(numbers, np.float32)})
+    assert verdicts(tier_1_of(executor, case, EXPORT)) == {EXPORT: verdict}
 
 
 def test_a_right_converter_is_not_compiled_for_its_values(wrong: Executor) -> None:
