@@ -240,7 +240,7 @@ class Store:
         """Whether a sighting is to be investigated. Count it where it is known.
 
         A failure with an identifying message is either new or known. A wrong result counts as known where a finding of
-        the same lane needs no operator that the case lacks. Of such sightings, the 2nd, 4th, 8th, ... is investigated,
+        the same lane needs no operator that the case lacks. Of such sightings, the 2nd, 4th, 8th, ... waits for triage,
         because it may be another bug. Sightings of flaky findings are treated in the same way.
         """
         with self._lock:
