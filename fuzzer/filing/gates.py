@@ -235,13 +235,13 @@ def _same(draft: Draft, context: FilingContext, toolchain: str) -> int:
 
 
 def not_there(draft: Draft, context: FilingContext) -> GateAnswer:
-    """No issue has the same fingerprint or a similar title. Only a person can decide about similar titles."""
+    """No issue has the same signature or a similar title. Only a person can decide about similar titles."""
     if context.tracker is None:
         return not_checked("--check or --submit asks, with --repo")
     there = _candidates(draft, context, context.tracker)
     same = [issue for issue in there if marker(draft.fingerprint) in issue.body]
     if same:
-        return closed(f"the same fingerprint: {_listed(same)}")
+        return closed(f"the same signature: {_listed(same)}")
     alike = [issue for issue in there if titles.near(issue.title, draft.title)]
     if alike:
         return closed(f"near-equal titles: {_listed(alike)}", forcible=True)

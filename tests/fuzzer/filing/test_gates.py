@@ -199,7 +199,7 @@ def test_the_same_fingerprint_is_never_filed_again(
         server.index()
     held = submit(finding, context, force=True)
     assert isinstance(held, HeldBack)
-    reason = f"the same fingerprint: {server.url}/{REPO}/issues/1 ({state}) hand-written"
+    reason = f"the same signature: {server.url}/{REPO}/issues/1 ({state}) hand-written"
     assert held.gates[-1].answer == GateAnswer(GateVerdict.CLOSED, reason)
 
 
