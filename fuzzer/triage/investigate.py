@@ -160,7 +160,7 @@ def _confirmed_and_reduced(runner: Runner, case: Case, sighting: Sighting, width
     return replace(named, found=replace(named.found, cpu_seconds=metered.cpu_seconds))
 
 
-_STEADY_KINDS = frozenset(
+STEADY_KINDS = frozenset(
     {
         Kind.INTERNAL_ERROR,
         Kind.REJECTED,
@@ -178,7 +178,7 @@ _STEADY_KINDS = frozenset(
 def may_run_in_used_children(finding: Finding) -> bool:
     """Whether candidates may run in children that have run other cases. The result is confirmed in fresh ones."""
     here = TARGETS_BY_NAME[finding.lane.target].runs in (Runs.HERE, Runs.NOWHERE)
-    return finding.kind in _STEADY_KINDS and here and not finding.lane.fresh
+    return finding.kind in STEADY_KINDS and here and not finding.lane.fresh
 
 
 def _in_used_children(runner: Runner, case: Case, sighting: Sighting, width: int) -> _Named | None:
