@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import fakes
-import numpy as np
 import pytest
 from labs import FakeLab, WrongOutcome
 
@@ -25,7 +24,7 @@ OTHER = TVM_LANES[2]
 WRONG = Finding(Kind.WRONG_VALUE, Component.TVM, PLAIN, Stage.RUN, Mismatch(0, "1.0", "2.0"))
 SIGNATURE = signature_of(WRONG)
 RIGHT = (fakes.expect([1.0, -2.0]),)
-WRONG_RESULT = Ran((np.float32([1.0, 5.0]),), (np.float32([1.0, 5.0]),))
+WRONG_RESULT = fakes.nan(RIGHT)
 
 
 def wrong_on(*wrong: LaneSpec) -> WrongOutcome:
