@@ -99,7 +99,7 @@ class Meter:
         return self._executor.run_fresh(case, lanes, *more)
 
     def run_script(self, source: str, lane: LaneSpec) -> Any:
-        return self._executor.run_script(source, lane)
+        return self._executor.run_script(source)
 
 
 def counted(meter: Meter, step: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,6 +13,7 @@ file (`Device.opener`). It loads no compiler.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -152,6 +153,7 @@ class FakeDeviceLane:
     seep         the same, but this lane's own result is right
     linger       return right results, but let everything fail that this process runs later
     pid, where   return the process id, or CUDA_VISIBLE_DEVICES as bytes
+    garbage      return whether automatic collection is on, and whether collections visit all objects
     700-launch   raise the error of CUDA with this number, in this `Wording`
     """
 
@@ -179,6 +181,8 @@ class FakeDeviceLane:
                 return Ran((np.array(os.getpid()),))
             case "where":
                 return Ran((np.frombuffer(os.environ["CUDA_VISIBLE_DEVICES"].encode(), np.uint8),))
+            case "garbage":
+                return Ran((np.array([gc.isenabled(), gc.get_freeze_count() == 0]),))
         wrong = variant == "lie" or self._corrupt or (spec.name == "known-answer" and self._is_wrong())
         self._corrupt |= variant == "seep"
         return Ran((computed(prepared.case) + np.float32(wrong),))

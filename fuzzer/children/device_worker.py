@@ -23,7 +23,7 @@ from collections.abc import Callable
 
 from multiprocess.connection import Connection
 
-from fuzzer.children.job import run_job
+from fuzzer.children.job import collect_between_cases_only, run_job
 from fuzzer.isolate import protocol
 from fuzzer.lanes.base.prepared_case import Lane
 from fuzzer.system.processes import die_with_parent
@@ -43,6 +43,7 @@ def main() -> None:
     stated, runner_of = _open_device(opener)
     if preload:
         stated |= execute(Preload(*preload))
+    collect_between_cases_only()
     connection = Connection(data)
     protocol.send(connection, protocol.Started(stated))
     while True:

@@ -67,6 +67,16 @@ def _cpu() -> float:
     return time.process_time() + sum(os.times()[2:4])
 
 
+def collect_between_cases_only() -> None:
+    """Turn automatic collection off, and let `KeptCase` collect without what is loaded by now.
+
+    torch and TVM have many objects. A collection visits them all, and a forked child then copies their pages.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+
+
 def main(data: int) -> None:
     from fuzzer.lanes.runners import (
         runner_of,

@@ -1,7 +1,7 @@
 """Run a Python file in a child of the zygote, which has imported torch and TVM already, as `python -P FILE` would.
 
-The file gets its own arguments, folder and `__main__`. difftvm's modules are loaded in this process, and the file
-cannot import them: a finding's script must stand alone.
+The file gets its own arguments, folder and `__main__`, and torch as it is installed. difftvm's modules are loaded in
+this process, and the file cannot import them: a finding's script must stand alone.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import tempfile
 import traceback
 from pathlib import Path
 
+from fuzzer.lanes.torch.decompositions import forget_decompositions
 from fuzzer.toolchains.toolchain import PACKAGES
 
 
@@ -23,6 +24,7 @@ def run(path: str) -> int:
     os.chdir(folder)
     os.environ["TMPDIR"], tempfile.tempdir = folder, None
     sys.argv = [path]
+    forget_decompositions()
     _hide_own_packages()
     gc.enable()
     try:

@@ -1,4 +1,4 @@
-"""The zygote of a toolchain: imports torch and TVM once, then forks a child for each case.
+"""The zygote of a toolchain: imports torch and TVM once, then forks children that run cases or one script.
 
 `fuzzer.isolate.executor` starts it as `python -m fuzzer.children.zygote TOOLCHAIN KIND FD SUPERVISOR [PATH SHA256]`. FD
 is a socket, SUPERVISOR a process, PATH a file to execute before the first fork, and SHA256 the hash of its text. The
@@ -12,7 +12,6 @@ It has one thread, so that fork is safe, and does not use a GPU.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import json
 import os
@@ -23,13 +22,10 @@ import socket
 import sys
 import traceback
 
+from fuzzer.isolate.zygote_requests import MAX_BYTES, OWN_FAILURE, SCRIPT
 from fuzzer.system.processes import ONE_THREAD, die_with_parent, kill_group
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute
 from fuzzer.toolchains.toolchain import GraphLanguage
-
-SCRIPT = b"script "
-"""How the request for a script begins."""
-MAX_REQUEST = 1 << 13
 
 
 def serve(control: socket.socket) -> None:
@@ -47,7 +43,7 @@ def serve(control: socket.socket) -> None:
             _drain(wake_read)
             _reap(children)
         if control in ready:
-            request, fds, _, _ = socket.recv_fds(control, MAX_REQUEST, 3)
+            request, fds, _, _ = socket.recv_fds(control, MAX_BYTES, 3)
             if not request:
                 break
             _fork(control, children, request, *fds)
@@ -69,7 +65,7 @@ def _fork(control: socket.socket, children: dict[int, socket.socket], request: b
         except BaseException:
             traceback.print_exc()
             sys.stderr.flush()
-            os._exit(70)
+            os._exit(OWN_FAILURE)
         os._exit(ended_with)
     for descriptor in (log, *data):
         os.close(descriptor)
@@ -146,11 +142,10 @@ def main() -> None:
         except PreloadFailed as error:
             control.send(json.dumps({"failed": str(error)}).encode())
             return
-    for name in ("fuzzer.children.job", "fuzzer.children.script"):
-        importlib.import_module(name)  # imported once, not in each child
-    gc.collect()
-    gc.freeze()  # a collection in a child would write to every page, and so copy it
-    gc.disable()
+    importlib.import_module("fuzzer.children.script")  # imported once, not in each child
+    from fuzzer.children.job import collect_between_cases_only
+
+    collect_between_cases_only()
     control.send(json.dumps({"versions": versions}).encode())
     serve(control)
 

@@ -63,10 +63,15 @@ class OwnFailure(Exception):
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How a process ended: its status as from wait(2), and the CPU seconds of it and of the children that it waited
-    for."""
+    for. `with_zygote`: its zygote has ended, and the process with it, for no reason of its own."""
 
     status: int
     cpu: float
+    with_zygote: bool = False
+
+
+class ZygoteGone(Exception):
+    """The zygote has ended."""
 
 
 class Reaper(Protocol):
@@ -91,7 +96,7 @@ class ZygoteReaper:
             if answer := self._status.recv(256):
                 report = json.loads(answer)
                 return Ending(int(report["status"]), report["cpu"])
-        return Ending(signal.SIGKILL, 0.0)  # the zygote has ended, and its children with it
+        return Ending(signal.SIGKILL, 0.0, with_zygote=True)
 
     def close(self) -> None:
         self._status.close()

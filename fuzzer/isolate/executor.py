@@ -1,4 +1,4 @@
-"""Run lanes of a case in forked children, within limits of time and memory.
+"""Run lanes of cases, and scripts of findings, in forked children, within limits of time and memory.
 
 A child runs several cases one after the other. Its first case costs twice as much as a later one, because the child
 then copies memory pages and fills caches. No finding is due to an earlier case: if a child ends in a case that is not
@@ -22,8 +22,17 @@ from types import TracebackType
 from typing import TypeVar
 
 from fuzzer.isolate import script
-from fuzzer.isolate.child_process import Bounds, ChildProcess, ZygoteReaper, next_batch, same_case, with_deadline
+from fuzzer.isolate.child_process import (
+    Bounds,
+    ChildProcess,
+    ZygoteGone,
+    ZygoteReaper,
+    next_batch,
+    same_case,
+    with_deadline,
+)
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
+from fuzzer.isolate.zygote_requests import FORK, OWN_FAILURE, SCRIPT
 from fuzzer.system import processes
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
@@ -43,10 +52,6 @@ MEMORY_SHARE = 4
 
 
 T = TypeVar("T")
-
-
-class _ZygoteGone(Exception):
-    """The zygote has ended."""
 
 
 class Executor:
@@ -157,12 +162,12 @@ class Executor:
                 keep = healthy and reuse and self._is_reusable(child, bounds)
                 after = self._keep(child) if keep else child.close()
                 cpu += after - before
+                with self._lock:
+                    self._cpu_of_children += after - before
             if used and not healthy:
                 _remove_last_outcome(batch, result)
                 reuse = False
             pending = [lane for lane in pending if lane not in result.outcomes]
-        with self._lock:
-            self._cpu_of_children += cpu
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
 
     def _used_child(self, case: Case) -> ChildProcess:
@@ -201,16 +206,16 @@ class Executor:
         """No reports: compute-sanitizer examines GPUs only."""
         return ()
 
-    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
-        """Run a finding's script in a child that runs nothing else, or in a new interpreter where a child cannot."""
-        folder = self._scratch / "scripts"
-        if script.can_be_forked(lane, self._toolchain):
-            done, cpu = script.run_forked(source, self._fork_script, self.bounds, folder)
-        else:
-            done, cpu = script.run(source, self._toolchain, self.bounds, folder)
-        with self._lock:
-            self._cpu_of_children += cpu
-        return done
+    def run_script(self, source: str) -> ScriptRun:
+        """Run a script that `script.can_be_forked` allows in a child that runs nothing else. It runs once more if the
+        zygote ends meanwhile: that is no end of the script."""
+        for _ in range(2):
+            with contextlib.suppress(ZygoteGone):
+                done, cpu = script.run_started(source, self._fork_script, self.bounds, self._scratch / "scripts")
+                with self._lock:
+                    self._cpu_of_children += cpu
+                return ScriptRun(None, "its child could not begin") if done.exit_code == OWN_FAILURE else done
+        return ScriptRun(None, "the zygote ended each time")
 
     def _fork(self) -> ChildProcess:
         """A fresh child."""
@@ -221,12 +226,12 @@ class Executor:
         return self._from_zygote(lambda: self._ask_for_script(path))
 
     def _from_zygote(self, ask: Callable[[], T]) -> T:
-        """What `ask` gets from the zygote. If the zygote has ended, for example because the kernel was short of memory,
-        start a new one, but only once."""
+        """Return the result of `ask`, which sends a request to the zygote. If the zygote has ended, for example because
+        the kernel was short of memory, start a new one, but only once."""
         zygote = self._zygote
         try:
             return ask()
-        except _ZygoteGone:
+        except ZygoteGone:
             with self._lock:
                 if self._closed:
                     raise EnvironmentMissing("this executor is closed") from None
@@ -237,7 +242,7 @@ class Executor:
                     self._keeper.submit(self._start).result()
         try:
             return ask()
-        except _ZygoteGone:
+        except ZygoteGone:
             raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started") from None
 
     def _ask_for_child(self) -> ChildProcess:
@@ -248,10 +253,10 @@ class Executor:
                 opened.enter_context(end)
             try:
                 log = opened.enter_context(tempfile.TemporaryFile())
-                pid = self._forked(b"fork", status, their_status, log.fileno(), their_data.fileno())
+                pid = self._forked(FORK, status, their_status, log.fileno(), their_data.fileno())
                 scratch = tempfile.mkdtemp(dir=self._scratch)
             except OSError:
-                raise _ZygoteGone from None
+                raise ZygoteGone from None
             their_data.close()
             opened.pop_all()  # these ends and the log stay open: the `ChildProcess` owns them
             # a child that stops in the middle of a message must not block the supervisor
@@ -262,12 +267,11 @@ class Executor:
         status, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, open(os.devnull, "wb") as dropped:
             try:
-                return self._forked(b"script " + os.fsencode(path), status, theirs, dropped.fileno()), ZygoteReaper(
-                    status
-                )
+                pid = self._forked(SCRIPT + os.fsencode(path), status, theirs, dropped.fileno())
             except OSError:
                 status.close()
-                raise _ZygoteGone from None
+                raise ZygoteGone from None
+        return pid, ZygoteReaper(status)
 
     def _forked(self, request: bytes, status: socket.socket, theirs: socket.socket, *fds: int) -> int:
         """Send a request with the other end of the status socket and more descriptors; return the pid of the child.

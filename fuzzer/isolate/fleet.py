@@ -164,9 +164,9 @@ class Fleet:
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
         toolchain = self._find(lane.toolchain)
         if script.can_be_forked(lane, toolchain) and not self._new_interpreters:
-            backend = self.backend(BackendKey(lane.toolchain))
-            if isinstance(backend, Executor):
-                return backend.run_script(source, lane)
+            executor = self.backend(BackendKey(lane.toolchain))
+            assert isinstance(executor, Executor)
+            return executor.run_script(source)
         done, cpu = script.run(source, toolchain, self.bounds, self._scratch / "scripts")
         with self._lock:
             self._script_cpu += cpu

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from fuzzer.isolate.child_process import Bounds, ChildReaper, Reaper
+from fuzzer.isolate.child_process import Bounds, ChildReaper, Reaper, ZygoteGone
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import processes
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
@@ -41,23 +41,24 @@ os.execv(sys.executable, [sys.executable, "-P", *sys.argv[1:]])
 """
 
 
-Fork = Callable[[Path], tuple[int, Reaper]]
-"""Forks a process that runs a file in the folder of the file, as the leader of a process group; gives its pid."""
+Start = Callable[[Path], tuple[int, Reaper]]
+"""Starts a process that runs a file in the folder of the file, as the leader of a process group; gives its pid."""
 
 
 def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path) -> tuple[ScriptRun, float]:
     """Run a script; return how it ended, and the CPU seconds that it took. `bounds` are the bounds of one lane."""
-    return run_forked(source, lambda path: _started(path, toolchain), bounds, folder)
+    return run_started(source, lambda path: _in_new_interpreter(path, toolchain), bounds, folder)
 
 
-def run_forked(source: str, fork: Fork, bounds: Bounds, folder: Path) -> tuple[ScriptRun, float]:
-    """Run a script in a process that `fork` starts. It gets what `run` gives to a script."""
+def run_started(source: str, start: Start, bounds: Bounds, folder: Path) -> tuple[ScriptRun, float]:
+    """Run a script in a process that `start` starts. It gets what `run` gives to a script. Raise `ZygoteGone` if the
+    zygote of the process ends while the script runs."""
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()  # the script runs in another working directory
     with tempfile.TemporaryDirectory(prefix="script-", dir=folder, ignore_cleanup_errors=True) as scratch:
         path = Path(scratch, "repro.py")
         path.write_text(source)
-        pid, reaper = fork(path)
+        pid, reaper = start(path)
         with contextlib.closing(reaper):
             return _watched(pid, reaper, bounds)
 
@@ -70,7 +71,7 @@ def can_be_forked(lane: LaneSpec, toolchain: Toolchain) -> bool:
     return toolchain.preload is None and TARGETS_BY_NAME[lane.target].runs in (Runs.HERE, Runs.NOWHERE)
 
 
-def _started(path: Path, toolchain: Toolchain) -> tuple[int, Reaper]:
+def _in_new_interpreter(path: Path, toolchain: Toolchain) -> tuple[int, Reaper]:
     """Start the toolchain's interpreter on a file."""
     preloaded = [toolchain.preload.path] if toolchain.preload else []
     process = subprocess.Popen(
@@ -106,6 +107,8 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds) -> tuple[ScriptRun, float
     ending = ending or reaper.ending(GRACE_SECONDS)
     if ending is None:
         return ScriptRun(None, why or "it cannot be killed"), 0.0
+    if ending.with_zygote and not why:
+        raise ZygoteGone
     return ScriptRun(None, why) if why else ScriptRun(os.waitstatus_to_exitcode(ending.status)), ending.cpu
 
 

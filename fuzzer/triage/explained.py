@@ -1,7 +1,9 @@
 """Whether a finding that exists explains a failure without a message, by few runs and without a reduction.
 
-A known finding of one operator explains the failure if the case calls that operator on the same dtypes, and the failure
-is gone when the results of these calls are inputs with the numbers that PyTorch computes.
+A known finding of one operator explains the failure if the case calls that operator on the same dtypes, and the lane is
+right when the results of these calls are inputs with the numbers that PyTorch computes. A death may not show in every
+run: the rest of the case then runs several times, and the whole once more. Other failures that state can influence are
+never explained.
 """
 
 from __future__ import annotations
@@ -12,12 +14,13 @@ from dataclasses import replace
 from fuzzer.isolate.fleet import Runner
 from fuzzer.signature import Signature
 from fuzzer.triage.eager_values import computed_values
-from fuzzer.triage.investigate import Sighting, may_run_in_used_children
+from fuzzer.triage.investigate import STEADY_KINDS, Sighting, may_run_in_used_children
 from fuzzer.triage.passes.base import Subject, cut
-from fuzzer.triage.reproduce import Observation, observe
+from fuzzer.triage.reproduce import Observation, observe, reproduces
 from generators.check import check
 from generators.graph import Case, Graph, Invalid, Node
 from generators.retype import retyped_case
+from oracles.finding import Kind
 from oracles.lane import LaneSpec, returns_gradients
 from oracles.outcome import Built, Ran
 from oracles.reference import FORWARD, GRADIENT, expected
@@ -26,17 +29,20 @@ Known = tuple[Case, Signature]
 """The reduced case of a saved finding, and its final signature."""
 
 MOST_RUNS = 3
-"""How many known findings are tried for one failure, one run each."""
+"""How many known findings are tried for one failure."""
+
+RUNS_AFTER_A_DEATH = 3
+"""How often the rest of a case that died must be right, in fresh children."""
 
 
 def explained_by(runner: Runner, case: Case, sighting: Sighting, known: Sequence[Known]) -> Signature | None:
     """Return the signature of the known finding that explains the sighting, or None.
 
-    Wrong results run in used children, and what state can influence in fresh ones. PyTorch computes the values in one
-    more run.
+    Wrong results run in used children, and deaths in fresh ones. PyTorch computes the values in one more run.
     """
     lane, signature = sighting.finding.lane, sighting.signature
-    if not signature.needs_ops or signature.error:
+    died = signature.kind is Kind.DIED
+    if not signature.needs_ops or signature.error or not (died or signature.kind in STEADY_KINDS):
         return None
     if case.graph.symbols and not lane.symbolic:
         case = case.at(case.sizes)
@@ -49,10 +55,16 @@ def explained_by(runner: Runner, case: Case, sighting: Sighting, known: Sequence
         rest = _without(subject, nodes)
         if rest is None:
             continue
-        observation = observe(run, rest, lane, signature)
-        if observation.valid and _is_judged(observation, lane, signature) and not observation.shows(signature):
+        runs = RUNS_AFTER_A_DEATH if died else 1
+        is_right = all(_is_right(observe(run, rest, lane, signature), lane, signature) for _ in range(runs))
+        if is_right and (not died or reproduces(run, case, lane, signature)):
             return explanation
     return None
+
+
+def _is_right(observation: Observation, lane: LaneSpec, signature: Signature) -> bool:
+    """Whether the run could have shown the failure, and shows no failure at all: another one may have been hidden."""
+    return observation.valid and _is_judged(observation, lane, signature) and not observation.findings
 
 
 def _is_judged(observation: Observation, lane: LaneSpec, signature: Signature) -> bool:

@@ -13,12 +13,12 @@ from fuzzer.signature import Signature, final_signature, signature_of
 from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage import exported
 from fuzzer.triage.blame.releases import Release, in_releases
-from fuzzer.triage.blame.search import blame, is_searched
+from fuzzer.triage.blame.search import blame, needs_trace
 from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.leap import PASSES_WITH_LEAP
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.naming import RUNS, NamedFailure, beyond_sibling, name_failure
-from fuzzer.triage.reduce import EXTRA_RUNS, Effort, Reduction, reduce
+from fuzzer.triage.reduce import Effort, Reduction, reduce
 from fuzzer.triage.reproduce import Observation, RunLanes, reproduces, try_to_reproduce, up_to_failure
 from fuzzer.triage.suspects import Located, located
 from generators.graph import Case
@@ -128,13 +128,12 @@ def investigate(
     """
     named = _confirmed_and_reduced(runner, case, sighting, width)
     found = named.found
-    run = runner.run if may_run_in_used_children(found.finding) else runner.run_fresh
     if not found.flaky:
-        found = _blamed(run, found, named.observed)
+        found = _blamed(named.run, found, named.observed)
         others = releases(found.finding.lane)
         verdicts = in_releases(runner.run_fresh, found.case, found.finding, found.signature, others)
         found = replace(found, releases=verdicts)
-    return _examined(run, found, run_sanitizer)
+    return _examined(named.run, found, run_sanitizer)
 
 
 def confirm_and_reduce(runner: Runner, case: Case, sighting: Sighting, width: int = 1) -> Confirmed:
@@ -144,9 +143,14 @@ def confirm_and_reduce(runner: Runner, case: Case, sighting: Sighting, width: in
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A finding before it is blamed, and what the run that named it showed on its lane."""
+    """A finding before it is blamed.
+
+    run       what blame runs lanes with: in fresh children if used ones showed something else
+    observed  what the run that named it showed on its lane
+    """
 
     found: Confirmed
+    run: RunLanes
     observed: Mapping[LaneSpec, Observation] = field(default_factory=dict)
 
 
@@ -155,12 +159,24 @@ def _confirmed_and_reduced(runner: Runner, case: Case, sighting: Sighting, width
     metered, lane = Metered(runner), sighting.finding.lane
     if case.graph.symbols and not lane.symbolic:
         case = case.at(case.sizes)  # the lane uses fixed sizes; without symbols, every pass can reduce the case
-    named = _in_used_children(metered, case, sighting, width) if may_run_in_used_children(sighting.finding) else None
-    named = named or _in_fresh_children(metered, case, sighting, width)
-    return replace(named, found=replace(named.found, cpu_seconds=metered.cpu_seconds))
+    named: _Named | None = None
+    others: tuple[tuple[Case, Sighting], ...] = ()
+    if may_run_in_used_children(sighting.finding):
+        reduction = _reduced(metered.run, case, sighting, width, confirmed=False)
+        others = _other_sightings(reduction)
+        named = _named_in_fresh_children(metered, case, sighting, reduction)
+    if named is None:
+        named = _in_fresh_children(metered, case, sighting, width)
+        others = _one_of_each((*others, *named.found.other_failures))
+    return replace(named, found=replace(named.found, other_failures=others, cpu_seconds=metered.cpu_seconds))
 
 
-_STEADY_KINDS = frozenset(
+def _one_of_each(others: Iterable[tuple[Case, Sighting]]) -> tuple[tuple[Case, Sighting], ...]:
+    """Return the last sighting of each signature."""
+    return tuple({sighting.signature: (case, sighting) for case, sighting in others}.values())
+
+
+STEADY_KINDS = frozenset(
     {
         Kind.INTERNAL_ERROR,
         Kind.REJECTED,
@@ -178,24 +194,23 @@ _STEADY_KINDS = frozenset(
 def may_run_in_used_children(finding: Finding) -> bool:
     """Whether candidates may run in children that have run other cases. The result is confirmed in fresh ones."""
     here = TARGETS_BY_NAME[finding.lane.target].runs in (Runs.HERE, Runs.NOWHERE)
-    return finding.kind in _STEADY_KINDS and here and not finding.lane.fresh
+    return finding.kind in STEADY_KINDS and here and not finding.lane.fresh
 
 
-def _in_used_children(runner: Runner, case: Case, sighting: Sighting, width: int) -> _Named | None:
-    """Reduce in used children, then name and confirm in fresh ones. Return None if these do not show the failure.
-
-    The case itself is not confirmed: the first candidate that fails shows the failure again.
-    """
+def _named_in_fresh_children(runner: Runner, case: Case, sighting: Sighting, reduction: Reduction) -> _Named | None:
+    """Name and confirm in fresh children what was reduced in used ones. Return None if it does not show the failure."""
     signature = sighting.signature
+    if reduction.gone:
+        return None
     fresh = up_to_failure(runner.run_fresh, signature)
-    reduction = _reduced(runner.run, case, sighting, width, extra_runs=0)
-    named = name_failure(fresh, reduction.case, reduction.lane, signature, traced=is_searched(sighting.finding))
+    named = name_failure(fresh, reduction.case, reduction.lane, signature, traced=needs_trace(sighting.finding))
     if named is None:
         return None
     others = CONFIRMATIONS - 1  # the run that named it is the first
     if not all(reproduces(fresh, reduction.case, reduction.lane, signature) for _ in range(others)):
         return None
-    return _Named(_confirmed(case, reduction, named), named.observed)
+    run = runner.run if may_run_in_used_children(named.finding) else runner.run_fresh
+    return _Named(_confirmed(case, reduction, named), run, named.observed)
 
 
 def _in_fresh_children(runner: Runner, case: Case, sighting: Sighting, width: int) -> _Named:
@@ -207,13 +222,13 @@ def _in_fresh_children(runner: Runner, case: Case, sighting: Sighting, width: in
     fresh = up_to_failure(runner.run_fresh, signature)
     again = sum(reproduces(fresh, case, sighting.finding.lane, signature) for _ in range(CONFIRMATIONS))
     if again < CONFIRMATIONS:
-        return _Named(_flaky(case, sighting, again, CONFIRMATIONS))
-    reduction = _reduced(runner.run_fresh, case, sighting, width)
+        return _Named(_flaky(case, sighting, again, CONFIRMATIONS), runner.run_fresh)
+    reduction = _reduced(runner.run_fresh, case, sighting, width, confirmed=True)
     named = name_failure(fresh, reduction.case, reduction.lane, signature)
     if named is None:
         flaky = _flaky(case, sighting, CONFIRMATIONS, CONFIRMATIONS + RUNS)
-        return _Named(replace(flaky, other_failures=_other_sightings(reduction)))
-    return _Named(_confirmed(case, reduction, named))
+        return _Named(replace(flaky, other_failures=_other_sightings(reduction)), runner.run_fresh)
+    return _Named(_confirmed(case, reduction, named), runner.run_fresh)
 
 
 def _flaky(case: Case, sighting: Sighting, again: int, runs: int) -> Confirmed:
@@ -222,7 +237,7 @@ def _flaky(case: Case, sighting: Sighting, again: int, runs: int) -> Confirmed:
     return Confirmed(signature, sighting.finding, case, names, again, runs, case.graph.ops, None)
 
 
-def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int, extra_runs: int = EXTRA_RUNS) -> Reduction:
+def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int, *, confirmed: bool) -> Reduction:
     signature, shortened = sighting.signature, up_to_failure(run, sighting.signature)
     first = located(shortened, case, sighting.finding, signature) if len(case.graph.nodes) > 1 else Located({}, ())
     return reduce(
@@ -235,7 +250,7 @@ def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int, extra_ru
         width=width,
         needs_ops=signature.needs_ops,
         suspects=first.suspects,
-        extra_runs=extra_runs,
+        confirmed=confirmed,
     )
 
 

@@ -11,7 +11,7 @@ from fuzzer.triage.blame.context import traced_fully
 from fuzzer.triage.reproduce import Observation, RunLanes, judged_by, judged_run, observe
 from generators.graph import Case
 from oracles import judge_all
-from oracles.finding import Component, Finding, Kind, Mismatch
+from oracles.finding import Component, Finding, Mismatch
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Outcomes, Result
 
@@ -23,7 +23,8 @@ RUNS = 2
 class NamedFailure:
     """The final signature, the finding that the reduced case shows, and all lanes that show it.
 
-    observed  what the run showed on the reduced lane, plain and traced, so that blame need not run these again
+    observed  what the run showed on the reduced lane, plain and traced, so that blame need not run these again; empty
+              if nothing was traced, or if this run did not show the failure
     """
 
     signature: Signature
@@ -43,12 +44,13 @@ def name_failure(
     lanes = tuple(dict.fromkeys((*REFERENCES, *plain_routes_beside(lane), *judged_by(lane))))
     tracing = (traced_fully(lane),) if traced else ()
     result = judged_run(run, case, (*lanes, *tracing))
-    observed = {each: _observed(case, lane, each, result) for each in (lane, *tracing)}
     found = judge_all(case, _without(result.outcomes, tracing))
     same = {finding.lane: finding for finding in found if _shows(finding, signature)}
-    finding = _unstable(same.values()) or same.get(lane) or _run_again(run, case, lane, signature)
+    finding = same.get(lane) or _run_again(run, case, lane, signature)
     if finding is None:
         return None
+    seen = (lane, *tracing) if tracing and lane in same else ()
+    observed = {each: _observed(case, lane, each, result) for each in seen}
     showing = tuple(each for each in lanes if each in same or each == finding.lane)
     final = replace(signature, kind=finding.kind)
     if final.needs_ops:
@@ -76,10 +78,6 @@ def beyond_sibling(finding: Finding) -> str:
 
 def _shows(finding: Finding, signature: Signature) -> bool:
     return signature.same_failure(signature_of(finding))
-
-
-def _unstable(findings: Iterable[Finding]) -> Finding | None:
-    return next((finding for finding in findings if finding.kind is Kind.UNSTABLE), None)
 
 
 def _run_again(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> Finding | None:

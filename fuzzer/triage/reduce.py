@@ -19,6 +19,9 @@ __all__ = ["Effort", "OtherFailure", "Reduction", "reduce"]
 
 ComputeValues = Callable[[Case], Mapping[str, Array]]
 
+UNCONFIRMED_CANDIDATES = 6
+"""After so many candidates without success, a case that nobody has confirmed runs itself."""
+
 EXTRA_RUNS = 2
 """How often the result runs again. Together with the run in which it was accepted, three runs show the failure."""
 
@@ -40,6 +43,7 @@ class Reduction:
     steps           the passes whose candidates were accepted, in order
     other_failures  one for each coarse signature
     ahead           how many further calls were made in advance and not needed
+    gone            whether the case itself ran and did not show the failure, which ended the reduction
     """
 
     case: Case
@@ -49,6 +53,7 @@ class Reduction:
     steps: tuple[str, ...] = ()
     other_failures: tuple[OtherFailure, ...] = ()
     ahead: int = 0
+    gone: bool = False
 
 
 def reduce(
@@ -62,21 +67,31 @@ def reduce(
     width: int = 1,
     needs_ops: bool = False,
     suspects: tuple[str, ...] = (),
-    extra_runs: int = EXTRA_RUNS,
+    confirmed: bool = True,
 ) -> Reduction:
     """Return a case for which `predicate` holds, and which no pass can make smaller (by `Size`).
 
     `compute_values` computes every value of a graph in PyTorch. Each candidate is tried once, `width` candidates at a
-    time. At the end, `predicate` is called on the result `extra_runs` more times. If `predicate` is deterministic and
-    the effort suffices, the result is deterministic. It does not depend on `width`. `suspects` are results of the nodes
-    that the evidence points at.
+    time. If `predicate` is deterministic and the effort suffices, the result is deterministic. It does not depend on
+    `width`. `suspects` are results of the nodes that the evidence points at.
+
+    If the case is `confirmed`, `predicate` is called on the result `EXTRA_RUNS` more times at the end. If it is not,
+    the caller confirms the result, and `predicate` is called on the case itself after `UNCONFIRMED_CANDIDATES`
+    candidates without success.
     """
     with CandidateChecks(predicate, effort, width) as checks:
-        search = _Search(checks, compute_values, passes, extra_runs)
+        search = _Search(checks, compute_values, passes, confirmed)
         smallest = search.run(search.with_values(Subject(case, lane, {}, needs_ops, suspects)))
         steps, other_failures = tuple(step.name for step in search.accepted), tuple(search.other_failures.values())
     return Reduction(
-        renumbered(smallest.case), smallest.lane, checks.calls, search.finished, steps, other_failures, checks.ahead
+        renumbered(smallest.case),
+        smallest.lane,
+        checks.calls,
+        search.finished,
+        steps,
+        other_failures,
+        checks.ahead,
+        search.gone,
     )
 
 
@@ -93,13 +108,14 @@ class _Search:
     """The state of one reduction: the accepted steps, and the other failures found so far."""
 
     def __init__(
-        self, checks: CandidateChecks, compute_values: ComputeValues, passes: Sequence[Pass], extra_runs: int
+        self, checks: CandidateChecks, compute_values: ComputeValues, passes: Sequence[Pass], confirmed: bool
     ) -> None:
         self._checks, self._compute_values, self._passes = checks, compute_values, passes
-        self._extra_runs = extra_runs
+        self._confirmed = confirmed
         self.accepted: list[_Step] = []
         self.other_failures: dict[Signature, OtherFailure] = {}
         self.finished = True
+        self.gone = False
         self._first = 0
         """The index of the pass that proposes first."""
 
@@ -139,10 +155,12 @@ class _Search:
         first, then the passes after it, then those before it.
         """
         in_turn = (*self._passes[self._first :], *self._passes[: self._first])
-        for candidate, result in self._checks.results(_candidates(in_turn, subject)):
+        for tried, (candidate, result) in enumerate(self._checks.results(_candidates(in_turn, subject)), 1):
             if not result.same:
                 for finding in result.findings:
                     self.other_failures.setdefault(signature_of(finding), OtherFailure(candidate.subject.case, finding))
+                if tried == UNCONFIRMED_CANDIDATES and self._is_gone(subject):
+                    return None
             elif (start := self._misleading_step(candidate.subject)) is not None:
                 for finding in result.findings[:1]:
                     self.other_failures.setdefault(signature_of(finding), OtherFailure(candidate.subject.case, finding))
@@ -166,8 +184,13 @@ class _Search:
                 return index
         return None
 
+    def _is_gone(self, subject: Subject) -> bool:
+        """Run a case that no run has shown to fail yet, and record whether it does not."""
+        self.gone = not (self._confirmed or self.accepted or self._checks.repeat(subject).same)
+        return self.gone
+
     def _holds(self, subject: Subject) -> bool:
-        return all(self._checks.repeat(subject).same for _ in range(self._extra_runs))
+        return not self._confirmed or all(self._checks.repeat(subject).same for _ in range(EXTRA_RUNS))
 
     def _back(self, index: int) -> Subject:
         """Undo this step and all later ones, and return the subject before it. The step is not accepted again."""

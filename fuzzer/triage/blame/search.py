@@ -40,6 +40,11 @@ def is_searched(finding: Finding) -> bool:
     return by_tvm and finding.kind not in _NOT_SEARCHED
 
 
+def needs_trace(finding: Finding) -> bool:
+    """Whether the search reads a trace. Of a Relay lane, only the first wrong operator is searched."""
+    return is_searched(finding) and not is_relay(finding.lane)
+
+
 def blame(
     run: RunLanes,
     case: Case,
@@ -59,7 +64,7 @@ def blame(
     operator, found = "", NO_BLAME
     try:
         operator = first_wrong(context)
-        found = NO_BLAME if is_relay(finding.lane) else _place(context, operator)
+        found = _place(context, operator) if needs_trace(finding) else NO_BLAME
     except RunLimitReached:
         pass  # what was found so far is kept
     return replace(found, operator=found.operator or operator)

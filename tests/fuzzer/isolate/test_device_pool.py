@@ -100,6 +100,12 @@ def test_a_worker_sees_its_device_only_and_runs_one_job_after_the_other(make: Ma
     assert supervisor.state.tests == 3
 
 
+def test_a_job_does_not_collect_what_the_worker_loaded_before(make: Make) -> None:
+    outcome = one(make(), lane("garbage"))
+    assert isinstance(outcome, Ran)
+    assert outcome.outputs[0].tolist() == [False, False]
+
+
 def test_it_is_spawned_with_an_interpreter_and_a_session_of_its_own(make: Make) -> None:
     pid = number(one(make(), lane("pid")))
     words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")

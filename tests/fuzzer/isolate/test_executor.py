@@ -429,9 +429,10 @@ SUPERVISOR = """
 
 
 def test_a_mistake_of_difftvms_own_is_no_death_of_a_lane(executor: Executor) -> None:
-    nowhere = replace(TVM_LANES[0], target="nowhere")
+    nowhere, before = replace(TVM_LANES[0], target="nowhere"), executor._cpu_of_children
     with pytest.raises(OwnFailure, match=r"^KeyError: 'nowhere'\n"):
         one(executor, nowhere)
+    assert executor._cpu_of_children > before, "its CPU seconds are counted"
     assert isinstance(one(executor, TORCH), Ran)
 
 

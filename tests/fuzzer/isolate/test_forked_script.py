@@ -10,7 +10,7 @@ import fakes
 import pytest
 
 from fuzzer.isolate import script
-from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.child_process import Bounds, ZygoteReaper
 from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.reports import ScriptRun
@@ -28,7 +28,7 @@ def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
 
 
 def run(executor: Executor, source: str) -> ScriptRun:
-    return executor.run_script(source, fakes.TVM)
+    return executor.run_script(source)
 
 
 EXCEPTHOOK = "import sys; sys.excepthook = lambda *error: sys.exit(125)\n"
@@ -66,12 +66,14 @@ def test_the_exit_code_is_that_of_an_interpreter(executor: Executor, source: str
         "cannot_import('fuzzer') and cannot_import('fuzzer.children')",
         "cannot_import('generators.graph') and cannot_import('oracles')",
         "sys.modules.keys() >= {'torch', 'tvm'}",
+        "sys.modules['torch._ops'].Callable is collections.abc.Callable",
+        "not of_difftvm(sys.modules['torch.export.exported_program']._override_composite_implicit_decomp)",
         "subprocess.run([sys.executable, __file__, 'run']).returncode == 7",
     ],
 )
 def test_it_sees_what_an_interpreter_of_its_own_shows(executor: Executor, holds: str) -> None:
     source = f"""
-import gc, importlib, os, subprocess, sys, tempfile
+import collections.abc, gc, importlib, os, subprocess, sys, tempfile
 if sys.argv[1:] == ["run"]:
     sys.exit(7)
 def cannot_import(name):
@@ -79,6 +81,8 @@ def cannot_import(name):
         importlib.import_module(name)
     except ModuleNotFoundError:
         return True
+def of_difftvm(function):
+    return function.__module__.startswith('fuzzer')
 sys.exit(1 if {holds} else 3)
 """
     assert run(executor, source) == ScriptRun(1)
@@ -101,6 +105,38 @@ def test_a_zygote_that_has_ended_is_started_anew(executor: Executor) -> None:
     executor._zygote.kill()
     executor._zygote.wait()
     assert run(executor, "import sys; sys.exit(1)") == ScriptRun(1)
+
+
+KILLS_THE_ZYGOTE = "os.kill(os.getppid(), 9); time.sleep(60)"
+
+
+def test_the_end_of_the_zygote_is_not_the_end_of_the_script(executor: Executor, tmp_path: Path) -> None:
+    marker = str(tmp_path / "ran")
+    source = f"""
+import os, sys, time
+if not os.path.exists({marker!r}):
+    open({marker!r}, "w").close()
+    {KILLS_THE_ZYGOTE}
+sys.exit(1)
+"""
+    assert run(executor, source) == ScriptRun(1)
+
+
+def test_a_script_that_runs_only_until_the_zygote_ends_has_no_exit_code(executor: Executor) -> None:
+    assert run(executor, f"import os, time; {KILLS_THE_ZYGOTE}") == ScriptRun(None, "the zygote ended each time")
+
+
+def test_a_failure_of_our_own_is_not_the_end_of_the_script(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The child cannot enter the folder of the script: it is gone."""
+    fork = executor._fork_script
+
+    def fork_elsewhere(path: Path) -> tuple[int, ZygoteReaper]:
+        return fork(tmp_path / "gone" / path.name)
+
+    monkeypatch.setattr(executor, "_fork_script", fork_elsewhere)
+    assert run(executor, "") == ScriptRun(None, "its child could not begin")
 
 
 def test_what_a_zygote_cannot_do_runs_in_an_interpreter_of_its_own() -> None:

@@ -15,7 +15,7 @@ from torch.export import exported_program  # noqa: E402
 from torch.export.exported_program import _split_decomp_table_to_cia_and_python_decomp, default_decompositions  # noqa: E402
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet  # noqa: E402
-from fuzzer.lanes.torch.decompositions import overriding, remember_decompositions  # noqa: E402
+from fuzzer.lanes.torch.decompositions import forget_decompositions, overriding, remember_decompositions  # noqa: E402
 from generators.choice import NumpySource  # noqa: E402
 from generators.random_graph import generate  # noqa: E402
 
@@ -112,16 +112,17 @@ def attributes_of_torch() -> dict[str, object]:
 
 def test_the_caches_replace_these_attributes_of_torch_and_no_others_and_put_them_back() -> None:
     before = attributes_of_torch()
-    with remember_decompositions():
-        during = attributes_of_torch()
-        assert {name for name, value in during.items() if value is not before[name]} == {
-            "torch._ops.Callable",
-            "torch._export.utils._collect_all_valid_cia_ops",
-            "torch._export.utils._collect_all_valid_cia_ops_for_aten_namespace",
-            "torch.export.decomp_utils._collect_all_valid_cia_ops",
-            "torch.export.decomp_utils._collect_all_valid_cia_ops_for_aten_namespace",
-            "torch.export.exported_program._collect_all_valid_cia_ops",
-            "torch.export.exported_program._override_composite_implicit_decomp",
-        }
+    remember_decompositions()
+    during = attributes_of_torch()
+    forget_decompositions()
+    assert {name for name, value in during.items() if value is not before[name]} == {
+        "torch._ops.Callable",
+        "torch._export.utils._collect_all_valid_cia_ops",
+        "torch._export.utils._collect_all_valid_cia_ops_for_aten_namespace",
+        "torch.export.decomp_utils._collect_all_valid_cia_ops",
+        "torch.export.decomp_utils._collect_all_valid_cia_ops_for_aten_namespace",
+        "torch.export.exported_program._collect_all_valid_cia_ops",
+        "torch.export.exported_program._override_composite_implicit_decomp",
+    }
     after = attributes_of_torch()
     assert {name for name, value in after.items() if value is not before[name]} == set()

@@ -30,6 +30,8 @@ class Lab:
         self._wrong, self._dies = wrong, dies
         self.ran: list[tuple[str, ...]] = []
         self.fresh = 0
+        self.right_from = self.wrong_from = 9
+        """From this run of the lane on, all is right, or all is wrong."""
 
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         outputs = evaluated(case)
@@ -38,8 +40,9 @@ class Lab:
         )
         for lane in lanes:
             if lane.engine is Engine.TVM:
+                number = len(self.ran)
                 self.ran.append(case.graph.ops)
-                wrong = self._wrong in case.graph.ops
+                wrong = number < self.right_from and (self._wrong in case.graph.ops or number >= self.wrong_from)
                 died = Died(Stage.RUN, Cause.SIGNAL, 11)
                 outcomes[lane] = (
                     died if wrong and self._dies else Ran(tuple(out + np.float32(wrong) for out in outputs))
@@ -128,10 +131,38 @@ def test_a_case_of_that_operator_alone_is_reduced() -> None:
     assert lab.ran == []
 
 
-def test_deaths_run_in_fresh_children_only() -> None:
+def test_deaths_run_in_fresh_children_only_the_rest_three_times_and_the_whole_once() -> None:
     lab = Lab("relu", dies=True)
     assert explained_by(lab, chain("neg", "relu", "abs"), of(DIES), [known("relu", finding=DIES)]) is not None
-    assert lab.fresh == 2  # PyTorch's values, and the lane
+    assert lab.ran == [*[("neg", "abs")] * 3, ("neg", "relu", "abs")]
+    assert lab.fresh == 5  # PyTorch's values too
+
+
+@pytest.mark.parametrize(
+    ("right_from", "wrong_from", "whole"), [(9, 2, 0), (0, 9, 1)], ids=["the rest died once", "the whole is right now"]
+)
+def test_a_death_that_does_not_show_in_every_run_is_not_explained(right_from: int, wrong_from: int, whole: int) -> None:
+    lab = Lab("relu", dies=True)
+    lab.right_from, lab.wrong_from = right_from, wrong_from
+    assert explained_by(lab, chain("neg", "relu", "abs"), of(DIES), [known("relu", finding=DIES)]) is None
+    assert lab.ran == [*[("neg", "abs")] * 3, *[("neg", "relu", "abs")] * whole]
+
+
+@pytest.mark.parametrize(
+    "kind", [Kind.UNSTABLE, Kind.NONDETERMINISTIC, Kind.TIMED_OUT, Kind.OUT_OF_MEMORY, Kind.MODIFIED_INPUT, Kind.SLOW]
+)
+def test_one_run_says_nothing_about_what_does_not_show_in_every_run(kind: Kind) -> None:
+    finding, lab = replace(WRONG, kind=kind), Lab("relu")
+    assert explained_by(lab, chain("neg", "relu"), of(finding), [known("relu", finding=finding)]) is None
+    assert lab.ran == []
+
+
+def test_another_failure_that_shows_without_the_operator_is_not_explained() -> None:
+    """The result of relu has a wrong dtype, which hides that abs is wrong too."""
+    dtype = replace(WRONG, kind=Kind.WRONG_DTYPE)
+    lab = Lab("abs")
+    assert explained_by(lab, chain("neg", "relu", "abs"), of(dtype), [known("relu", finding=dtype)]) is None
+    assert lab.ran == [("neg", "abs")]
 
 
 def test_a_failure_with_a_message_is_known_by_its_message() -> None:

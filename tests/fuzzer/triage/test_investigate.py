@@ -21,7 +21,7 @@ from fuzzer.triage import investigate as module
 from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate, may_run_in_used_children
 from fuzzer.triage.naming import NamedFailure
-from fuzzer.triage.reduce import OtherFailure, Reduction
+from fuzzer.triage.reduce import UNCONFIRMED_CANDIDATES, OtherFailure, Reduction
 from fuzzer.triage.suspects import Located
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
@@ -236,17 +236,71 @@ def test_candidates_run_in_used_children_and_the_result_in_three_fresh_ones() ->
     assert {ops for ops, _ in lab.ran[-3:]} == {("relu",)}
 
 
-def test_what_only_used_children_show_is_not_steady() -> None:
-    """The fresh children of the second way show it at first, and no more when it is named."""
-    lab = FakeLab(lambda case, lane, lanes: None)
+def used_children_are_wrong(lab: FakeLab, hidden: Callable[[Case, Sequence[LaneSpec]], bool]) -> None:
+    """Fresh children show that relu is refused, but not where it is `hidden`. Used ones always show it."""
 
     def wrong_outcome(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
         is_fresh = bool(lab.fresh) and lab.fresh[-1] == len(lab.ran) - 1
-        return None if is_fresh and case.graph.ops == ("relu",) else relu_is_refused(case, lane, lanes)
+        return None if is_fresh and hidden(case, lanes) else relu_is_refused(case, lane, lanes)
+
+    lab._wrong_outcome = wrong_outcome
+
+
+def test_a_case_that_only_used_children_reduce_so_far_is_reduced_again_in_fresh_ones() -> None:
+    """There relu alone is right, and the case with neg fails in each of three runs."""
+    lab = FakeLab(relu_is_refused)
+    used_children_are_wrong(lab, lambda case, lanes: case.graph.ops == ("relu",))
+    found = investigated(lab)
+    assert (found.case.graph.ops, found.flaky, found.again, found.runs) == (("neg", "relu"), False, 3, 3)
+
+
+def test_after_used_children_were_wrong_blame_runs_in_fresh_ones() -> None:
+    lab = FakeLab(relu_is_refused)
+    used_children_are_wrong(lab, lambda case, lanes: case.graph.ops == ("relu",))
+    investigated(lab)
+    confirmed = next(index for index in lab.fresh if lab.ran[index][0] == ("neg", "relu"))
+    assert lab.fresh[lab.fresh.index(confirmed) :] == list(range(confirmed, len(lab.ran)))
+
+
+def test_a_case_that_fresh_children_do_not_show_when_it_is_named_is_flaky() -> None:
+    """They show it whenever it runs with few lanes."""
+    hidden: list[bool] = []
+
+    def hide(case: Case, lanes: Sequence[LaneSpec]) -> bool:
+        """The case when it is named, and in the run after."""
+        hidden.append(in_company(lanes) or (bool(hidden) and hidden[-1] and lab.ran[-2][0] == case.graph.ops))
+        return hidden[-1]
+
+    lab = FakeLab(relu_is_refused)
+    used_children_are_wrong(lab, hide)
+    found = investigated(lab)
+    assert (found.case, message(found)) == (CASE, "no layout for 2 calls")
+    assert (found.flaky, found.again, found.runs, found.reduction) == (True, 3, 5, None)
+
+
+def test_other_failures_that_used_children_show_are_kept_if_all_is_done_again() -> None:
+    """Used children show once that neg fails in another way."""
+    lab = FakeLab(relu_is_refused)
+    other = fakes.raised(Stage.IMPORT, "TypeError", "another", fakes.REFUSAL)
+
+    def wrong_outcome(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        return other if not lab.fresh and lane == fakes.TVM and case.graph.ops == ("neg",) else None
 
     lab._wrong_outcome = wrong_outcome
     found = investigated(lab)
-    assert (found.case.graph.ops, found.flaky, found.again, found.runs) == (("neg", "relu"), False, 3, 3)
+    assert (found.flaky, found.again) == (True, 0)
+    assert [(case.graph.ops, each.finding.evidence) for case, each in found.other_failures] == [(("neg",), other)]
+
+
+def test_a_case_that_does_not_fail_any_more_is_not_reduced() -> None:
+    ops = ("neg", "relu", "abs", "exp", "tanh", "sigmoid", "sin", "cos")
+    calls: list[Any] = [(f"v{place}", op, f"v{place - 1}" if place else "x0") for place, op in enumerate(ops)]
+    case, lab = case_of({"x0": "float32[2]"}, calls, "v7"), FakeLab(lambda case, lane, lanes: None)
+    finding = Finding(Kind.REJECTED, Component.TVM, fakes.TVM, Stage.IMPORT, refused(case))
+    found = investigate(lab, case, sighting_of(finding), lambda lane: (), lab.examine)
+    assert (found.flaky, found.again, found.runs) == (True, 0, 3)
+    assert [each == ops for each, _ in lab.ran] == [True, *[False] * UNCONFIRMED_CANDIDATES, True, *[True] * 3]
+    assert lab.fresh == list(range(len(lab.ran) - 3, len(lab.ran)))
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,13 @@ import fakes
 import pytest
 from compiler import PASSES, Compiler, chain, runs
 
+from fuzzer.lanes import RELAY_LANES, TORCH
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_BLAME, Blame, Place
 from fuzzer.triage.blame.modules import converter_name, converter_of, mistyped
-from fuzzer.triage.blame.search import blame, symbol_only_in_formulas
+from fuzzer.triage.blame.search import blame, needs_trace, symbol_only_in_formulas
 from generators.graph import Graph, Input, TensorType, Value
-from oracles.finding import Component, Finding, Kind
+from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
 from oracles.outcome import IllFormed, Raised, Result, Stage
 from oracles.trace import MistypedOperator, PassRun, Trace
@@ -55,6 +56,12 @@ def test_a_finding_of_another_component_is_not_searched(component: Component) ->
     compiler = Compiler(lambda lane, names: set(names))
     assert blame(compiler.run, chain(), finding, signature_of(finding)) == NO_BLAME
     assert compiler.ran == []
+
+
+@pytest.mark.parametrize(("lane", "traced"), [(fakes.TVM, True), (RELAY_LANES[0], False), (TORCH, False)])
+def test_a_trace_is_made_only_where_it_is_read(lane: LaneSpec, traced: bool) -> None:
+    finding = Finding(Kind.WRONG_VALUE, Component.TVM, lane, Stage.RUN, Mismatch(0, "1.0", "2.0"))
+    assert needs_trace(finding) is traced
 
 
 def test_a_failure_that_does_not_show_again_is_not_blamed() -> None:
