@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from fuzzer.campaign.features import of_case
 from fuzzer.campaign.lane_records import DistinctFailures, LaneRecords, kinds_of
 from fuzzer.campaign.name_counts import Counts
-from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import signature_of
 from generators.graph import Case
 from oracles.finding import Component, Finding
@@ -100,7 +99,7 @@ class LaneChooser:
         chosen: list[LaneSpec] = []
         with self._lock:
             times = {name: self.counts[name] for name in set().union(*features.values())}
-            rates = {lane: self.records.failures_per_second(kinds_of(lane, EVERY_LANE)) for lane in features}
+            rates = {lane: self.records.failures_per_second(kinds_of(lane)) for lane in features}
             left, best = self._saved, 0.0
             while features and left > 0:
                 worth = {lane: rates[lane] * _novelty(names, times) for lane, names in features.items()}
@@ -111,7 +110,7 @@ class LaneChooser:
                 chosen.append(lane)
                 for name in features.pop(lane):
                     times[name] += 1
-                left -= self.records.seconds(lane, kinds_of(lane, EVERY_LANE))
+                left -= self.records.seconds(lane, kinds_of(lane))
             self._usual_worth += (best - self._usual_worth) / 50
         return chosen
 
@@ -120,7 +119,7 @@ class LaneChooser:
         with self._lock:
             self._saved -= seconds
             self.records.spend((TIER_2,), seconds)
-            kinds = {lane: kinds_of(lane, EVERY_LANE) for lane in lanes}
+            kinds = {lane: kinds_of(lane) for lane in lanes}
             parts = {lane: self.records.seconds(lane, kinds[lane]) for lane in lanes}
             for lane, behaviour in lanes.items():
                 self.records.take(kinds[lane], _awake(lane, case), self.tests)
@@ -139,7 +138,7 @@ class LaneChooser:
                 if shows_in_tier_1(finding):
                     self.records.find((TIER_1,))
                 else:
-                    self.records.find((TIER_2, *kinds_of(finding.lane, EVERY_LANE)))
+                    self.records.find((TIER_2, *kinds_of(finding.lane)))
 
     def is_new(self, case: Case, finding: Finding) -> bool:
         """Whether no earlier test has shown the failure."""
@@ -169,7 +168,7 @@ def _awake(lane: LaneSpec, case: Case) -> tuple[str, ...]:
     ops = set(case.graph.ops)
     rows = [TRANSFORMS_BY_NAME[name] for name in lane.passes]
     asleep = {f"pass {row.pass_name}" for row in rows if row.relevant_ops and not ops & set(row.relevant_ops)}
-    return tuple(kind for kind in kinds_of(lane, EVERY_LANE) if kind not in asleep)
+    return tuple(kind for kind in kinds_of(lane) if kind not in asleep)
 
 
 def _novelty(features: frozenset[str], times: Mapping[str, int]) -> float:

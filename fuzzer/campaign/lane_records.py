@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import Signature
+from fuzzer.toolchains.toolchain import HOST_NAME
 from oracles.lane import LaneSpec
 from oracles.transforms import TRANSFORMS_BY_NAME
 
@@ -19,9 +22,11 @@ USUAL_YIELD, WEIGHT = 0.3, 2.0
 """New failures per CPU second of a lane that nothing is known about, and for how many CPU seconds that counts."""
 
 
-def kinds_of(lane: LaneSpec, named: Collection[LaneSpec]) -> tuple[str, ...]:
-    """The names under which a lane is recorded: its own, or those of its passes where it was drawn for one test."""
-    if lane in named:
+@functools.lru_cache(1024)
+def kinds_of(lane: LaneSpec) -> tuple[str, ...]:
+    """The names under which a lane is recorded: its own, or those of its passes where it was drawn for one test. The
+    same lane in several toolchains has one record."""
+    if replace(lane, toolchain=HOST_NAME) in EVERY_LANE:
         return (lane.name,)
     passes = dict.fromkeys(TRANSFORMS_BY_NAME[name].pass_name for name in lane.passes)
     return tuple(f"pass {name}" for name in passes) or ("drawn",)
