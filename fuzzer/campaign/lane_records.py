@@ -63,6 +63,11 @@ class LaneRecords:
         first = SECONDS.get(lane.variant, USUAL_SECONDS)
         return sum((each.seconds + first) / (each.taken + 1) for each in records) / len(records)
 
+    def meet(self, awake: Sequence[str], test: int) -> None:
+        """Take in that a test is about to run these kinds, so that no other test finds them overdue."""
+        for kind in awake:
+            self.by_kind.setdefault(kind, LaneRecord()).last = test
+
     def take(self, kinds: Sequence[str], awake: Sequence[str], test: int) -> None:
         """Take in a run of a lane. `awake` are those of its kinds that had something to do."""
         for kind in kinds:
