@@ -160,6 +160,11 @@ def is_relay(lane: LaneSpec) -> bool:
     return lane.engine is Engine.TVM and lane.variant == RELAY
 
 
+def is_relax(lane: LaneSpec) -> bool:
+    """Whether the lane compiles a Relax module."""
+    return lane.engine is Engine.TVM and not is_relay(lane)
+
+
 def default_executor(lane: LaneSpec) -> Execution:
     """Return what runs the lane's compiled program where the lane names no other executor."""
     return Execution.GRAPH if is_relay(lane) else Execution.BYTECODE

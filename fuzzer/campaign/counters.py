@@ -76,8 +76,8 @@ class Counters(msgspec.Struct):
         return sum(seconds for stage, seconds in self.stage_cpu.items() if stage in COMPILER_STAGES)
 
     @property
-    def triage_share(self) -> float:
-        """The part of the CPU time of all lanes that triage took."""
+    def triage_used(self) -> float:
+        """The part of the CPU time of all lanes that triage has had."""
         return self.triage_cpu_seconds / max(self.test_cpu_seconds + self.triage_cpu_seconds, 1e-9)
 
     def summary(self) -> Mapping[str, object]:
@@ -93,6 +93,7 @@ class Counters(msgspec.Struct):
             "cpu_seconds": round(self.cpu_seconds, 2),
             "test_cpu_seconds": round(self.test_cpu_seconds, 2),
             "triage_cpu_seconds": round(self.triage_cpu_seconds, 2),
+            "triage_used": round(self.triage_used, 3),
             "wall_seconds": round(self.wall_seconds, 2),
             "stage_cpu_seconds": {stage: round(s, 2) for stage, s in sorted(self.stage_cpu.items())},
             "lane_results_per_cpu_second": round(results / total, 3),

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from fuzzer.campaign.features import of_case
 from fuzzer.campaign.lane_records import DistinctFailures, LaneRecords, kinds_of
 from fuzzer.campaign.name_counts import Counts
-from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import signature_of
 from generators.graph import Case
 from oracles.finding import Component, Finding
-from oracles.lane import Importer, LaneSpec
+from oracles.lane import Importer, LaneSpec, is_relax
 from oracles.outcome import Stage
 from oracles.siblings import additions
 from oracles.targets import family_of
@@ -29,7 +28,8 @@ TIER_2_SHARE = 0.5
 """CPU seconds that tier 2 may take for each CPU second of tier 1."""
 
 SAVED_SECONDS = 2.0
-"""The most CPU seconds that boring cases save for later ones. The more are saved, the less must a lane be worth."""
+"""The most CPU seconds that boring cases save for later ones, and that later ones save for a lane that took too many.
+The more are saved, the less must a lane be worth."""
 
 FLOOR = 150
 """A lane that has not run for so many tests runs with the next case that fits it. So does a pass."""
@@ -66,9 +66,18 @@ def _additions(lane: LaneSpec) -> tuple[str, ...]:
     return (*additions(lane), *(each for each in others if each))
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The lanes that compile a case, each with the behaviour of its importer, and how many CPU seconds of what was
+    saved are set aside for them."""
+
+    lanes: Mapping[LaneSpec, Sequence[str]]
+    reserved: float = 0.0
+
+
 @dataclass(slots=True)
 class LaneChooser:
-    """What the lanes of tier 2 have compiled, cost and shown. It is thread-safe.
+    """What the lanes of tier 2 have compiled, cost and shown. It is thread-safe. Lanes of Relay are not recorded.
 
     A test calls `begin`, `choose` and `end`, and `learn` when its findings are known."""
 
@@ -92,35 +101,45 @@ class LaneChooser:
         """Whether the lane, or a pass of it that has something to do, has not run for `FLOOR` tests."""
         return any(self.tests - self.records.of(kind).last >= FLOOR for kind in _awake(lane, case))
 
-    def choose(self, case: Case, candidates: Mapping[LaneSpec, Sequence[str]]) -> list[LaneSpec]:
-        """Choose lanes, the one with the highest worth first, while there is CPU time for them. A lane that was chosen
-        makes others that compile the same kernels worth less. `candidates` has, for each lane, the behaviour of its
-        importer."""
+    def choose(self, case: Case, must: Sequence[LaneSpec], candidates: Mapping[LaneSpec, Sequence[str]]) -> Chosen:
+        """Choose lanes, and set aside what they are expected to cost: first those that `must` run and one that is
+        overdue, then the one with the highest worth, again and again while there is CPU time. A lane that was chosen
+        makes others that compile the same kernels worth less. `candidates` has the behaviour of each lane's importer,
+        also for the lanes of `must`."""
         features = {lane: lane_features(lane, case, behaviour) for lane, behaviour in candidates.items()}
-        chosen: list[LaneSpec] = []
+        names = frozenset().union(*features.values())
         with self._lock:
-            times = {name: self.counts[name] for name in set().union(*features.values())}
-            rates = {lane: self.records.failures_per_second(kinds_of(lane, EVERY_LANE)) for lane in features}
-            left, best = self._saved, 0.0
+            times = Counter({name: self.counts[name] for name in names})
+            rates = {lane: self.records.failures_per_second(kinds_of(lane)) for lane in features}
+            seconds = {lane: self.records.seconds(lane, kinds_of(lane)) for lane in features}
+            late = [lane for lane in candidates if lane not in must and self.overdue(lane, case)][:1]
+            chosen, compared = [*must, *late], list[float]()
+            for lane in chosen:
+                times.update(features.pop(lane))
+            left = self._saved - sum(seconds[lane] for lane in chosen)
             while features and left > 0:
                 worth = {lane: rates[lane] * _novelty(names, times) for lane, names in features.items()}
                 lane = max(worth, key=lambda each: worth[each])
-                best = max(best, worth[lane])
+                compared.append(worth[lane])
                 if worth[lane] <= self._usual_worth * (1 - left / SAVED_SECONDS):
                     break
                 chosen.append(lane)
-                for name in features.pop(lane):
-                    times[name] += 1
-                left -= self.records.seconds(lane, kinds_of(lane, EVERY_LANE))
-            self._usual_worth += (best - self._usual_worth) / 50
-        return chosen
+                times.update(features.pop(lane))
+                left -= seconds[lane]
+            if compared:
+                self._usual_worth += (compared[0] - self._usual_worth) / 50
+            for lane in chosen:
+                self.records.meet(_awake(lane, case), self.tests)
+            reserved, self._saved = self._saved - left, left
+        return Chosen({lane: candidates[lane] for lane in chosen}, reserved)
 
-    def end(self, case: Case, lanes: Mapping[LaneSpec, Sequence[str]], seconds: float) -> None:
-        """Take in the lanes that ran in tier 2, with the behaviour of their importers, and what they cost together."""
+    def end(self, case: Case, chosen: Chosen, seconds: float) -> None:
+        """Take in that the lanes ran in tier 2, and what they cost together."""
+        lanes = {lane: behaviour for lane, behaviour in chosen.lanes.items() if is_relax(lane)}
         with self._lock:
-            self._saved -= seconds
+            self._saved = min(SAVED_SECONDS, max(-SAVED_SECONDS, self._saved + chosen.reserved - seconds))
             self.records.spend((TIER_2,), seconds)
-            kinds = {lane: kinds_of(lane, EVERY_LANE) for lane in lanes}
+            kinds = {lane: kinds_of(lane) for lane in lanes}
             parts = {lane: self.records.seconds(lane, kinds[lane]) for lane in lanes}
             for lane, behaviour in lanes.items():
                 self.records.take(kinds[lane], _awake(lane, case), self.tests)
@@ -136,10 +155,12 @@ class LaneChooser:
             for finding in found:
                 if finding.component is not Component.TVM or not self.failures.add(signature_of(finding), ops):
                     continue
+                if not is_relax(finding.lane):
+                    continue
                 if shows_in_tier_1(finding):
                     self.records.find((TIER_1,))
                 else:
-                    self.records.find((TIER_2, *kinds_of(finding.lane, EVERY_LANE)))
+                    self.records.find((TIER_2, *kinds_of(finding.lane)))
 
     def is_new(self, case: Case, finding: Finding) -> bool:
         """Whether no earlier test has shown the failure."""
@@ -169,7 +190,7 @@ def _awake(lane: LaneSpec, case: Case) -> tuple[str, ...]:
     ops = set(case.graph.ops)
     rows = [TRANSFORMS_BY_NAME[name] for name in lane.passes]
     asleep = {f"pass {row.pass_name}" for row in rows if row.relevant_ops and not ops & set(row.relevant_ops)}
-    return tuple(kind for kind in kinds_of(lane, EVERY_LANE) if kind not in asleep)
+    return tuple(kind for kind in kinds_of(lane) if kind not in asleep)
 
 
 def _novelty(features: frozenset[str], times: Mapping[str, int]) -> float:

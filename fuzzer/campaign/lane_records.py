@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import Signature
+from fuzzer.toolchains.toolchain import HOST_NAME
 from oracles.lane import LaneSpec
 from oracles.transforms import TRANSFORMS_BY_NAME
 
@@ -19,9 +22,11 @@ USUAL_YIELD, WEIGHT = 0.3, 2.0
 """New failures per CPU second of a lane that nothing is known about, and for how many CPU seconds that counts."""
 
 
-def kinds_of(lane: LaneSpec, named: Collection[LaneSpec]) -> tuple[str, ...]:
-    """The names under which a lane is recorded: its own, or those of its passes where it was drawn for one test."""
-    if lane in named:
+@functools.lru_cache(1024)
+def kinds_of(lane: LaneSpec) -> tuple[str, ...]:
+    """The names under which a lane is recorded: its own, or those of its passes where it was drawn for one test. The
+    same lane in several toolchains has one record."""
+    if replace(lane, toolchain=HOST_NAME) in EVERY_LANE:
         return (lane.name,)
     passes = dict.fromkeys(TRANSFORMS_BY_NAME[name].pass_name for name in lane.passes)
     return tuple(f"pass {name}" for name in passes) or ("drawn",)
@@ -57,6 +62,11 @@ class LaneRecords:
         records = [self.of(kind) for kind in kinds]
         first = SECONDS.get(lane.variant, USUAL_SECONDS)
         return sum((each.seconds + first) / (each.taken + 1) for each in records) / len(records)
+
+    def meet(self, awake: Sequence[str], test: int) -> None:
+        """Take in that a test is about to run these kinds, so that no other test finds them overdue."""
+        for kind in awake:
+            self.by_kind.setdefault(kind, LaneRecord()).last = test
 
     def take(self, kinds: Sequence[str], awake: Sequence[str], test: int) -> None:
         """Take in a run of a lane. `awake` are those of its kinds that had something to do."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
+from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.motifs import MOTIFS, Motif
 from generators.ops import TABLE, Op
@@ -17,6 +18,10 @@ _PASS = 2
 """The stream of choices that the pass of a test is drawn from (`lane_mix` and `guidance` use others)."""
 
 
+DRAWS = 8
+"""How many draws of a motif say which operators it always has."""
+
+
 @dataclass(frozen=True, slots=True)
 class PassTest:
     """A pass, and what wakes it: motifs; or, where no motif is known for it, operators."""
@@ -24,6 +29,20 @@ class PassTest:
     row: Transform
     motifs: tuple[Motif, ...]
     ops: tuple[Op, ...]
+
+    def may_act_on(self, ops: frozenset[str]) -> bool:
+        """Whether a case with these operators has one that the pass rewrites, or all that one of its motifs has. A case
+        may lack them: it comes from the corpus, or the user said which operators are drawn."""
+        return any(op.name in ops for op in self.ops) or any(_operators(motif) <= ops for motif in self.motifs)
+
+
+@functools.cache
+def _operators(motif: Motif) -> frozenset[str]:
+    """The operators that the motif has in every draw."""
+    builders = [Builder(NumpySource(seed)) for seed in range(DRAWS)]
+    for builder in builders:
+        motif.grow(builder)
+    return frozenset.intersection(*(frozenset(node.op for node in builder.nodes) for builder in builders))
 
 
 def _pass_test(row: Transform) -> PassTest:

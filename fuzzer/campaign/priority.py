@@ -36,7 +36,7 @@ SEVERITY = {
 }
 """By kind, between 0 and 1. Silent wrong results and deaths come first, refusals last."""
 
-OTHER_LANES = 0.8
+BEYOND_DEFAULT = 0.8
 """The factor for a lane that does more than TVM's default pipeline."""
 
 OTHER_COMPONENTS = 0.2
@@ -91,4 +91,4 @@ def severity(finding: Finding) -> float:
     if finding.component is not Component.TVM:
         return weight * OTHER_COMPONENTS
     plain = finding.lane.engine is Engine.TVM and not additions(finding.lane)
-    return weight if plain else weight * OTHER_LANES
+    return weight if plain else weight * BEYOND_DEFAULT

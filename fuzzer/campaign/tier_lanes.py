@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fuzzer.campaign.drawn_lanes import IMPORTERS, drawn
-from fuzzer.campaign.lane_chooser import LaneChooser
+from fuzzer.campaign.lane_chooser import Chosen, LaneChooser
 from fuzzer.campaign.lane_mix import TRY_UNSUPPORTED_PERCENT, lanes_of
 from fuzzer.campaign.pass_tests import pass_test
 from fuzzer.campaign.settings import Settings
@@ -16,7 +16,7 @@ from fuzzer.lanes import EVALUATED_LANES, plain_of
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.choice import ChoiceSource, NumpySource
 from generators.graph import Case
-from oracles.lane import Engine, Importer, LaneSpec, is_relay
+from oracles.lane import Importer, LaneSpec, is_relax, is_relay
 from oracles.outcome import Outcomes, facts_of
 
 EVERYTHING_PERCENT = 2
@@ -56,12 +56,15 @@ def tier_1(settings: Settings, seed: int, index: int, case: Case) -> tuple[LaneS
     )
 
 
-def tier_2(
-    settings: Settings, seed: int, index: int, case: Case, outcomes: Outcomes, chooser: LaneChooser
-) -> dict[LaneSpec, Sequence[str]]:
+def relay_lanes(settings: Settings, seed: int, index: int, case: Case) -> tuple[LaneSpec, ...]:
+    """Relay's lanes, which have no tiers."""
+    return tuple(lane for lane in lanes_of(settings, seed, index, case) if is_relay(lane))
+
+
+def tier_2(settings: Settings, seed: int, index: int, case: Case, outcomes: Outcomes, chooser: LaneChooser) -> Chosen:
     """The lanes that compile the case, each with the behaviour of its importer in tier 1. First those that must run:
-    plain lanes of importers on which tier 1 and PyTorch disagree, lanes that have not run for long, and lanes with the
-    pass that the case was drawn for. Then those that the chooser takes, and Relay's, which have no tier 1."""
+    plain lanes of importers on which tier 1 and PyTorch disagree, a lane with the pass that the case was drawn for,
+    and a lane that has not run for long. Then those that the chooser takes."""
     source = NumpySource(seed, index, _TIER_2)
     found = verdicts(outcomes)
     behaviour = {
@@ -71,26 +74,21 @@ def tier_2(
     }
     plain = {plain_of(lane): verdict for lane, verdict in found.items() if verdict is not Verdict.FAILED}
     wrong = [lane for lane, verdict in plain.items() if verdict is Verdict.WRONG]
-    right = [lane for lane in plain if lane not in wrong]
-    routes = {_route(lane) for lane in right}
+    not_wrong = [lane for lane in plain if lane not in wrong]
+    routes = {_route(lane) for lane in not_wrong}
     open_lanes = [lane for lane in _sampled(settings, case) if _route(lane) in routes and lane not in wrong]
     importers = [each for each in IMPORTERS if (each, HOST_NAME) in routes]
     draws = bool(settings.lanes.drawn and importers and not case.graph.symbols)
     wanted = pass_test(seed, index)
     must = list(wrong)
-    if draws and wanted:
+    if draws and wanted and wanted.may_act_on(frozenset(case.graph.ops)):
         must.append(drawn(source, case, importers, wanted.row))
     drawn_lanes = [drawn(source, case, importers) for _ in range(CANDIDATES)] if draws else []
-    candidates = list(dict.fromkeys([*right, *open_lanes, *drawn_lanes]))
     if settings.guided:
-        must += [lane for lane in candidates if chooser.overdue(lane, case)][:1]
-        rest = {lane: behaviour[_route(lane)] for lane in candidates if lane not in must}
-        chosen = chooser.choose(case, rest)
-    else:
-        chosen = _some(source, [[*right, *open_lanes], drawn_lanes])
-    relay = [lane for lane in lanes_of(settings, seed, index, case) if is_relay(lane)]
-    taken = dict.fromkeys((*must, *chosen, *relay))
-    return {lane: behaviour.get(_route(lane), ()) for lane in taken}
+        candidates = dict.fromkeys([*must, *not_wrong, *open_lanes, *drawn_lanes])
+        return chooser.choose(case, must, {lane: behaviour[_route(lane)] for lane in candidates})
+    taken = dict.fromkeys([*must, *_some(source, [[*not_wrong, *open_lanes], drawn_lanes])])
+    return Chosen({lane: behaviour[_route(lane)] for lane in taken})
 
 
 def _sampled(settings: Settings, case: Case) -> list[LaneSpec]:
@@ -110,8 +108,3 @@ def _some(source: ChoiceSource, groups: Sequence[Sequence[LaneSpec]]) -> list[La
     """Draw lanes, each from one of the groups."""
     given = [group for group in groups if group]
     return [source.choice(source.choice(given)) for _ in range(WITHOUT_NOVELTY)] if given else []
-
-
-def is_relax(lane: LaneSpec) -> bool:
-    """Whether the lane compiles a Relax module."""
-    return lane.engine is Engine.TVM and not is_relay(lane)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fuzzer.campaign.lane_chooser import LaneChooser
+from fuzzer.campaign.lane_chooser import Chosen, LaneChooser
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.settings import Settings
-from fuzzer.campaign.tier_lanes import is_relax, takes_everything, tier_1, tier_2
+from fuzzer.campaign.tier_lanes import relay_lanes, takes_everything, tier_1, tier_2
 from fuzzer.campaign.tier_one import evaluation_disagrees, on_plain_lanes, references
 from fuzzer.lanes import EVERY_TVM_LANE, TORCH_LANES
 from fuzzer.triage.reproduce import RunLanes, in_toolchain_of, is_valid, joined, judged_run, settled
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Component
-from oracles.lane import LaneSpec
+from oracles.lane import Engine, LaneSpec, is_relax, is_relay
 from oracles.outcome import NO_FACTS, Outcome, Result, Stage, facts_of
 from oracles.siblings import additions, changes_program, sibling
 
@@ -42,28 +42,36 @@ def run_test(
     if not settings.lanes.steered:
         return TieredResult(judged_run(run, case, lanes_of(settings, seed, index, case)))
     if takes_everything(seed, index):
-        everything = lanes_of(settings, seed, index, case)
-        result = judged_run(run, case, everything)
-        compiling = sum(result.stage_cpu.get(stage, 0.0) for stage in _COMPILING)
-        chooser.begin(result.cpu_seconds - compiling)
-        chooser.end(case, {lane: _behaviour(result, lane) for lane in everything if is_relax(lane)}, compiling)
-        return TieredResult(result)
-    imports = tier_1(settings, seed, index, case)
+        return TieredResult(_everything(run, case, lanes_of(settings, seed, index, case), chooser))
+    imports, relay = tier_1(settings, seed, index, case), relay_lanes(settings, seed, index, case)
     first = run(case, tuple(dict.fromkeys((*TORCH_LANES, *references(imports), *imports))))
     if not is_valid(first.outcomes):
         return TieredResult(on_plain_lanes(first))
     chooser.begin(first.cpu_seconds)
-    lanes = tier_2(settings, seed, index, case, first.outcomes, chooser)
-    mapped = on_plain_lanes(first)
-    result = _compiled(run, case, mapped, tuple(lanes), chooser)
-    chooser.end(case, lanes, result.cpu_seconds - first.cpu_seconds)
+    chosen = tier_2(settings, seed, index, case, first.outcomes, chooser)
+    before = _with(run, case, on_plain_lanes(first), _with_judges(relay))
+    result = _compiled(run, case, before, tuple(chosen.lanes), chooser)
+    chooser.end(case, chosen, result.cpu_seconds - before.cpu_seconds)
     return TieredResult(_plain_first(result), evaluation_disagrees(case, first.outcomes, result.outcomes))
+
+
+def _everything(run: RunLanes, case: Case, lanes: Sequence[LaneSpec], chooser: LaneChooser) -> Result:
+    """Run all lanes. Those of Relax run apart, so that the cost of their two tiers is known."""
+    relax = [lane for lane in lanes if is_relax(lane)]
+    first = run(case, [lane for lane in lanes if lane.engine is not Engine.TVM])
+    if not is_valid(first.outcomes):
+        return first
+    before = _with(run, case, first, filter(is_relay, lanes))
+    result = _with(run, case, before, relax)
+    compiling = sum(result.stage_cpu.get(stage, 0.0) - before.stage_cpu.get(stage, 0.0) for stage in _COMPILING)
+    chooser.begin(first.cpu_seconds + result.cpu_seconds - before.cpu_seconds - compiling)
+    chooser.end(case, Chosen({lane: _behaviour(result, lane) for lane in relax}), compiling)
+    return settled(run, case, result)
 
 
 def _compiled(run: RunLanes, case: Case, first: Result, lanes: Sequence[LaneSpec], chooser: LaneChooser) -> Result:
     """Run lanes that compile the case, with the references that they need, and other lanes where one of them fails."""
-    with_siblings = [*filter(None, (_sibling(lane) for lane in lanes if _needs_sibling(lane))), *lanes]
-    result = _with(run, case, first, (*references(tuple(with_siblings)), *with_siblings))
+    result = _with(run, case, first, _with_judges(lanes))
     failing = [
         finding.lane
         for finding in judge_all(case, result.outcomes)
@@ -73,6 +81,13 @@ def _compiled(run: RunLanes, case: Case, first: Result, lanes: Sequence[LaneSpec
     return settled(run, case, result)
 
 
+def _with_judges(lanes: Sequence[LaneSpec]) -> tuple[LaneSpec, ...]:
+    """The lanes, after the references that they need and the lanes that they are compared with bit by bit."""
+    siblings = filter(None, (_sibling(lane) for lane in lanes if _needs_sibling(lane)))
+    compared = tuple(dict.fromkeys((*siblings, *lanes)))
+    return (*references(compared), *compared)
+
+
 def _with(run: RunLanes, case: Case, result: Result, lanes: Iterable[LaneSpec]) -> Result:
     """The result with the outcomes of lanes that it does not have yet."""
     missing = [lane for lane in dict.fromkeys(lanes) if lane not in result.outcomes]
@@ -80,8 +95,9 @@ def _with(run: RunLanes, case: Case, result: Result, lanes: Iterable[LaneSpec]) 
 
 
 def _plain_first(result: Result) -> Result:
-    """The result with plain lanes before others. The first lane that shows a failure is the one that is reduced."""
-    lanes = sorted(result.outcomes, key=lambda lane: bool(additions(lane)))
+    """The result with plain lanes before others, and lanes of Relax before those of Relay. The first lane that shows a
+    failure is the one that is reduced."""
+    lanes = sorted(result.outcomes, key=lambda lane: (bool(additions(lane)), is_relay(lane)))
     return Result({lane: result.outcomes[lane] for lane in lanes}, result.stage_cpu, result.cpu_seconds)
 
 

@@ -31,11 +31,6 @@ class TriageShare:
         return self._share + (1 - self._share) * self._quiet / (self._quiet + QUIET_TESTS)
 
     @property
-    def used(self) -> float:
-        """The part that triage has had in this run."""
-        return self.triage_seconds / max(self.test_seconds + self.triage_seconds, 1e-9)
-
-    @property
     def is_due(self) -> bool:
         """Whether triage has a part, and has had no more than that."""
         return self.now > 0 and self.triage_seconds <= self.now * (self.test_seconds + self.triage_seconds)

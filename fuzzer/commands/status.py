@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
@@ -61,7 +61,7 @@ def _lines(found: Status) -> Iterator[str]:
     yield f"{clock}: {tests}, {results}{together}{_lately(found)}"
     yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
     if line := waiting_line(found.waiting, found.parked):
-        yield f"{line}{_share(books)}"
+        yield f"{line}; triage has had {books['triage_used']:.0%} of the CPU"
     if found.latest:
         yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
     if errors := books["errors"]:
@@ -90,12 +90,6 @@ def _lines(found: Status) -> Iterator[str]:
     if found.failing:
         yield "!! these lanes suddenly give far fewer results than before"
     yield next_line("triage", "--campaign", found.campaign)
-
-
-def _share(counters: dict[str, Any]) -> str:
-    """The share of the CPU that triage has had, where tests or triage have run."""
-    tests, triage = counters["test_cpu_seconds"], counters["triage_cpu_seconds"]
-    return f"; triage has had {triage / (tests + triage):.0%} of the CPU" if tests + triage else ""
 
 
 def _location(errors: Path) -> str:

@@ -104,7 +104,7 @@ class DashboardData:
     triage_lane_results: int
     waiting: int
     parked: int
-    triage_share: float
+    triage_used: float
     cpu_seconds: float
     wall_seconds: float
     features: int
@@ -145,7 +145,7 @@ def gather(folder: Path) -> DashboardData:
         triage_lane_results=counters.triage_lane_results,
         waiting=waiting,
         parked=parked,
-        triage_share=counters.triage_share,
+        triage_used=counters.triage_used,
         cpu_seconds=counters.cpu_seconds,
         wall_seconds=counters.wall_seconds,
         features=features,

@@ -41,10 +41,10 @@ TVM_LANES = (
 """The plain lanes of the Relax routes. A failure that looks new is run in all of them."""
 
 SCREENING = TVM_LANES[:2]
-"""Every test runs these."""
+"""Every test without tiers runs these. Their toolchains are those of tier 1."""
 
 OFTEN = TVM_LANES[2:]
-"""Every fourth test runs these."""
+"""Every fourth test without tiers runs these. With tiers, they are candidates for tier 2."""
 
 
 def _relax(name: str, importer: Importer = Importer.EXPORT, variant: str = "relax", **more: Any) -> LaneSpec:
@@ -84,7 +84,7 @@ SAMPLED_LANES = (
     _relax("zero", Importer.ONNX, pipeline=Pipeline.ZERO, checked=True),
     *TARGET_LANES,
 )
-"""Each test runs one of them, in turn."""
+"""Each test without tiers runs one of them, in turn. With tiers, they are candidates for tier 2."""
 
 EVALUATED_LANES = tuple(
     _relax(EVALUATED, importer, variant=EVALUATED, checked=True)

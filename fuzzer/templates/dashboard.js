@@ -50,7 +50,7 @@ function tiles() {
   const told = [
     ["Findings", number(data.findings.length), apart.map(([count, what]) => `${number(count)} ${what}`).join(", ")],
     ["Last 24 hours", number(fresh), "findings"],
-    ["Waiting", number(data.waiting), `for triage, which took ${Math.round(100 * data.triage_share)} % of the CPU${data.parked ? `; ${number(data.parked)} parked` : ""}`],
+    ["Waiting", number(data.waiting), `for triage, which has had ${Math.round(100 * data.triage_used)} % of the CPU${data.parked ? `; ${number(data.parked)} parked` : ""}`],
     ["Tests", number(data.tests), `${number(data.lane_results)} lane results${together}`],
     ["Time", span(data.wall_seconds), `${span(data.cpu_seconds)} of CPU${together}`],
     ...(rate() || !data.origins.length ? [["Tests a second", rate().toFixed(2), "of the last hour"]] : []),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -99,7 +100,7 @@ def _facts(snapshot: Snapshot, monotonic: float) -> Iterator[tuple[str, Text]]:
         "triage",
         Text(
             f"{number_of(snapshot.waiting, 'sighting')} waiting{parked}; "
-            f"share {snapshot.triage_share:.0%}, {snapshot.triage_used:.0%} used in this run"
+            f"share {snapshot.triage_share:.0%}, {snapshot.triage_used:.0%} used"
         ),
     )
     if snapshot.last_found is not None:
@@ -125,14 +126,17 @@ def _facts(snapshot: Snapshot, monotonic: float) -> Iterator[tuple[str, Text]]:
 
 
 def _time_of_run(snapshot: Snapshot) -> str:
-    """At its limit a run starts no more tests, and finishes those that are under way."""
+    """At its limit a run starts no more tests. Triage goes on while something waits, and then what is under way is
+    finished."""
     if snapshot.limit is None:
         return duration(snapshot.seconds)
-    limit = duration(snapshot.limit)
-    if snapshot.seconds < snapshot.limit:
+    limit, late = duration(snapshot.limit), snapshot.seconds - snapshot.limit
+    if late < 0:
         return f"{duration(snapshot.seconds)} of {limit}"
-    late = f" for {duration(snapshot.seconds - snapshot.limit)}" if snapshot.seconds - snapshot.limit >= 1 else ""
-    return f"{limit} are over; finishing what is under way{late}"
+    if snapshot.waiting and late < snapshot.drain:
+        left = "" if math.isinf(snapshot.drain) else f" for up to {duration(snapshot.drain - late)}"
+        return f"{limit} are over; triage goes on{left}"
+    return f"{limit} are over; finishing what is under way{f' for {duration(late)}' if late >= 1 else ''}"
 
 
 def _spread(values: Sequence[int], width: int) -> list[int]:

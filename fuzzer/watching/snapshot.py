@@ -35,7 +35,8 @@ class Snapshot:
     seconds, limit, run_*, new       this run: its time so far, its time limit, its counts, its new findings
     errors                           tests that difftvm itself could not do
     waiting, parked                  sightings that wait for triage, and those whose triage failed several times
-    triage_share, triage_used        the share of the CPU that triage gets now, and what it has had in this run
+    triage_share, triage_used        the share of the CPU that triage gets now in this run, and what it has had in all
+    drain                            how many seconds triage may go on after the last test of this run
     known                            tests that met a finding that was there, or known behaviour
     today                            findings of the last 24 hours
     curve                            rows of (seconds, tests, lane results, features, findings, CPU seconds)
@@ -68,6 +69,7 @@ class Snapshot:
     parked: int
     triage_share: float
     triage_used: float
+    drain: float
     flaky: int
     today: int
     last: str
@@ -189,7 +191,8 @@ class Observer:
             waiting=len(campaign.triage.queue),
             parked=campaign.triage.queue.parked,
             triage_share=campaign.share.now,
-            triage_used=campaign.share.used,
+            triage_used=counters.triage_used,
+            drain=campaign.settings.triage.drain,
             flaky=sum(doc.flaky for doc in docs),
             today=sum(at > now - DAY for at in found.values()),
             last=last,

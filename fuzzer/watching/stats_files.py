@@ -34,7 +34,7 @@ COLUMNS: dict[str, Callable[[Snapshot], Number]] = {
     "children_bytes": lambda g: g.resources.children,
     "waiting": lambda g: g.waiting,
     "parked": lambda g: g.parked,
-    "triage_share": lambda g: round(g.triage_used, 3),
+    "triage_used": lambda g: round(g.triage_used, 3),
 }
 """The columns of `plot_data`. New ones are added at the end, because later versions continue the same file."""
 
@@ -66,7 +66,8 @@ def stats(snapshot: Snapshot) -> dict[str, object]:
         "findings_24h": snapshot.today,
         "waiting": snapshot.waiting,
         "parked": snapshot.parked,
-        "triage_share": round(snapshot.triage_used, 3),
+        "triage_share": round(snapshot.triage_share, 3),
+        "triage_used": round(snapshot.triage_used, 3),
         "known": snapshot.known,
         "features": snapshot.features,
         "workers": snapshot.workers,

@@ -11,6 +11,7 @@ from fuzzer.campaign.failure_rates import NO_OPERAND, Typed, typed_operators
 from fuzzer.campaign.features import of_case
 from fuzzer.campaign.guidance import ROUTE_SHARES, YIELD, Guidance
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.lane_chooser import Chosen
 from fuzzer.campaign.name_counts import Counts
 from fuzzer.campaign.rows import Observations
 from fuzzer.campaign.settings import Settings
@@ -67,7 +68,7 @@ def test_frequent_features_and_operators_that_stop_an_importer_are_worth_less(tm
 
 def test_what_lanes_compiled_is_kept_for_the_next_run(tmp_path: Path) -> None:
     guide, case = guidance(tmp_path), of("relu")
-    guide.chooser.end(case, {SCREENING[0]: ("relax relax.nn.relu float32 2",)}, 0.1)
+    guide.chooser.end(case, Chosen({SCREENING[0]: ("relax relax.nn.relu float32 2",)}), 0.1)
     learn(guide, case, 7)
     changed = guide.changed()
     name = "compiled llvm relax.nn.relu float32 2"

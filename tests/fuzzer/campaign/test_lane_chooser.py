@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import fakes
 import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.campaign.lane_chooser import FLOOR, SAVED_SECONDS, TIER_2_SHARE, LaneChooser, lane_features
-from fuzzer.lanes import SAMPLED_LANES, SCREENING, TVM_LANES
+from fuzzer.campaign.lane_chooser import (
+    FLOOR,
+    SAVED_SECONDS,
+    TIER_2,
+    TIER_2_SHARE,
+    Chosen,
+    LaneChooser,
+    lane_features,
+)
+from fuzzer.campaign.lane_records import USUAL_SECONDS
+from fuzzer.lanes import RELAY_ROUTES, SAMPLED_LANES, SCREENING, TVM_LANES
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Raised, Stage
@@ -59,32 +69,39 @@ def chooser(saved: float = SAVED_SECONDS) -> LaneChooser:
     return made
 
 
+def chosen_by(some: LaneChooser, candidates: Mapping[LaneSpec, Sequence[str]]) -> list[LaneSpec]:
+    """The lanes that a test takes. What was set aside for them is given back, because none of them runs."""
+    chosen = some.choose(CASE, (), candidates)
+    some.end(CASE, replace(chosen, lanes={}), 0.0)
+    return list(chosen.lanes)
+
+
 def test_lanes_that_compile_the_same_kernels_are_not_chosen_together() -> None:
     some, now = chooser(), dict.fromkeys((*SCREENING, C), MADE)
-    assert some.choose(CASE, now)[:2] in ([PLAIN, C], [C, PLAIN])
+    assert chosen_by(some, now)[:2] in ([PLAIN, C], [C, PLAIN])
 
 
 def test_what_was_compiled_is_worth_less() -> None:
     some = chooser()
     for _ in range(20):
-        some.end(CASE, {PLAIN: MADE}, 0.0)
-    assert some.choose(CASE, {PLAIN: MADE, C: MADE})[0] == C
+        some.end(CASE, Chosen({PLAIN: MADE}), 0.0)
+    assert chosen_by(some, {PLAIN: MADE, C: MADE})[0] == C
     assert some.changed() == dict.fromkeys(KERNELS, 20)
     assert some.changed() == {}
     later = chooser()
     later.recall({**dict.fromkeys(KERNELS, 20), "op relu float32 2": 3})
-    assert later.choose(CASE, {PLAIN: MADE, C: MADE})[0] == C
+    assert chosen_by(later, {PLAIN: MADE, C: MADE})[0] == C
 
 
 def test_a_lane_that_shows_new_failures_comes_first() -> None:
     some, zero = chooser(), named("relax-export-zero")
     found = Finding(Kind.INTERNAL_ERROR, Component.TVM, C, Stage.COMPILE, Raised(Stage.COMPILE, "E", "no"))
-    assert some.choose(CASE, {C: MADE, zero: MADE})[0] == zero, "it does more"
+    assert chosen_by(some, {C: MADE, zero: MADE})[0] == zero, "it does more"
     assert some.is_new(CASE, found)
     for message in ("one", "two", "three"):
         some.learn(CASE, [replace(found, evidence=Raised(Stage.COMPILE, "E", message))])
     assert some.records.of("relax-export-c").found == 3
-    assert some.choose(CASE, {C: MADE, zero: MADE})[0] == C
+    assert chosen_by(some, {C: MADE, zero: MADE})[0] == C
     some.learn(CASE, [found, found])
     assert not some.is_new(CASE, found)
     assert (some.records.of("tier 1").found, some.records.of("tier 2").found) == (0, 4)
@@ -97,13 +114,76 @@ def test_a_lane_that_shows_new_failures_comes_first() -> None:
 
 def test_no_more_time_is_spent_than_tier_1_took() -> None:
     some = LaneChooser()
-    assert some.choose(CASE, {PLAIN: MADE}) == [], "nothing is saved yet"
+    assert chosen_by(some, {PLAIN: MADE}) == [], "nothing is saved yet"
     some.begin(0.3)
-    taken = some.choose(CASE, dict.fromkeys((*TVM_LANES, *SAMPLED_LANES), MADE))
-    assert 1 <= len(taken) <= 4
-    some.end(CASE, dict.fromkeys(taken, MADE), 0.9)
-    assert some.choose(CASE, {PLAIN: MADE}) == []
-    assert sum(some.records.of(lane.name).seconds for lane in taken) == pytest.approx(0.9)
+    chosen = some.choose(CASE, (), dict.fromkeys((*TVM_LANES, *SAMPLED_LANES), MADE))
+    assert 1 <= len(chosen.lanes) <= 4
+    some.end(CASE, chosen, 0.9)
+    assert chosen_by(some, {PLAIN: MADE}) == []
+    assert sum(some.records.of(lane.name).seconds for lane in chosen.lanes) == pytest.approx(0.9)
+
+
+def test_what_a_test_is_about_to_spend_is_set_aside() -> None:
+    """Many workers choose before the first of them has ended its test."""
+    some, candidates = chooser(), dict.fromkeys((*TVM_LANES, *SAMPLED_LANES), MADE)
+    under_way = [some.choose(CASE, (), candidates) for _ in range(32)]
+    assert SAVED_SECONDS <= sum(chosen.reserved for chosen in under_way) < SAVED_SECONDS + 2 * USUAL_SECONDS
+    assert not under_way[-1].lanes
+    for chosen in under_way:
+        some.end(CASE, chosen, chosen.reserved)
+    assert chosen_by(some, candidates) == []
+    some.begin(4 * USUAL_SECONDS / TIER_2_SHARE)
+    assert chosen_by(some, candidates) != []
+
+
+def test_lanes_that_must_run_take_time_from_the_others() -> None:
+    some = LaneChooser()
+    some.begin(USUAL_SECONDS / TIER_2_SHARE)
+    chosen = some.choose(CASE, (PLAIN, ONNX), dict.fromkeys((*TVM_LANES, *SAMPLED_LANES), MADE))
+    assert list(chosen.lanes) == [PLAIN, ONNX]
+    assert chosen.reserved == pytest.approx(2 * USUAL_SECONDS)
+    later = chooser()
+    assert list(later.choose(CASE, (PLAIN,), {PLAIN: MADE, ONNX: MADE, C: MADE}).lanes)[:2] == [PLAIN, C]
+
+
+def test_a_test_without_time_does_not_change_what_a_lane_must_be_worth() -> None:
+    some = chooser()
+    some.choose(CASE, (), {PLAIN: MADE})
+    usual = some._usual_worth
+    assert usual > 0
+    some.choose(CASE, (), {})
+    some.end(CASE, Chosen({}), 10.0)
+    some.choose(CASE, (), {PLAIN: MADE})
+    assert some._usual_worth == usual
+
+
+def test_a_lane_that_took_too_long_stops_the_others_for_a_short_time_only() -> None:
+    some, tests = LaneChooser(), 0
+    some.begin(0.2)
+    some.end(CASE, Chosen({PLAIN: MADE}), 30.0)
+    while not chosen_by(some, {ONNX: MADE}):
+        some.begin(0.2)
+        tests += 1
+    assert tests <= 1 + SAVED_SECONDS / (0.2 * TIER_2_SHARE)
+
+
+def test_lanes_of_relay_are_not_recorded() -> None:
+    some = LaneChooser()
+    some.end(CASE, Chosen({PLAIN: MADE, RELAY_ROUTES[0]: MADE}), 0.3)
+    assert set(some.records.by_kind) == {TIER_2, PLAIN.name}
+    assert some.counts["compiled llvm relax.nn.softmax float32 2"] == 1
+    for stage in (Stage.IMPORT, Stage.COMPILE):
+        some.learn(CASE, [Finding(Kind.REJECTED, Component.TVM, RELAY_ROUTES[0], stage, Raised(stage, "E", "no"))])
+    assert {name: record.found for name, record in some.records.by_kind.items()} == {TIER_2: 0, PLAIN.name: 0}
+
+
+def test_a_lane_that_another_worker_is_about_to_run_is_not_overdue() -> None:
+    some = LaneChooser()
+    for _ in range(FLOOR):
+        some.begin(0.0)
+    assert list(some.choose(CASE, (), {PLAIN: MADE, C: MADE}).lanes) == [PLAIN]
+    assert list(some.choose(CASE, (), {PLAIN: MADE, C: MADE}).lanes) == [C]
+    assert list(some.choose(CASE, (), {PLAIN: MADE, C: MADE}).lanes) == []
 
 
 def test_a_lane_that_has_not_run_for_long_is_overdue() -> None:
@@ -114,7 +194,7 @@ def test_a_lane_that_has_not_run_for_long_is_overdue() -> None:
     some.begin(0.0)
     assert some.overdue(PLAIN, CASE)
     assert some.overdue(drawn("FuseOps"), CASE)
-    some.end(CASE, {PLAIN: MADE, drawn("FuseOps"): MADE}, 0.1)
+    some.end(CASE, Chosen({PLAIN: MADE, drawn("FuseOps"): MADE}), 0.1)
     assert not some.overdue(PLAIN, CASE)
     assert not some.overdue(drawn("FuseOps"), CASE)
     assert some.overdue(drawn("FuseOps", "LegalizeOps"), CASE)

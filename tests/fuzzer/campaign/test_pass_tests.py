@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.pass_tests import PASS_TESTS, PERCENT, pass_test
 from fuzzer.campaign.settings import Settings
@@ -24,6 +26,30 @@ def test_each_has_what_wakes_its_pass() -> None:
     assert [op.name for op in by_name["FoldBatchnormToConv2D"].ops] == ["conv2d"]
 
 
+@pytest.mark.parametrize(
+    ("row", "ops", "acts"),
+    [
+        ("AdjustMatmulOrder", "linear relu", True),
+        ("AdjustMatmulOrder", "conv2d relu", False),
+        ("ReorderPermuteDimsAfterConcat", "permute cat relu", True),
+        ("ReorderPermuteDimsAfterConcat", "permute relu", False),
+        ("FuseOps", "relu", True),  # a chain of elementwise operators has none that it always has
+    ],
+)
+def test_a_case_must_have_operators_that_the_pass_rewrites(row: str, ops: str, acts: bool) -> None:
+    (each,) = [test for test in PASS_TESTS if test.row.name == row]
+    assert each.may_act_on(frozenset(ops.split())) is acts
+
+
+def test_every_case_that_is_drawn_for_a_pass_has_what_wakes_it(tmp_path: Path) -> None:
+    draw = random_cases(Settings(tmp_path, 4), 4)
+    for index in range(400):
+        if wanted := pass_test(4, index):
+            case = draw(index)
+            assert case is not None
+            assert wanted.may_act_on(frozenset(case.graph.ops)), (wanted.row.name, case.graph.ops)
+
+
 def test_the_case_has_operators_that_the_pass_rewrites(tmp_path: Path) -> None:
     draw, met = random_cases(Settings(tmp_path, 3), 3), 0
     for index in range(400):
@@ -34,5 +60,6 @@ def test_the_case_has_operators_that_the_pass_rewrites(tmp_path: Path) -> None:
         assert case is not None
         assert not case.graph.symbols
         assert set(case.graph.ops) & set(wanted.row.relevant_ops), case.graph.ops
+        assert wanted.may_act_on(frozenset(case.graph.ops))
         met += 1
     assert met > 5

@@ -11,17 +11,17 @@ import numpy as np
 from graphs_by_hand import case_of
 from labs import FakeLab
 
-from fuzzer.campaign.lane_chooser import LaneChooser
+from fuzzer.campaign.lane_chooser import TIER_1, TIER_2, LaneChooser
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.campaign.tier_lanes import takes_everything
 from fuzzer.campaign.tiers import run_test
-from fuzzer.lanes import EVALUATED_LANES, OFTEN, SAMPLED_LANES, SCREENING, TVM_LANES
+from fuzzer.lanes import EVALUATED_LANES, OFTEN, RELAY_ROUTES, SAMPLED_LANES, SCREENING, TVM_LANES
 from generators.graph import Case
 from oracles import judge_all
 from oracles.finding import Kind
-from oracles.lane import Engine, LaneSpec, is_tier_1
-from oracles.outcome import Built, Outcome, Raised, Ran, Stage
+from oracles.lane import Engine, LaneSpec, is_relax, is_relay, is_tier_1
+from oracles.outcome import Built, Outcome, Raised, Ran, Result, Stage
 from oracles.siblings import sibling
 
 SAMPLED = tuple(lane for lane in SAMPLED_LANES if lane.variant == "relax")
@@ -53,9 +53,43 @@ def test_some_tests_run_everything_at_once() -> None:
     index = next(index for index in range(200) if takes_everything(1, index))
     run_test(some.run, SETTINGS, 1, index, CASE, chooser)
     wanted = tuple(lane for lane in lanes_of(SETTINGS, 1, index, CASE) if lane.engine is Engine.TVM)
-    assert tvm_runs(some)[0] == wanted
+    assert tvm_runs(some) == [(), wanted]
     assert chooser.records.of("relax-export-llvm").taken == 1
     assert not any(is_tier_1(lane) for lanes in tvm_runs(some) for lane in lanes)
+
+
+def test_lanes_of_relax_pay_for_no_others() -> None:
+    """References, Relax and Relay run one after the other, and only the middle one counts as tier 2."""
+    with_relay = replace(SETTINGS, lanes=replace(MIX, always=(*SCREENING, *RELAY_ROUTES)))
+    some = lab({})
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result, seconds = some.run(case, lanes), 1.0 if any(map(is_relax, lanes)) else 20.0
+        return replace(result, stage_cpu={Stage.EXPORT: 0.25 * seconds, Stage.RUN: 0.75 * seconds}, cpu_seconds=seconds)
+
+    chooser = LaneChooser()
+    everything = next(index for index in range(200) if takes_everything(1, index))
+    tested = run_test(run, with_relay, 1, everything, CASE, chooser)
+    assert tested.result.cpu_seconds == 20 + 20 + 1
+    assert (chooser.records.of(TIER_1).seconds, chooser.records.of(TIER_2).seconds) == (20 + 0.25, 0.75)
+    assert not any("relay" in kind for kind in chooser.records.by_kind)
+    chooser = LaneChooser()
+    tested = run_test(run, with_relay, 1, INDEX, CASE, chooser)
+    assert any(map(is_relay, tested.result.outcomes))
+    assert chooser.records.of(TIER_2).seconds < 20
+    assert not any("relay" in kind for kind in chooser.records.by_kind)
+
+
+def test_everything_of_a_case_that_pytorch_refuses_is_the_references() -> None:
+    refused = Raised(Stage.RUN, "E", "no")
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result = lab({}).run(case, lanes)
+        return replace(result, outcomes={**result.outcomes, fakes.TORCH: refused})
+
+    index = next(index for index in range(200) if takes_everything(1, index))
+    tested = run_test(run, SETTINGS, 1, index, CASE, LaneChooser())
+    assert not any(lane.engine is Engine.TVM for lane in tested.result.outcomes)
 
 
 def test_first_the_importers_and_then_lanes_that_compile() -> None:

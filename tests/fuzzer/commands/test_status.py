@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.index import Index
+from fuzzer.campaign.layout import WAITING
 from fuzzer.campaign.rows import Observations, index_row
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
+from fuzzer.findings.finding_file import NAME
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from fuzzer.system.terminal import program
 from generators.graph import Invalid
@@ -47,6 +50,18 @@ def test_status_of_a_campaign_with_a_finding(
         "findings ▁█ 1",
         f"next: {program()} triage --campaign {tmp_path}",
     ]
+
+
+def test_status_says_what_waits_and_what_triage_has_had(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        store.state.counters = Counters(test_cpu_seconds=30, triage_cpu_seconds=10)
+        store.save_state()
+    folder = tmp_path / WAITING / "one"
+    folder.mkdir(parents=True)
+    (folder / NAME).touch()
+    line = "1 sighting waiting for triage; `fuzz triage --work` investigates them; triage has had 25% of the CPU"
+    assert line in fuzz("status", "--campaign", tmp_path).splitlines()
+    assert json.loads(fuzz("status", "--campaign", tmp_path, "--json"))["books"]["triage_used"] == 0.25
 
 
 def test_status_while_it_runs(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def snapshot(**other: Any) -> Snapshot:
         "parked": 1,
         "triage_share": 0.35,
         "triage_used": 0.333,
+        "drain": 60.0,
         "today": 4,
         "last": "wrong-value-squeeze-linear-3f2a0c1b2d3e",
         "last_found": NOW - 200,

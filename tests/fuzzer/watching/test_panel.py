@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ def test_eighty_columns() -> None:
         "lane results  67,890 in tests, 5,120 in triage, 4.2/s",
         "findings      10: 9 tvm, 1 exporter",
         "              3 new in this run, 4 in 24 h, 1 flaky; known ones met 812 times",
-        "triage        12 sightings waiting, 1 parked; share 35%, 33% used in this run",
+        "triage        12 sightings waiting, 1 parked; share 35%, 33% used",
         "last          3 min 20 s ago: wrong-value-squeeze-linear-3f2a0c1b2d3e",
         "  findings    ▁▂▂▃▄▅▅▆▇█ 10",
         "  features    ▁▂▂▃▃▄▄▅▆█ 1,204",
@@ -53,7 +54,7 @@ def test_a_campaign_that_has_just_begun() -> None:
         "lane results  67,890 in tests, 5,120 in triage, 4.2/s",
         "findings      0: none yet",
         "              0 new in this run, 0 in 24 h, 0 flaky; known ones met 0 times",
-        "triage        0 sightings waiting; share 35%, 0% used in this run",
+        "triage        0 sightings waiting; share 35%, 0% used",
         "time goes to  nothing yet",
         "memory        122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
         "workers       2 of 2 idle",
@@ -102,15 +103,19 @@ def test_tests_that_difftvm_could_not_do_are_shown_where_there_are_any() -> None
 
 
 @pytest.mark.parametrize(
-    ("seconds", "expected"),
+    ("seconds", "other", "expected"),
     [
-        (44.0, "44 s of 45 s"),
-        (45.5, "45 s are over; finishing what is under way"),
-        (83.0, "45 s are over; finishing what is under way for 38 s"),
+        (44.0, {}, "44 s of 45 s"),
+        (45.0, {}, "45 s are over; triage goes on for up to 1 min 00 s"),
+        (83.0, {}, "45 s are over; triage goes on for up to 22 s"),
+        (83.0, {"drain": math.inf}, "45 s are over; triage goes on"),
+        (105.5, {}, "45 s are over; finishing what is under way for 1 min 00 s"),
+        (45.5, {"drain": 0.0}, "45 s are over; finishing what is under way"),
+        (83.0, {"waiting": 0}, "45 s are over; finishing what is under way for 38 s"),
     ],
 )
-def test_a_run_beyond_its_limit_says_that_it_finishes(seconds: float, expected: str) -> None:
-    (time,) = (text for name, text in _facts(snapshot(seconds=seconds, limit=45.0), 100.0) if name == "time")
+def test_a_run_beyond_its_limit_says_what_it_still_does(seconds: float, other: dict[str, Any], expected: str) -> None:
+    (time,) = (text for name, text in _facts(snapshot(seconds=seconds, limit=45.0, **other), 100.0) if name == "time")
     assert time.plain.startswith(f"{expected}; 6 h 56 min in all; ")
 
 

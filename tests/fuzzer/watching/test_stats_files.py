@@ -35,7 +35,8 @@ findings_new         : 3
 findings_24h         : 4
 waiting              : 12
 parked               : 1
-triage_share         : 0.333
+triage_share         : 0.35
+triage_used          : 0.333
 known                : 812
 features             : 1204
 workers              : 2
@@ -48,7 +49,7 @@ disk_free_mb         : 51000
 
 HEADER = (
     "unix_time,wall_seconds,tests,lane_results,features,findings,known,"
-    "tests_per_second,lane_results_per_second,cpu_seconds,supervisor_bytes,children_bytes,waiting,parked,triage_share"
+    "tests_per_second,lane_results_per_second,cpu_seconds,supervisor_bytes,children_bytes,waiting,parked,triage_used"
 )
 LINE = "1800000000,25000.0,12345,67890,1204,10,812,0.5,4.25,30000.4,122000000,1900000000,12,1,0.333"
 
