@@ -16,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+gc.disable()  # until all tests are collected: what the modules make while they are imported stays
+
 settings.register_profile(
     "exact",
     deadline=None,
@@ -37,3 +39,4 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Leave the items and modules of the collection out of later garbage collections: there are a million objects."""
     gc.collect()
     gc.freeze()
+    gc.enable()
