@@ -1,4 +1,5 @@
-"""Settings of all tests: where packages are found, and a Hypothesis that draws the same examples in every run."""
+"""Settings of all tests: where packages are found, and a Hypothesis that draws the same examples in every run. And one
+zygote of the host's compilers for all tests that need no other."""
 
 from __future__ import annotations
 
@@ -6,15 +7,23 @@ import gc
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from fuzzer.isolate.executor import Executor
+    from fuzzer.isolate.fleet import Fleet
 
 # first, because `import generators` would otherwise find the folder tests/generators
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+gc.disable()  # until all tests are collected: what the modules make while they are imported stays
 
 settings.register_profile(
     "exact",
@@ -37,3 +46,28 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Leave the items and modules of the collection out of later garbage collections: there are a million objects."""
     gc.collect()
     gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """The compilers of the host, and of each toolchain that is installed. A zygote takes 4 CPU seconds to start."""
+    from fuzzer.isolate.fleet import BackendKey, Fleet
+    from fuzzer.toolchains.registry import find
+    from fuzzer.toolchains.toolchain import HOST_NAME
+
+    with Fleet(tmp_path_factory.mktemp("fleet") / "scratch", find) as started:
+        started.backend(BackendKey(HOST_NAME))  # now, because a test may change the environment
+        yield started
+
+
+@pytest.fixture(scope="session")
+def executor(fleet: Fleet) -> Executor:
+    """The zygote of the host."""
+    from fuzzer.isolate.executor import Executor
+    from fuzzer.isolate.fleet import BackendKey
+    from fuzzer.toolchains.toolchain import HOST_NAME
+
+    started = fleet.backend(BackendKey(HOST_NAME))
+    assert isinstance(started, Executor)
+    return started

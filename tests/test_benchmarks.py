@@ -14,7 +14,9 @@ BENCHMARKS = ROOT / "benchmarks"
 
 IMPORT_EACH = """
 import importlib, os, sys, traceback
-import torch  # once for all of them: it takes a second
+
+# what most of them import, once: half a second for each of them otherwise
+import fuzzer.campaign.loop, fuzzer.commands.run, fuzzer.triage.investigate, torch
 
 for name in sys.argv[1:]:
     if child := os.fork():

@@ -14,7 +14,6 @@ from fuzzer.isolate.fleet import Fleet
 from fuzzer.report import issue, repro
 from fuzzer.signature import signature_of
 from fuzzer.system.exit_codes import Exit
-from fuzzer.toolchains.registry import find
 from generators.check import check
 from oracles.finding import Component
 
@@ -62,8 +61,7 @@ def test_nothing_of_the_machine_that_found_them_is_in_them() -> None:
 
 
 @pytest.mark.tvm
-def test_some_are_replayed(tmp_path: Path) -> None:
-    with Fleet(tmp_path, find) as fleet:
-        for folder in SHIPPED[:: len(SHIPPED) // REPLAYED]:
-            doc, case = finding_file.read_with_case(folder)
-            assert replay(fleet, doc, case, (doc.lane,), 1).exit is Exit.SAME, doc.slug
+def test_some_are_replayed(fleet: Fleet) -> None:
+    for folder in SHIPPED[:: len(SHIPPED) // REPLAYED]:
+        doc, case = finding_file.read_with_case(folder)
+        assert replay(fleet, doc, case, (doc.lane,), 1).exit is Exit.SAME, doc.slug

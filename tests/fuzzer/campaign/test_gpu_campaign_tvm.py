@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from fuzzer.campaign.settings import LaneMix, Settings
 from fuzzer.campaign.store import Store
 from fuzzer.findings.replay import load, replay
 from fuzzer.isolate.device_pool import DevicePool
+from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import TVM_LANES
 from fuzzer.lanes.base.availability import Machine
@@ -44,7 +45,7 @@ class Gpu:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "gpu"
-        self.folder.mkdir()
+        self.folder.mkdir(parents=True)
         self.device = fake_gpu(self.folder)
         self.messages: list[str] = []
         machine = Machine(lambda name: f"/bin/{name}", frozenset, lambda: (self.device,))
@@ -66,72 +67,60 @@ class Gpu:
         return campaign
 
 
-@pytest.fixture(scope="module")
-def gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Gpu]]:
-    """Fleets that share one zygote, which touches no device."""
-    made: list[Gpu] = []
-
-    def make() -> Gpu:
-        new = Gpu(tmp_path_factory.mktemp("machine"))
-        if made:
-            new.fleet._backends[BackendKey("host")] = made[0].fleet.backend(BackendKey("host"))
-        made.append(new)
-        return new
-
-    yield make
-    for each in reversed(made):
-        if each is not made[0]:
-            del each.fleet._backends[BackendKey("host")]
-        each.fleet.__exit__(None, None, None)
+@pytest.fixture
+def gpu(executor: Executor, tmp_path: Path) -> Iterator[Gpu]:
+    """Its fleet has the zygote of all tests, which touches no device."""
+    made = Gpu(tmp_path / "machine")
+    made.fleet._backends[BackendKey("host")] = executor
+    yield made
+    del made.fleet._backends[BackendKey("host")]
+    made.fleet.__exit__(None, None, None)
 
 
 @pytest.mark.parametrize(
     ("sin", "kind"), [("lie", Kind.WRONG_VALUE), ("700-launch", Kind.INTERNAL_ERROR), ("exit", Kind.DIED)]
 )
 def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
-    gpu: Callable[[], Gpu], tmp_path: Path, sin: str, kind: Kind
+    gpu: Gpu, tmp_path: Path, sin: str, kind: Kind
 ) -> None:
-    machine = gpu()
-    machine.set_variants(sin)
+    gpu.set_variants(sin)
     with Store(tmp_path, 1) as store:
-        (doc,) = machine.campaign(store, 2).triage.new
+        (doc,) = gpu.campaign(store, 2).triage.new
     assert (doc.kind, doc.component, doc.lanes, doc.confirmed) == (kind, Component.TVM, [CUDA.name], "3 of 3")
     assert len(doc.ops) == 1
     saved, reduced = load(tmp_path / "crashes" / doc.slug)
     assert saved.versions["device@host gpu"] == "fake"
-    assert replay(machine.fleet, saved, reduced, (CUDA,), 2).exit is Exit.SAME
-    machine.set_variants("honest")
-    assert replay(machine.fleet, saved, reduced, (CUDA,), 2).exit is Exit.GONE
-    assert (machine.messages, machine.pool.quarantined) == ([], {})
-    machine.fleet._machine = NO_GPU  # where it is only compiled, nobody says that the finding is gone
-    (run,) = replay(machine.fleet, saved, reduced, (CUDA,), 1).runs
+    assert replay(gpu.fleet, saved, reduced, (CUDA,), 2).exit is Exit.SAME
+    gpu.set_variants("honest")
+    assert replay(gpu.fleet, saved, reduced, (CUDA,), 2).exit is Exit.GONE
+    assert (gpu.messages, gpu.pool.quarantined) == ([], {})
+    gpu.fleet._machine = NO_GPU  # where it is only compiled, nobody says that the finding is gone
+    (run,) = replay(gpu.fleet, saved, reduced, (CUDA,), 1).runs
     assert (run.verdict, run.verdict_text) == (Exit.ENVIRONMENT, "is not run")
     assert "relax-export-cuda: compile-only" in run.text
 
 
-def test_a_gpu_that_breaks_is_given_up_and_the_campaign_goes_on(gpu: Callable[[], Gpu], tmp_path: Path) -> None:
-    machine = gpu()
-    machine.set_variants("honest", "honest", "214-launch")
+def test_a_gpu_that_breaks_is_given_up_and_the_campaign_goes_on(gpu: Gpu, tmp_path: Path) -> None:
+    gpu.set_variants("honest", "honest", "214-launch")
     with Store(tmp_path, 1) as store:
-        campaign = machine.campaign(store, 6)
+        campaign = gpu.campaign(store, 6)
         counters = store.state.counters
         assert (campaign.triage.new, store.findings) == ([], {})
         assert (counters.tests, counters.invalid, counters.lane_results) == (6, 0, 6 + 2)
     why = f"tvm.error.InternalError: CUDALaunch Error: CUDA_ERROR_ECC_UNCORRECTABLE, while it ran {CUDA}"
-    assert machine.fleet.quarantined == {machine.device: why}
-    assert machine.messages == [f"{machine.device} is no longer used: {why}"]
+    assert gpu.fleet.quarantined == {gpu.device: why}
+    assert gpu.messages == [f"{gpu.device} is no longer used: {why}"]
     assert counters.environment == {
-        f"{machine.device} is quarantined: {why}": 1,
-        f"every GPU is quarantined: {machine.device}: {why}": 3,
+        f"{gpu.device} is quarantined: {why}": 1,
+        f"every GPU is quarantined: {gpu.device}: {why}": 3,
     }
 
 
 @pytest.mark.parametrize("sin", ["linger", "seep"])
-def test_what_a_test_leaves_behind_is_no_later_tests_finding(gpu: Callable[[], Gpu], tmp_path: Path, sin: str) -> None:
-    machine = gpu()
-    machine.set_variants("honest", sin, "honest")
+def test_what_a_test_leaves_behind_is_no_later_tests_finding(gpu: Gpu, tmp_path: Path, sin: str) -> None:
+    gpu.set_variants("honest", sin, "honest")
     with Store(tmp_path, 1) as store:
-        assert (machine.campaign(store, 6).triage.new, store.findings) == ([], {})
+        assert (gpu.campaign(store, 6).triage.new, store.findings) == ([], {})
         assert store.state.counters.lane_results == 12
-    assert machine.pool.supervisors[0].started == 2
-    assert machine.pool.quarantined == {}
+    assert gpu.pool.supervisors[0].started == 2
+    assert gpu.pool.quarantined == {}

@@ -50,12 +50,6 @@ def shipped() -> list[Path]:
     return [folder for folder, doc in docs if doc.component is Component.TVM and essential(doc.lane) in IMPORTING]
 
 
-@pytest.fixture(scope="module")
-def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
-    with Executor(tmp_path_factory.mktemp("tiers") / "scratch") as started:
-        yield started
-
-
 def tier_1_of(executor: Executor, case: Case, lane: LaneSpec) -> dict[LaneSpec, Outcome]:
     result = executor.run(case, tuple(dict.fromkeys((*TORCH_LANES, *references((lane,)), lane))))
     return result.outcomes

@@ -260,23 +260,24 @@ def test_a_silent_wrong_is_confirmed_in_fresh_workers(make: Make) -> None:
 
 
 @pytest.mark.exhaustive
-def test_no_test_of_two_hundred_is_blamed_for_another(make: Make) -> None:
+def test_no_test_of_fifty_is_blamed_for_another(make: Make) -> None:
     """Random faults: each lane has the outcome that it would have by itself."""
-    random = np.random.default_rng(200)
+    random = np.random.default_rng(34)
     wordings = [wording for wording in Wording if wording is not Wording.BARE]
     others = ["linger", "exit", "raise", "refuse", "lie", "hang"]
     errors = [f"{code}-{wording}" for code in OF_A_LANE for wording in wordings]
 
     def variant() -> str:
-        kind = random.choice(("honest", "other", "error"), p=(0.9, 0.05, 0.05))
+        kind = random.choice(("honest", "other", "error"), p=(0.88, 0.07, 0.05))
         return "honest" if kind == "honest" else str(random.choice(others if kind == "other" else errors))
 
-    work = [tuple(lane(variant(), f"lane {k}") for k in range(3)) for _ in range(200)]
+    work = [tuple(lane(variant(), f"lane {k}") for k in range(3)) for _ in range(50)]
+    assert {each.variant for lanes in work for each in lanes} > {"honest", *others}
     pool = make(2, limits=WorkerLimits(tests=20))
     with ThreadPoolExecutor(2) as threads:
         results = list(threads.map(lambda lanes: pool.run(sine(), lanes), work))
     outcomes = [(spec.variant, outcome) for result in results for spec, outcome in result.outcomes.items()]
-    assert len(outcomes) == 600
+    assert len(outcomes) == 150
     assert [variant for variant, outcome in outcomes if not is_what_it_does(variant, outcome)] == []
     assert pool.quarantined == {}
     assert sum(supervisor.unrepeated for supervisor in pool.supervisors) >= 1, "something did linger"

@@ -334,16 +334,13 @@ def test_after_a_run_nothing_is_left(executor: Executor, folder: Path) -> None:
     assert [len(os.listdir(place)) for place in places] == before
 
 
-def test_a_zygote_that_was_killed_is_started_anew(executor: Executor) -> None:
-    executor._zygote.kill()
-    assert isinstance(one(executor, faulty("honest"), Bounds()), Ran)
-
-
-def test_a_zygote_that_a_thread_started_anew_outlives_it(executor: Executor) -> None:
-    executor._zygote.kill()
+def test_a_zygote_that_was_killed_is_started_anew_and_outlives_the_thread_that_did_so(executor: Executor) -> None:
+    killed = executor._zygote
+    killed.kill()
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(one, executor, faulty("honest"), Bounds()).result()
+        assert isinstance(pool.submit(one, executor, faulty("honest"), Bounds()).result(), Ran)
     time.sleep(0.3)
+    assert executor._zygote is not killed
     assert alive(executor._zygote.pid)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +18,6 @@ from fuzzer.toolchains.toolchain import HOST, Toolchain
 from oracles.targets import TARGETS, Runs
 
 pytestmark = [pytest.mark.tvm, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module")
-def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
-    with Executor(tmp_path_factory.mktemp("scratch")) as started:
-        yield started
 
 
 def run(executor: Executor, source: str) -> ScriptRun:
@@ -147,9 +140,8 @@ def test_what_a_zygote_cannot_do_runs_in_an_interpreter_of_its_own() -> None:
     assert not script.can_be_forked(fakes.TVM, preloaded)
 
 
-def test_a_fleet_can_run_scripts_in_new_interpreters(tmp_path: Path) -> None:
+def test_a_fleet_can_run_scripts_in_new_interpreters(fleet: Fleet, tmp_path: Path) -> None:
     source = "import sys; sys.exit('torch' in sys.modules)"
-    with Fleet(tmp_path / "one", lambda name: HOST) as fleet:
-        assert fleet.run_script(source, fakes.TVM) == ScriptRun(1)
-    with Fleet(tmp_path / "other", lambda name: HOST, new_interpreters=True) as fleet:
-        assert fleet.run_script(source, fakes.TVM) == ScriptRun(0)
+    assert fleet.run_script(source, fakes.TVM) == ScriptRun(1)
+    with Fleet(tmp_path / "scratch", lambda name: HOST, new_interpreters=True) as other:
+        assert other.run_script(source, fakes.TVM) == ScriptRun(0)

@@ -100,7 +100,7 @@ class Info:
     def supported_dtypes(self, device: str) -> set[torch.dtype]:
         return {torch.float32}
 
-    def sample_inputs(self, *_: object, **__: object) -> Iterator[SampleInput]:
+    def sample_inputs_func(self, *_: object) -> Iterator[SampleInput]:
         for number in range(self._count):
             yield SampleInput(torch.ones(2, dtype=torch.float32 if number % 2 else torch.complex64))
         if self._end:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,10 +19,11 @@ from fuzzer.lanes import needed
 from fuzzer.lanes.base.availability import CompileOnly, Missing, Runnable, availability
 from fuzzer.lanes.target_table import TARGET_LANES
 from fuzzer.signature import signature_of
+from fuzzer.toolchains.toolchain import Toolchain
 from oracles import judge_all
 from oracles.finding import Component, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Built, Ran, Skipped, Stage, Unsupported
+from oracles.outcome import Built, Outcome, Ran, Skipped, Stage, Unsupported
 
 pytestmark = pytest.mark.tvm
 
@@ -83,26 +87,51 @@ def program(folder: Path, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
+@dataclass(frozen=True)
+class InFront:
+    """A folder that an executor searches for programs before all others."""
+
+    folder: Path
+    executor: Executor
+
+    def outcomes(self, lane: LaneSpec) -> Mapping[LaneSpec, Outcome]:
+        """Of a lane and what it needs, in a new process, which searches the folder anew."""
+        return self.executor.run_fresh(CASES["linear"], (*needed(lane), lane)).outcomes
+
+
+@pytest.fixture(scope="module")
+def started_in_front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InFront]:
+    """Its scratch folder is given by a relative path, as that of a campaign in the current folder: programs run in
+    other folders."""
+    folder = tmp_path_factory.mktemp("in_front")
+    search = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        started = Executor(Path("scratch"), Toolchain("host", sys.executable, search))
+    with started as executor:
+        yield InFront(folder, executor)
+
+
 @pytest.fixture
-def in_front(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is searched for programs before all others."""
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    return tmp_path
+def in_front(started_in_front: InFront) -> Iterator[InFront]:
+    """Without programs, and the programs of a test go with it."""
+    yield started_in_front
+    for path in started_in_front.folder.iterdir():
+        if path.is_file():
+            path.unlink()
 
 
-def of_lane(folder: Path, lane: LaneSpec) -> tuple[Kind, Component, Stage, str, str]:
-    """What is found of the lane by an executor that is started now, and so sees the folder."""
-    with Executor(folder / "scratch") as own:
-        outcomes = own.run(CASES["linear"], (*needed(lane), lane)).outcomes
+def found_by(in_front: InFront, lane: LaneSpec) -> tuple[Kind, Component, Stage, str, str]:
+    outcomes = in_front.outcomes(lane)
     found = [finding for finding in judge_all(CASES["linear"], outcomes) if finding.lane == lane]
     assert len(found) == 1, outcomes[lane]
     signature = signature_of(found[0])
     return found[0].kind, signature.component, signature.stage, signature.error, signature.skeleton
 
 
-def test_a_refusal_by_a_checker_is_a_failure_of_tvm(in_front: Path) -> None:
-    program(in_front, "clang", "echo \"/tmp/x17.cl:3:5: error: use of undeclared identifier 'v12'\" >&2; exit 1")
-    assert of_lane(in_front, LANES["opencl"]) == (
+def test_a_refusal_by_a_checker_is_a_failure_of_tvm(in_front: InFront) -> None:
+    program(in_front.folder, "clang", "echo \"/tmp/x17.cl:3:5: error: use of undeclared identifier 'v12'\" >&2; exit 1")
+    assert found_by(in_front, LANES["opencl"]) == (
         Kind.INTERNAL_ERROR,
         Component.TVM,
         Stage.LOAD,
@@ -111,26 +140,25 @@ def test_a_refusal_by_a_checker_is_a_failure_of_tvm(in_front: Path) -> None:
     )
 
 
-def test_each_kernel_is_checked_separately(in_front: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program(in_front, "naga", f'cat "$1" >> {in_front}/read; echo "-- end" >> {in_front}/read')
-    monkeypatch.chdir(in_front)
-    with Executor(Path("scratch")) as own:  # as of a campaign in the current folder: the checker runs in another
-        assert isinstance(outcome_of(own, CASES["linear"], LANES["webgpu"]), Built)
-    kernels = (in_front / "read").read_text().split("-- end\n")[:-1]
+def test_each_kernel_is_checked_separately(in_front: InFront) -> None:
+    read = in_front.folder / "read"
+    program(in_front.folder, "naga", f'cat "$1" >> {read}; echo "-- end" >> {read}')
+    assert isinstance(in_front.outcomes(LANES["webgpu"])[LANES["webgpu"]], Built)
+    kernels = read.read_text().split("-- end\n")[:-1]
     assert kernels
     assert [kernel.count("@compute") for kernel in kernels] == [1] * len(kernels)
 
 
 @pytest.mark.programs("gcc", "sed")
-def test_a_write_out_of_bounds_is_a_finding(in_front: Path) -> None:
+def test_a_write_out_of_bounds_is_a_finding(in_front: InFront) -> None:
     off_by_one = r"s/\(compute[A-Za-z_0-9]*\)\[\(.*\)\] = /\1[(\2) + 1] = /"
     program(
-        in_front,
+        in_front.folder,
         "gcc",
         f"for each in \"$@\"; do case $each in *.c) sed -i '{off_by_one}' $each;; esac; done\n"
         f'exec {shutil.which("gcc")} "$@"',
     )
-    assert of_lane(in_front, ASAN) == (
+    assert found_by(in_front, ASAN) == (
         Kind.INTERNAL_ERROR,
         Component.TVM,
         Stage.RUN,

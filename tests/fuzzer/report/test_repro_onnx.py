@@ -17,6 +17,7 @@ from warm_python import WarmPython
 
 from fuzzer.cases.onnx_model import OnnxModel, decode, encode
 from fuzzer.findings.record import FindingRecord
+from fuzzer.isolate.executor import Executor
 from fuzzer.lanes.onnx.description import NoDescription, described
 from fuzzer.report import issue, repro
 from fuzzer.triage import exported
@@ -180,13 +181,10 @@ def test_it_tells_whether_the_bug_is_there(
 
 
 @pytest.mark.tvm
-def test_the_child_describes_the_file_that_the_lane_reads(tmp_path: Path) -> None:
+def test_the_child_describes_the_file_that_the_lane_reads(executor: Executor) -> None:
     """From the process that exports it to the script that builds it."""
-    from fuzzer.isolate.executor import Executor
-
     case = case_of({"x0": "float32[2,3]"}, [("v0", "flip", "x0", {"dims": (-1,)})], "v0")
-    with Executor(tmp_path / "scratch") as executor:
-        model = exported.onnx_file(executor.run, case, TVM_ONNX)
+    model = exported.onnx_file(executor.run, case, TVM_ONNX)
     assert model is not None
     assert "Slice" in model.ops
     script = repro.script(record(case, Kind.WRONG_VALUE, TVM_ONNX, WRONG, onnx=model))
