@@ -19,12 +19,12 @@ from fuzzer.triage.leap import PASSES_WITH_LEAP
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.naming import RUNS, NamedFailure, beyond_sibling, name_failure
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Observation, RunLanes, reproduces, try_to_reproduce, up_to_failure
+from fuzzer.triage.reproduce import Observation, RunLanes, as_run_on, reproduces, try_to_reproduce, up_to_failure
 from fuzzer.triage.suspects import Located, located
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.targets import TARGETS_BY_NAME, Runs
+from oracles.targets import TARGETS_BY_NAME
 
 CONFIRMATIONS = 3
 """How many fresh runs must show a failure. A failure that shows in half of all runs passes once in 8 times."""
@@ -156,9 +156,7 @@ class _Named:
 
 def _confirmed_and_reduced(runner: Runner, case: Case, sighting: Sighting, width: int) -> _Named:
     """Reduce in used children where the failure allows it. All is done in fresh ones if that fails."""
-    metered, lane = Metered(runner), sighting.finding.lane
-    if case.graph.symbols and not lane.symbolic:
-        case = case.at(case.sizes)  # the lane uses fixed sizes; without symbols, every pass can reduce the case
+    metered, case = Metered(runner), as_run_on(sighting.finding.lane, case)
     named: _Named | None = None
     others: tuple[tuple[Case, Sighting], ...] = ()
     if may_run_in_used_children(sighting.finding):
@@ -193,8 +191,8 @@ STEADY_KINDS = frozenset(
 
 def may_run_in_used_children(finding: Finding) -> bool:
     """Whether candidates may run in children that have run other cases. The result is confirmed in fresh ones."""
-    here = TARGETS_BY_NAME[finding.lane.target].runs in (Runs.HERE, Runs.NOWHERE)
-    return finding.kind in STEADY_KINDS and here and not finding.lane.fresh
+    lane = finding.lane
+    return finding.kind in STEADY_KINDS and TARGETS_BY_NAME[lane.target].runs.in_plain_process and not lane.fresh
 
 
 def _named_in_fresh_children(runner: Runner, case: Case, sighting: Sighting, reduction: Reduction) -> _Named | None:
