@@ -14,8 +14,8 @@ from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage import exported
 from fuzzer.triage.blame.releases import Release, in_releases
 from fuzzer.triage.blame.search import blame, needs_trace
+from fuzzer.triage.combined_steps import PASSES_OF_AN_INVESTIGATION
 from fuzzer.triage.eager_values import computed_values
-from fuzzer.triage.leap import PASSES_WITH_LEAP
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.naming import RUNS, NamedFailure, beyond_sibling, name_failure
 from fuzzer.triage.reduce import Effort, Reduction, reduce
@@ -244,7 +244,7 @@ def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int, *, confi
         lambda smaller, lane: try_to_reproduce(shortened, smaller, lane, signature),
         lambda whole: first.computed if whole is case else computed_values(run, whole),
         EFFORT.get(signature.component, OTHER_EFFORT),
-        PASSES_WITH_LEAP,
+        PASSES_OF_AN_INVESTIGATION,
         width=width,
         needs_ops=signature.needs_ops,
         suspects=first.suspects,
