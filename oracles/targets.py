@@ -15,6 +15,11 @@ class Runs(Enum):
     ON_A_DEVICE = auto()  # on a GPU; on a machine without one it is compiled and checked
     NOWHERE = auto()  # it is compiled and checked
 
+    @property
+    def in_plain_process(self) -> bool:
+        """Whether a lane for the target needs neither a device nor a process that is started in a special way."""
+        return self in (Runs.HERE, Runs.NOWHERE)
+
 
 @dataclass(frozen=True, slots=True)
 class CodeChecker:

@@ -1,8 +1,8 @@
 """Run lanes of cases, and scripts of findings, in forked children, within limits of time and memory.
 
 A child runs several cases one after the other. Its first case costs twice as much as a later one, because the child
-then copies memory pages and fills caches. No finding is due to an earlier case: if a child ends in a case that is not
-its first, the lane runs again in a fresh child, and findings are confirmed in fresh children (`run_fresh`).
+then copies memory pages and fills caches. An earlier case does not make a finding: if a child ends in a case that is
+not its first, the lane runs again in a fresh child, and findings are confirmed in fresh children (`run_fresh`).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import processes
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
 from oracles.lane import LaneSpec
-from oracles.targets import TARGETS_BY_NAME, Runs
+from oracles.targets import TARGETS_BY_NAME
 
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 30.0
@@ -68,7 +68,7 @@ def can_be_forked(lane: LaneSpec, toolchain: Toolchain) -> bool:
 
     A zygote has no GPU, is started without a sanitizer, and has executed its preloaded file already.
     """
-    return toolchain.preload is None and TARGETS_BY_NAME[lane.target].runs in (Runs.HERE, Runs.NOWHERE)
+    return toolchain.preload is None and TARGETS_BY_NAME[lane.target].runs.in_plain_process
 
 
 def _in_new_interpreter(path: Path, toolchain: Toolchain) -> tuple[int, Reaper]:

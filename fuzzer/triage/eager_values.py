@@ -18,14 +18,15 @@ def computed_values(run: RunLanes, case: Case) -> Mapping[str, Array]:
 
 
 def with_every_value(case: Case) -> Case:
-    """Return the case with the results of all nodes as its outputs, in the order of the nodes.
-
-    A value that is changed in place cannot be an output. Therefore in-place calls are replaced by plain calls, which
-    compute the same.
-    """
+    """Return the case with the results of all nodes as its outputs, in the order of the nodes."""
     names = tuple(value.name for node in case.graph.nodes for value in node.results)
-    nodes = tuple(node.not_in_place for node in case.graph.nodes)
-    return replace(case, graph=replace(case.graph, nodes=nodes, outputs=names))
+    case = written_plainly(case)
+    return replace(case, graph=replace(case.graph, outputs=names))
+
+
+def written_plainly(case: Case) -> Case:
+    """Replace in-place calls by plain ones, which compute the same: a value that is changed cannot be an output."""
+    return replace(case, graph=replace(case.graph, nodes=tuple(node.not_in_place for node in case.graph.nodes)))
 
 
 def values_in(everything: Case, outcomes: Outcomes) -> Mapping[str, Array]:

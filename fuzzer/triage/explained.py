@@ -16,10 +16,9 @@ from fuzzer.signature import Signature
 from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.investigate import STEADY_KINDS, Sighting, may_run_in_used_children
 from fuzzer.triage.passes.base import Subject, cut
-from fuzzer.triage.reproduce import Observation, observe, reproduces
-from generators.check import check
-from generators.graph import Case, Graph, Invalid, Node
-from generators.retype import retyped_case
+from fuzzer.triage.proposals import checked
+from fuzzer.triage.reproduce import Observation, as_run_on, observe, reproduces
+from generators.graph import Case, Graph, Node
 from oracles.finding import Kind
 from oracles.lane import LaneSpec, returns_gradients
 from oracles.outcome import Built, Ran
@@ -44,8 +43,7 @@ def explained_by(runner: Runner, case: Case, sighting: Sighting, known: Sequence
     died = signature.kind is Kind.DIED
     if not signature.needs_ops or signature.error or not (died or signature.kind in STEADY_KINDS):
         return None
-    if case.graph.symbols and not lane.symbolic:
-        case = case.at(case.sizes)
+    case = as_run_on(lane, case)
     candidates = list(_candidates(case, lane, signature, known))[:MOST_RUNS]
     if not candidates:
         return None
@@ -120,11 +118,5 @@ def _without(subject: Subject, nodes: Sequence[Node]) -> Case | None:
     outputs = list(dict.fromkeys([*(name for name in graph.outputs if name not in results), *unread]))
     whole = replace(subject, case=replace(subject.case, graph=replace(graph, outputs=tuple(outputs))))
     rest = cut(whole, results) if outputs else None
-    if rest is None or not rest.graph.nodes:
-        return None
-    try:
-        case = retyped_case(rest.case)
-        check(case)
-    except Invalid:
-        return None
-    return case
+    valid = checked(rest) if rest else None
+    return valid.case if valid else None

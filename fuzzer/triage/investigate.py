@@ -14,17 +14,17 @@ from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage import exported
 from fuzzer.triage.blame.releases import Release, in_releases
 from fuzzer.triage.blame.search import blame, needs_trace
+from fuzzer.triage.combined_steps import PASSES_OF_AN_INVESTIGATION
 from fuzzer.triage.eager_values import computed_values
-from fuzzer.triage.leap import PASSES_WITH_LEAP
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.naming import RUNS, NamedFailure, beyond_sibling, name_failure
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Observation, RunLanes, reproduces, try_to_reproduce, up_to_failure
+from fuzzer.triage.reproduce import Observation, RunLanes, as_run_on, reproduces, try_to_reproduce, up_to_failure
 from fuzzer.triage.suspects import Located, located
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.targets import TARGETS_BY_NAME, Runs
+from oracles.targets import TARGETS_BY_NAME
 
 CONFIRMATIONS = 3
 """How many fresh runs must show a failure. A failure that shows in half of all runs passes once in 8 times."""
@@ -156,9 +156,7 @@ class _Named:
 
 def _confirmed_and_reduced(runner: Runner, case: Case, sighting: Sighting, width: int) -> _Named:
     """Reduce in used children where the failure allows it. All is done in fresh ones if that fails."""
-    metered, lane = Metered(runner), sighting.finding.lane
-    if case.graph.symbols and not lane.symbolic:
-        case = case.at(case.sizes)  # the lane uses fixed sizes; without symbols, every pass can reduce the case
+    metered, case = Metered(runner), as_run_on(sighting.finding.lane, case)
     named: _Named | None = None
     others: tuple[tuple[Case, Sighting], ...] = ()
     if may_run_in_used_children(sighting.finding):
@@ -193,8 +191,8 @@ STEADY_KINDS = frozenset(
 
 def may_run_in_used_children(finding: Finding) -> bool:
     """Whether candidates may run in children that have run other cases. The result is confirmed in fresh ones."""
-    here = TARGETS_BY_NAME[finding.lane.target].runs in (Runs.HERE, Runs.NOWHERE)
-    return finding.kind in STEADY_KINDS and here and not finding.lane.fresh
+    lane = finding.lane
+    return finding.kind in STEADY_KINDS and TARGETS_BY_NAME[lane.target].runs.in_plain_process and not lane.fresh
 
 
 def _named_in_fresh_children(runner: Runner, case: Case, sighting: Sighting, reduction: Reduction) -> _Named | None:
@@ -246,7 +244,7 @@ def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int, *, confi
         lambda smaller, lane: try_to_reproduce(shortened, smaller, lane, signature),
         lambda whole: first.computed if whole is case else computed_values(run, whole),
         EFFORT.get(signature.component, OTHER_EFFORT),
-        PASSES_WITH_LEAP,
+        PASSES_OF_AN_INVESTIGATION,
         width=width,
         needs_ops=signature.needs_ops,
         suspects=first.suspects,

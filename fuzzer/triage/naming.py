@@ -49,8 +49,8 @@ def name_failure(
     finding = same.get(lane) or _run_again(run, case, lane, signature)
     if finding is None:
         return None
-    seen = (lane, *tracing) if tracing and lane in same else ()
-    observed = {each: _observed(case, lane, each, result) for each in seen}
+    both_runs = (lane, *tracing) if tracing and lane in same else ()
+    observed = {each: _observed(case, lane, each, result) for each in both_runs}
     showing = tuple(each for each in lanes if each in same or each == finding.lane)
     final = replace(signature, kind=finding.kind)
     if final.needs_ops:

@@ -16,7 +16,7 @@ def smaller_proposals(propose: Pass, subject: Subject) -> Iterator[Subject]:
     """Yield valid, smaller proposals of the pass. No tensor becomes empty: empty tensors have bugs of their own."""
     size, empty = size_of(subject.case, subject.lane), _has_empty(subject.case)
     for proposal in propose(subject):
-        valid = _checked(proposal)
+        valid = checked(proposal)
         if valid is None or size_of(valid.case, valid.lane) >= size or (_has_empty(valid.case) and not empty):
             continue
         yield valid
@@ -26,7 +26,7 @@ def _has_empty(case: Case) -> bool:
     return any(value.type.numel == 0 for value in case.bound.values())
 
 
-def _checked(subject: Subject) -> Subject | None:
+def checked(subject: Subject) -> Subject | None:
     """Return the proposal with newly inferred types, or None if it is invalid. Proposals are rejected only here."""
     if not subject.graph.nodes:
         return None

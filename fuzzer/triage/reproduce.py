@@ -54,8 +54,13 @@ def observe(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature | No
     return Observation(result, tuple(f for f in judge_all(case, result.outcomes) if f.lane == lane))
 
 
+def as_run_on(lane: LaneSpec, case: Case) -> Case:
+    """Return the case with static sizes, which every pass can reduce, unless the lane compiles it for all sizes."""
+    return case.at(case.sizes) if case.graph.symbols and not lane.symbolic else case
+
+
 def up_to_failure(run: RunLanes, signature: Signature) -> RunLanes:
-    """Return `run` with lanes of TVM that end after the stage of a failure with a message. Other failures need the end.
+    """Return `run` with lanes of TVM that end after the stage of a failure with a message. All others run to their end.
 
     An outcome of a shortened lane is stored under the lane that was asked for.
     """

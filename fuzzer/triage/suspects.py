@@ -1,7 +1,7 @@
 """Which nodes of a case the evidence of a failure points at, and the values that PyTorch computes: one run gives both.
 
 An exception of an importer names the node (`Facts.pointed`). Where every value is an output, the first wrong one names
-the node. Otherwise operators are suspected whose names are in the message or in the functions of the traceback.
+the node. Then operators are suspected whose names are in the message or in the functions of the traceback.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from generators.graph import Array, Case, Graph
 from oracles.against_torch import judge
 from oracles.finding import Finding, Kind
 from oracles.identical import difference
-from oracles.lane import LaneSpec
+from oracles.lane import LaneSpec, returns_gradients
 from oracles.outcome import Outcome, Outcomes, Raised, Ran, Stage, facts_of
 from oracles.reference import expected
 from oracles.transforms import rounding_in
@@ -27,6 +27,11 @@ MOST_BY_NAME = 3
 """How many nodes are suspected because of the names of their operators."""
 
 _WITH_VALUES = (Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE)
+
+
+def shows_values(kind: Kind, lane: LaneSpec) -> bool:
+    """Whether the lane's outputs can show which value of the graph is wrong. Gradients are no values of the graph."""
+    return kind in _WITH_VALUES and not returns_gradients(lane)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ def located(run: RunLanes, case: Case, finding: Finding, signature: Signature) -
     """Compute the values of a case with several nodes, and find the suspects. The failing lane runs only if it must."""
     everything, lane = with_every_value(case), finding.lane
     pointed = _pointed(finding.evidence) if isinstance(finding.evidence, Raised) else ""
-    asks_lane = not pointed and (signature.kind in _WITH_VALUES or _may_name_a_node(finding))
+    asks_lane = not pointed and (shows_values(signature.kind, lane) or _may_name_a_node(finding))
     lanes = tuple(dict.fromkeys((TORCH, *judged_by(lane, signature)))) if asks_lane else (TORCH,)
     outcomes = run(everything, lanes).outcomes
     if asks_lane:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -60,7 +61,7 @@ class PreparedCase:
         self.case = case
         self._step = step
         self._stage = Stage.START
-        self._failed: dict[str, tuple[Stage, Exception]] = {}
+        self._failed: dict[str, tuple[Stage, Exception, TracebackType | None]] = {}
         if before is not None and _exports_the_same(case, before.case):
             for name in _EXPORTED_PROGRAMS & before.__dict__.keys():
                 self.__dict__[name] = before.__dict__[name]
@@ -114,14 +115,14 @@ class PreparedCase:
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
         if name in self._failed:
-            stage, error = self._failed[name]
+            stage, failure, raised_at = self._failed[name]
             self.step(stage)
-            raise error
+            raise failure.with_traceback(raised_at)  # without the frames of lanes that got it before
         if name not in self.__dict__:
             try:
                 self.__dict__[name] = make()
             except Exception as error:
-                self._failed[name] = (self._stage, error)
+                self._failed[name] = (self._stage, error, error.__traceback__)
                 raise
         value: T = self.__dict__[name]
         return value

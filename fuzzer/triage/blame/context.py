@@ -19,7 +19,7 @@ MOST_RUNS = 25
 
 
 WHOLE = Tracing(show=AS_IMPORTED)
-"""All passes run, and the imported module is recorded: most searches need its text, and other traces record no more."""
+"""All passes run, and the text of the imported module is recorded, which most searches need."""
 
 
 def traced_fully(lane: LaneSpec) -> LaneSpec:

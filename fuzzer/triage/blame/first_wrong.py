@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fuzzer.triage.blame.context import BlameContext, LaneObservation
+from fuzzer.triage.eager_values import with_every_value, written_plainly
 from fuzzer.triage.passes.base import pruned
-from fuzzer.triage.suspects import wrong_outputs
+from fuzzer.triage.suspects import shows_values, wrong_outputs
 from generators.graph import Case, Graph
-from oracles.finding import Kind
-
-_WITH_VALUES = (Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE)
 
 
 def first_wrong(context: BlameContext) -> str:
@@ -21,7 +19,8 @@ def first_wrong(context: BlameContext) -> str:
     nodes = context.case.graph.nodes
     if len(nodes) == 1:
         return nodes[0].title
-    return _first_wrong_value(context) if context.finding.kind in _WITH_VALUES else _first_that_fails(context)
+    search = _first_wrong_value if shows_values(context.finding.kind, context.lane) else _first_that_fails
+    return search(context)
 
 
 def _first_wrong_value(context: BlameContext) -> str:
@@ -30,19 +29,18 @@ def _first_wrong_value(context: BlameContext) -> str:
     An output is not fused or overwritten, which may hide the bug. Therefore a run counts only if the case's own outputs
     are still wrong in it.
     """
-    graph = written_plainly(context.case).graph
-    names = tuple(value.name for node in graph.nodes for value in node.results)
-    every_value = _with_outputs(context.case, names)
-    wrong = _wrong_outputs(context.observe(context.lane, every_value))
+    case = written_plainly(context.case)
+    graph = case.graph
+    wrong = _wrong_outputs(context.observe(context.lane, with_every_value(case)))
     if wrong & set(graph.outputs):
         return _maker(graph, wrong)
     for node in graph.nodes[:-1]:
         extra = tuple(value.name for value in node.results if value.name not in graph.outputs)
         if extra:
-            wrong = _wrong_outputs(context.observe(context.lane, _with_outputs(context.case, (*graph.outputs, *extra))))
+            wrong = _wrong_outputs(context.observe(context.lane, _with_outputs(case, (*graph.outputs, *extra))))
             if wrong & set(extra) and wrong & set(graph.outputs):
                 return node.title
-    wrong = _wrong_outputs(context.observe(context.lane, _with_outputs(context.case, graph.outputs)))
+    wrong = _wrong_outputs(context.observe(context.lane, case))
     return _maker(graph, wrong) if wrong else ""
 
 
@@ -55,13 +53,7 @@ def _wrong_outputs(observation: LaneObservation) -> set[str]:
     return wrong_outputs(observation.case, observation.lane, observation.observation.result.outcomes)
 
 
-def written_plainly(case: Case) -> Case:
-    """Replace in-place calls by plain ones, which compute the same: a value that is changed cannot be an output."""
-    return replace(case, graph=replace(case.graph, nodes=tuple(node.not_in_place for node in case.graph.nodes)))
-
-
 def _with_outputs(case: Case, names: tuple[str, ...]) -> Case:
-    case = written_plainly(case)
     return replace(case, graph=replace(case.graph, outputs=names))
 
 

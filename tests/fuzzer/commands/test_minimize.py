@@ -15,11 +15,10 @@ from fuzzer.campaign.minimize import Minimized, read, run
 from fuzzer.campaign.store import Store
 from fuzzer.commands.minimize import lines
 from fuzzer.findings import finding_file
-from fuzzer.isolate.executor import Executor
+from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import signature_of
 from fuzzer.toolchains.registry import finder
-from fuzzer.toolchains.toolchain import HOST_NAME
 from fuzzer.triage.investigate import Confirmed
 from generators import case_file
 from generators.graph import Case
@@ -66,25 +65,24 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
-    """An executor in which relu returns at least 1."""
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """A fleet in which relu returns at least 1."""
     preload = tmp_path_factory.mktemp("preload") / "wrong_relu.py"
     preload.write_text(WRONG_RELU)
-    toolchain = finder(preload)(HOST_NAME)
-    with Executor(tmp_path_factory.mktemp("executor"), toolchain) as made:
+    with Fleet(tmp_path_factory.mktemp("fleet"), finder(preload)) as made:
         yield made
 
 
-def minimized(executor: Executor, folder: Path, out: Path, workers: int = 1, lanes: str = "*") -> list[Minimized]:
+def minimized(fleet: Fleet, folder: Path, out: Path, workers: int = 1, lanes: str = "*") -> list[Minimized]:
     with Store(out, 1) as store:
-        return run(executor, store, read(folder, lanes), workers)
+        return run(fleet, store, read(folder, lanes), workers)
 
 
 @pytest.mark.tvm
-def test_a_finding_is_reduced_again_and_the_old_one_stays(tmp_path: Path, executor: Executor) -> None:
+def test_a_finding_is_reduced_again_and_the_old_one_stays(tmp_path: Path, fleet: Fleet) -> None:
     folder, out = saved(tmp_path / "campaign", CALLS), tmp_path / "minimized"
     before = files(folder)
-    (result,) = minimized(executor, folder, out, workers=2)
+    (result,) = minimized(fleet, folder, out, workers=2)
     assert (result.kind, result.ops, result.again, result.finished) == ("wrong-value", ("relu",), "3 of 3", True)
     assert (result.before.operators, result.after.operators, result.after.elements) == (3, 1, 1)
     assert result.folder is not None
@@ -98,9 +96,9 @@ def test_a_finding_is_reduced_again_and_the_old_one_stays(tmp_path: Path, execut
 
 
 @pytest.mark.tvm
-def test_a_finding_that_does_not_fail_any_more_is_not_saved(tmp_path: Path, executor: Executor) -> None:
+def test_a_finding_that_does_not_fail_any_more_is_not_saved(tmp_path: Path, fleet: Fleet) -> None:
     folder = saved(tmp_path / "campaign", [("v0", "neg", "x0")])
-    (result,) = minimized(executor, folder, tmp_path / "minimized")
+    (result,) = minimized(fleet, folder, tmp_path / "minimized")
     assert (result.again, result.folder, result.calls) == ("0 of 3", None, 0)
     assert lines(result) == (
         "wrong-value on relax-export-llvm: 0 of 3 runs fail; nothing is saved: it does not always fail",
@@ -109,10 +107,10 @@ def test_a_finding_that_does_not_fail_any_more_is_not_saved(tmp_path: Path, exec
 
 
 @pytest.mark.tvm
-def test_a_case_without_a_finding_is_reduced_for_the_failure_of_its_lane(tmp_path: Path, executor: Executor) -> None:
+def test_a_case_without_a_finding_is_reduced_for_the_failure_of_its_lane(tmp_path: Path, fleet: Fleet) -> None:
     for name, data in zip((case_file.JSON_NAME, case_file.TENSORS_NAME), case_file.encode(whole(CALLS)), strict=True):
         (tmp_path / name).write_bytes(data)
-    (result,) = minimized(executor, tmp_path, tmp_path / "out", lanes="relax-export-llvm")
+    (result,) = minimized(fleet, tmp_path, tmp_path / "out", lanes="relax-export-llvm")
     assert (result.kind, result.ops) == ("wrong-value", ("relu",))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 import numpy as np
 import pytest
 import torch
@@ -119,6 +121,22 @@ def test_parameters_are_not_among_the_inputs() -> None:
     assert model is not prepared.model
     (x0,) = prepared.torch_inputs()
     assert model(x0)[0].tolist() == [6.0, 6.0]
+
+
+def test_a_failure_that_lanes_share_has_the_traceback_of_its_first_time() -> None:
+    """Without the frames of the lanes that got it before."""
+    prepared = PreparedCase(case_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0"), lambda stage: None)
+
+    def fails() -> None:
+        raise ValueError("no")
+
+    def depth() -> int:
+        with pytest.raises(ValueError, match="no") as raised:
+            prepared._once("_part", fails)
+        return len(list(traceback.walk_tb(raised.value.__traceback__)))
+
+    depths = [depth() for _ in range(5)]
+    assert set(depths[1:]) == {depths[0] + 1}  # the line that raises it again
 
 
 # --- onnxruntime

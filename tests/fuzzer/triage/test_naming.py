@@ -16,7 +16,7 @@ from fuzzer.triage.naming import NamedFailure, name_failure
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
-from oracles.outcome import Outcome, Ran, Stage
+from oracles.outcome import Outcome, Stage
 
 PLAIN = TVM_LANES[0]
 FUSED = replace(PLAIN, name="fused", passes=("FuseOps",))

@@ -91,6 +91,12 @@ def test_the_first_wrong_value_names_the_node_in_one_run() -> None:
     assert len(lab.ran) == 1
 
 
+@pytest.mark.parametrize("importer", [Importer.EXPORT, Importer.ONNX])
+def test_gradients_name_no_value(importer: Importer) -> None:
+    lab, lane = Lab(wrong=("v1",)), replace(fakes.TVM, variant="gradient", importer=importer)
+    assert (found(lab, replace(WRONG, lane=lane)).suspects, lab.ran) == ((), [(("v0", "v1", "v2"), [TORCH.name])])
+
+
 def test_nothing_is_suspected_if_every_value_is_right_as_an_output() -> None:
     assert found(Lab(), WRONG).suspects == ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import fakes
@@ -15,6 +16,7 @@ from fuzzer.triage.blame.first_wrong import first_wrong
 from fuzzer.triage.blame.modules import converter_of
 from generators.graph import Case, Form
 from oracles import judge_all
+from oracles.lane import LaneSpec
 from oracles.outcome import Raised, Result, Stage
 from oracles.trace import Trace
 
@@ -71,6 +73,19 @@ def test_of_what_gives_no_result_the_shortest_beginning_that_fails(count: int, o
 
     finding = next(iter(judge_all(case, run(case, ()).outcomes)))
     assert first_wrong(BlameContext(run, case, finding, signature_of(finding))) == op
+
+
+def test_gradients_are_not_compared_with_the_values_of_the_graph() -> None:
+    """The second run differs from the second operator on."""
+    lane, case, right = replace(fakes.TVM, variant="gradient"), chain(), (fakes.expect([1.0, -2.0]),)
+
+    def run(shorter: Case, lanes: Sequence[LaneSpec]) -> Result:
+        gradient = fakes.unstable(right) if len(shorter.graph.nodes) >= 2 else fakes.correct(right)
+        return Result({**fakes.references(*right), lane: gradient})
+
+    (finding,) = judge_all(case, run(case, ()).outcomes)
+    context = BlameContext(run, case, finding, signature_of(finding))
+    assert (first_wrong(context), context.runs) == ("exp", 2)
 
 
 def test_it_ends_when_its_runs_are_spent() -> None:

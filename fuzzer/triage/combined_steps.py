@@ -1,7 +1,7 @@
 """Many small steps at once: one run in place of one for each step, for a case of one operator.
 
 Most failures of one operator show with small float32 inputs of plain numbers. Where they do not, the passes that
-simplify try their steps one by one, as without a leap.
+simplify try their steps one by one.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from fuzzer.triage.passes.plain_writing import plain_writing
 from fuzzer.triage.passes.shrink_dims import shrink_dims
 from fuzzer.triage.proposals import smaller_proposals
 
-_LEAPS: tuple[tuple[Pass, ...], ...] = (
+_COMBINATIONS: tuple[tuple[Pass, ...], ...] = (
     (plain_writing, plain_roles, plain_types, shrink_dims, lower_rank, plain_values, plain_lane),
     (plain_types, shrink_dims, lower_rank, plain_values, plain_lane),  # the way in which the call is written matters
     (plain_types, shrink_dims, lower_rank),  # the numbers or the lane matter
 )
 _MOST_STEPS = 4
-"""How many steps of one pass a leap takes."""
+"""How many steps of one pass are combined."""
 
 
-def leap(subject: Subject) -> Iterator[Subject]:
+def combined_steps(subject: Subject) -> Iterator[Subject]:
     """Propose the first steps of all passes together, then those of fewer passes."""
     if len(subject.graph.nodes) != 1:
         return
-    for passes in _LEAPS:
+    for passes in _COMBINATIONS:
         steps = list(_steps(subject, passes))
         if len(steps) > 1:
             yield steps[-1]
@@ -48,5 +48,5 @@ def _steps(subject: Subject, passes: Sequence[Pass]) -> Iterator[Subject]:
             yield subject
 
 
-PASSES_WITH_LEAP: tuple[Pass, ...] = (*CUTTING, leap, *PASSES[len(CUTTING) :])
-"""The passes of an investigation. A leap comes as soon as the graph cannot be cut any more."""
+PASSES_OF_AN_INVESTIGATION: tuple[Pass, ...] = (*CUTTING, combined_steps, *PASSES[len(CUTTING) :])
+"""All passes. Steps are combined as soon as the graph cannot be cut any more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphs_by_hand import case_of
 from small_graphs import CHAIN, LANE, subject_of
 
-from fuzzer.triage.leap import PASSES_WITH_LEAP, leap
+from fuzzer.triage.combined_steps import PASSES_OF_AN_INVESTIGATION, combined_steps
 from fuzzer.triage.passes import PASSES, Subject
 from fuzzer.triage.reduce import reduce
 from fuzzer.triage.reproduce import Reproduction
@@ -20,19 +20,19 @@ def described(subject: Subject) -> tuple[str, Form, list[float]]:
     return str(item.value.type), node.form, subject.case.tensors["x0"].ravel().tolist()
 
 
-def test_a_leap_takes_all_steps_at_once_then_fewer() -> None:
-    proposed = [described(each) for each in leap(ALONE)]
+def test_all_steps_are_taken_at_once_then_fewer() -> None:
+    proposed = [described(each) for each in combined_steps(ALONE)]
     assert proposed[0] == ("int64[1]", Form.PLAIN, [0])
     assert [form for _, form, _ in proposed] == [Form.PLAIN, Form.METHOD, Form.METHOD]
     assert {type for type, _, _ in proposed} == {"int64[1]", "int64[1,1]"}  # lower_rank has one step left
 
 
-def test_several_operators_are_cut_before_a_leap() -> None:
-    assert list(leap(CHAIN)) == []
-    assert list(leap(subject_of({"x0": "float32[1]"}, [("v0", "relu", "x0")], "v0"))) == []
+def test_several_operators_are_cut_before_steps_are_combined() -> None:
+    assert list(combined_steps(CHAIN)) == []
+    assert list(combined_steps(subject_of({"x0": "float32[1]"}, [("v0", "relu", "x0")], "v0"))) == []
 
 
-def test_a_reduction_with_leaps_ends_at_the_same_case_in_fewer_calls() -> None:
+def test_a_reduction_with_combined_steps_ends_at_the_same_case_in_fewer_calls() -> None:
     case = case_of({"x0": "int8[2,3,4] transposed"}, [("v0", "relu", "x0"), ("v1", "neg", "v0")], "v1")
 
     def shows(smaller: Case, lane: LaneSpec) -> Reproduction:
@@ -41,8 +41,8 @@ def test_a_reduction_with_leaps_ends_at_the_same_case_in_fewer_calls() -> None:
     computed = {"v0": case.tensors["x0"]}
     one, other = (
         reduce(case, LANE, shows, lambda whole: computed, passes=passes, suspects=("v1",))
-        for passes in (PASSES, PASSES_WITH_LEAP)
+        for passes in (PASSES, PASSES_OF_AN_INVESTIGATION)
     )
     assert one.case.graph == other.case.graph
-    assert other.steps == ("pointed_node", "leap")
+    assert other.steps == ("pointed_node", "combined_steps")
     assert other.calls < one.calls
