@@ -70,7 +70,8 @@ def first_of(lanes: Sequence[LaneSpec]) -> list[LaneSpec]:
 
 
 def refused(number: int) -> Outcome:
-    words = ("zero", "one", "two", "three", "four", "five", "six", "seven")  # numbers are not part of a signature
+    # numbers are not part of a signature
+    words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     return fakes.raised(Stage.IMPORT, "ValueError", f"no layout for {words[number]}", fakes.REFUSAL)
 
 

@@ -24,7 +24,7 @@ from fuzzer.campaign.failed_tests import TROUBLE
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.layout import ERRORS
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import RunLimits
+from fuzzer.campaign.settings import RunLimits, TriageLimits
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
@@ -186,10 +186,12 @@ def test_nothing_runs_and_nothing_is_written_while_it_is_paused(
 def test_a_paused_campaign_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
     with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path, RunLimits(seconds=0.2)), store, FakeExecutor(), cases(3))
+        limits = replace(settings(tmp_path, RunLimits(seconds=0.2)), triage=TriageLimits(drain=0.3))
+        campaign = Campaign(limits, store, FakeExecutor(), cases(3))
         campaign.gate.close("asked")
         campaign.run()
         assert store.state.next_test == 0
+        assert 0.5 <= campaign.progress.seconds < 5, "a pause takes no time from triage"
 
 
 def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(

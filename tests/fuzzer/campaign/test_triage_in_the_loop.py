@@ -6,6 +6,7 @@ import errno
 import shutil
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,11 +25,14 @@ from campaigns_by_hand import (
 )
 from graphs_by_hand import case_of
 
+from fuzzer.campaign import attempts
 from fuzzer.campaign.layout import PARKED, WAITING
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import RunLimits, TriageLimits
+from fuzzer.campaign.settings import RunLimits, Settings, TriageLimits
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share
+from fuzzer.campaign.triage import TROUBLE
+from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
@@ -231,12 +235,123 @@ def test_a_sighting_that_difftvm_cannot_investigate_is_parked_and_the_campaign_g
     assert "difftvm itself failed (AssertionError: an oracle is wrong); continuing" in capsys.readouterr().err
 
 
-def test_where_every_investigation_goes_wrong_the_campaign_ends_and_every_sighting_waits(tmp_path: Path) -> None:
-    executor = FakeExecutor({f"number {number}": refused(number) for number in range(8)})
-    executor.run_fresh = lambda case, lanes: {}["nothing"]
-    with Store(tmp_path, 1) as store, pytest.raises(KeyError, match="nothing"):
-        Campaign(settings(tmp_path), store, executor, cases(8)).run()
-    assert len([*(tmp_path / WAITING).iterdir(), *(tmp_path / PARKED).iterdir()]) >= 4
+def undrained(folder: Path) -> Settings:
+    """Tests alone: every sighting waits for the next run."""
+    return replace(settings(folder), triage=TriageLimits(share=0.0, drain=0.0))
+
+
+def nothing_works(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+    raise KeyError("nothing")
+
+
+@pytest.mark.parametrize(("sightings", "parked", "failed"), [(TROUBLE, 0, TROUBLE - 1), (4, 4, 0)])
+def test_where_so_many_sightings_go_wrong_the_campaign_ends(
+    sightings: int, parked: int, failed: int, tmp_path: Path
+) -> None:
+    """Nine fail and the tenth ends it; four that fail again and again are parked."""
+    sins = {f"number {number}": refused(number) for number in range(sightings)}
+    with Store(tmp_path, 1) as store:
+        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(sightings)).run()
+    executor = FakeExecutor(sins)
+    executor.run_fresh = nothing_works
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(0))
+        with pytest.raises(KeyError, match="nothing") if failed else nullcontext():
+            campaign.run()
+        assert (len(campaign.triage.queue), campaign.triage.queue.parked) == (sightings - parked, parked)
+    waiting = [attempts.read(folder) for folder in (tmp_path / WAITING).iterdir()]
+    assert sorted(each.failed for each in waiting) == [0] * (len(waiting) - failed) + [1] * failed
+
+
+def test_every_worker_stays_until_nothing_waits(tmp_path: Path) -> None:
+    """One sighting waits at first. Its reduction comes across two others, which two workers investigate together."""
+    whole = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0"), ("v1", "neg", "v0")], "v1")
+    executor = FakeExecutor()
+    honest = executor.run
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        why = {("relu", "neg"): 0, ("relu",): 1, ("neg",): 2}.get(case.graph.ops)
+        sin = refused(why) if why is not None else HONEST
+        return Result({**honest(case, lanes).outcomes, **dict.fromkeys(first_of(lanes), sin)})
+
+    executor.run = executor.run_fresh = run
+    together = threading.Barrier(2, timeout=20)
+    with Store(tmp_path, 1) as store:
+        two = replace(settings(tmp_path, workers=2), triage=TriageLimits(share=0.0))
+        campaign = Campaign(two, store, executor, lambda index: whole if index == 0 else None)
+        investigate = campaign.triage._investigate
+
+        def investigate_together(item: Item) -> None:
+            if len(item.ops) == 1:
+                together.wait()
+            investigate(item)
+
+        campaign.triage._investigate = investigate_together
+        campaign.run()
+    assert sorted(doc.ops for doc in campaign.triage.new) == [["neg"], ["relu"], ["relu", "neg"]]
+
+
+def test_a_disk_that_is_full_before_an_investigation_pauses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written while the campaign pauses, and no worker asks in vain."""
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.1)
+    sins = {"number 0": refused(0)}
+    with Store(tmp_path, 1) as store:
+        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(1)).run()
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor(sins), cases(0))
+        campaign.disk_space.free = lambda folder: 0 if campaign.progress.seconds < 1 else 10**12
+        begun: list[float] = []
+        begin = campaign.triage.queue.begin
+
+        def full_at_first(item: Item) -> None:
+            begun.append(campaign.progress.seconds)
+            assert not campaign.gate.is_closed
+            begin(item)
+
+        campaign.triage.queue.begin = full_at_first
+        campaign.run()
+        assert len(campaign.triage.new) == len(begun) == 1
+        assert begun[0] >= 1
+
+
+def test_triage_alone_ends_in_time_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    sins = {"number 0": refused(0)}
+    with Store(tmp_path, 1) as store:
+        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(1)).run()
+    with Store(tmp_path, 1) as store:
+        work = replace(settings(tmp_path, RunLimits(tests=0)), triage=TriageLimits(share=1.0, drain=0.3))
+        campaign = Campaign(work, store, FakeExecutor(sins), cases(0))
+        campaign.disk_space.free = lambda folder: 0
+        campaign.run()
+        assert (campaign.triage.new, len(campaign.triage.queue)) == ([], 1)
+        assert 0.3 <= campaign.progress.seconds < 5
+
+
+def test_a_folder_that_is_removed_during_its_investigation_does_not_end_the_campaign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sins = {"number 0": refused(0), "number 1": refused(1)}
+    with Store(tmp_path, 1) as store:
+        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(2)).run()
+    executor = FakeExecutor(sins)
+    honest, removed = executor.run_fresh, []
+
+    def run_fresh(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        if not removed:
+            removed.extend(tmp_path.glob(f"{WAITING}/*"))
+            for folder in removed:
+                shutil.rmtree(folder)
+            raise KeyError("no case")
+        return honest(case, lanes)
+
+    executor.run = executor.run_fresh = run_fresh
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(0))
+        campaign.run()
+        assert (campaign.triage.new, len(campaign.triage.queue), campaign.triage.done) == ([], 0, 0)
+    lines = sorted(line for line in capsys.readouterr().err.splitlines() if WAITING in line)
+    assert lines == [f"{folder}: it was removed and is not investigated" for folder in sorted(removed)]
 
 
 def test_a_sighting_of_what_another_campaign_found_meanwhile_is_counted(tmp_path: Path) -> None:
