@@ -153,8 +153,6 @@ class Campaign:
         seed, chooser = self.store.state.seed, self.guidance.chooser
         tiers = run_test(self._lab.run, self.settings, seed, number, case, chooser)
         result = tiers.result
-        if tiers.evaluation_disagrees:
-            self.store.keep_disagreement(number, case, tiers.evaluation_disagrees)
         findings = judged(self._lab.run_fresh, case, result)
         self.share.spent_on_tests(result.cpu_seconds)
         self.share.tested(self.triage.add(case, sightings(findings)))
@@ -162,4 +160,6 @@ class Campaign:
         self._watch(number, case, result, findings)
         row = index_row(number, result.cpu_seconds, result.outcomes, case.graph.ops)
         self.store.finish_test(row, result, self._dealer.finish(number), invalid=not is_valid(result.outcomes))
+        if tiers.evaluation_disagrees:
+            self.store.keep_disagreement(number, case, tiers.evaluation_disagrees)
         self._failed_tests.reset()

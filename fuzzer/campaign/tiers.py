@@ -57,7 +57,7 @@ def run_test(
     mapped = on_plain_lanes(first)
     result = _compiled(run, case, mapped, tuple(lanes), chooser)
     chooser.end(case, lanes, result.cpu_seconds - first.cpu_seconds)
-    return TieredResult(_plain_first(result), evaluation_disagrees(case, first.outcomes, result.outcomes))
+    return TieredResult(_plain_first(result), evaluation_disagrees(first.outcomes, result.outcomes))
 
 
 def _compiled(run: RunLanes, case: Case, first: Result, lanes: Sequence[LaneSpec], chooser: LaneChooser) -> Result:

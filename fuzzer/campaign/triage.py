@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from fuzzer.campaign.activity import Activity
@@ -29,6 +30,11 @@ TROUBLE = 10
 """A campaign ends when difftvm itself could not investigate so many sightings, and no other one in between."""
 
 
+FIRST_IN_TURN = 4
+"""The first sighting that is investigated although a finding explains it. The others are two, four, ... times as
+far."""
+
+
 class Triage:
     """The queue of a campaign, and the workers' way to it. Thread-safe."""
 
@@ -41,6 +47,8 @@ class Triage:
         self.done = 0
         """How many sightings this run has investigated, or counted as known findings."""
         self._lock = threading.Lock()
+        self._explained: Counter[str] = Counter()
+        """By finding, the sightings of this run that it explains."""
         self._failing: set[str] = set()
         """The sightings whose investigation failed since one succeeded."""
 
@@ -84,7 +92,16 @@ class Triage:
         here = [doc for doc in accounts if len(doc.ops) == 1 and (self._store.crashes / doc.slug).exists()]
         known = [(finding_file.read_with_case(self._store.crashes / doc.slug)[1], doc.identity) for doc in here]
         identity = explained_by(self._lab.of_triage, item.case(), item.sighting, known) if known else None
-        return next((doc.signature for doc in accounts if doc.identity == identity), None)
+        doc = next((doc for doc in accounts if doc.identity == identity), None)
+        return doc.signature if doc and not self._is_in_turn(doc.signature) else None
+
+    def _is_in_turn(self, key: str) -> bool:
+        """Whether this is the 4th, 8th, 16th, ... sighting of this run that a finding explains: it is investigated all
+        the same, because another bug of the same operator may be explained away."""
+        with self._lock:
+            self._explained[key] += 1
+            count = self._explained[key]
+        return count >= FIRST_IN_TURN and count & (count - 1) == 0
 
     def _investigate(self, item: Item) -> None:
         found = investigate(self._lab.of_triage, item.case(), item.sighting, self._releases, self._lab.examine)

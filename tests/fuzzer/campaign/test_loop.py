@@ -6,6 +6,7 @@ import errno
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import fakes
 import pytest
@@ -20,6 +21,7 @@ from campaigns_by_hand import (
 )
 from fakes import TORCH
 
+from fuzzer.campaign import tiers
 from fuzzer.campaign.failed_tests import TROUBLE
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.layout import ERRORS
@@ -27,6 +29,7 @@ from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import RunLimits, TriageLimits
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share
+from fuzzer.campaign.tiers import TieredResult
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
 from fuzzer.triage.reproduce import judged_by
 from generators import case_file
@@ -235,7 +238,7 @@ def test_a_full_disk_keeps_no_campaign_from_going_on_behind_our_own_mistakes(
             raise KeyError("no such operator")
         return cases(3)(index)
 
-    monkeypatch.setattr("fuzzer.campaign.store.write_folder", full)
+    monkeypatch.setattr("fuzzer.campaign.own_errors.write_folder", full)
     with Store(tmp_path, 1) as store:
         Campaign(settings(tmp_path), store, FakeExecutor(), drawn).run()
         assert (store.state.next_test, store.state.counters.tests, store.state.counters.errors) == (3, 2, 1)
@@ -275,3 +278,22 @@ def test_counters_that_cannot_be_saved_on_a_full_disk_pause_the_campaign(
         assert store.state.next_test == store.state.counters.tests > 0
     assert full == []
     assert not any(shut)
+
+
+def test_a_wrong_evaluation_is_counted_when_its_test_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_test(*arguments: Any) -> TieredResult:
+        return replace(tiers.run_test(*arguments), evaluation_disagrees=(TVM_LANES[0],))
+
+    def fail(*_: object) -> None:
+        raise OSError("no such place")
+
+    monkeypatch.setattr("fuzzer.campaign.loop.run_test", run_test)
+    with Store(tmp_path, 1) as store:
+        with pytest.raises(OSError, match="no such place"):
+            Campaign(settings(tmp_path), store, FakeExecutor(), cases(1), fail).run()
+        assert (store.state.counters.evaluation_disagrees, (tmp_path / ERRORS).exists()) == ({}, False)
+        Campaign(settings(tmp_path), store, FakeExecutor(), cases(1)).run()
+        assert store.state.counters.evaluation_disagrees == {TVM_LANES[0].name: 1}
+    assert [path.name for path in (tmp_path / ERRORS).iterdir()] == ["evaluation-0"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import fakes
 import pytest
@@ -370,3 +371,44 @@ def test_a_sighting_of_what_another_campaign_found_meanwhile_is_counted(tmp_path
         campaign.run()
         assert (campaign.triage.new, len(campaign.triage.queue), executor.ran) == ([], 0, [])
         assert store.state.found == {doc.signature: 1}
+
+
+def test_some_of_what_a_finding_explains_is_investigated_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wrong results of one operator in cases of two. The finding explains each, and may hide another bug."""
+    values = ("relu", "neg", "abs", "exp", "sin", "cos", "tanh", "sigmoid", "square", "erf", "sign", "ceil", "floor")
+    executor = FakeExecutor()
+    honest, after, whole = executor.run, [], []
+
+    def drawn(index: int) -> Case | None:
+        if index == len(values):
+            return None
+        ops = ("relu", values[index]) if index else ("relu",)
+        names = ["x0", *(f"v{i}" for i in range(len(ops)))]
+        nodes = [(names[i + 1], op, names[i]) for i, op in enumerate(ops)]
+        return case_of({"x0": "float32[2]"}, nodes, names[-1])
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        sins = dict.fromkeys(first_of(lanes), fakes.wrong_value(RIGHT)) if "relu" in case.graph.ops else {}
+        return Result({**honest(case, lanes).outcomes, **sins})
+
+    executor.run = executor.run_fresh = run
+    monkeypatch.setattr(Store, "_is_in_turn", lambda *_: True)
+    monkeypatch.setattr("fuzzer.campaign.triage.explained_by", lambda runner, case, sighting, known: known[0][1])
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, drawn)
+        investigate, done = campaign.triage._investigate, campaign.triage.queue.done
+
+        def investigated(item: Item) -> None:
+            whole.append(item.name)
+            investigate(item)
+
+        def ended(item: Item, save: Callable[[int], Any]) -> Any:
+            after.append(item.name in whole)
+            return done(item, save)
+
+        campaign.triage._investigate, campaign.triage.queue.done = investigated, ended
+        campaign.run()
+        assert after == [number in (0, 4, 8) for number in range(len(values))]
+        assert sum(store.state.found.values()) == len(values)
