@@ -56,7 +56,7 @@ def measure(folder: Path, tests: int, seed: int) -> None:
                 continue
             outcomes = {**first.outcomes, **executor.run(case, wrong).outcomes}
             confirmed += len(wrong)
-            for lane in evaluation_disagrees(case, first.outcomes, outcomes):
+            for lane in evaluation_disagrees(first.outcomes, outcomes):
                 disagreements += 1
                 print(
                     f"test {index} {lane}: compiled code agrees with PyTorch ({', '.join(case.graph.ops)})", flush=True

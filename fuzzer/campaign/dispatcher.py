@@ -34,48 +34,48 @@ class Dispatcher:
     def is_stopped(self) -> bool:
         return self._stopped.is_set()
 
-    @property
-    def is_out_of_time(self) -> bool:
-        return _reached(self._limits.seconds, self._seconds())
-
     def take(self) -> int | None:
         """The number of the next test; None where the run has ended."""
         with self._lock:
-            number = self._numbers.take() if self._tests_ended is None and not self._ends_now() else None
+            number = self._numbers.take() if self._begins_tests() else None
             if number is None:
                 self._end_tests()
             return number
-
-    def _ends_now(self) -> bool:
-        taken = _reached(self._limits.tests, self._numbers.taken)
-        return self.is_stopped or self.is_out_of_time or self._has_enough or taken
-
-    @property
-    def _has_enough(self) -> bool:
-        return _reached(self._limits.new_findings, self._new_findings())
 
     @property
     def tests_go_on(self) -> bool:
         """Whether this run still begins tests."""
         with self._lock:
-            return self._tests_ended is None and not self._ends_now()
+            return self._begins_tests()
 
-    def no_more_cases(self) -> bool:
-        """Give out no more numbers. Return True: triage may go on."""
+    @property
+    def may_drain(self) -> bool:
+        """Whether a worker may begin another investigation although there are no more tests."""
+        with self._lock:
+            if self._begins_tests() or self.is_stopped or self._has_enough or self._tests_ended is None:
+                return False
+            return self._seconds() - self._tests_ended < self._drain
+
+    def no_more_cases(self) -> None:
+        """Give out no more numbers. Triage may go on."""
         with self._lock:
             self._end_tests()
-        return True
+
+    def _begins_tests(self) -> bool:
+        """Whether no limit is reached. The time for triage begins when this is first asked after one was."""
+        limits, taken = self._limits, self._numbers.taken
+        late = _reached(limits.seconds, self._seconds()) or _reached(limits.tests, taken)
+        if self.is_stopped or late or self._has_enough:
+            self._end_tests()
+        return self._tests_ended is None
 
     def _end_tests(self) -> None:
         if self._tests_ended is None:
             self._tests_ended = self._seconds()
 
     @property
-    def may_drain(self) -> bool:
-        """Whether a worker may begin another investigation although there are no more tests."""
-        if self.is_stopped or self._has_enough or self._tests_ended is None:
-            return False
-        return self._seconds() - self._tests_ended < self._drain
+    def _has_enough(self) -> bool:
+        return _reached(self._limits.new_findings, self._new_findings())
 
     def finish(self, number: int) -> int:
         """Mark a test as finished; return the first test that is not."""

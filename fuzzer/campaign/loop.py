@@ -96,7 +96,7 @@ class Campaign:
                 give_back_memory()  # takes 0.1 ms, and frees some MB after a reduction with large tensors
             if self.gate.is_idle:
                 self.when_idle()
-            if self.gate.is_closed and self._dealer.is_out_of_time:
+            if self.gate.is_closed and not (self._dealer.tests_go_on or self._dealer.may_drain):
                 self.stop()
             if any(worker.done() and worker.exception() for worker in workers):
                 return
@@ -116,8 +116,9 @@ class Campaign:
             if self._dealer.tests_go_on and self.share.is_due and self.triage.work():
                 return True
             if (number := self._dealer.take()) is not None:
-                return self._test(number) or self._dealer.no_more_cases()
-            return self._dealer.may_drain and self.triage.work()
+                self._test(number)
+                return True
+            return self._dealer.may_drain and self.triage.work(lambda: self._dealer.may_drain)
         except OSError as error:
             if not is_full(error):
                 raise
@@ -128,17 +129,17 @@ class Campaign:
         self.store.triaged(result)
         self.share.spent_on_triage(result.cpu_seconds)
 
-    def _test(self, number: int) -> bool:
-        """Do one test; return False where there are no more cases. A test that fills the disk is repeated when there is
+    def _test(self, number: int) -> None:
+        """Do one test, or end the tests where no case is left. A test that fills the disk is repeated when there is
         space again."""
         self.activity.begin(f"test {number}")
         case = None
         while True:
             try:
                 case = case or self._cases(number)
-                if case is not None:
-                    self._run(number, case)
-                return case is not None
+                if case is None:
+                    return self._dealer.no_more_cases()
+                return self._run(number, case)
             except OSError as error:
                 if not is_full(error):
                     raise
@@ -146,15 +147,12 @@ class Campaign:
             except (Stopping, Invalid, EnvironmentMissing):
                 raise
             except Exception as error:
-                self._failed_tests.keep(number, case, error)
-                return True
+                return self._failed_tests.keep(number, case, error)
 
     def _run(self, number: int, case: Case) -> None:
         seed, chooser = self.store.state.seed, self.guidance.chooser
         tiers = run_test(self._lab.run, self.settings, seed, number, case, chooser)
         result = tiers.result
-        if tiers.evaluation_disagrees:
-            self.store.keep_disagreement(number, case, tiers.evaluation_disagrees)
         findings = judged(self._lab.run_fresh, case, result)
         self.share.spent_on_tests(result.cpu_seconds)
         self.share.tested(self.triage.add(case, sightings(findings)))
@@ -162,4 +160,6 @@ class Campaign:
         self._watch(number, case, result, findings)
         row = index_row(number, result.cpu_seconds, result.outcomes, case.graph.ops)
         self.store.finish_test(row, result, self._dealer.finish(number), invalid=not is_valid(result.outcomes))
+        if tiers.evaluation_disagrees:
+            self.store.keep_disagreement(number, case, tiers.evaluation_disagrees)
         self._failed_tests.reset()

@@ -33,7 +33,7 @@ class PausableLab:
         return self._lab.cpu_seconds
 
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        with self._admitted():
+        with self.admitted():
             return self._lab.run(case, lanes)
 
     @property
@@ -42,21 +42,22 @@ class PausableLab:
         return _OfTriage(self, self._count)
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        with self._admitted():
+        with self.admitted():
             result = self._lab.run_fresh(case, lanes)
         self._count(result)
         return result
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
-        with self._admitted():
+        with self.admitted():
             return self._lab.examine(case, lane)
 
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
-        with self._admitted():
+        with self.admitted():
             return self._lab.run_script(source, lane)
 
     @contextmanager
-    def _admitted(self) -> Iterator[None]:
+    def admitted(self) -> Iterator[None]:
+        """Wait while the campaign is paused. It does not pause inside. Raise `Stopping` where it was stopped."""
         with self._gate.run(self._is_stopped) as admitted:
             if not admitted:
                 raise Stopping

@@ -9,14 +9,13 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from fuzzer.campaign import index, state
+from fuzzer.campaign import index, own_errors, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import ELSEWHERE, ERRORS, SCRATCH, findings_in
 from fuzzer.campaign.lock import locked, why_no_index
@@ -39,9 +38,6 @@ from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
 from oracles.siblings import covers
-
-MOST_ERRORS = 100
-"""How many tests are kept in the folder of errors."""
 
 T = TypeVar("T")
 
@@ -66,6 +62,7 @@ class Store:
             self.findings: dict[str, FindingDoc] = {}
             self._known_docs: dict[str, FindingDoc] = {}
             self._coarse: dict[str, Signature] = {}
+            self._met: dict[str, int] = {}
             for doc in findings_in(self.crashes):
                 self.findings[doc.signature] = self._take(doc)
             self._read_elsewhere: set[str] = set()
@@ -167,29 +164,15 @@ class Store:
             for name in names:
                 counted = self.state.counters.evaluation_disagrees
                 counted[name] = counted.get(name, 0) + 1
-            self._keep_error(
-                f"evaluation-{number}", case, f"the evaluation of the module of {', '.join(names)} is wrong"
-            )
-
-    def _keep_error(self, name: str, case: Case | None, error: str) -> Path:
-        """Save an error of difftvm itself, with the case if there is one."""
-        files = {"error.txt": error.encode()}
-        if case is not None:
-            text, tensors = case_file.encode(case)
-            files |= {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors}
-        folder = self.folder / ERRORS / name
-        with suppress(OSError):  # a full disk does not keep the test from being counted
-            folder.parent.mkdir(exist_ok=True)
-            if not folder.exists() and len(os.listdir(folder.parent)) < MOST_ERRORS:
-                write_folder(folder, {name: blanked(data) for name, data in files.items()})
-        return folder
+            error = f"the evaluation of the module of {', '.join(names)} is wrong"
+            own_errors.keep(self.folder / ERRORS, own_errors.EVALUATION, number, case, error)
 
     def keep_failed_test(self, number: int, case: Case | None, error: str, next_test: int) -> Path:
         """Save a test that difftvm itself could not do: the error message, and the case if there is one."""
         with self._lock:
             self.state.counters.errors += 1
             self.finished(next_test)
-            return self._keep_error(f"test-{number}", case, error)
+            return own_errors.keep(self.folder / ERRORS, own_errors.TEST, number, case, error)
 
     def done_from(self, number: int) -> list[int]:
         """The finished tests from a number on."""
@@ -237,7 +220,8 @@ class Store:
     # Findings
 
     def claim(self, case: Case, sighting: Sighting) -> bool:
-        """Whether a sighting is to be investigated. Count it where it is known.
+        """Whether a sighting is to be investigated. Count it where it is known and is not investigated. The end of an
+        investigation counts the others.
 
         A failure with an identifying message is either new or known. A wrong result counts as known where a finding of
         the same lane needs no operator that the case lacks. Of such sightings, the 2nd, 4th, 8th, ... waits for triage,
@@ -249,22 +233,32 @@ class Store:
                 self._count_known(entry)
                 return False
             if entry := known_behaviour.possible_match(signature, case.graph.ops):
-                return _is_power_of_two(self._count_known(entry))
+                if self._is_in_turn(entry.name, self.state.known):
+                    return True
+                self._count_known(entry)
+                return False
             known = self.accounts_for(frozenset(case.graph.ops), sighting)
             if not known:
                 return True
-            count = self.count(known[0].signature)
-            return (signature.needs_ops or known[0].flaky) and _is_power_of_two(count)
+            key, may_be_another = known[0].signature, signature.needs_ops or known[0].flaky
+            if may_be_another and self._is_in_turn(key, self.state.found):
+                return True
+            self.count(key)
+            return False
 
-    def count(self, key: str, tests: int = 1) -> int:
-        """Count tests that met a finding; return how many there are now."""
+    def _is_in_turn(self, key: str, counted: Mapping[str, int]) -> bool:
+        """Whether this is the 2nd, 4th, 8th, ... sighting of something known. Those that wait are not in `counted`, and
+        are met nevertheless."""
+        met = self._met[key] = self._met.get(key, counted.get(key, 0)) + 1
+        return met > 1 and met & (met - 1) == 0
+
+    def count(self, key: str, tests: int = 1) -> None:
+        """Count tests that met a finding."""
         with self._lock:
             self.state.found[key] = self.state.found.get(key, 0) + tests
-            return self.state.found[key]
 
-    def _count_known(self, entry: known_behaviour.KnownIssue) -> int:
-        count = self.state.known[entry.name] = self.state.known.get(entry.name, 0) + 1
-        return count
+    def _count_known(self, entry: known_behaviour.KnownIssue, tests: int = 1) -> None:
+        self.state.known[entry.name] = self.state.known.get(entry.name, 0) + tests
 
     def accounts_for(self, ops: frozenset[str], sighting: Sighting) -> list[FindingDoc]:
         """The findings that account for a sighting in a case with these operators, flaky ones last: those with the same
@@ -292,7 +286,7 @@ class Store:
         it, where it is known behaviour or was saved before."""
         with self._lock:
             if entry := known_behaviour.match(found.signature):
-                self._count_known(entry)
+                self._count_known(entry, tests)
                 return None
             key = self._same_bug(found) or found.key
             doc = None
@@ -353,11 +347,6 @@ class Store:
 def _shows_in(lane: LaneSpec, doc: FindingDoc) -> bool:
     """Whether the lane contains the route of the finding's lane, or is one of the lanes that showed the finding."""
     return covers(lane, doc.lane) or (lane in EVERY_LANE and lane.name in doc.lanes)
-
-
-def _is_power_of_two(count: int) -> bool:
-    """Whether this is the 2nd, 4th, 8th, ... sighting."""
-    return count > 1 and count & (count - 1) == 0
 
 
 def add_elsewhere(folder: Path, slug: str, document: bytes) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from fuzzer.lanes import needed, plain_of
-from generators.graph import Array, Case
+from generators.graph import Array
 from oracles.against_torch import comparable_results, judge
 from oracles.finding import imports_onnx, is_onnx_reader, onnx_file_of, runs_exported_program
 from oracles.lane import LaneSpec, is_tier_1
@@ -103,7 +103,7 @@ def _without_values(outcome: Outcome) -> Outcome:
     return Built(outcome.facts) if isinstance(outcome, Ran) else outcome
 
 
-def evaluation_disagrees(case: Case, tier_1: Outcomes, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
+def evaluation_disagrees(tier_1: Outcomes, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
     """The plain lanes whose compiled code agrees with PyTorch where the evaluation of their module does not.
 
     The table of meanings is wrong there: it is a bug of difftvm. A module that reads outside of a tensor is left out,

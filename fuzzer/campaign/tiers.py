@@ -52,7 +52,7 @@ def run_test(
     before = _with(run, case, on_plain_lanes(first), _with_judges(relay))
     result = _compiled(run, case, before, tuple(chosen.lanes), chooser)
     chooser.end(case, chosen, result.cpu_seconds - before.cpu_seconds)
-    return TieredResult(_plain_first(result), evaluation_disagrees(case, first.outcomes, result.outcomes))
+    return TieredResult(_plain_first(result), evaluation_disagrees(first.outcomes, result.outcomes))
 
 
 def _everything(run: RunLanes, case: Case, lanes: Sequence[LaneSpec], chooser: LaneChooser) -> Result:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from fuzzer.campaign.activity import Activity
 from fuzzer.campaign.disk_space import is_full
@@ -12,7 +13,8 @@ from fuzzer.campaign.pausable_lab import PausableLab, Stopping
 from fuzzer.campaign.priority import traits_of_saved
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
-from fuzzer.campaign.waiting import Item, Queue
+from fuzzer.campaign.waiting import Queue, never
+from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.report.own_script import warning, with_own_script
@@ -25,7 +27,12 @@ from generators.graph import Case
 from oracles.lane import Engine, LaneSpec, is_relay
 
 TROUBLE = 10
-"""A campaign ends after this number of investigations in a row that difftvm itself could not do."""
+"""A campaign ends when difftvm itself could not investigate so many sightings, and no other one in between."""
+
+
+FIRST_IN_TURN = 4
+"""The first sighting that is investigated although a finding explains it. The others are two, four, ... times as
+far."""
 
 
 class Triage:
@@ -34,46 +41,45 @@ class Triage:
     def __init__(self, settings: Settings, store: Store, lab: PausableLab, activity: Activity) -> None:
         self._settings, self._store, self._lab, self._activity = settings, store, lab, activity
         known = store.findings.values()
-        self.queue = Queue(store.folder, [traits_of_saved(doc.ops, doc.identity, doc.lane) for doc in known])
+        self.queue = Queue(store.folder, (traits_of_saved(doc.ops, doc.identity, doc.lane) for doc in known))
         self.new: list[FindingDoc] = []
         """The findings that this run has saved."""
         self.done = 0
         """How many sightings this run has investigated, or counted as known findings."""
         self._lock = threading.Lock()
-        self._failed_in_a_row = 0
+        self._explained: Counter[str] = Counter()
+        """By finding, the sightings of this run that it explains."""
+        self._failing: set[str] = set()
+        """The sightings whose investigation failed since one succeeded."""
 
     def add(self, case: Case, sightings: Sequence[Sighting]) -> bool:
         """Put the sightings of a test that are not known into the queue. Return whether there was one."""
         new = [each for each in sightings if self._store.claim(case, each)]
         return sum(self.queue.add(case, each, self._lab.versions) for each in new) > 0
 
-    def work(self) -> bool:
-        """Investigate the next sighting. Return False where none is left for this worker."""
-        item = self.queue.take()
+    def work(self, may_wait: Callable[[], bool] = never) -> bool:
+        """Investigate the next sighting. Return False where none is left for this worker. Where only the investigations
+        of others go on, wait for them while `may_wait` returns True."""
+        self._activity.end()
+        item = self.queue.take(may_wait)
         if item is None:
             return False
         finding = item.sighting.finding
         self._activity.begin(f"triage of {finding.kind} of {finding.lane.name}")
         try:
-            self.queue.begin(item)
+            with self._lab.admitted():  # nothing is written while the campaign pauses
+                self.queue.begin(item)
             if known := self._explanation(item):
-                self._store.count(known, item.count)
-                self.queue.done(item)
+                self.queue.done(item, lambda tests: self._store.count(known, tests))
             else:
                 self._investigate(item)
-        except (Stopping, EnvironmentMissing):
-            self.queue.put_back(item)
-            raise
-        except OSError as error:
-            if not is_full(error):
-                raise
-            self.queue.put_back(item)
-            raise
         except Exception as error:
-            self._failed(item, error)
+            if not self.queue.is_gone(item):
+                self._ended(item, error)
         else:
-            self._failed_in_a_row = 0
-            self.done += 1
+            with self._lock:
+                self._failing.clear()
+                self.done += 1
         return True
 
     def _explanation(self, item: Item) -> str | None:
@@ -86,7 +92,16 @@ class Triage:
         here = [doc for doc in accounts if len(doc.ops) == 1 and (self._store.crashes / doc.slug).exists()]
         known = [(finding_file.read_with_case(self._store.crashes / doc.slug)[1], doc.identity) for doc in here]
         identity = explained_by(self._lab.of_triage, item.case(), item.sighting, known) if known else None
-        return next((doc.signature for doc in accounts if doc.identity == identity), None)
+        doc = next((doc for doc in accounts if doc.identity == identity), None)
+        return doc.signature if doc and not self._is_in_turn(doc.signature) else None
+
+    def _is_in_turn(self, key: str) -> bool:
+        """Whether this is the 4th, 8th, 16th, ... sighting of this run that a finding explains: it is investigated all
+        the same, because another bug of the same operator may be explained away."""
+        with self._lock:
+            self._explained[key] += 1
+            count = self._explained[key]
+        return count >= FIRST_IN_TURN and count & (count - 1) == 0
 
     def _investigate(self, item: Item) -> None:
         found = investigate(self._lab.of_triage, item.case(), item.sighting, self._releases, self._lab.examine)
@@ -94,23 +109,26 @@ class Triage:
             found = with_own_script(self._lab, found, self._lab.versions)
         for case, sighting in found.other_failures:
             self.add(case, [sighting])
-        doc = self._store.save(found, self._lab.versions, item.count)
-        self.queue.done(item)
+        doc = self.queue.done(item, lambda tests: self._store.save(found, self._lab.versions, tests))
         if doc is not None:
             self.new.append(doc)
             if line := warning(doc):
                 say(line)
 
-    def _failed(self, item: Item, error: Exception) -> None:
-        """Keep the error beside the sighting. Raise it where it ends the campaign."""
+    def _ended(self, item: Item, error: Exception) -> None:
+        """Let the sighting of an investigation that ended with an error wait again. Raise the error where it is none of
+        this sighting, and where it ends the campaign."""
+        if isinstance(error, Stopping | EnvironmentMissing) or (isinstance(error, OSError) and is_full(error)):
+            self.queue.put_back(item)
+            raise error
         with self._lock:
-            self._failed_in_a_row += 1
-            if self._failed_in_a_row >= TROUBLE:
+            self._failing.add(item.name)
+            if len(self._failing) >= TROUBLE:
                 self.queue.put_back(item)
                 raise error
         self.queue.failed(item, "".join(traceback.format_exception(error)))
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
-        say(f"{item.folder.name}: difftvm itself failed ({what}); continuing; see {item.folder}")
+        say(f"{item.folder}: difftvm itself failed ({what}); continuing")
 
     def _releases(self, lane: LaneSpec) -> Sequence[Release]:
         """The releases of the campaign's own toolchains, which have been started. `fuzz bisect` runs all installed

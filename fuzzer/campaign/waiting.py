@@ -1,107 +1,63 @@
 """The queue of triage: sightings that wait to be investigated. Thread-safe.
 
-Each sighting is a folder of `waiting/`, in the form of a finding that no run has confirmed, so that `fuzz --replay`
-takes it. The folder is written before its test counts as finished, and is deleted after its investigation was saved. A
-process that is killed at any moment loses no sighting: the next run finds the folder, or repeats the test.
-
-The file `attempts.txt` of a folder gets a line when an investigation begins, and one if it fails. After
-`MOST_ATTEMPTS` the folder is moved to `parked/`.
+Each sighting is a folder of `waiting/` (`fuzzer.campaign.waiting_item`). The folder is written before its test counts
+as finished, and is deleted after its investigation was saved. A process that is killed at any moment loses no sighting:
+the next run finds the folder, or repeats the test. A sighting whose investigation failed too often is moved to
+`parked/`. One whose folder the user removes is forgotten.
 """
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import threading
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
-import msgspec
-
+from fuzzer.campaign import waiting_item
+from fuzzer.campaign.attempts import Event
 from fuzzer.campaign.layout import PARKED, WAITING
-from fuzzer.campaign.priority import LEAST_DISTANCE, Traits, distance, severity, traits_of
-from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
-from fuzzer.lanes import EVERY_LANE
-from fuzzer.signature import Signature, interchangeable_kinds, signature_of
-from fuzzer.system.files import copy_folder, write_folder
+from fuzzer.campaign.priority import Traits, distance
+from fuzzer.campaign.waiting_item import Item
+from fuzzer.system.files import copy_folder
 from fuzzer.system.secrets import blanked
 from fuzzer.system.terminal import say
-from fuzzer.triage.investigate import Sighting, unconfirmed
-from fuzzer.triage.naming import beyond_sibling
-from generators import case_file
-from generators.graph import Case, Invalid
-from oracles.finding import Kind
-
-ATTEMPTS = "attempts.txt"
-
-MOST_ATTEMPTS = 3
-"""How often an investigation is begun. It fails if it raises an error, or if its process is killed."""
+from fuzzer.triage.investigate import Sighting
+from generators.graph import Case
 
 MOST_ALIKE = 16
 """How many wrong results or deaths with the same coarse signature wait before another one in a case that has all the
 operators of each of them is counted only."""
 
-_BEGUN, _STOPPED = "begun", "stopped"
-"""Lines of `attempts.txt`. Each has the time before it. Other lines are those of errors."""
+MOST_OF_ONE_KEY = 200
+"""How many wrong results or deaths with the same coarse signature wait before every other one is counted only: where a
+target is broken, each test shows one."""
 
-_NAMED = {lane.name: lane for lane in EVERY_LANE}
+POLL_SECONDS = 0.5
+"""How often a worker that waits for another's investigation looks whether it may still wait."""
 
-
-@dataclass(slots=True)
-class Item:
-    """A sighting that waits. Its case is on the disk.
-
-    key       equal for sightings that may be one bug
-    count     how many tests showed it
-    distance  the distance to the nearest sighting that was investigated
-    attempts  how many investigations were begun
-    """
-
-    folder: Path
-    sighting: Sighting
-    ops: frozenset[str]
-    key: Signature
-    traits: Traits
-    severity: float
-    count: int = 1
-    distance: float = 1.0
-    attempts: int = 0
-
-    @property
-    def priority(self) -> float:
-        return self.severity * (LEAST_DISTANCE + self.distance)
-
-    def case(self) -> Case:
-        """Raise `Invalid` where the file of the case is missing or was changed."""
-        return finding_file.read_with_case(self.folder)[1]
-
-    def excludes(self, other: Item) -> bool:
-        """Whether the two are perhaps one bug, so that only one of them is investigated at a time."""
-        return self.key == other.key and (not self.key.needs_ops or not self.ops.isdisjoint(other.ops))
+T = TypeVar("T")
 
 
-@dataclass(slots=True)
+def never() -> bool:
+    return False
+
+
 class Queue:
     """The sightings of the campaign in `folder`. `investigated` has the traits of what was investigated earlier."""
 
-    folder: Path
-    investigated: list[Traits] = field(default_factory=list)
-    _waiting: dict[str, Item] = field(default_factory=dict)
-    _in_work: dict[str, Item] = field(default_factory=dict)
-    _parked: dict[str, Item] = field(default_factory=dict)
-    _lock: threading.RLock = field(default_factory=threading.RLock)
-
-    def __post_init__(self) -> None:
-        for leftover in (*self.folder.glob(f"{WAITING}/.tmp-*"), *self.folder.glob(f"{PARKED}/.tmp-*")):
+    def __init__(self, folder: Path, investigated: Iterable[Traits] = ()) -> None:
+        for leftover in (*folder.glob(f"{WAITING}/.tmp-*"), *folder.glob(f"{PARKED}/.tmp-*")):
             shutil.rmtree(leftover, ignore_errors=True)
-        self._waiting = {item.folder.name: item for item in _read(self.folder / WAITING)}
-        self._parked = {item.folder.name: item for item in _read(self.folder / PARKED)}
+        self.folder = folder
+        self._investigated = set(investigated)
+        self._changed = threading.Condition()
+        self._waiting = {item.name: item for item in waiting_item.read_all(folder / WAITING)}
+        self._in_work: dict[str, Item] = {}
+        self._parked = {item.name: item for item in waiting_item.read_all(folder / PARKED)}
         for item in self._waiting.values():
-            item.distance = min((distance(item.traits, each) for each in self.investigated), default=1.0)
+            self._measure(item)
 
     def __len__(self) -> int:
         """How many sightings wait, with those that are investigated now."""
@@ -113,161 +69,145 @@ class Queue:
 
     def add(self, case: Case, sighting: Sighting, versions: dict[str, str]) -> bool:
         """Write the sighting to the disk. Return False, and only count it, where one like it waits or is parked."""
-        with self._lock:
-            doc = _document(case, sighting, versions)
-            if alike := self._like(doc.slug, sighting, frozenset(case.graph.ops)):
-                alike.count += 1
-                return False
+        with self._changed:
+            doc = waiting_item.document(case, sighting, versions)
+            while alike := self._like(doc.slug, sighting, frozenset(case.graph.ops)):
+                if not self.is_gone(alike):
+                    alike.attempts.note(alike.folder, Event.SEEN)
+                    return False
             if (self.folder / WAITING / doc.slug).exists():
                 return False  # it could not be read at the start, and is this sighting
-            item = _item(self.folder / WAITING / doc.slug, doc, case)
-            item.distance = min((distance(item.traits, each) for each in self.investigated), default=1.0)
-            text, tensors = case_file.encode(case)
-            files = {
-                case_file.JSON_NAME: text,
-                case_file.TENSORS_NAME: tensors,
-                finding_file.NAME: finding_file.encode(doc),
-                ATTEMPTS: b"",
-            }
-            item.folder.parent.mkdir(exist_ok=True)
-            write_folder(item.folder, {name: blanked(data) for name, data in files.items()})
-            self._waiting[doc.slug] = item
+            self._wait(waiting_item.written(self.folder / WAITING / doc.slug, doc, case))
             return True
 
-    def take(self) -> Item | None:
-        """The sighting to investigate now: the one with the highest priority, unless one like it is investigated. None
-        where there is none. Call `done`, `failed` or `put_back` with it."""
-        with self._lock:
-            self._park_those_that_failed()
-            free = [item for item in self._waiting.values() if not any(map(item.excludes, self._in_work.values()))]
-            if not free:
-                return None
-            item = max(free, key=lambda item: item.priority)
-            self._in_work[item.folder.name] = self._waiting.pop(item.folder.name)
-            return item
+    def take(self, may_wait: Callable[[], bool] = never) -> Item | None:
+        """The sighting to investigate now: the first in order, unless one like it is investigated. None where there is
+        none. Call `begin` with it, and then `done`, `failed` or `put_back`.
+
+        An investigation that goes on may bring others, or keep one like it from being taken. Wait for its end while
+        `may_wait` returns True."""
+        with self._changed:
+            while True:
+                self._park_those_that_failed()
+                free = [item for item in self._waiting.values() if not any(map(item.excludes, self._in_work.values()))]
+                if free:
+                    item = max(free, key=lambda item: item.order)
+                    self._in_work[item.name] = self._waiting.pop(item.name)
+                    return item
+                if not self._in_work or not may_wait():
+                    return None
+                self._changed.wait(POLL_SECONDS)
 
     def begin(self, item: Item) -> None:
         """Record that an investigation begins."""
-        _note(item, _BEGUN)
-        item.attempts += 1
+        item.begun = True
+        item.attempts.note(item.folder, Event.BEGUN)
 
-    def done(self, item: Item) -> None:
-        """Delete the sighting: it is a finding now, or was counted as one."""
-        with self._lock:
-            emptied = item.folder.rename(item.folder.with_name(f".tmp-{item.folder.name}"))
-            self._in_work.pop(item.folder.name, None)
-            self.investigated.append(item.traits)
+    def done(self, item: Item, save: Callable[[int], T]) -> T:
+        """Call `save` with the number of tests that showed the sighting. Then delete its folder: it is a finding now,
+        or was counted as one. No other test is counted meanwhile."""
+        emptied = item.folder.with_name(f".tmp-{item.name}")
+        with self._changed:
+            saved = save(item.attempts.tests)
+            with suppress(FileNotFoundError):  # the user has removed it
+                item.folder.rename(emptied)
+            self._in_work.pop(item.name, None)
+            self._investigated.add(item.traits)
             for other in self._waiting.values():
                 other.distance = min(other.distance, distance(other.traits, item.traits))
-        shutil.rmtree(emptied)
+            self._changed.notify_all()
+        shutil.rmtree(emptied, ignore_errors=True)  # the next run deletes what is left
+        return saved
 
     def failed(self, item: Item, error: str) -> None:
         """Put the sighting back after an error of difftvm itself. `error` is kept beside it."""
-        with self._lock:
-            self._waiting[item.folder.name] = self._in_work.pop(item.folder.name)
-            _note(item, error)
+        with self._changed:
+            self._return(item)
+            item.attempts.note(item.folder, Event.FAILED, error)
             self._park_those_that_failed()
 
     def put_back(self, item: Item) -> None:
-        """Put the sighting back where its investigation was stopped. This is no failed attempt."""
-        with self._lock:
-            self._waiting[item.folder.name] = self._in_work.pop(item.folder.name)
-            if item.attempts:
-                item.attempts -= 1
+        """Put the sighting back where its investigation was stopped, or has not begun. This is no attempt."""
+        with self._changed:
+            if item.begun:
                 with suppress(OSError):  # the disk may be full
-                    _note(item, _STOPPED)
+                    item.attempts.note(item.folder, Event.STOPPED)
+            self._return(item)
+
+    def is_gone(self, item: Item) -> bool:
+        """Whether the user has removed the folder of the sighting, which is then forgotten."""
+        if item.folder.exists():
+            return False
+        with self._changed:
+            for items in (self._waiting, self._in_work, self._parked):
+                items.pop(item.name, None)
+            self._changed.notify_all()
+        say(f"{item.folder}: it was removed and is not investigated")
+        return True
 
     def unpark(self) -> None:
         """Let the parked sightings wait again, as if no investigation had failed."""
-        with self._lock:
+        with self._changed:
             for item in list(self._parked.values()):
-                del self._parked[item.folder.name]
+                if self.is_gone(item):
+                    continue
+                del self._parked[item.name]
                 item.folder = _moved(item.folder, self.folder / WAITING)
-                (item.folder / ATTEMPTS).write_bytes(b"")
-                item.attempts = 0
-                self._waiting[item.folder.name] = item
+                item.attempts.note(item.folder, Event.ANEW)
+                self._wait(item)
 
     def adopt(self, source: Path) -> int:
         """Copy the sightings of another campaign; return how many are new here."""
         new = 0
-        for item in (*_read(source / WAITING), *_read(source / PARKED)):
-            with self._lock:
-                if self._like(item.folder.name, item.sighting, item.ops):
+        for item in (*waiting_item.read_all(source / WAITING), *waiting_item.read_all(source / PARKED)):
+            with self._changed:
+                if self._like(item.name, item.sighting, item.ops):
                     continue
-                here = self.folder / WAITING / item.folder.name
+                here = self.folder / WAITING / item.name
                 here.parent.mkdir(exist_ok=True)
                 copy_folder(item.folder, here, blanked)
-                item.folder, item.attempts = here, 0
-                (here / ATTEMPTS).write_bytes(b"")
-                self._waiting[here.name] = item
+                item.folder = here
+                item.attempts.note(here, Event.ANEW)
+                self._wait(item)
                 new += 1
         return new
 
-    def _like(self, slug: str, sighting: Sighting, ops: frozenset[str]) -> Item | None:
+    def _wait(self, item: Item) -> None:
+        """Let a new sighting wait."""
+        self._measure(item)
+        self._waiting[item.name] = item
+        self._changed.notify_all()
+
+    def _measure(self, item: Item) -> None:
+        item.distance = min((distance(item.traits, each) for each in self._investigated), default=1.0)
+
+    def _return(self, item: Item) -> None:
+        """Let a sighting wait again that was investigated."""
+        item.begun = False
+        self._waiting[item.name] = self._in_work.pop(item.name)
+        self._changed.notify_all()
+
+    def _like(self, name: str, sighting: Sighting, ops: frozenset[str]) -> Item | None:
         """The item that stands for a sighting too: one with the same message, or with the same case and failure. Where
-        `MOST_ALIKE` wrong results wait that need no operator that this case lacks, the first of them."""
-        key = _key(sighting.signature)
+        `MOST_ALIKE` wrong results wait that need no operator that this case lacks, or `MOST_OF_ONE_KEY` in all, the
+        first of them."""
+        key = waiting_item.key_of(sighting.signature)
         every = (*self._waiting.values(), *self._in_work.values(), *self._parked.values())
         alike = [item for item in every if item.key == key]
-        if not key.needs_ops:
+        if not key.needs_ops or len(alike) >= MOST_OF_ONE_KEY:
             return alike[0] if alike else None
-        same = next((item for item in alike if item.folder.name == slug), None)
+        same = next((item for item in alike if item.name == name), None)
         crowd = [item for item in alike if item.ops <= ops]
         return same or (crowd[0] if len(crowd) >= MOST_ALIKE else None)
 
     def _park_those_that_failed(self) -> None:
-        for item in [item for item in self._waiting.values() if item.attempts >= MOST_ATTEMPTS]:
-            del self._waiting[item.folder.name]
+        for item in [item for item in self._waiting.values() if item.attempts.why_used_up]:
+            if self.is_gone(item):
+                continue
+            del self._waiting[item.name]
             item.folder = _moved(item.folder, self.folder / PARKED)
-            self._parked[item.folder.name] = item
-            say(f"{item.folder}: {MOST_ATTEMPTS} investigations failed; `fuzz triage --work` tries again")
-
-
-def _document(case: Case, sighting: Sighting, versions: dict[str, str]) -> FindingDoc:
-    """The sighting as a finding. What the lane adds to its plain sibling is part of the name: one case may show two
-    bugs of two passes. The evidence keeps the node that it points at, because the case is not renumbered."""
-    doc = finding_file.document(unconfirmed(case, sighting), versions)
-    mark = hashlib.sha256(f"{case_file.digest(case)} {beyond_sibling(sighting.finding)}".encode()).hexdigest()[:8]
-    evidence = StoredEvidence.of(sighting.finding.evidence)
-    return msgspec.structs.replace(doc, slug=f"{doc.slug}-{mark}", signature=sighting.signature.id, evidence=evidence)
-
-
-def _item(folder: Path, doc: FindingDoc, case: Case) -> Item:
-    others = [_NAMED[name] for name in doc.lanes if name in _NAMED and name != doc.lane.name]
-    lanes = (doc.lane, *(replace(lane, toolchain=doc.lane.toolchain) for lane in others))
-    sighting = Sighting(signature_of(doc.finding), doc.finding, lanes)
-    traits = traits_of(case.graph, sighting.signature, lanes)
-    return Item(folder, sighting, frozenset(case.graph.ops), _key(sighting.signature), traits, severity(doc.finding))
-
-
-def _key(signature: Signature) -> Signature:
-    """The coarse signature, with one kind for those that one bug can show as."""
-    may_be_value = interchangeable_kinds(signature.kind, Kind.WRONG_VALUE)
-    return replace(signature.coarse, kind=Kind.WRONG_VALUE if may_be_value else signature.kind)
-
-
-def _read(folder: Path) -> Iterator[Item]:
-    """The sightings of a folder. One that cannot be read is reported and left out."""
-    for path in finding_file.folders_in(folder):
-        try:
-            doc, case = finding_file.read_with_case(path)
-        except Invalid as error:
-            say(f"sighting left out: {error}")
-            continue
-        item = _item(path, doc, case)
-        item.attempts = _attempts(path / ATTEMPTS)
-        yield item
-
-
-def _attempts(path: Path) -> int:
-    lines: Iterable[str] = path.read_text(errors="replace").splitlines() if path.is_file() else ()
-    words = [line.split(" ")[2:] for line in lines]
-    return max(0, words.count([_BEGUN]) - words.count([_STOPPED]))
-
-
-def _note(item: Item, text: str) -> None:
-    with (item.folder / ATTEMPTS).open("a") as file:
-        file.write(blanked(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode()).decode())
+            self._parked[item.name] = item
+            say(f"{item.folder}: {item.attempts.why_used_up}; `fuzz triage --work` tries again")
 
 
 def _moved(folder: Path, to: Path) -> Path:

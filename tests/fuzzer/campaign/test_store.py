@@ -22,6 +22,7 @@ from fuzzer.campaign.lock import Busy
 from fuzzer.campaign.store import Store, add_elsewhere, repair
 from fuzzer.findings import finding_file
 from fuzzer.signature import signature_of
+from fuzzer.signature.known import known_issues
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
 from generators.graph import Invalid
@@ -371,11 +372,35 @@ def test_a_raised_signature_is_known_after_saving(tmp_path: Path, make: Make) ->
         assert store.state.found == {found.signature.id: 10}
 
 
+def claims(store: Store, found: Confirmed, sighting: Sighting, number: int) -> list[bool]:
+    return [store.claim(found.case, sighting) for _ in range(number)]
+
+
+def test_the_2nd_the_4th_and_the_8th_of_a_known_wrong_result_are_investigated(tmp_path: Path, make: Make) -> None:
+    found, sighting = numeric(make)
+    with Store(tmp_path, 1) as store:
+        assert store.claim(found.case, sighting)
+        store.save(found, VERSIONS)
+        assert claims(store, found, sighting, 8) == [True, False, True, False, False, False, True, False]
+        assert store.state.found == {found.signature.id: 6}, "the end of their investigations counts the other three"
+
+
 def test_claims_beside_a_flaky_wrong_result(tmp_path: Path, make: Make) -> None:
     found, sighting = numeric(make)
     with Store(tmp_path, 1) as store:
         assert store.claim(found.case, sighting)
-        assert store.save(flaky(found), VERSIONS) is not None
-        assert store.claim(found.case, sighting) in (True, False)
+        doc = store.save(flaky(found), VERSIONS, tests=2)
+        assert doc is not None
+        assert claims(store, found, sighting, 3) == [False, True, False]
+        assert store.state.found == {doc.signature: 4}
     with Store(tmp_path, 1) as store:
-        assert store.claim(found.case, sighting) in (True, False)
+        assert claims(store, found, sighting, 4) == [False, False, False, True]
+
+
+def test_every_test_that_showed_known_behaviour_is_counted(tmp_path: Path, make: Make) -> None:
+    entry = known_issues()[0]
+    found, _ = make()
+    with Store(tmp_path, 1) as store, pytest.MonkeyPatch.context() as patched:
+        patched.setattr("fuzzer.campaign.store.known_behaviour.match", lambda signature: entry)
+        assert store.save(found, VERSIONS, tests=5) is None
+        assert store.state.known == {entry.name: 5}

@@ -129,7 +129,7 @@ def test_an_evaluation_that_compiled_code_contradicts_is_counted(
     evaluated: Outcome, compiled: Outcome, disagree: bool
 ) -> None:
     tier_1, outcomes = with_references({EXPORT: evaluated}), with_references({SCREENING[0]: compiled})
-    found = evaluation_disagrees(fakes.CASE, tier_1, outcomes)  # type: ignore[arg-type]
+    found = evaluation_disagrees(tier_1, outcomes)  # type: ignore[arg-type]
     assert found == ((SCREENING[0],) if disagree else ())
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +12,12 @@ from pathlib import Path
 import pytest
 from graphs_by_hand import case_of
 
+from fuzzer.campaign import attempts
+from fuzzer.campaign.attempts import MOST_FAILED, MOST_KILLED, Attempts
 from fuzzer.campaign.layout import PARKED, WAITING
 from fuzzer.campaign.priority import traits_of_saved
-from fuzzer.campaign.waiting import ATTEMPTS, MOST_ALIKE, MOST_ATTEMPTS, Item, Queue
+from fuzzer.campaign.waiting import MOST_ALIKE, MOST_OF_ONE_KEY, Queue
+from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings import finding_file
 from fuzzer.findings.replay import load
 from fuzzer.lanes import TVM_LANES
@@ -53,6 +58,11 @@ def taken(queue: Queue) -> Item:
     return item
 
 
+def finish(queue: Queue, item: Item) -> int:
+    """End the investigation of an item; return how many tests showed it."""
+    return queue.done(item, lambda tests: tests)
+
+
 def folders(tmp_path: Path, where: str = WAITING) -> list[str]:
     return sorted(os.listdir(tmp_path / where)) if (tmp_path / where).exists() else []
 
@@ -90,14 +100,14 @@ def test_one_message_waits_once_and_is_counted(tmp_path: Path) -> None:
     assert queue.add(case("relu"), error("no buffer"), VERSIONS)
     item = taken(queue)
     assert not queue.add(case("abs"), error(), VERSIONS), "it is investigated now"
-    assert (item.count, len(queue)) == (3, 2)
+    assert (item.attempts.tests, len(queue)) == (3, 2)
 
 
 def test_one_thread_of_many_adds_it(tmp_path: Path) -> None:
     queue = Queue(tmp_path)
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(lambda _: queue.add(case("relu"), error(), VERSIONS), range(16))) == 1
-    assert taken(queue).count == 16
+    assert taken(queue).attempts.tests == 16
 
 
 def test_wrong_results_wait_for_each_case_up_to_a_limit(tmp_path: Path) -> None:
@@ -149,7 +159,7 @@ def test_then_the_one_that_is_least_like_those_before(tmp_path: Path) -> None:
         queue.add(case("relu") if ops == ("relu",) else case("neg", dtype="float16"), error(message), VERSIONS)
     first = taken(queue)
     assert first.sighting.finding.evidence == error("no layout for conv").finding.evidence
-    queue.done(first)
+    finish(queue, first)
     assert taken(queue).sighting.finding.evidence == error("bad cast").finding.evidence
 
 
@@ -173,14 +183,14 @@ def test_one_of_several_that_may_be_one_bug_is_investigated_at_a_time(tmp_path: 
     assert queue.take() is None
     assert first.ops.isdisjoint(second.ops)
     for item in (first, second):
-        queue.done(item)
+        finish(queue, item)
     assert queue.take() is not None
 
 
 def test_done_deletes_the_folder(tmp_path: Path) -> None:
     queue = Queue(tmp_path)
     queue.add(case("relu"), error(), VERSIONS)
-    queue.done(taken(queue))
+    finish(queue, taken(queue))
     assert (len(queue), folders(tmp_path)) == (0, [])
     assert queue.add(case("relu"), error(), VERSIONS), "the store knows what is known, not the queue"
 
@@ -190,7 +200,7 @@ def test_after_several_failures_it_is_parked_and_stands_for_others(
 ) -> None:
     queue = Queue(tmp_path)
     queue.add(case("relu"), error(), VERSIONS)
-    for number in range(MOST_ATTEMPTS):
+    for number in range(MOST_FAILED):
         item = taken(queue)
         queue.begin(item)
         queue.failed(item, f"KeyError {number}")
@@ -198,33 +208,121 @@ def test_after_several_failures_it_is_parked_and_stands_for_others(
     assert not queue.add(case("neg"), error(), VERSIONS)
     assert (folders(tmp_path), folders(tmp_path, PARKED)) == ([], [item.folder.name])
     assert "3 investigations failed; `fuzz triage --work` tries again" in capsys.readouterr().err
-    text = (tmp_path / PARKED / item.folder.name / ATTEMPTS).read_text()
-    assert all(f"KeyError {number}" in text for number in range(MOST_ATTEMPTS))
+    text = (tmp_path / PARKED / item.folder.name / attempts.NAME).read_text()
+    assert all(f"KeyError {number}" in text for number in range(MOST_FAILED))
     queue = Queue(tmp_path)
     assert (len(queue), queue.parked) == (0, 1)
     queue.unpark()
-    assert (len(queue), queue.parked, taken(queue).attempts) == (1, 0, 0)
+    assert (len(queue), queue.parked, taken(queue).attempts) == (1, 0, Attempts(tests=2))
 
 
-def test_a_sighting_that_kills_its_process_is_parked(tmp_path: Path) -> None:
+def test_a_sighting_that_kills_its_process_is_parked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Queue(tmp_path).add(case("relu"), error(), VERSIONS)
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MOST_KILLED):
         killed = Queue(tmp_path)
         killed.begin(taken(killed))
     queue = Queue(tmp_path)
     assert queue.take() is None
     assert (len(queue), queue.parked) == (0, 1)
+    assert "10 investigations ended with their process; `fuzz triage --work` tries again" in capsys.readouterr().err
+
+
+def test_what_was_tried_less_often_comes_first(tmp_path: Path) -> None:
+    """A sighting that difftvm cannot investigate, or whose process is killed, holds up no other."""
+    queue = Queue(tmp_path)
+    queue.add(case("abs"), wrong(), VERSIONS)
+    queue.add(case("relu"), error(), VERSIONS)
+    severe = taken(queue)
+    assert severe.ops == {"abs"}
+    queue.begin(severe)
+    queue.failed(severe, "KeyError")
+    assert taken(queue).ops == {"relu"}
+    killed = Queue(tmp_path)
+    for ops in ({"relu"}, {"abs"}):
+        item = taken(killed)
+        assert item.ops == ops
+        killed.begin(item)
+    assert [item.attempts for item in (item, severe)] == [Attempts(begun=2, failed=1), Attempts(begun=1, failed=1)]
+
+
+def test_the_next_run_knows_how_many_tests_showed_it(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    for ops in ("relu", "neg", "abs"):
+        queue.add(case(ops), error(), VERSIONS)
+    again = Queue(tmp_path)
+    item = taken(again)
+    again.begin(item)
+    again.failed(item, "KeyError: it has\nbegun")
+    last = Queue(tmp_path)
+    item = taken(last)
+    assert item.attempts == Attempts(tests=3, begun=1, failed=1)
+    assert finish(last, item) == 3
+
+
+def test_what_the_user_removes_is_forgotten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    queue = Queue(tmp_path)
+    for ops, message in (("relu", "no layout"), ("neg", "no buffer"), ("abs", "no shape")):
+        queue.add(case(ops), error(message), VERSIONS)
+    items = {next(iter(item.ops)): item for item in (taken(queue), taken(queue), taken(queue))}
+    queue.put_back(items["relu"])
+    for item in items.values():
+        shutil.rmtree(item.folder)
+    assert queue.add(case("relu"), error("no layout"), VERSIONS), "it waits anew"
+    with pytest.raises(FileNotFoundError):
+        queue.begin(items["neg"])
+    assert queue.is_gone(items["neg"])
+    assert finish(queue, items["abs"]) == 1, "it was investigated meanwhile"
+    assert (len(queue), folders(tmp_path)) == (1, [items["relu"].name])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [f"{items[ops].folder}: it was removed and is not investigated" for ops in ("relu", "neg")]
+
+
+def test_a_worker_waits_for_the_investigations_of_others(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu", "neg"), wrong(), VERSIONS)
+    queue.add(case("neg", "abs"), wrong(), VERSIONS)
+    first, waits = taken(queue), threading.Event()
+
+    def may_wait() -> bool:
+        waits.set()
+        return True
+
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(queue.take, may_wait)
+        assert waits.wait(20)
+        finish(queue, first)
+        item = second.result(20)
+        assert item is not None
+        waits.clear()
+        nothing = pool.submit(queue.take, may_wait)
+        assert waits.wait(20)
+        finish(queue, item)
+        assert nothing.result(20) is None
+
+
+def test_so_many_of_one_key_wait(tmp_path: Path) -> None:
+    """A broken target is wrong in each test, on ever other operators."""
+    queue = Queue(tmp_path)
+    ops = ("relu", "neg", "abs", "exp", "sin", "cos", "tanh", "sigmoid", "square", "sqrt", "log", "erf", "sign", "ceil")
+    pairs = [(one, other) for one in ops for other in ops]
+    assert len(pairs) < MOST_OF_ONE_KEY
+    added = 0
+    for one, other in pairs:
+        added += queue.add(case(one, other, one), wrong(), VERSIONS)
+        added += queue.add(case(one, other), wrong(), VERSIONS)
+    assert added == MOST_OF_ONE_KEY == len(queue)
+    assert queue.add(case("relu"), error(), VERSIONS), "another failure"
 
 
 def test_what_is_put_back_is_taken_again_and_no_attempt_has_failed(tmp_path: Path) -> None:
     queue = Queue(tmp_path)
     queue.add(case("relu"), error(), VERSIONS)
-    for _ in range(2 * MOST_ATTEMPTS):
+    for _ in range(2 * MOST_FAILED):
         item = taken(queue)
         queue.begin(item)
         queue.put_back(item)
     assert taken(queue) is item
-    assert (item.attempts, taken(Queue(tmp_path)).attempts) == (0, 0)
+    assert (item.attempts, taken(Queue(tmp_path)).attempts) == (Attempts(), Attempts())
 
 
 def test_a_sighting_whose_folder_cannot_be_read_does_not_end_the_campaign(tmp_path: Path) -> None:
@@ -252,10 +350,10 @@ def test_sightings_of_another_campaign_are_copied_once(tmp_path: Path) -> None:
     theirs.add(case("relu"), error(), VERSIONS)
     theirs.add(case("neg"), error("no buffer"), VERSIONS)
     parked = taken(theirs)
-    for number in range(MOST_ATTEMPTS):
+    for number in range(MOST_FAILED):
         theirs.begin(parked)
         theirs.failed(parked, str(number))
-        parked = replace(parked) if number == MOST_ATTEMPTS - 1 else taken(theirs)
+        parked = replace(parked) if number == MOST_FAILED - 1 else taken(theirs)
     mine.add(case("abs"), error(), VERSIONS)
     assert mine.adopt(tmp_path / "a") == 1
     assert mine.adopt(tmp_path / "a") == 0

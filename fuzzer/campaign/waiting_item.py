@@ -1,0 +1,125 @@
+"""A sighting that waits for triage: what the queue knows of it, and its folder.
+
+The folder has the form of a finding that no run has confirmed, so that `fuzz --replay` takes it, and the file
+`attempts.txt` (`fuzzer.campaign.attempts`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.campaign import attempts
+from fuzzer.campaign.attempts import Attempts
+from fuzzer.campaign.priority import LEAST_DISTANCE, Traits, severity, traits_of
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
+from fuzzer.lanes import EVERY_LANE
+from fuzzer.signature import Signature, interchangeable_kinds, signature_of
+from fuzzer.system.files import write_folder
+from fuzzer.system.secrets import blanked
+from fuzzer.system.terminal import say
+from fuzzer.triage.investigate import Sighting, unconfirmed
+from fuzzer.triage.naming import beyond_sibling
+from generators import case_file
+from generators.graph import Case, Invalid
+from oracles.finding import Kind
+
+_NAMED = {lane.name: lane for lane in EVERY_LANE}
+
+
+@dataclass(slots=True)
+class Item:
+    """A sighting that waits. Its case is on the disk.
+
+    key       equal for sightings that may be one bug
+    distance  the distance to the nearest sighting that was investigated
+    begun     whether it is being investigated
+    """
+
+    folder: Path
+    sighting: Sighting
+    ops: frozenset[str]
+    key: Signature
+    traits: Traits
+    severity: float
+    attempts: Attempts = field(default_factory=Attempts)
+    distance: float = 1.0
+    begun: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """The item with the highest order is investigated next. What was tried less often goes first: an investigation
+        that fails holds up no other."""
+        return -self.attempts.begun, self.severity * (LEAST_DISTANCE + self.distance)
+
+    def case(self) -> Case:
+        """Raise `Invalid` where the file of the case is missing or was changed."""
+        return finding_file.read_with_case(self.folder)[1]
+
+    def excludes(self, other: Item) -> bool:
+        """Whether the two are perhaps one bug, so that only one of them is investigated at a time."""
+        return self.key == other.key and (not self.key.needs_ops or not self.ops.isdisjoint(other.ops))
+
+
+def key_of(signature: Signature) -> Signature:
+    """The coarse signature, with one kind for those that one bug can show as."""
+    may_be_value = interchangeable_kinds(signature.kind, Kind.WRONG_VALUE)
+    return replace(signature.coarse, kind=Kind.WRONG_VALUE if may_be_value else signature.kind)
+
+
+def document(case: Case, sighting: Sighting, versions: dict[str, str]) -> FindingDoc:
+    """The sighting as a finding. What the lane adds to its plain sibling is part of the name: one case may show two
+    bugs of two passes. The evidence keeps the node that it points at, because the case is not renumbered."""
+    doc = finding_file.document(unconfirmed(case, sighting), versions)
+    mark = hashlib.sha256(f"{case_file.digest(case)} {beyond_sibling(sighting.finding)}".encode()).hexdigest()[:8]
+    evidence = StoredEvidence.of(sighting.finding.evidence)
+    return msgspec.structs.replace(doc, slug=f"{doc.slug}-{mark}", signature=sighting.signature.id, evidence=evidence)
+
+
+def written(folder: Path, doc: FindingDoc, case: Case) -> Item:
+    """Write the folder of a new sighting."""
+    text, tensors = case_file.encode(case)
+    files = {
+        case_file.JSON_NAME: text,
+        case_file.TENSORS_NAME: tensors,
+        finding_file.NAME: finding_file.encode(doc),
+        attempts.NAME: b"",
+    }
+    folder.parent.mkdir(exist_ok=True)
+    write_folder(folder, {name: blanked(data) for name, data in files.items()})
+    return _item(folder, doc, case)
+
+
+def read_all(folder: Path) -> Iterator[Item]:
+    """The sightings of a folder. One that cannot be read is reported and left out."""
+    for path in finding_file.folders_in(folder):
+        try:
+            doc, case = finding_file.read_with_case(path)
+        except Invalid as error:
+            say(f"sighting left out: {error}")
+            continue
+        yield _item(path, doc, case)
+
+
+def _item(folder: Path, doc: FindingDoc, case: Case) -> Item:
+    others = [_NAMED[name] for name in doc.lanes if name in _NAMED and name != doc.lane.name]
+    lanes = (doc.lane, *(replace(lane, toolchain=doc.lane.toolchain) for lane in others))
+    sighting = Sighting(signature_of(doc.finding), doc.finding, lanes)
+    return Item(
+        folder,
+        sighting,
+        frozenset(case.graph.ops),
+        key_of(sighting.signature),
+        traits_of(case.graph, sighting.signature, lanes),
+        severity(doc.finding),
+        attempts.read(folder),
+    )

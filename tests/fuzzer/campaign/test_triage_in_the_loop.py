@@ -1,0 +1,414 @@
+"""Triage in a campaign on an executor made by hand: when sightings are investigated, and what comes of each."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import fakes
+import pytest
+from campaigns_by_hand import (
+    HONEST,
+    RIGHT,
+    FakeExecutor,
+    PaidExecutor,
+    WatchedTests,
+    cases,
+    first_of,
+    refused,
+    settings,
+)
+from graphs_by_hand import case_of
+
+from fuzzer.campaign import attempts
+from fuzzer.campaign.layout import PARKED, WAITING
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.settings import RunLimits, Settings, TriageLimits
+from fuzzer.campaign.store import Store
+from fuzzer.campaign.test_numbers import Share
+from fuzzer.campaign.triage import TROUBLE
+from fuzzer.campaign.waiting_item import Item
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
+from fuzzer.triage.investigate import Confirmed
+from generators.graph import Case
+from oracles.finding import Finding, Kind
+from oracles.lane import LaneSpec
+from oracles.outcome import Result, Stage
+
+
+@pytest.mark.parametrize(("code", "lines"), [(SHOWS, 0), (0, 1)])
+def test_the_script_of_a_finding_runs_once_and_one_that_does_not_fail_is_reported(
+    code: int, lines: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    executor = FakeExecutor({f"number {index}": refused(0) for index in range(3)})
+    executor.script = ScriptRun(code)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(3))
+        campaign.run()
+        (doc,) = campaign.triage.new
+    assert executor.scripts == [(tmp_path / "crashes" / doc.slug / "repro.py").read_text()]
+    assert finding_file.read(tmp_path / "crashes" / doc.slug).script == ScriptRun(code)
+    assert capsys.readouterr().err.count("its repro.py says that the bug is gone (exit code 0)") == lines
+
+
+def test_what_compute_sanitizer_saw_stands_in_the_report_of_what_ran(tmp_path: Path) -> None:
+    executor = FakeExecutor(
+        {
+            "number 0": fakes.raised(Stage.IMPORT, "ValueError", "no layout", fakes.REFUSAL),
+            "number 1": fakes.wrong_value(RIGHT),
+        }
+    )
+    executor.reports = (SanitizerReport(Tool.MEMCHECK, 3, "Invalid write", "add_kernel", ("Invalid write", "at 0x60")),)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(2))
+        campaign.run()
+    message = "memcheck: 3 errors, the first 'Invalid write', in the kernel add_kernel"
+    for doc in campaign.triage.new:
+        folder, ran = tmp_path / "crashes" / doc.slug, doc.kind is Kind.WRONG_VALUE
+        assert (f"- {message}\n\n```\nInvalid write\nat 0x60\n```\n" in (folder / "issue.md").read_text()) is ran
+        assert (f"compute-sanitizer {message}\nInvalid write\nat 0x60\n" in (folder / "log.txt").read_text()) is ran
+    assert {doc.kind for doc in campaign.triage.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
+
+
+def test_what_a_reduction_came_across_is_a_finding_of_its_own(tmp_path: Path) -> None:
+    """Two operators are refused for one reason, the first of them alone for another."""
+    whole = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0"), ("v1", "neg", "v0")], "v1")
+
+    def one(index: int) -> Case | None:
+        return replace(whole, origin="whole") if index == 0 else None
+
+    executor = FakeExecutor()
+    honest = executor.run
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        why = {("relu", "neg"): "no layout for both", ("relu",): "no room for one"}.get(case.graph.ops)
+        sin = fakes.raised(Stage.IMPORT, "ValueError", why, fakes.REFUSAL) if why else HONEST
+        return Result({**honest(case, lanes).outcomes, **dict.fromkeys(first_of(lanes), sin)})
+
+    executor.run = executor.run_fresh = run
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, one)
+        campaign.run()
+    assert [(doc.identity.skeleton, doc.ops, doc.found_in) for doc in campaign.triage.new] == [
+        ("no layout for both", ["relu", "neg"], ["relu", "neg"]),
+        ("no room for one", ["relu"], ["relu"]),
+    ]
+
+
+def test_a_full_disk_costs_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full when the finding is saved, and has room a second later."""
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.1)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor({"number 1": refused(1)}), cases(3))
+        written, full = store._write, iter([True, True])
+
+        def write(found: Confirmed, doc: FindingDoc) -> None:
+            if next(full, False):
+                raise OSError(errno.ENOSPC, "No space left on device")
+            written(found, doc)
+
+        store._write = write
+        campaign.run()
+        assert [doc.kind for doc in campaign.triage.new] == [Kind.REJECTED]
+        assert list(store.state.found.values()) == [1]
+        assert store.state.next_test == 3
+    assert [path.name for path in (tmp_path / "crashes").iterdir()] == [campaign.triage.new[0].slug]
+
+
+def test_an_investigation_that_is_cut_short_begins_anew_in_the_next_run(tmp_path: Path) -> None:
+    """One worker investigates while the other does all other tests. Then the campaign is stopped."""
+    others, stopped = threading.Event(), threading.Event()
+    executor = FakeExecutor({"number 0": refused(0)})
+    honest = executor.run
+
+    def run_fresh(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        if not stopped.is_set():
+            others.wait(20)
+            stopped.set()
+            campaign.stop()
+        return honest(case, lanes)
+
+    executor.run_fresh = run_fresh
+    watched: WatchedTests = []
+
+    def count(index: int, case: Case, result: Result, found: Sequence[Finding]) -> None:
+        watched.append((index, case.origin, []))
+        if len(watched) == 9:
+            others.set()
+
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path, workers=2), store, executor, cases(9), count)
+        campaign.run()
+        assert (store.state.next_test, store.state.counters.tests, len(campaign.triage.new)) == (9, 9, 0)
+        assert len(campaign.triage.queue) == 1
+    with Store(tmp_path, 1) as store:
+        again = Campaign(settings(tmp_path), store, executor, cases(9), count)
+        again.run()
+        assert (store.state.counters.tests, len(again.triage.new), len(again.triage.queue)) == (9, 1, 0)
+    assert sorted(index for index, _, _ in watched) == list(range(9)), "no test is repeated"
+
+
+def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_them(tmp_path: Path) -> None:
+    sins = {f"number {number}": refused(number) for number in range(8)}
+    at: dict[str, int] = {}
+
+    def watch_new(index: int, *_: object) -> None:
+        for doc in campaign.triage.new:
+            at.setdefault(doc.slug, index)
+
+    with Store(tmp_path, 1) as store:
+        limits = replace(settings(tmp_path), triage=TriageLimits(share=0.5))
+        campaign = Campaign(limits, store, PaidExecutor(sins), cases(60), watch_new)
+        campaign.run()
+        assert len(campaign.triage.new) == 8
+        assert campaign.share.used > 0.5
+        counters = store.state.counters
+        assert (counters.test_cpu_seconds, counters.triage_cpu_seconds) == (60, campaign.share.triage_seconds)
+    assert 0 < len(at) < 8, "some were investigated while tests ran"
+
+
+@pytest.mark.parametrize("limits", [RunLimits(tests=3), RunLimits(tests=3, new_findings=1)])
+def test_no_investigation_begins_after_the_time_for_them(tmp_path: Path, limits: RunLimits) -> None:
+    """Triage may have the whole CPU, but not beyond the end of the run."""
+    sins = {f"number {number}": refused(number) for number in range(3)}
+    with Store(tmp_path, 1) as store:
+        all_day = replace(settings(tmp_path, limits), triage=TriageLimits(share=1.0, drain=0.0))
+        campaign = Campaign(all_day, store, PaidExecutor(sins), cases(9))
+        campaign.run()
+        new = 1 if limits.new_findings else 2  # the third test was the last
+        assert (len(campaign.triage.new), store.state.counters.tests) == (new, 3 if new == 2 else 1)
+    with Store(tmp_path, 1) as store:
+        no_time = replace(settings(tmp_path, RunLimits(tests=0)), triage=TriageLimits(share=1.0, drain=0.0))
+        campaign = Campaign(no_time, store, PaidExecutor(sins), cases(9))
+        campaign.run()
+        assert campaign.triage.new == []
+
+
+def test_a_share_that_is_done_goes_on_with_triage(tmp_path: Path) -> None:
+    sins = {f"number {number}": refused(number) for number in range(3)}
+    with Store(tmp_path, 1) as store:
+        share = settings(tmp_path, share=Share(end=3))
+        campaign = Campaign(replace(share, triage=TriageLimits(share=0.0)), store, FakeExecutor(sins), cases(9))
+        campaign.run()
+        assert (store.state.counters.tests, len(campaign.triage.new), len(campaign.triage.queue)) == (3, 3, 0)
+
+
+def test_what_waits_at_the_end_of_a_run_is_saved_and_investigated_by_the_next(tmp_path: Path) -> None:
+    sins = {f"number {number}": refused(number) for number in range(3)}
+    with Store(tmp_path, 1) as store:
+        undrained = replace(settings(tmp_path), triage=TriageLimits(share=0.0, drain=0.0))
+        campaign = Campaign(undrained, store, PaidExecutor(sins), cases(3))
+        campaign.run()
+        assert (len(campaign.triage.new), len(campaign.triage.queue)) == (0, 3)
+    assert len(list((tmp_path / WAITING).iterdir())) == 3
+    with Store(tmp_path, 1) as store:
+        again = Campaign(settings(tmp_path), store, PaidExecutor(sins), cases(3))
+        again.run()
+        assert (len(again.triage.new), len(again.triage.queue)) == (3, 0)
+    assert list((tmp_path / WAITING).iterdir()) == []
+
+
+def test_a_sighting_that_difftvm_cannot_investigate_is_parked_and_the_campaign_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    executor = FakeExecutor({"number 1": refused(1), "number 2": refused(2)})
+    honest = executor.run
+
+    def failing(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        assert case.origin != "number 1", "an oracle is wrong"
+        return honest(case, lanes)
+
+    executor.run_fresh = failing
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(4))
+        campaign.run()
+        assert (store.state.counters.tests, len(campaign.triage.new), campaign.triage.queue.parked) == (4, 1, 1)
+    (parked,) = (tmp_path / PARKED).iterdir()
+    assert "AssertionError: an oracle is wrong" in (parked / "attempts.txt").read_text()
+    assert "difftvm itself failed (AssertionError: an oracle is wrong); continuing" in capsys.readouterr().err
+
+
+def undrained(folder: Path) -> Settings:
+    """Tests alone: every sighting waits for the next run."""
+    return replace(settings(folder), triage=TriageLimits(share=0.0, drain=0.0))
+
+
+def nothing_works(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+    raise KeyError("nothing")
+
+
+@pytest.mark.parametrize(("sightings", "parked", "failed"), [(TROUBLE, 0, TROUBLE - 1), (4, 4, 0)])
+def test_where_so_many_sightings_go_wrong_the_campaign_ends(
+    sightings: int, parked: int, failed: int, tmp_path: Path
+) -> None:
+    """Nine fail and the tenth ends it; four that fail again and again are parked."""
+    sins = {f"number {number}": refused(number) for number in range(sightings)}
+    with Store(tmp_path, 1) as store:
+        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(sightings)).run()
+    executor = FakeExecutor(sins)
+    executor.run_fresh = nothing_works
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(0))
+        with pytest.raises(KeyError, match="nothing") if failed else nullcontext():
+            campaign.run()
+        assert (len(campaign.triage.queue), campaign.triage.queue.parked) == (sightings - parked, parked)
+    waiting = [attempts.read(folder) for folder in (tmp_path / WAITING).iterdir()]
+    assert sorted(each.failed for each in waiting) == [0] * (len(waiting) - failed) + [1] * failed
+
+
+def test_every_worker_stays_until_nothing_waits(tmp_path: Path) -> None:
+    """One sighting waits at first. Its reduction comes across two others, which two workers investigate together."""
+    whole = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0"), ("v1", "neg", "v0")], "v1")
+    executor = FakeExecutor()
+    honest = executor.run
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        why = {("relu", "neg"): 0, ("relu",): 1, ("neg",): 2}.get(case.graph.ops)
+        sin = refused(why) if why is not None else HONEST
+        return Result({**honest(case, lanes).outcomes, **dict.fromkeys(first_of(lanes), sin)})
+
+    executor.run = executor.run_fresh = run
+    together = threading.Barrier(2, timeout=20)
+    with Store(tmp_path, 1) as store:
+        two = replace(settings(tmp_path, workers=2), triage=TriageLimits(share=0.0))
+        campaign = Campaign(two, store, executor, lambda index: whole if index == 0 else None)
+        investigate = campaign.triage._investigate
+
+        def investigate_together(item: Item) -> None:
+            if len(item.ops) == 1:
+                together.wait()
+            investigate(item)
+
+        campaign.triage._investigate = investigate_together
+        campaign.run()
+    assert sorted(doc.ops for doc in campaign.triage.new) == [["neg"], ["relu"], ["relu", "neg"]]
+
+
+def test_a_disk_that_is_full_before_an_investigation_pauses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written while the campaign pauses, and no worker asks in vain."""
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.1)
+    sins = {"number 0": refused(0)}
+    with Store(tmp_path, 1) as store:
+        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(1)).run()
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor(sins), cases(0))
+        campaign.disk_space.free = lambda folder: 0 if campaign.progress.seconds < 1 else 10**12
+        begun: list[float] = []
+        begin = campaign.triage.queue.begin
+
+        def full_at_first(item: Item) -> None:
+            begun.append(campaign.progress.seconds)
+            assert not campaign.gate.is_closed
+            begin(item)
+
+        campaign.triage.queue.begin = full_at_first
+        campaign.run()
+        assert len(campaign.triage.new) == len(begun) == 1
+        assert begun[0] >= 1
+
+
+def test_triage_alone_ends_in_time_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    sins = {"number 0": refused(0)}
+    with Store(tmp_path, 1) as store:
+        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(1)).run()
+    with Store(tmp_path, 1) as store:
+        work = replace(settings(tmp_path, RunLimits(tests=0)), triage=TriageLimits(share=1.0, drain=0.3))
+        campaign = Campaign(work, store, FakeExecutor(sins), cases(0))
+        campaign.disk_space.free = lambda folder: 0
+        campaign.run()
+        assert (campaign.triage.new, len(campaign.triage.queue)) == ([], 1)
+        assert 0.3 <= campaign.progress.seconds < 5
+
+
+def test_a_folder_that_is_removed_during_its_investigation_does_not_end_the_campaign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sins = {"number 0": refused(0), "number 1": refused(1)}
+    with Store(tmp_path, 1) as store:
+        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(2)).run()
+    executor = FakeExecutor(sins)
+    honest, removed = executor.run_fresh, []
+
+    def run_fresh(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        if not removed:
+            removed.extend(tmp_path.glob(f"{WAITING}/*"))
+            for folder in removed:
+                shutil.rmtree(folder)
+            raise KeyError("no case")
+        return honest(case, lanes)
+
+    executor.run = executor.run_fresh = run_fresh
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(0))
+        campaign.run()
+        assert (campaign.triage.new, len(campaign.triage.queue), campaign.triage.done) == ([], 0, 0)
+    lines = sorted(line for line in capsys.readouterr().err.splitlines() if WAITING in line)
+    assert lines == [f"{folder}: it was removed and is not investigated" for folder in sorted(removed)]
+
+
+def test_a_sighting_of_what_another_campaign_found_meanwhile_is_counted(tmp_path: Path) -> None:
+    sins = {"number 0": refused(0)}
+    with Store(tmp_path, 1) as store:
+        undrained = replace(settings(tmp_path), triage=TriageLimits(share=0.0, drain=0.0))
+        Campaign(undrained, store, PaidExecutor(sins), cases(1)).run()
+    with Store(tmp_path / "other", 1) as store:
+        other = Campaign(settings(tmp_path / "other"), store, FakeExecutor(sins), cases(1))
+        other.run()
+        (doc,) = other.triage.new
+    shutil.copytree(tmp_path / "other" / "crashes" / doc.slug, tmp_path / "crashes" / doc.slug)
+    executor = FakeExecutor(sins)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(0))
+        campaign.run()
+        assert (campaign.triage.new, len(campaign.triage.queue), executor.ran) == ([], 0, [])
+        assert store.state.found == {doc.signature: 1}
+
+
+def test_some_of_what_a_finding_explains_is_investigated_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wrong results of one operator in cases of two. The finding explains each, and may hide another bug."""
+    values = ("relu", "neg", "abs", "exp", "sin", "cos", "tanh", "sigmoid", "square", "erf", "sign", "ceil", "floor")
+    executor = FakeExecutor()
+    honest, after, whole = executor.run, [], []
+
+    def drawn(index: int) -> Case | None:
+        if index == len(values):
+            return None
+        ops = ("relu", values[index]) if index else ("relu",)
+        names = ["x0", *(f"v{i}" for i in range(len(ops)))]
+        nodes = [(names[i + 1], op, names[i]) for i, op in enumerate(ops)]
+        return case_of({"x0": "float32[2]"}, nodes, names[-1])
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        sins = dict.fromkeys(first_of(lanes), fakes.wrong_value(RIGHT)) if "relu" in case.graph.ops else {}
+        return Result({**honest(case, lanes).outcomes, **sins})
+
+    executor.run = executor.run_fresh = run
+    monkeypatch.setattr(Store, "_is_in_turn", lambda *_: True)
+    monkeypatch.setattr("fuzzer.campaign.triage.explained_by", lambda runner, case, sighting, known: known[0][1])
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, drawn)
+        investigate, done = campaign.triage._investigate, campaign.triage.queue.done
+
+        def investigated(item: Item) -> None:
+            whole.append(item.name)
+            investigate(item)
+
+        def ended(item: Item, save: Callable[[int], Any]) -> Any:
+            after.append(item.name in whole)
+            return done(item, save)
+
+        campaign.triage._investigate, campaign.triage.queue.done = investigated, ended
+        campaign.run()
+        assert after == [number in (0, 4, 8) for number in range(len(values))]
+        assert sum(store.state.found.values()) == len(values)
