@@ -101,6 +101,8 @@ class Trace:
     before, after  TVMScript of the functions that the shown pass changed
     examined       the checks of single operators, in the order of computation, by the lanes `interpreted*`
     outside        the message, where the module as imported reads elements outside a tensor
+    contradiction  the message, where it declares a call with another shape than the operator's definition gives
+    other_types    the message, where it declares other types of its results than the graph has
     """
 
     passes: tuple[PassRun, ...] = ()
@@ -114,3 +116,5 @@ class Trace:
     after: str = ""
     examined: tuple[OperatorCheck, ...] = ()
     outside: str = ""
+    contradiction: str = ""
+    other_types: str = ""

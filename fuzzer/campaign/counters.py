@@ -27,8 +27,8 @@ class Counters(msgspec.Struct):
     unsupported          by lane, the outcomes that were unsupported
     lacking              by lane and by operator or feature, the tests in which it was not supported
     environment          by reason, the lanes that were skipped because this machine lacks something
-    evaluation_disagrees by lane, the tests in which difftvm evaluated the imported module wrongly: compiled code
-                         agreed with PyTorch. These are errors of difftvm's table of meanings
+    evaluation_disagrees by lane, the tests in which difftvm evaluated the imported module wrongly. These are errors of
+                         difftvm
     stage_cpu            by stage, CPU seconds of the lanes
     """
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from fuzzer.lanes import needed, plain_of
 from generators.graph import Array
-from oracles.against_torch import comparable_results, judge
+from oracles.against_torch import judge
 from oracles.finding import imports_onnx, is_onnx_reader, onnx_file_of, runs_exported_program
 from oracles.lane import LaneSpec, is_tier_1
 from oracles.outcome import (
@@ -19,6 +19,7 @@ from oracles.outcome import (
     Facts,
     Outcome,
     Outcomes,
+    Raised,
     Ran,
     Result,
     Skipped,
@@ -26,7 +27,8 @@ from oracles.outcome import (
     Unsupported,
     facts_of,
 )
-from oracles.reference import expected
+from oracles.reference import Expected, expected
+from oracles.trace import Trace
 
 
 class Verdict(StrEnum):
@@ -34,7 +36,7 @@ class Verdict(StrEnum):
 
     FAILED = "failed"  # no module, or an ill-formed one
     RIGHT = "right"  # the evaluated module gives PyTorch's result
-    WRONG = "wrong"  # it gives another result, or contradicts itself
+    WRONG = "wrong"  # it gives another result, or contradicts itself or the graph
     UNDECIDED = "undecided"  # the evaluation has no result, or there is nothing to compare it with
 
 
@@ -53,8 +55,10 @@ def _verdict(lane: LaneSpec, outcomes: Outcomes) -> Verdict:
     outcome, facts = outcomes[lane], facts_of(outcomes[lane])
     if facts.ill_formed is not None:
         return Verdict.FAILED
-    if facts.trace is not None and facts.trace.outside:
+    if facts.trace is not None and (facts.trace.outside or facts.trace.contradiction):
         return Verdict.WRONG
+    if facts.trace is not None and facts.trace.other_types:
+        return _unless_the_file_is_wrong(lane, outcomes)
     match outcome:
         case Ran(outputs=outputs):
             return _compared(lane, outputs, outcomes)
@@ -72,14 +76,20 @@ def _compared(lane: LaneSpec, outputs: tuple[Array, ...], outcomes: Outcomes) ->
         return Verdict.UNDECIDED
     if judge(outputs, right) is None:
         return Verdict.RIGHT
-    file = onnx_file_of(lane)
-    read = any(
-        isinstance(outcome, Ran)
+    return _unless_the_file_is_wrong(lane, outcomes)
+
+
+def _unless_the_file_is_wrong(lane: LaneSpec, outcomes: Outcomes) -> Verdict:
+    """The verdict on a module that differs from PyTorch: undecided where onnxruntime has read the same file, and gives
+    another result than PyTorch too."""
+    right, file = expected(outcomes), onnx_file_of(lane)
+    read = [
+        outcome.outputs
         for other, outcome in outcomes.items()
-        if is_onnx_reader(other) and onnx_file_of(other) == file
-    )
-    if imports_onnx(lane) and read and lane not in comparable_results(outcomes):
-        return Verdict.UNDECIDED  # onnxruntime has read the file, and gives another result than PyTorch too
+        if isinstance(outcome, Ran) and is_onnx_reader(other) and onnx_file_of(other) == file
+    ]
+    if imports_onnx(lane) and read and (right is None or all(judge(outputs, right) for outputs in read)):
+        return Verdict.UNDECIDED
     return Verdict.WRONG
 
 
@@ -104,15 +114,26 @@ def _without_values(outcome: Outcome) -> Outcome:
 
 
 def evaluation_disagrees(tier_1: Outcomes, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
-    """The plain lanes whose compiled code agrees with PyTorch where the evaluation of their module does not.
+    """The plain lanes for whose module the evaluation is wrong: a bug of difftvm.
 
-    The table of meanings is wrong there: it is a bug of difftvm. A module that reads outside of a tensor is left out,
-    because compiled code may read the right numbers there by chance."""
-    right = expected(outcomes)
-    if right is None:
-        return ()
-    wrong = [lane for lane, verdict in verdicts(tier_1).items() if verdict is Verdict.WRONG]
-    compiled = {plain_of(lane): outcomes.get(plain_of(lane)) for lane in wrong if isinstance(tier_1[lane], Ran)}
-    return tuple(
-        lane for lane, outcome in compiled.items() if isinstance(outcome, Ran) and judge(outcome.outputs, right) is None
-    )
+    The evaluation raised an exception; or its values, or the shapes that it expects, are wrong by PyTorch, and compiled
+    code is right. A module that reads outside of a tensor, or declares other types of its results, is left out: there
+    compiled code may be right by chance."""
+    right, found = expected(outcomes), verdicts(tier_1)
+    return tuple(plain_of(lane) for lane in found if _is_mistaken(lane, found[lane], tier_1, outcomes, right))
+
+
+def _is_mistaken(
+    lane: LaneSpec, verdict: Verdict, tier_1: Outcomes, outcomes: Outcomes, right: tuple[Expected, ...] | None
+) -> bool:
+    match tier_1[lane]:
+        case Raised(stage=Stage.RUN):
+            return True
+        case Built(facts=Facts(trace=Trace(contradiction=message))) if message:
+            pass
+        case Ran() if verdict is Verdict.WRONG:
+            pass
+        case _:
+            return False
+    compiled = outcomes.get(plain_of(lane))
+    return isinstance(compiled, Ran) and right is not None and judge(compiled.outputs, right) is None

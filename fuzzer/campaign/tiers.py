@@ -27,8 +27,7 @@ class TieredResult:
     """What a test did.
 
     result                the outcomes of both tiers, as the oracles judge them: tier 1's failures are on plain lanes
-    evaluation_disagrees  plain lanes whose compiled code is right where the evaluation of their module is not: a bug of
-                          difftvm's table of meanings
+    evaluation_disagrees  plain lanes for whose module difftvm's evaluation is wrong, or raised an exception
     """
 
     result: Result

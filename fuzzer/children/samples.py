@@ -12,7 +12,7 @@ import ast
 import json
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,13 @@ def sample_inputs(op: Any, dtype: torch.dtype) -> Iterator[Any]:
     """Yield PyTorch's samples, each made with the same seed, as `op.sample_inputs` does. That method first looks for
     the test that calls it, in each frame of the stack and each loaded module: up to 70 ms for each operator and
     dtype."""
-    from torch.testing._internal.common_utils import set_rng_seed
+    import torch.testing._internal.common_utils as utils
+
+    restart_random_numbers: Callable[[], None] = utils.set_rng_seed
 
     made = iter(op.sample_inputs_func(op, "cpu", dtype, False))
     while True:
-        set_rng_seed()
+        restart_random_numbers()
         try:
             yield next(made)
         except StopIteration:

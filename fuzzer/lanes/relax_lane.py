@@ -18,7 +18,7 @@ from fuzzer.lanes.relax.importing import imported
 from fuzzer.lanes.relax.params import main_of
 from fuzzer.lanes.relax.trace import Tracer
 from generators.graph import Case
-from oracles.lane import Importer, LaneSpec, Params
+from oracles.lane import Importer, LaneSpec, Params, is_tier_1
 from oracles.outcome import Built, Ran
 from oracles.targets import TARGETS_BY_NAME, Runs
 from oracles.trace import CALL_BUILT_KERNELS, INTERPRET_KERNELS, INTERPRET_OPERATORS
@@ -47,7 +47,7 @@ class RelaxLane:
                     return _plain(prepared, spec, step)
                 case variant if variant in (INTERPRET_OPERATORS, INTERPRET_KERNELS, CALL_BUILT_KERNELS):
                     return interpreter.run(prepared, spec, step)
-                case "evaluated":
+                case _ if is_tier_1(spec):
                     return evaluation.run(prepared, spec, step)
                 case "gradient":
                     return gradient.run(prepared, spec, step)

@@ -24,6 +24,10 @@ class Outside(Exception):
     __module__ = "fuzzer.lanes.relax_opinions"  # the name in findings that are saved
 
 
+class Contradiction(Exception):
+    """A call is declared with another shape than the definition of its operator gives."""
+
+
 def plain(function: Function) -> Function:
     """Adapt a function of the operands alone."""
     return lambda attrs, *args: function(*args)
@@ -37,6 +41,16 @@ def floats(function: Function) -> Function:
             all(arg.is_floating_point() for arg in args if isinstance(arg, Tensor)), "an operator of floats on integers"
         )
         return function(*args)
+
+    return call
+
+
+def of_one_dtype(function: Function) -> Function:
+    """Adapt a function of tensors that must have one dtype. For others, the kernels decide what is computed."""
+
+    def call(attrs: Any, *args: Any) -> Any:
+        require(len({arg.dtype for arg in args if isinstance(arg, Tensor)}) <= 1, "operands of two dtypes")
+        return function(attrs, *args)
 
     return call
 

@@ -12,26 +12,30 @@ from typing import Any
 import torch
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, to_torch
-from fuzzer.lanes.evaluated.common import Outside, Unknown
-from fuzzer.lanes.evaluated.interpreter import TIES, Program, as_declared, declared_types, flat, interpreting
+from fuzzer.lanes.evaluated.common import Contradiction, Outside, Unknown, require
+from fuzzer.lanes.evaluated.interpreter import Program, as_declared, declared_types, flat, interpreting
 from fuzzer.lanes.evaluated.operators import value_of
+from fuzzer.lanes.evaluated.ties import has_ties
+from fuzzer.lanes.relax import releases
 from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.check import Checker
-from fuzzer.lanes.relax.importing import imported
+from fuzzer.lanes.relax.importing import Imported, imported
+from fuzzer.lanes.relax.trace import result_types
+from generators.graph import Array, TensorType
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Ran, Stage
 from oracles.trace import Trace
 
-MAX_STEPS = 2_000
-"""The largest number of loads and stores of a kernel that is interpreted: about 10 ms. Larger kernels are left to
+STEPS_OF_TESTS = 2_000
+"""The largest number of loads and stores of a kernel that a test interprets: about 10 ms. Larger kernels are left to
 compiled code."""
 
 
 def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     """Evaluate the module. Return `Built()`, which has no result, where the evaluation decides nothing.
 
-    `trace.outside` is noted where the module contradicts itself: it reads outside of a tensor, or declares another
-    shape than its operators have."""
+    Where the module is wrong whatever its values are, `outside`, `contradiction` or `other_types` of the trace says
+    so. An exception is a mistake of difftvm's own."""
     model = imported(prepared, spec, step)
     checker = Checker.after_import(model.module, spec, step)
     recorder = BehaviourRecorder(step)
@@ -39,34 +43,67 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     if checker is not None and checker.failed:
         return Built()  # what an ill-formed module computes is not defined
     step(Stage.RUN)
+    if message := other_types(result_types(model.module), prepared.case.bound.output_types):
+        step.note(trace=Trace(other_types=message))
+        return Built()
     try:
-        with torch.no_grad():
-            program = Program(model.module, _value, interpreting(model.module, MAX_STEPS))
-            result = program.call("main", [to_torch(array) for array in model.inputs.values()])
-            return Ran(tuple(from_torch(each) for each in flat(result)))
+        return Ran(_results(model))
     except Outside as error:
         step.note(trace=Trace(outside=str(error)))
+    except Contradiction as error:
+        step.note(trace=Trace(contradiction=str(error)))
     except Unknown as error:
         recorder.undefined(str(error))
-    except Exception as error:  # PyTorch refuses operands that the definition does not allow: nothing is decided
-        recorder.undefined(type(error).__name__)
     return Built()
 
 
+def other_types(declared: Sequence[str], right: Sequence[TensorType]) -> str:
+    """Say how the declared types of main's results differ from the graph's; "" where they do not. A type whose sizes
+    are open is not compared."""
+    if len(declared) != len(right):
+        return f"{len(declared)} results are declared, and the graph has {len(right)}"
+    for place, (one, type) in enumerate(zip(declared, right, strict=True)):
+        other = f"{type.dtype}{list(type.sizes)}"
+        if one and one != other:
+            return f"result {place} is declared as {one}, and the graph's is {other}"
+    return ""
+
+
+def _results(model: Imported) -> tuple[Array, ...]:
+    """Evaluate main. Raise `Unknown`, `Outside` or `Contradiction`."""
+    program = Program(model.module, _value, interpreting(model.module, STEPS_OF_TESTS))
+    with torch.no_grad():
+        results = flat(program.call("main", [to_torch(array) for array in model.inputs.values()]))
+    if not all(isinstance(each, torch.Tensor) for each in results):
+        raise Unknown("a result that is no tensor")
+    return tuple(map(from_torch, results))
+
+
 def _value(call: Any, args: Sequence[Any]) -> Any:
-    """Return the value of a call, in the dtypes that the module declares. Raise `Outside` for another shape."""
-    name = str(call.op.name)
-    if name in TIES and args[0].unique().numel() < args[0].numel():
-        raise Unknown(f"{name} of equal elements")  # their order is not defined
+    """Return the value of a call, in the dtypes that the module declares. Raise `Contradiction` for another shape."""
+    name = str(call.op.name).removeprefix("relax.")
     try:
-        value = as_declared(call, value_of(name.removeprefix("relax."), call.attrs, args))
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        raise Unknown(f"{name} {type(error).__name__}") from error
+        if has_ties(name, call.attrs, args):
+            raise Unknown(f"relax.{name} of equal elements")
+        value = as_declared(call, value_of(name, call.attrs, args))
+        require(_is_declared_tuple(call) or not _is_several(value), f"relax.{name} of another number of tensors")
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:  # PyTorch refuses the operands
+        raise Unknown(f"relax.{name} {type(error).__name__}") from error
     for declared, tensor in zip(declared_types(call), flat(value), strict=False):
         sizes = _sizes(declared)
         if sizes is not None and isinstance(tensor, torch.Tensor) and list(tensor.shape) != sizes:
-            raise Outside(f"{name} is declared as {sizes}, and by its definition it is {list(tensor.shape)}")
+            raise Contradiction(
+                f"relax.{name} is declared as {sizes}, and by its definition it is {list(tensor.shape)}"
+            )
     return value
+
+
+def _is_declared_tuple(call: Any) -> bool:
+    return hasattr(releases.type_of(call), "fields")
+
+
+def _is_several(value: Any) -> bool:
+    return isinstance(value, tuple) and any(isinstance(each, torch.Tensor) for each in value)
 
 
 def _sizes(declared: Any) -> list[int] | None:

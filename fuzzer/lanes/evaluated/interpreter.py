@@ -18,8 +18,9 @@ from tvm import relax
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, to_torch
 from fuzzer.lanes.evaluated.common import Outside, Unknown
-from fuzzer.lanes.evaluated.kernel_values import MAX_STEPS, run_kernel, unwritten
+from fuzzer.lanes.evaluated.kernel_values import STEPS_OF_REDUCED_CASES, run_kernel, unwritten
 from fuzzer.lanes.evaluated.operators import value_of
+from fuzzer.lanes.evaluated.ties import TIES
 from fuzzer.lanes.relax import releases
 from fuzzer.lanes.relax.build import target_of
 from fuzzer.lanes.relax.importing import imported
@@ -75,9 +76,11 @@ class Program:
     def _value(self, expr: Any, scope: dict[int, Any]) -> Any:
         match type(expr).__name__:
             case "Var" | "DataflowVar":
+                if _key(expr) not in scope:  # in a well-formed module only sizes are bound by nothing
+                    raise Unknown("a size that is no number")
                 return scope[_key(expr)]
             case "Constant" | "GenericConst" | "TensorConst":
-                return to_torch(expr.data.numpy() if hasattr(expr, "data") else expr.value.numpy())
+                return to_torch(_known(expr.data.numpy() if hasattr(expr, "data") else expr.value.numpy()))
             case "SeqExpr":
                 for block in expr.blocks:
                     for binding in block.bindings:
@@ -117,7 +120,7 @@ class Program:
         (kind,) = releases.type_arguments(call)
         several = hasattr(kind, "fields")
         types = list(kind.fields) if several else [kind]
-        outputs = [unwritten(tuple(_shape(each)), DType(str(each.dtype)).numpy) for each in types]
+        outputs = [unwritten(tuple(_shape(each)), _dtype(str(each.dtype)).numpy) for each in types]
         self._kernels(call.args[0].name_hint, inputs, outputs)
         values = tuple(map(to_torch, outputs))
         return values if several else values[0]
@@ -244,7 +247,7 @@ def _left_as_it_is(call: Any, args: Sequence[Any]) -> Any:
     return value_of(call.op.name.removeprefix("relax."), call.attrs, args)
 
 
-def interpreting(module: Any, max_steps: int = MAX_STEPS) -> Kernels:
+def interpreting(module: Any, max_steps: int = STEPS_OF_REDUCED_CASES) -> Kernels:
     """Return a function that runs the kernels of a module in difftvm's interpreter."""
     return lambda name, inputs, outputs: run_kernel(module[name], inputs, outputs, max_steps)
 
@@ -278,10 +281,6 @@ def _tried(make: Callable[[], Any]) -> Any:
         return None
 
 
-TIES = frozenset({"relax.argsort", "relax.topk", "relax.argmax", "relax.argmin"})
-"""Operators for which equal elements may come in any order."""
-
-
 def _correctness(operator: str, value: Any, expected: Any) -> Correctness:
     if isinstance(value, Outside):
         return Correctness.WRONG
@@ -289,7 +288,7 @@ def _correctness(operator: str, value: Any, expected: Any) -> Correctness:
         return Correctness.UNKNOWN
     if _close(value, expected):
         return Correctness.RIGHT
-    return Correctness.UNKNOWN if operator in TIES else Correctness.WRONG
+    return Correctness.UNKNOWN if operator.removeprefix("relax.") in TIES else Correctness.WRONG
 
 
 def _largest_error(value: Any, expected: Any) -> float:
@@ -360,4 +359,18 @@ def _number(expr: Any) -> Any:
 
 
 def _shape(type: Any) -> list[int]:
+    if getattr(type.shape, "values", None) is None:
+        raise Unknown("a kernel's result of no known rank")
     return [int(_number(each)) for each in type.shape.values]
+
+
+def _known(array: Array) -> Array:
+    """Return the array, if it is of a dtype that graphs have."""
+    _dtype(str(array.dtype))
+    return array
+
+
+def _dtype(name: str) -> DType:
+    if name not in set(DType):
+        raise Unknown(f"dtype {name}")
+    return DType(name)

@@ -17,11 +17,12 @@ from tvm import tirx
 from fuzzer.lanes.evaluated.common import Outside, Unknown
 from generators.graph import Array
 
-MAX_STEPS = 200_000
-"""The largest number of stores and loads, which take some seconds. Reduced cases need a few hundred."""
+STEPS_OF_REDUCED_CASES = 200_000
+"""The largest number of loads and stores of a kernel that blame interprets. They take some seconds. Reduced cases need
+a few hundred."""
 
 
-def run_kernel(function: Any, inputs: Sequence[Array], outputs: Sequence[Array], max_steps: int = MAX_STEPS) -> None:
+def run_kernel(function: Any, inputs: Sequence[Array], outputs: Sequence[Array], max_steps: int) -> None:
     """Call a PrimFunc that writes into `outputs`. Raise `Unknown`, or `Outside` for an access outside of a buffer."""
     arguments = (*inputs, *outputs)
     if len(function.params) != len(arguments):
@@ -29,8 +30,11 @@ def run_kernel(function: Any, inputs: Sequence[Array], outputs: Sequence[Array],
     machine = _Machine(max_steps)
     for param, array in zip(function.params, arguments, strict=True):
         machine.buffers[_key(_of_a_buffer(function, param))] = array
-    with np.errstate(all="ignore"):
-        machine.run(function.body)
+    try:
+        with np.errstate(all="ignore"):
+            machine.run(function.body)
+    except ArithmeticError as error:
+        raise Unknown(f"a kernel in which numbers give a {type(error).__name__}") from error
 
 
 def unwritten(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -229,9 +233,10 @@ def _cast(value: Any, like: Any) -> Any:
 
 def _divided(a: Any, b: Any) -> Any:
     """Divide; integers are rounded towards zero."""
-    if isinstance(a, np.integer | int):
-        return type(a)(math.trunc(int(a) / int(b))) if abs(int(a)) < 1 << 50 else type(a)(int(a) // int(b))
-    return a / b
+    if not isinstance(a, np.integer | int):
+        return a / b
+    quotient = abs(int(a)) // abs(int(b))
+    return type(a)(quotient if (a < 0) == (b < 0) else -quotient)
 
 
 _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {

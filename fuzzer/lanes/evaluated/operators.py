@@ -14,7 +14,18 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from fuzzer.lanes.evaluated.common import Function, Outside, Unknown, axes_of, dtype_of, floats, ints, plain, require
+from fuzzer.lanes.evaluated.common import (
+    Function,
+    Outside,
+    Unknown,
+    axes_of,
+    dtype_of,
+    floats,
+    ints,
+    of_one_dtype,
+    plain,
+    require,
+)
 from fuzzer.lanes.evaluated.sums import SUMS
 
 
@@ -31,6 +42,11 @@ def value_of(name: str, attrs: Any, args: Sequence[Any]) -> Any:
 
 def _clip(attrs: Any, x: Tensor, low: Any, high: Any) -> Tensor:
     return x.clamp(low, high)
+
+
+def _floor_divide(x: Tensor, y: Tensor) -> Tensor:
+    """As topi defines it: for floats, PyTorch's own function may give one less."""
+    return torch.div(x, y).floor() if x.is_floating_point() else torch.floor_divide(x, y)
 
 
 def _rounded(x: Tensor) -> Tensor:
@@ -72,15 +88,18 @@ UNARY = {
     "nn.gelu_tanh": floats(lambda x: functional.gelu(x, approximate="tanh")),
 }
 
-BINARY = {
-    **{name: plain(getattr(torch, name)) for name in ("add", "subtract", "multiply", "maximum", "minimum", "atan2")},
-    **{f"logical_{name}": plain(getattr(torch, f"logical_{name}")) for name in ("and", "or", "xor")},
-    **{f"bitwise_{name}": plain(getattr(torch, f"bitwise_{name}")) for name in ("and", "or", "xor")},
-    **{name: plain(getattr(torch, name)) for name in ("equal", "greater", "greater_equal", "less", "less_equal")},
+TO_BOOLEANS = {
+    **{name: plain(getattr(torch, name)) for name in ("greater", "greater_equal", "less", "less_equal")},
     "equal": plain(torch.eq),
     "not_equal": plain(torch.ne),
+    **{f"logical_{name}": plain(getattr(torch, f"logical_{name}")) for name in ("and", "or", "xor")},
+}
+
+OF_ONE_DTYPE = {
+    **{name: plain(getattr(torch, name)) for name in ("add", "subtract", "multiply", "maximum", "minimum", "atan2")},
+    **{f"bitwise_{name}": plain(getattr(torch, f"bitwise_{name}")) for name in ("and", "or", "xor")},
     "divide": floats(torch.div),
-    "floor_divide": plain(torch.floor_divide),
+    "floor_divide": plain(_floor_divide),
     "floor_mod": plain(torch.remainder),
     "mod": plain(torch.fmod),
     "power": floats(torch.pow),
@@ -88,6 +107,8 @@ BINARY = {
     "right_shift": plain(torch.bitwise_right_shift),
     "log_add_exp": floats(torch.logaddexp),
 }
+
+BINARY = {**TO_BOOLEANS, **{name: of_one_dtype(function) for name, function in OF_ONE_DTYPE.items()}}
 
 # -- reductions
 

@@ -44,6 +44,8 @@ RIGHT = fakes.correct(TWO_OUTPUTS)
 WRONG = fakes.missing_output(TWO_OUTPUTS)
 BROKEN = Facts(ill_formed=IllFormed("import", "E", "no"), checked=("import",))
 OUTSIDE = Facts(trace=Trace(outside="take asks for elements that are not there"))
+CONTRADICTION = Facts(trace=Trace(contradiction="relax.add is declared as [3], and by its definition it is [2]"))
+OTHER_TYPES = Facts(trace=Trace(other_types="1 results are declared, and the graph has 2"))
 
 
 def with_references(outcomes: dict[object, Outcome]) -> dict[object, Outcome]:
@@ -59,6 +61,8 @@ def with_references(outcomes: dict[object, Outcome]) -> dict[object, Outcome]:
         (Built(), Verdict.UNDECIDED),
         (Built(BROKEN), Verdict.FAILED),
         (Built(OUTSIDE), Verdict.WRONG),
+        (Built(CONTRADICTION), Verdict.WRONG),
+        (Built(OTHER_TYPES), Verdict.WRONG),
         (Raised(Stage.IMPORT, "E", "no"), Verdict.FAILED),
         (Died(Stage.EXPORT, Cause.SIGNAL, 11), Verdict.FAILED),
         (Unsupported(Stage.IMPORT, "no"), Verdict.FAILED),
@@ -80,8 +84,9 @@ def test_nothing_is_decided_without_a_reference() -> None:
 def test_a_file_that_is_another_function_than_the_model_says_nothing_about_tvm() -> None:
     unread = Skipped("onnxruntime does not accept numpy arrays of bfloat16")
     for reader, verdict in ((RIGHT, Verdict.WRONG), (WRONG, Verdict.UNDECIDED), (unread, Verdict.WRONG)):
-        outcomes = with_references({ONNXRUNTIME: reader, ONNX: WRONG})
-        assert verdicts(outcomes) == {ONNX: verdict}  # type: ignore[arg-type]
+        for evaluated in (WRONG, Built(OTHER_TYPES)):
+            outcomes = with_references({ONNXRUNTIME: reader, ONNX: evaluated})
+            assert verdicts(outcomes) == {ONNX: verdict}  # type: ignore[arg-type]
 
 
 def test_each_importer_has_a_plain_lane() -> None:
@@ -122,8 +127,17 @@ def test_an_ill_formed_module_is_a_finding_of_the_plain_lane() -> None:
         (RIGHT, RIGHT, False),
         (WRONG, Raised(Stage.COMPILE, "E", "no"), False),
         (Built(OUTSIDE), RIGHT, False),
+        (Built(OTHER_TYPES), RIGHT, False),
+        (Built(CONTRADICTION), RIGHT, True),
+        (Built(CONTRADICTION), WRONG, False),
+        (Built(), RIGHT, False),
+        (Raised(Stage.RUN, "AttributeError", "no"), Skipped("the lane was not chosen"), True),
+        (Raised(Stage.IMPORT, "AttributeError", "no"), RIGHT, False),
     ],
-    ids=["wrong-right", "both-wrong", "both-right", "failed", "outside"],
+    ids=[
+        *("wrong-right", "both-wrong", "both-right", "failed", "outside", "types", "shape", "both-shapes", "undecided"),
+        *("raised", "raised-by-the-importer"),
+    ],
 )
 def test_an_evaluation_that_compiled_code_contradicts_is_counted(
     evaluated: Outcome, compiled: Outcome, disagree: bool

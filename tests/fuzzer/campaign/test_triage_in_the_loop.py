@@ -169,7 +169,7 @@ def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_th
         campaign = Campaign(limits, store, PaidExecutor(sins), cases(60), watch_new)
         campaign.run()
         assert len(campaign.triage.new) == 8
-        assert campaign.share.used > 0.5
+        assert store.state.counters.triage_used > 0.5
         counters = store.state.counters
         assert (counters.test_cpu_seconds, counters.triage_cpu_seconds) == (60, campaign.share.triage_seconds)
     assert 0 < len(at) < 8, "some were investigated while tests ran"

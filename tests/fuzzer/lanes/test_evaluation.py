@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,15 +12,19 @@ import torch
 from graphs_by_hand import case_of
 from small_models import CASES, outcome_of, small
 
+from fuzzer.campaign.tier_one import Verdict, evaluation_disagrees, verdicts
 from fuzzer.isolate.executor import Executor
-from fuzzer.lanes import EVALUATED_LANES, TORCH
-from fuzzer.lanes.evaluated.common import Outside, Unknown
+from fuzzer.lanes import EVALUATED_LANES, TORCH, TORCH_LANES, plain_of
+from fuzzer.lanes.evaluated.common import Contradiction, Unknown
+from generators.graph import Case, TensorType
 from oracles.lane import Importer, LaneSpec
-from oracles.outcome import Built, Ran, Stage, Unsupported
+from oracles.outcome import Built, Outcome, Ran, Stage, Unsupported
+from oracles.trace import Trace
 
 pytestmark = pytest.mark.tvm
 
 EXPORT, ONNX = EVALUATED_LANES[:2]
+REFUSED = {("conv", Importer.FX)}
 COMPILING = {Stage.TRANSFORM, Stage.COMPILE, Stage.LOAD}
 
 
@@ -29,7 +34,8 @@ def test_the_values_are_those_of_pytorch_and_nothing_is_compiled(executor: Execu
     result = executor.run(CASES[name], (TORCH, lane))
     right, outcome = result.outcomes[TORCH], result.outcomes[lane]
     assert isinstance(right, Ran)
-    if isinstance(outcome, Unsupported):
+    if (name, lane.importer) in REFUSED:
+        assert isinstance(outcome, Unsupported)
         return
     if (name, lane.importer) == ("conv", Importer.EXPORT_RAW):
         assert isinstance(outcome, Built), "its batch norm is imported in training mode, which is not defined here"
@@ -60,20 +66,93 @@ def test_a_second_run_of_a_case_exports_nothing_again(executor: Executor) -> Non
     assert all(isinstance(outcome, Ran) for outcome in more.outcomes.values())
 
 
+def traced(executor: Executor, case: Case, lane: LaneSpec) -> Trace:
+    """What the evaluation, which has no result, says of the module."""
+    outcome = outcome_of(executor, case, lane)
+    assert isinstance(outcome, Built)
+    assert outcome.facts.trace is not None
+    return outcome.facts.trace
+
+
+def test_a_module_that_reads_outside_of_a_tensor_has_no_result(executor: Executor) -> None:
+    case = case_of({"x0": "float32[2,3]"}, [("v0", "select", "x0", {"dim": 0, "index": -2})], "v0")
+    assert traced(executor, case, EXPORT) == Trace(outside="take asks for elements that are not there")
+
+
+@pytest.mark.parametrize("op", ["floor_divide", "fmod"])
+def test_a_module_that_declares_other_types_than_the_graph_is_wrong_and_the_evaluation_is_not(
+    executor: Executor, op: str
+) -> None:
+    """TVM 0.27 divides a bool by a float without a promotion. The compiled kernel writes a float nevertheless."""
+    case = case_of({"x0": "bool[]", "x1": "float32[1]"}, [("v0", op, "x0 x1")], "v0")
+    case = replace(case, tensors={"x0": np.array(False), "x1": np.array([-2.5], np.float32)})
+    tier_1 = executor.run(case, (*TORCH_LANES, EXPORT)).outcomes
+    assert tier_1[EXPORT].facts.trace == Trace(
+        other_types="result 0 is declared as bool[1], and the graph's is float32[1]"
+    )
+    assert verdicts(tier_1) == {EXPORT: Verdict.WRONG}
+    compiled = executor.run(case, (plain_of(EXPORT),)).outcomes
+    assert isinstance(compiled[plain_of(EXPORT)], Ran)
+    assert evaluation_disagrees(tier_1, {**tier_1, **compiled}) == ()
+
+
+def test_operands_of_two_dtypes_decide_nothing(executor: Executor) -> None:
+    calls = [("v0", "floor_divide", "x0 x1"), ("v1", "isfinite", "v0")]
+    case = case_of({"x0": "bool[]", "x1": "float32[1]"}, calls, "v1")
+    outcome = outcome_of(executor, case, EXPORT)
+    assert isinstance(outcome, Built)
+    assert outcome.facts.trace is None
+    assert outcome.facts.behaviour[-1] == "undefined operands of two dtypes"
+
+
+def test_a_large_kernel_is_left_to_compiled_code(executor: Executor) -> None:
+    def padded(rows: int) -> Outcome:
+        case = case_of({"x0": f"float32[1,{rows},20]"}, [("v0", "pad_reflect", "x0", {"pad": (1, 1)})], "v0")
+        return outcome_of(executor, case, ONNX)
+
+    assert isinstance(padded(40), Ran)
+    large = padded(60)
+    assert isinstance(large, Built)
+    assert large.facts.behaviour[-1] == "undefined a kernel of too many steps"
+
+
+def test_the_types_of_results_are_compared_where_their_sizes_are_known() -> None:
+    from fuzzer.lanes.evaluated.evaluation import other_types  # loads TVM
+
+    right = tuple(map(TensorType.parse, ("float32[2,3]", "int64[]")))
+    assert other_types(("float32[2, 3]", "int64[]"), right) == ""
+    assert other_types(("", "int64[]"), right) == ""
+    assert other_types(("", "int32[]"), right) == "result 1 is declared as int32[], and the graph's is int64[]"
+    assert other_types(("float32[2, 3]",), right) == "1 results are declared, and the graph has 2"
+
+
 def declared(shape: list[int | None], dtype: str = "float32") -> Any:
     sizes = [SimpleNamespace(value=size) if size is not None else SimpleNamespace() for size in shape]
-    kind = SimpleNamespace(dtype=dtype, shape=SimpleNamespace(values=sizes))
-    return SimpleNamespace(op=SimpleNamespace(name="relax.add"), attrs=None, ty=kind)
+    return SimpleNamespace(dtype=dtype, shape=SimpleNamespace(values=sizes))
 
 
-def test_an_operator_that_is_declared_with_another_shape_contradicts_its_module() -> None:
+def call_of(name: str, kind: Any, **attrs: Any) -> Any:
+    return SimpleNamespace(op=SimpleNamespace(name=f"relax.{name}"), attrs=SimpleNamespace(**attrs), ty=kind)
+
+
+def test_a_call_that_is_declared_with_another_shape_contradicts_its_module() -> None:
     from fuzzer.lanes.evaluated.evaluation import _value  # loads TVM
 
     x = torch.ones(2, 3)
-    assert torch.equal(_value(declared([2, 3]), (x, x)), x + x)
-    assert torch.equal(_value(declared([None, 3]), (x, x)), x + x), "an open size is not compared"
-    assert _value(declared([2, 3], "int64"), (x, x)).dtype is torch.int64
-    with pytest.raises(Outside, match=r"relax.add is declared as \[3, 2\], and by its definition it is \[2, 3\]"):
-        _value(declared([3, 2]), (x, x))
+    assert torch.equal(_value(call_of("add", declared([2, 3])), (x, x)), x + x)
+    assert torch.equal(_value(call_of("add", declared([None, 3])), (x, x)), x + x), "an open size is not compared"
+    assert _value(call_of("add", declared([2, 3], "int64")), (x, x)).dtype is torch.int64
+    wrong = r"relax.add is declared as \[3, 2\], and by its definition it is \[2, 3\]"
+    with pytest.raises(Contradiction, match=wrong):
+        _value(call_of("add", declared([3, 2])), (x, x))
     with pytest.raises(Unknown, match=r"relax\.add RuntimeError"):
-        _value(declared([2, 3]), (x, torch.ones(5)))
+        _value(call_of("add", declared([2, 3])), (x, torch.ones(5)))
+
+
+def test_operands_that_pytorch_refuses_decide_nothing() -> None:
+    from fuzzer.lanes.evaluated.evaluation import _value  # loads TVM
+
+    with pytest.raises(Unknown, match=r"relax\.argmax IndexError"):
+        _value(call_of("argmax", declared([2]), axis=5), (torch.ones(2, 3),))
+    with pytest.raises(Unknown, match=r"relax\.split of another number of tensors"):
+        _value(call_of("split", declared([2]), axis=0, indices_or_sections=[]), (torch.ones(2),))
