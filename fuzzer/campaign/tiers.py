@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fuzzer.campaign.lane_chooser import Chosen, LaneChooser
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.settings import Settings
-from fuzzer.campaign.tier_lanes import relay_lanes, takes_everything, tier_1, tier_2
+from fuzzer.campaign.tier_lanes import expensive_importers, relay_lanes, takes_everything, tier_1, tier_2
 from fuzzer.campaign.tier_one import evaluation_disagrees, on_plain_lanes, references
 from fuzzer.lanes import EVERY_TVM_LANE, TORCH_LANES
 from fuzzer.triage.reproduce import RunLanes, in_toolchain_of, is_valid, joined, judged_run, settled
@@ -48,6 +48,9 @@ def run_test(
     if not is_valid(first.outcomes):
         return TieredResult(on_plain_lanes(first))
     chooser.begin(first.cpu_seconds)
+    for importer, lanes in expensive_importers(settings, seed, index, case, first.outcomes, chooser).items():
+        cheaper, first = first, _with(run, case, first, (*references(lanes), *lanes))
+        chooser.imported(importer, first.cpu_seconds - cheaper.cpu_seconds)
     chosen = tier_2(settings, seed, index, case, first.outcomes, chooser)
     before = _with(run, case, on_plain_lanes(first), _with_judges(relay))
     result = _compiled(run, case, before, tuple(chosen.lanes), chooser)
