@@ -69,7 +69,7 @@ def _everything(run: RunLanes, case: Case, lanes: Sequence[LaneSpec], chooser: L
     compiling = sum(result.stage_cpu.get(stage, 0.0) - before.stage_cpu.get(stage, 0.0) for stage in _COMPILING)
     chooser.begin(first.cpu_seconds + result.cpu_seconds - before.cpu_seconds - compiling)
     chooser.end(case, Chosen({lane: _behaviour(result, lane) for lane in relax}), compiling)
-    return settled(run, case, result)
+    return _plain_first(settled(run, case, result))
 
 
 def _compiled(run: RunLanes, case: Case, first: Result, lanes: Sequence[LaneSpec], chooser: LaneChooser) -> Result:

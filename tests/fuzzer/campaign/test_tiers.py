@@ -73,6 +73,8 @@ def test_lanes_of_relax_pay_for_no_others() -> None:
     everything = next(index for index in range(200) if takes_everything(1, index))
     tested = run_test(run, with_relay, 1, everything, CASE, chooser)
     assert tested.result.cpu_seconds == 20 + 20 + 1
+    lanes = list(tested.result.outcomes)
+    assert lanes.index(SCREENING[0]) < lanes.index(RELAY_ROUTES[0]), "the first lane that shows a failure is reduced"
     assert (chooser.records.of(TIER_1).seconds, chooser.records.of(TIER_2).seconds) == (20 + 0.25, 0.75)
     assert not any("relay" in kind for kind in chooser.records.by_kind)
     chooser = LaneChooser()
