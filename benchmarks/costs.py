@@ -23,7 +23,8 @@ from guidance import failures_of
 
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.failure_rates import typed_operators
-from fuzzer.campaign.lane_chooser import TIER_1, TIER_2, LaneChooser
+from fuzzer.campaign.importer_chooser import EXPENSIVE
+from fuzzer.campaign.lane_chooser import TIER_1, TIER_2, LaneChooser, record_of
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.campaign.tiers import run_test
 from fuzzer.campaign.unsupported_operators import SAME_ROUTE
@@ -105,11 +106,11 @@ def measure(folder: Path, arguments: argparse.Namespace) -> None:
         f"TEST_SECONDS {test:.2f} +- {error[0]:.2f}  NODE_SECONDS {node:.3f} +- {error[1]:.3f}  "
         f"LANES_SECONDS {lane * each:.2f} +- {error[2] * each:.2f} ({lane:.3f} each)"
     )
-    for tier in (TIER_1, TIER_2):
-        record = chooser.records.of(tier)
-        rate = record.found / record.seconds
+    for name in (TIER_1, *map(record_of, EXPENSIVE), TIER_2):
+        record = chooser.records.of(name)
+        rate = record.found / max(record.seconds, 1e-9)
         print(
-            f"{tier}: {1000 * record.seconds / len(table):.0f} CPU ms per test, {rate:.2f} new failures per CPU second"
+            f"{name}: {1000 * record.seconds / len(table):.0f} CPU ms per test, {rate:.2f} new failures per CPU second"
         )
     yields.print()
     print(

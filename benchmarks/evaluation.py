@@ -17,8 +17,9 @@ from collections import Counter
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.lane_chooser import LaneChooser
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.tier_lanes import tier_1
+from fuzzer.campaign.tier_lanes import expensive_importers, tier_1
 from fuzzer.campaign.tier_one import Verdict, evaluation_disagrees, references, verdicts
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING, TORCH_LANES, plain_of
@@ -46,6 +47,8 @@ def measure(folder: Path, tests: int, seed: int) -> int:
             case = draw(index)
             assert case is not None, "random cases do not end"
             imports = tier_1(settings, seed, index, case)
+            for lanes in expensive_importers(settings, seed, index, case, {}, LaneChooser()).values():
+                imports += lanes
             first = executor.run(case, tuple(dict.fromkeys((*TORCH_LANES, *references(imports), *imports))))
             seconds += first.cpu_seconds
             stages.update(first.stage_cpu)

@@ -12,8 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fuzzer.campaign import importer_chooser
 from fuzzer.campaign.features import of_case
-from fuzzer.campaign.lane_records import DistinctFailures, LaneRecords, kinds_of
+from fuzzer.campaign.importer_chooser import EXPENSIVE, ImporterChooser
+from fuzzer.campaign.lane_records import FLOOR, DistinctFailures, LaneRecords, kinds_of
 from fuzzer.campaign.name_counts import Counts
 from fuzzer.signature import signature_of
 from generators.graph import Case
@@ -31,11 +33,9 @@ SAVED_SECONDS = 2.0
 """The most CPU seconds that boring cases save for later ones, and that later ones save for a lane that took too many.
 The more are saved, the less must a lane be worth."""
 
-FLOOR = 150
-"""A lane that has not run for so many tests runs with the next case that fits it. So does a pass."""
-
 TIER_1, TIER_2 = "tier 1", "tier 2"
-"""The names under which the tiers themselves are recorded."""
+"""The names under which the tiers themselves are recorded. The expensive importers of tier 1 have records of their
+own."""
 
 PREFIX = "compiled "
 """What the names of the features begin with."""
@@ -77,25 +77,47 @@ class Chosen:
 
 @dataclass(slots=True)
 class LaneChooser:
-    """What the lanes of tier 2 have compiled, cost and shown. It is thread-safe. Lanes of Relay are not recorded.
+    """What importers have read and lanes of tier 2 have compiled, cost and shown. It is thread-safe. Lanes of Relay are
+    not recorded.
 
-    A test calls `begin`, `choose` and `end`, and `learn` when its findings are known."""
+    A test calls `begin`, `reads` and `imported` for expensive importers, `choose` and `end`, and `learn` when its
+    findings are known."""
 
     counts: Counts = field(default_factory=Counts)
     records: LaneRecords = field(default_factory=LaneRecords)
     failures: DistinctFailures = field(default_factory=DistinctFailures)
     tests: int = 0
+    _importers: ImporterChooser = field(init=False)
     _saved: float = 0.0
     _usual_worth: float = 0.0
     _observed: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def __post_init__(self) -> None:
+        self._importers = ImporterChooser(self.counts)
+
     def begin(self, tier_1_seconds: float) -> None:
-        """Take in the cost of a test's tier 1."""
+        """Take in the cost of a test's tier 1, without its expensive importers."""
         with self._lock:
             self.tests += 1
-            self.records.spend((TIER_1,), tier_1_seconds)
-            self._saved = min(SAVED_SECONDS, self._saved + TIER_2_SHARE * tier_1_seconds)
+            self._spend_in_tier_1(TIER_1, tier_1_seconds)
+
+    def reads(self, importer: Importer, case: Case) -> bool:
+        """Whether an expensive importer reads the case."""
+        with self._lock:
+            rate = importer_chooser.rate_of(importer, self.records.of(record_of(importer)), self.records.of(TIER_1))
+            names = self._importers.read(importer, case, rate)
+            self._observed.update(names)
+            return bool(names)
+
+    def imported(self, importer: Importer, seconds: float) -> None:
+        """Take in what it cost that an expensive importer read a case."""
+        with self._lock:
+            self._spend_in_tier_1(record_of(importer), seconds)
+
+    def _spend_in_tier_1(self, record: str, seconds: float) -> None:
+        self.records.spend((record,), seconds)
+        self._saved = min(SAVED_SECONDS, self._saved + TIER_2_SHARE * seconds)
 
     def overdue(self, lane: LaneSpec, case: Case) -> bool:
         """Whether the lane, or a pass of it that has something to do, has not run for `FLOOR` tests."""
@@ -158,7 +180,7 @@ class LaneChooser:
                 if not is_relax(finding.lane):
                     continue
                 if shows_in_tier_1(finding):
-                    self.records.find((TIER_1,))
+                    self.records.find((record_of(finding.lane.importer),))
                 else:
                     self.records.find((TIER_2, *kinds_of(finding.lane)))
 
@@ -168,16 +190,21 @@ class LaneChooser:
             return self.failures.is_new(signature_of(finding), frozenset(case.graph.ops))
 
     def recall(self, features: Mapping[str, int]) -> None:
-        """Take in what earlier runs compiled."""
+        """Take in what earlier runs imported and compiled."""
         for name, times in features.items():
-            if name.startswith(PREFIX):
+            if name.startswith((PREFIX, importer_chooser.PREFIX)):
                 self.counts.add(name, times)
 
     def changed(self) -> Counter[str]:
-        """The features of the lanes that have run since the last call, counted."""
+        """The features of the importers and lanes that have run since the last call, counted."""
         with self._lock:
             observed, self._observed = self._observed, Counter()
             return observed
+
+
+def record_of(importer: Importer) -> str:
+    """The name under which an importer of tier 1 is recorded."""
+    return f"importer {importer}" if importer in EXPENSIVE else TIER_1
 
 
 def shows_in_tier_1(finding: Finding) -> bool:

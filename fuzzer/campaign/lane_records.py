@@ -21,6 +21,9 @@ SECONDS: Mapping[str, float] = {"gradient": 0.4, "mutants": 0.6}
 USUAL_YIELD, WEIGHT = 0.3, 2.0
 """New failures per CPU second of a lane that nothing is known about, and for how many CPU seconds that counts."""
 
+FLOOR = 150
+"""A lane, a pass or an importer that has not run for so many tests runs with the next case that fits it."""
+
 
 @functools.lru_cache(1024)
 def kinds_of(lane: LaneSpec) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import assert_never
 
 import msgspec
 
-from fuzzer.campaign.tier_lanes import EXPENSIVE
+from fuzzer.campaign.importer_chooser import EXPENSIVE
 from fuzzer.lanes import EVALUATED_LANES, HONEST_LANES, OFTEN, REFERENCES, RELAY_LANES, SAMPLED_LANES, SCREENING
 from fuzzer.lanes.base.availability import (
     THIS,

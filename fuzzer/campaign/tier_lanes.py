@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fuzzer.campaign.drawn_lanes import IMPORTERS, drawn
+from fuzzer.campaign.importer_chooser import EXPENSIVE
 from fuzzer.campaign.lane_chooser import Chosen, LaneChooser
 from fuzzer.campaign.lane_mix import TRY_UNSUPPORTED_PERCENT, lanes_of
 from fuzzer.campaign.pass_tests import pass_test
@@ -16,14 +17,19 @@ from fuzzer.lanes import EVALUATED_LANES, plain_of
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.choice import ChoiceSource, NumpySource
 from generators.graph import Case
-from oracles.lane import Importer, LaneSpec, is_relax, is_relay
-from oracles.outcome import Outcomes, facts_of
+from oracles.lane import Importer, LaneSpec, is_relax, is_relay, is_tier_1
+from oracles.outcome import FAILURES, Outcomes, Stage, Unsupported, facts_of
 
 EVERYTHING_PERCENT = 2
 """The percentage of tests that run all lanes of `lane_mix.lanes_of`, whatever the chooser has learnt."""
 
-EXPENSIVE: Mapping[Importer, int] = {Importer.EXPORT_TVM: 8, Importer.ONNX_DYNAMO: 3}
-"""The percentage of tests that take an importer whose export costs more than all others together: 100 and 600 ms."""
+ALSO_FAILS: Mapping[Importer, tuple[Stage, ...]] = {
+    Importer.EXPORT_TVM: (Stage.EXPORT, Stage.VERIFY, Stage.IMPORT),
+    Importer.ONNX_DYNAMO: (Stage.EXPORT,),
+}
+"""The expensive importers, with the stages that they share with `Importer.EXPORT`: where it ends in one of these, they
+would end in the same way. Of 70 random cases, 24 ended at the export or the import with `Importer.EXPORT`, and the same
+24 with `Importer.EXPORT_TVM`."""
 
 CANDIDATES = 8
 """How many lanes are drawn for each test that may run one of them. To draw one takes a tenth of a millisecond."""
@@ -43,16 +49,54 @@ def takes_everything(seed: int, index: int) -> bool:
 
 
 def tier_1(settings: Settings, seed: int, index: int, case: Case) -> tuple[LaneSpec, ...]:
-    """The importers of tier 1, in each toolchain of the mix that has Relax."""
-    source, ops = NumpySource(seed, index, _TIER_1), frozenset(case.graph.ops)
-    try_unsupported = source.rarely(TRY_UNSUPPORTED_PERCENT)
-    taken = [lane for lane in EVALUATED_LANES if source.rarely(EXPENSIVE.get(lane.importer, 100))]
+    """The cheap importers of tier 1, which read each case, in each toolchain of the mix that has Relax."""
+    return tuple(lane for lane in _importers(settings, seed, index, case) if lane.importer not in EXPENSIVE)
+
+
+def expensive_importers(
+    settings: Settings, seed: int, index: int, case: Case, outcomes: Outcomes, chooser: LaneChooser
+) -> dict[Importer, tuple[LaneSpec, ...]]:
+    """The expensive importers that read the case too, with their lanes. `outcomes` are those of the cheap ones. Without
+    guidance, the seed and the number decide alone."""
+    offered: dict[Importer, tuple[LaneSpec, ...]] = {}
+    for lane in _importers(settings, seed, index, case):
+        if lane.importer in EXPENSIVE and not (settings.guided and _would_fail(lane, outcomes)):
+            offered[lane.importer] = (*offered.get(lane.importer, ()), lane)
+    _, drawn_now = _tier_1_draws(seed, index)
+    return {
+        importer: lanes
+        for importer, lanes in offered.items()
+        if (chooser.reads(importer, case) if settings.guided else importer in drawn_now)
+    }
+
+
+def _importers(settings: Settings, seed: int, index: int, case: Case) -> list[LaneSpec]:
+    """The lanes of tier 1, without importers that lack an operator of the case; in a few tests, with these too."""
+    ops, (try_unsupported, _) = frozenset(case.graph.ops), _tier_1_draws(seed, index)
     toolchains = dict.fromkeys(lane.toolchain for lane in settings.lanes.always if is_relax(lane))
-    return tuple(
+    return [
         replace(lane, toolchain=toolchain)
         for toolchain in toolchains
-        for lane in taken
+        for lane in EVALUATED_LANES
         if try_unsupported or supports(lane.importer, ops)
+    ]
+
+
+def _tier_1_draws(seed: int, index: int) -> tuple[bool, set[Importer]]:
+    """What is drawn for tier 1: whether importers get operators that they lack, and the importers that read the case
+    in a campaign without guidance."""
+    source = NumpySource(seed, index, _TIER_1)
+    try_unsupported = source.rarely(TRY_UNSUPPORTED_PERCENT)
+    percents = {lane.importer: EXPENSIVE.get(lane.importer, 100) for lane in EVALUATED_LANES}
+    return try_unsupported, {importer for importer, percent in percents.items() if source.rarely(percent)}
+
+
+def _would_fail(lane: LaneSpec, outcomes: Outcomes) -> bool:
+    """Whether an expensive importer would end as `Importer.EXPORT` did, in its toolchain."""
+    return any(
+        isinstance(outcome, (*FAILURES, Unsupported)) and outcome.stage in ALSO_FAILS[lane.importer]
+        for other, outcome in outcomes.items()
+        if is_tier_1(other) and other.importer is Importer.EXPORT and other.toolchain == lane.toolchain
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fuzzer.campaign.lane_chooser import Chosen, LaneChooser
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.settings import Settings
-from fuzzer.campaign.tier_lanes import relay_lanes, takes_everything, tier_1, tier_2
+from fuzzer.campaign.tier_lanes import expensive_importers, relay_lanes, takes_everything, tier_1, tier_2
 from fuzzer.campaign.tier_one import evaluation_disagrees, on_plain_lanes, references
 from fuzzer.lanes import EVERY_TVM_LANE, TORCH_LANES
 from fuzzer.triage.reproduce import RunLanes, in_toolchain_of, is_valid, joined, judged_run, settled
@@ -47,6 +47,9 @@ def run_test(
     if not is_valid(first.outcomes):
         return TieredResult(on_plain_lanes(first))
     chooser.begin(first.cpu_seconds)
+    for importer, lanes in expensive_importers(settings, seed, index, case, first.outcomes, chooser).items():
+        cheaper, first = first, _with(run, case, first, (*references(lanes), *lanes))
+        chooser.imported(importer, first.cpu_seconds - cheaper.cpu_seconds)
     chosen = tier_2(settings, seed, index, case, first.outcomes, chooser)
     before = _with(run, case, on_plain_lanes(first), _with_judges(relay))
     result = _compiled(run, case, before, tuple(chosen.lanes), chooser)
@@ -65,7 +68,7 @@ def _everything(run: RunLanes, case: Case, lanes: Sequence[LaneSpec], chooser: L
     compiling = sum(result.stage_cpu.get(stage, 0.0) - before.stage_cpu.get(stage, 0.0) for stage in _COMPILING)
     chooser.begin(first.cpu_seconds + result.cpu_seconds - before.cpu_seconds - compiling)
     chooser.end(case, Chosen({lane: _behaviour(result, lane) for lane in relax}), compiling)
-    return settled(run, case, result)
+    return _plain_first(settled(run, case, result))
 
 
 def _compiled(run: RunLanes, case: Case, first: Result, lanes: Sequence[LaneSpec], chooser: LaneChooser) -> Result:

@@ -9,23 +9,26 @@ import fakes
 import pytest
 from graphs_by_hand import case_of
 
+from fuzzer.campaign.importer_chooser import features
 from fuzzer.campaign.lane_chooser import (
-    FLOOR,
     SAVED_SECONDS,
+    TIER_1,
     TIER_2,
     TIER_2_SHARE,
     Chosen,
     LaneChooser,
     lane_features,
+    record_of,
 )
-from fuzzer.campaign.lane_records import USUAL_SECONDS
+from fuzzer.campaign.lane_records import FLOOR, USUAL_SECONDS
 from fuzzer.lanes import RELAY_ROUTES, SAMPLED_LANES, SCREENING, TVM_LANES
 from oracles.finding import Component, Finding, Kind
-from oracles.lane import LaneSpec
+from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Raised, Stage
 
 PLAIN, ONNX, C = TVM_LANES
 CASE = case_of({"x0": "float32[2,3]"}, [("v0", "softmax", "x0", {"dim": -1})], "v0")
+RELU = case_of({"x0": "float32[2,3]"}, [("v0", "relu", "x0")], "v0")
 MADE = ("relax relax.nn.softmax float32 2", "onnx-file", "undefined something")
 
 
@@ -184,6 +187,41 @@ def test_a_lane_that_another_worker_is_about_to_run_is_not_overdue() -> None:
     assert list(some.choose(CASE, (), {PLAIN: MADE, C: MADE}).lanes) == [PLAIN]
     assert list(some.choose(CASE, (), {PLAIN: MADE, C: MADE}).lanes) == [C]
     assert list(some.choose(CASE, (), {PLAIN: MADE, C: MADE}).lanes) == []
+
+
+def test_an_expensive_importer_has_a_record_of_its_own() -> None:
+    some, importer = LaneChooser(), Importer.ONNX_DYNAMO
+    assert (record_of(importer), record_of(Importer.ONNX)) == ("importer onnx-dynamo", TIER_1)
+    some.begin(0.2)
+    assert not some.reads(importer, RELU)
+    assert some.reads(importer, CASE), "it has more that is new"
+    some.imported(importer, 0.6)
+    reserved = some.choose(CASE, (), {PLAIN: MADE, C: MADE}).reserved
+    assert reserved == pytest.approx(2 * USUAL_SECONDS), "tier 2 may take its part of that time too"
+    lane = named("relax-onnx-dynamo-llvm")
+    some.learn(CASE, [Finding(Kind.REJECTED, Component.TVM, lane, Stage.IMPORT, Raised(Stage.IMPORT, "E", "no"))])
+    records = {name: (record.seconds, record.found) for name, record in some.records.by_kind.items()}
+    assert records == {TIER_1: (0.2, 0), "importer onnx-dynamo": (0.6, 1), PLAIN.name: (0, 0), C.name: (0, 0)}
+    read = {name for name in some.changed() if name.startswith("imported ")}
+    assert read == set(features(importer, CASE))
+    later = LaneChooser()
+    later.recall(dict.fromkeys(read, 3))
+    assert [later.reads(importer, case) for case in (CASE, RELU)] == [False, True]
+
+
+def test_an_importer_that_shows_nothing_reads_fewer_cases() -> None:
+    cases = [case_of({"x0": "float32[2,3]"}, [("v0", op, "x0")], "v0") for op in ("relu", "tanh", "exp", "neg", "abs")]
+    read = {}
+    for found in (0, 30):
+        some = LaneChooser()
+        some.records.find((TIER_1,) * 30)
+        some.records.find((record_of(Importer.EXPORT_TVM),) * found)
+        for index in range(1000):
+            some.begin(0.06)
+            if some.reads(Importer.EXPORT_TVM, cases[index % 5]):
+                some.imported(Importer.EXPORT_TVM, 0.5)
+        read[found] = some.records.of(record_of(Importer.EXPORT_TVM)).seconds / 0.5
+    assert 1000 / FLOOR <= read[0] < read[30] / 2
 
 
 def test_a_lane_that_has_not_run_for_long_is_overdue() -> None:

@@ -7,14 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import fakes
+import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.campaign.lane_chooser import FLOOR, Chosen, LaneChooser
+from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.importer_chooser import EXPENSIVE
+from fuzzer.campaign.lane_chooser import Chosen, LaneChooser
 from fuzzer.campaign.lane_mix import lanes_of
-from fuzzer.campaign.lane_records import USUAL_SECONDS
+from fuzzer.campaign.lane_records import FLOOR, USUAL_SECONDS
 from fuzzer.campaign.pass_tests import pass_test
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.tier_lanes import EVERYTHING_PERCENT, EXPENSIVE, relay_lanes, takes_everything, tier_1, tier_2
+from fuzzer.campaign.tier_lanes import (
+    EVERYTHING_PERCENT,
+    expensive_importers,
+    relay_lanes,
+    takes_everything,
+    tier_1,
+    tier_2,
+)
 from fuzzer.campaign.unsupported_operators import UNSUPPORTED
 from fuzzer.lanes import (
     EVALUATED_LANES,
@@ -29,7 +39,7 @@ from fuzzer.lanes import (
 )
 from generators.graph import Case, Symbol
 from oracles.lane import Importer, LaneSpec, is_relay
-from oracles.outcome import Built, Facts, Outcome, Raised, Stage
+from oracles.outcome import Built, Facts, Outcome, Raised, Stage, Unsupported
 from oracles.transforms import TRANSFORMS
 
 MIX = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True)
@@ -50,14 +60,49 @@ def test_few_tests_take_everything() -> None:
     assert 0.7 * EVERYTHING_PERCENT < 100 * taken / 3000 < 1.3 * EVERYTHING_PERCENT
 
 
-def test_tier_1_has_all_cheap_importers_and_seldom_the_others() -> None:
-    taken = [tier_1(SETTINGS, 1, index, PLAIN) for index in range(1000)]
-    assert taken == [tier_1(SETTINGS, 1, index, PLAIN) for index in range(1000)]
-    counts = Counter(lane.importer for lanes in taken for lane in lanes)
-    cheap = {lane.importer for lane in EVALUATED_LANES} - set(EXPENSIVE)
-    assert {importer: counts[importer] for importer in cheap} == dict.fromkeys(cheap, 1000)
+def test_each_cheap_importer_reads_each_case() -> None:
+    cheap = tuple(lane for lane in EVALUATED_LANES if lane.importer not in EXPENSIVE)
+    assert all(tier_1(SETTINGS, 1, index, PLAIN) == cheap for index in range(50))
+
+
+def test_without_guidance_the_seed_and_the_number_say_which_expensive_importers_read_a_case() -> None:
+    random, learnt = replace(SETTINGS, guided=False), LaneChooser()
+    taken = [expensive_importers(random, 1, index, PLAIN, {}, learnt) for index in range(1000)]
+    counts = Counter(importer for lanes in taken for importer in lanes)
     for importer, percent in EXPENSIVE.items():
         assert 0.5 * percent < counts[importer] / 10 < 1.5 * percent
+    assert [index for index, lanes in enumerate(taken) if Importer.ONNX_DYNAMO in lanes][:4] == [28, 31, 63, 162]
+    assert [index for index, lanes in enumerate(taken) if Importer.EXPORT_TVM in lanes][:4] == [8, 13, 15, 19]
+    learnt.imported(Importer.ONNX_DYNAMO, 100.0)
+    assert taken == [expensive_importers(random, 1, index, PLAIN, outcomes_of(), learnt) for index in range(1000)]
+
+
+def test_with_guidance_expensive_importers_read_a_part_of_the_cases() -> None:
+    chooser, counts, draw = LaneChooser(), Counter[Importer](), random_cases(SETTINGS, 1)
+    for index in range(1000):
+        case = draw(index)
+        assert case is not None
+        chooser.begin(0.2)
+        counts.update(list(expensive_importers(SETTINGS, 1, index, case, {}, chooser)))
+    for importer, percent in EXPENSIVE.items():
+        assert 0.7 * percent < counts[importer] / 10 < 1.3 * percent
+
+
+@pytest.mark.parametrize(
+    ("outcome", "offered"),
+    [
+        (Raised(Stage.EXPORT, "E", "no"), set()),
+        (Unsupported(Stage.IMPORT, "no"), {Importer.ONNX_DYNAMO}),
+        (Raised(Stage.IMPORT, "E", "no"), {Importer.ONNX_DYNAMO}),
+        (Raised(Stage.RUN, "E", "no"), set(EXPENSIVE)),
+        (Built(MADE), set(EXPENSIVE)),
+    ],
+)
+def test_an_importer_that_would_end_as_another_did_does_not_run(outcome: Outcome, offered: set[Importer]) -> None:
+    chooser, met = LaneChooser(), set[Importer]()
+    for index in range(FLOOR):
+        met |= set(expensive_importers(SETTINGS, 1, index, PLAIN, {EXPORT: outcome}, chooser))
+    assert met == offered
 
 
 def test_tier_1_runs_in_each_toolchain_that_has_relax() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,8 @@ import numpy as np
 from graphs_by_hand import case_of
 from labs import FakeLab
 
-from fuzzer.campaign.lane_chooser import TIER_1, TIER_2, LaneChooser
+from fuzzer.campaign.importer_chooser import EXPENSIVE
+from fuzzer.campaign.lane_chooser import TIER_1, TIER_2, LaneChooser, record_of
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.campaign.tier_lanes import takes_everything
@@ -71,6 +73,8 @@ def test_lanes_of_relax_pay_for_no_others() -> None:
     everything = next(index for index in range(200) if takes_everything(1, index))
     tested = run_test(run, with_relay, 1, everything, CASE, chooser)
     assert tested.result.cpu_seconds == 20 + 20 + 1
+    lanes = list(tested.result.outcomes)
+    assert lanes.index(SCREENING[0]) < lanes.index(RELAY_ROUTES[0]), "the first lane that shows a failure is reduced"
     assert (chooser.records.of(TIER_1).seconds, chooser.records.of(TIER_2).seconds) == (20 + 0.25, 0.75)
     assert not any("relay" in kind for kind in chooser.records.by_kind)
     chooser = LaneChooser()
@@ -102,6 +106,22 @@ def test_first_the_importers_and_then_lanes_that_compile() -> None:
     assert all(isinstance(tested.result.outcomes[lane], Built) for lane in first)
     assert tested.result.cpu_seconds == len(some.ran)
     assert tested.evaluation_disagrees == ()
+
+
+def test_an_expensive_importer_runs_apart_so_that_its_cost_is_known() -> None:
+    met = Counter[str]()
+    for index in range(120):
+        some, chooser = lab({}), LaneChooser()
+        run_test(some.run, replace(SETTINGS, guided=False), 1, index, CASE, chooser)
+        first, *later = tvm_runs(some)
+        expensive = [lanes for lanes in later if any(map(is_tier_1, lanes))]
+        assert not any(lane.importer in EXPENSIVE for lane in first if is_tier_1(lane))
+        assert all(len(lanes) == 1 for lanes in expensive)
+        for (lane,) in expensive:
+            met[lane.importer] += 1
+            assert chooser.records.of(record_of(lane.importer)).seconds == 1.0
+        assert takes_everything(1, index) or chooser.records.of(TIER_1).seconds == 1.0
+    assert set(met) == set(EXPENSIVE)
 
 
 def test_a_failure_of_tier_1_is_one_of_the_plain_lane_and_nothing_of_it_is_compiled() -> None:
