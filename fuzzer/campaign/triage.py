@@ -131,10 +131,10 @@ class Triage:
         say(f"{item.folder}: difftvm itself failed ({what}); continuing")
 
     def _releases(self, lane: LaneSpec) -> Sequence[Release]:
-        """The releases of the campaign's own toolchains, which have been started. `fuzz bisect` runs all installed
-        releases."""
+        """The releases of the lane's toolchain and of the campaign's own ones, which have been started. `fuzz bisect`
+        runs all installed releases."""
         relay, versions = is_relay(lane), self._lab.versions
         of_tests = [each for each in self._settings.lanes.always if each.engine is Engine.TVM]
-        toolchains = [each.toolchain for each in of_tests if is_relay(each) is relay]
+        toolchains = [lane.toolchain, *(each.toolchain for each in of_tests if is_relay(each) is relay)]
         toolchains += () if relay else self._settings.releases
         return [Release(versions.get(f"tvm@{name}", versions["tvm"]), name) for name in dict.fromkeys(toolchains)]

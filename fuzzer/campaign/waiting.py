@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -20,9 +21,11 @@ from fuzzer.campaign.attempts import Event
 from fuzzer.campaign.layout import PARKED, WAITING
 from fuzzer.campaign.priority import Traits, distance
 from fuzzer.campaign.waiting_item import Item
+from fuzzer.findings.this_machine import lacking
+from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.system.files import copy_folder
 from fuzzer.system.secrets import blanked
-from fuzzer.system.terminal import say
+from fuzzer.system.terminal import campaign_option, command, say
 from fuzzer.triage.investigate import Sighting
 from generators.graph import Case
 
@@ -45,23 +48,32 @@ def never() -> bool:
 
 
 class Queue:
-    """The sightings of the campaign in `folder`. `investigated` has the traits of what was investigated earlier."""
+    """The sightings of the campaign in `folder`. `investigated` has the traits of what was investigated earlier.
 
-    def __init__(self, folder: Path, investigated: Iterable[Traits] = ()) -> None:
+    A sighting that `machine` cannot show waits for another machine, or until what it lacks is installed."""
+
+    def __init__(self, folder: Path, investigated: Iterable[Traits] = (), machine: Machine = THIS) -> None:
         for leftover in (*folder.glob(f"{WAITING}/.tmp-*"), *folder.glob(f"{PARKED}/.tmp-*")):
             shutil.rmtree(leftover, ignore_errors=True)
         self.folder = folder
+        self._machine = machine
         self._investigated = set(investigated)
         self._changed = threading.Condition()
         self._waiting = {item.name: item for item in waiting_item.read_all(folder / WAITING)}
         self._in_work: dict[str, Item] = {}
         self._parked = {item.name: item for item in waiting_item.read_all(folder / PARKED)}
         for item in self._waiting.values():
-            self._measure(item)
+            self._place(item)
 
     def __len__(self) -> int:
         """How many sightings wait, with those that are investigated now."""
         return len(self._waiting) + len(self._in_work)
+
+    @property
+    def lacking(self) -> dict[str, int]:
+        """By what this machine lacks, how many sightings cannot be investigated here."""
+        with self._changed:
+            return dict(Counter(item.lacking for item in self._waiting.values() if item.lacking))
 
     @property
     def parked(self) -> int:
@@ -89,7 +101,7 @@ class Queue:
         with self._changed:
             while True:
                 self._park_those_that_failed()
-                free = [item for item in self._waiting.values() if not any(map(item.excludes, self._in_work.values()))]
+                free = [item for item in self._waiting.values() if self._is_free(item)]
                 if free:
                     item = max(free, key=lambda item: item.order)
                     self._in_work[item.name] = self._waiting.pop(item.name)
@@ -97,6 +109,9 @@ class Queue:
                 if not self._in_work or not may_wait():
                     return None
                 self._changed.wait(POLL_SECONDS)
+
+    def _is_free(self, item: Item) -> bool:
+        return not item.lacking and not any(map(item.excludes, self._in_work.values()))
 
     def begin(self, item: Item) -> None:
         """Record that an investigation begins."""
@@ -174,11 +189,13 @@ class Queue:
 
     def _wait(self, item: Item) -> None:
         """Let a new sighting wait."""
-        self._measure(item)
+        self._place(item)
         self._waiting[item.name] = item
         self._changed.notify_all()
 
-    def _measure(self, item: Item) -> None:
+    def _place(self, item: Item) -> None:
+        finding = item.sighting.finding
+        item.lacking = lacking(finding.lane, finding.stage, self._machine)
         item.distance = min((distance(item.traits, each) for each in self._investigated), default=1.0)
 
     def _return(self, item: Item) -> None:
@@ -207,7 +224,8 @@ class Queue:
             del self._waiting[item.name]
             item.folder = _moved(item.folder, self.folder / PARKED)
             self._parked[item.name] = item
-            say(f"{item.folder}: {item.attempts.why_used_up}; `fuzz triage --work` tries again")
+            again = command("triage", "--work", *campaign_option(self.folder))
+            say(f"{item.folder}: {item.attempts.why_used_up}; `{again}` tries again")
 
 
 def _moved(folder: Path, to: Path) -> Path:
