@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from fuzzer.campaign.activity import Activity
 from fuzzer.campaign.disk_space import is_full
-from fuzzer.campaign.pausable_lab import PausableLab, Stopping
+from fuzzer.campaign.pausable_lab import LabOfTriage, Stopping
 from fuzzer.campaign.priority import traits_of_saved
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
@@ -38,7 +38,7 @@ far."""
 class Triage:
     """The queue of a campaign, and the workers' way to it. Thread-safe."""
 
-    def __init__(self, settings: Settings, store: Store, lab: PausableLab, activity: Activity) -> None:
+    def __init__(self, settings: Settings, store: Store, lab: LabOfTriage, activity: Activity) -> None:
         self._settings, self._store, self._lab, self._activity = settings, store, lab, activity
         known = store.findings.values()
         self.queue = Queue(store.folder, (traits_of_saved(doc.ops, doc.identity, doc.lane) for doc in known))
@@ -91,7 +91,7 @@ class Triage:
         # a finding of another node of a cluster has no case here
         here = [doc for doc in accounts if len(doc.ops) == 1 and (self._store.crashes / doc.slug).exists()]
         known = [(finding_file.read_with_case(self._store.crashes / doc.slug)[1], doc.identity) for doc in here]
-        identity = explained_by(self._lab.of_triage, item.case(), item.sighting, known) if known else None
+        identity = explained_by(self._lab, item.case(), item.sighting, known) if known else None
         doc = next((doc for doc in accounts if doc.identity == identity), None)
         return doc.signature if doc and not self._is_in_turn(doc.signature) else None
 
@@ -104,7 +104,7 @@ class Triage:
         return count >= FIRST_IN_TURN and count & (count - 1) == 0
 
     def _investigate(self, item: Item) -> None:
-        found = investigate(self._lab.of_triage, item.case(), item.sighting, self._releases, self._lab.examine)
+        found = investigate(self._lab, item.case(), item.sighting, self._releases, self._lab.examine)
         if not self._store.holds(found):
             found = with_own_script(self._lab, found, self._lab.versions)
         for case, sighting in found.other_failures:

@@ -205,11 +205,11 @@ class Executor:
         """Run a finding's script in a child that runs nothing else, or in a new interpreter where a child cannot."""
         folder = self._scratch / "scripts"
         if script.can_be_forked(lane, self._toolchain):
-            done, cpu = script.run_forked(source, self._fork_script, self.bounds, folder)
+            done = script.run_forked(source, self._fork_script, self.bounds, folder)
         else:
-            done, cpu = script.run(source, self._toolchain, self.bounds, folder)
+            done = script.run(source, self._toolchain, self.bounds, folder)
         with self._lock:
-            self._cpu_of_children += cpu
+            self._cpu_of_children += done.cpu_seconds
         return done
 
     def _fork(self) -> ChildProcess:
