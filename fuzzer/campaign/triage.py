@@ -29,7 +29,6 @@ from oracles.lane import Engine, LaneSpec, is_relay
 TROUBLE = 10
 """A campaign ends when difftvm itself could not investigate so many sightings, and no other one in between."""
 
-
 FIRST_IN_TURN = 4
 """The first sighting that is investigated although a finding explains it. The others are two, four, ... times as
 far."""
@@ -96,8 +95,8 @@ class Triage:
         return doc.signature if doc and not self._is_in_turn(doc.signature) else None
 
     def _is_in_turn(self, key: str) -> bool:
-        """Whether this is the 4th, 8th, 16th, ... sighting of this run that a finding explains: it is investigated all
-        the same, because another bug of the same operator may be explained away."""
+        """Whether this is the 4th, 8th, 16th, ... sighting of this run that a finding explains. It is investigated
+        nevertheless, because another bug of the same operator may be explained away."""
         with self._lock:
             self._explained[key] += 1
             count = self._explained[key]

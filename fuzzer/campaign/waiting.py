@@ -201,16 +201,17 @@ class Queue:
     def _return(self, item: Item) -> None:
         """Let a sighting wait again that was investigated."""
         item.begun = False
-        self._waiting[item.name] = self._in_work.pop(item.name)
+        if self._in_work.get(item.name) is item:  # not where it was removed, and found again
+            self._waiting[item.name] = self._in_work.pop(item.name)
         self._changed.notify_all()
 
     def _like(self, name: str, sighting: Sighting, ops: frozenset[str]) -> Item | None:
         """The item that stands for a sighting too: one with the same message, or with the same case and failure. Where
         `MOST_ALIKE` wrong results wait that need no operator that this case lacks, or `MOST_OF_ONE_KEY` in all, the
-        first of them."""
+        first of them. One that this machine cannot show stands for no other."""
         key = waiting_item.key_of(sighting.signature)
         every = (*self._waiting.values(), *self._in_work.values(), *self._parked.values())
-        alike = [item for item in every if item.key == key]
+        alike = [item for item in every if item.key == key and (not item.lacking or item.name == name)]
         if not key.needs_ops or len(alike) >= MOST_OF_ONE_KEY:
             return alike[0] if alike else None
         same = next((item for item in alike if item.name == name), None)

@@ -373,7 +373,7 @@ def test_a_sighting_of_what_another_campaign_found_meanwhile_is_counted(tmp_path
         assert store.state.found == {doc.signature: 1}
 
 
-def test_some_of_what_a_finding_explains_is_investigated_all_the_same(
+def test_some_of_what_a_finding_explains_is_investigated_nevertheless(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wrong results of one operator in cases of two. The finding explains each, and may hide another bug."""

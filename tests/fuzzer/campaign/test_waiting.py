@@ -320,16 +320,18 @@ def test_what_this_machine_cannot_show_waits_untouched(tmp_path: Path) -> None:
         evidence = Raised(stage, "ValueError", f"no {ops}", ())
         queue.add(case(ops), sighting(Finding(Kind.INTERNAL_ERROR, Component.TVM, lane, stage, evidence)), VERSIONS)
     assert queue.lacking == {"there is no GPU": 1, "toolchain 0.24 is not installed": 1}
-    assert {next(iter(taken(queue).ops)) for _ in range(2)} == {"neg", "exp"}
+    here = Finding(Kind.INTERNAL_ERROR, Component.TVM, LANE, Stage.RUN, Raised(Stage.RUN, "ValueError", "no relu", ()))
+    assert queue.add(case("relu", "relu"), sighting(here), VERSIONS), "this machine can show it on another lane"
+    assert {tuple(taken(queue).ops) for _ in range(3)} == {("neg",), ("exp",), ("relu",)}
     assert queue.take() is None
-    assert len(queue) == 4
+    assert len(queue) == 5
     assert Queue(tmp_path, machine=bare).lacking == queue.lacking
     there = Machine(
         lambda name: f"/bin/{name}", devices=lambda: (Device("GPU-0"),), toolchains=lambda: ("0.24", "0.25")
     )
     queue = Queue(tmp_path, machine=there)
     assert queue.lacking == {}
-    assert len({taken(queue).name for _ in range(4)}) == 4
+    assert len({taken(queue).name for _ in range(4)}) == 4, "of two with one message, one at a time"
 
 
 def test_so_many_of_one_key_wait(tmp_path: Path) -> None:
