@@ -118,7 +118,8 @@ class Campaign:
             if (number := self._dealer.take()) is not None:
                 self._test(number)
                 return True
-            return self._dealer.may_drain and self.triage.work(lambda: self._dealer.may_drain)
+            dealer = self._dealer
+            return dealer.may_drain and self.triage.work(lambda: dealer.may_drain, lambda: dealer.tests_run)
         except OSError as error:
             if not is_full(error):
                 raise

@@ -56,11 +56,11 @@ class Triage:
         new = [each for each in sightings if self._store.claim(case, each)]
         return sum(self.queue.add(case, each, self._lab.versions) for each in new) > 0
 
-    def work(self, may_wait: Callable[[], bool] = never) -> bool:
-        """Investigate the next sighting. Return False where none is left for this worker. Where only the investigations
-        of others go on, wait for them while `may_wait` returns True."""
+    def work(self, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never) -> bool:
+        """Investigate the next sighting. Return False where none is left for this worker. It waits for others as
+        `Queue.take` does."""
         self._activity.end()
-        item = self.queue.take(may_wait)
+        item = self.queue.take(may_wait, tests_run)
         if item is None:
             return False
         finding = item.sighting.finding

@@ -38,7 +38,7 @@ MOST_OF_ONE_KEY = 200
 target is broken, each test shows one."""
 
 POLL_SECONDS = 0.5
-"""How often a worker that waits for another's investigation looks whether it may still wait."""
+"""How often a worker that waits for what others do looks whether it may still wait."""
 
 T = TypeVar("T")
 
@@ -92,12 +92,12 @@ class Queue:
             self._wait(waiting_item.written(self.folder / WAITING / doc.slug, doc, case))
             return True
 
-    def take(self, may_wait: Callable[[], bool] = never) -> Item | None:
+    def take(self, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never) -> Item | None:
         """The sighting to investigate now: the first in order, unless one like it is investigated. None where there is
         none. Call `begin` with it, and then `done`, `failed` or `put_back`.
 
-        An investigation that goes on may bring others, or keep one like it from being taken. Wait for its end while
-        `may_wait` returns True."""
+        An investigation that goes on may bring others, or keep one like it from being taken, and so may a test where
+        `tests_run` returns True. Wait for their ends while `may_wait` returns True."""
         with self._changed:
             while True:
                 self._park_those_that_failed()
@@ -106,7 +106,7 @@ class Queue:
                     item = max(free, key=lambda item: item.order)
                     self._in_work[item.name] = self._waiting.pop(item.name)
                     return item
-                if not self._in_work or not may_wait():
+                if not (self._in_work or tests_run()) or not may_wait():
                     return None
                 self._changed.wait(POLL_SECONDS)
 
