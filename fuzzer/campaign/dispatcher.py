@@ -24,6 +24,7 @@ class Dispatcher:
         self._numbers, self._limits, self._seconds, self._new_findings = numbers, limits, seconds, new_findings
         self._drain = drain
         self._tests_ended: float | None = None
+        self._running = 0
         self._stopped = threading.Event()
         self._lock = threading.Lock()
 
@@ -40,6 +41,8 @@ class Dispatcher:
             number = self._numbers.take() if self._begins_tests() else None
             if number is None:
                 self._end_tests()
+            else:
+                self._running += 1
             return number
 
     @property
@@ -56,9 +59,15 @@ class Dispatcher:
                 return False
             return self._seconds() - self._tests_ended < self._drain
 
+    @property
+    def tests_run(self) -> bool:
+        """Whether a test has been begun and is not finished."""
+        return self._running > 0
+
     def no_more_cases(self) -> None:
-        """Give out no more numbers. Triage may go on."""
+        """Give out no more numbers: there is no case for the last one. Triage may go on."""
         with self._lock:
+            self._running -= 1
             self._end_tests()
 
     def _begins_tests(self) -> bool:
@@ -80,6 +89,7 @@ class Dispatcher:
     def finish(self, number: int) -> int:
         """Mark a test as finished; return the first test that is not."""
         with self._lock:
+            self._running -= 1
             return self._numbers.finish(number)
 
 

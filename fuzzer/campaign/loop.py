@@ -14,7 +14,7 @@ from fuzzer.campaign.failed_tests import FailedTests
 from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.judging import judged
-from fuzzer.campaign.pausable_lab import PausableLab, Stopping
+from fuzzer.campaign.pausable_lab import LabOfTriage, PausableLab, Stopping
 from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.run_progress import RunProgress
 from fuzzer.campaign.settings import Settings
@@ -67,8 +67,8 @@ class Campaign:
             numbers, settings.run, settings.triage.drain, lambda: self.progress.seconds, lambda: len(self.triage.new)
         )
         self.share = TriageShare(settings.triage.share)
-        self._lab = PausableLab(lab, self.gate, lambda: self._dealer.is_stopped, self._count_triage)
-        self.triage = Triage(settings, store, self._lab, self.activity)
+        self._lab = PausableLab(lab, self.gate, lambda: self._dealer.is_stopped)
+        self.triage = Triage(settings, store, LabOfTriage(self._lab, self._count_triage), self.activity)
         self._failed_tests = FailedTests(store, self._dealer)
 
     def stop(self) -> None:
@@ -118,7 +118,8 @@ class Campaign:
             if (number := self._dealer.take()) is not None:
                 self._test(number)
                 return True
-            return self._dealer.may_drain and self.triage.work(lambda: self._dealer.may_drain)
+            dealer = self._dealer
+            return dealer.may_drain and self.triage.work(lambda: dealer.may_drain, lambda: dealer.tests_run)
         except OSError as error:
             if not is_full(error):
                 raise
@@ -152,8 +153,7 @@ class Campaign:
     def _run(self, number: int, case: Case) -> None:
         seed, chooser = self.store.state.seed, self.guidance.chooser
         tiers = run_test(self._lab.run, self.settings, seed, number, case, chooser)
-        result = tiers.result
-        findings = judged(self._lab.run_fresh, case, result)
+        result, findings = judged(self._lab.run_fresh, case, tiers.result)
         self.share.spent_on_tests(result.cpu_seconds)
         self.share.tested(self.triage.add(case, sightings(findings)))
         self.guidance.learn(number, case, result.outcomes, findings)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from fuzzer.campaign.gate import Gate
-from fuzzer.isolate.fleet import Lab, Runner
+from fuzzer.isolate.fleet import Lab
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -19,33 +19,22 @@ class Stopping(Exception):
 
 
 class PausableLab:
-    """`count` is called with each result of `run_fresh` and of `of_triage`: these are the costs of triage."""
+    """A lab of which each run waits at the gate."""
 
-    def __init__(self, lab: Lab, gate: Gate, is_stopped: Callable[[], bool], count: Callable[[Result], None]) -> None:
-        self._lab, self._gate, self._is_stopped, self._count = lab, gate, is_stopped, count
+    def __init__(self, lab: Lab, gate: Gate, is_stopped: Callable[[], bool]) -> None:
+        self._lab, self._gate, self._is_stopped = lab, gate, is_stopped
 
     @property
     def versions(self) -> dict[str, str]:
         return self._lab.versions
 
-    @property
-    def cpu_seconds(self) -> float:
-        return self._lab.cpu_seconds
-
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         with self.admitted():
             return self._lab.run(case, lanes)
 
-    @property
-    def of_triage(self) -> Runner:
-        """The same lab, whose `run` counts as triage too."""
-        return _OfTriage(self, self._count)
-
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         with self.admitted():
-            result = self._lab.run_fresh(case, lanes)
-        self._count(result)
-        return result
+            return self._lab.run_fresh(case, lanes)
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         with self.admitted():
@@ -64,9 +53,17 @@ class PausableLab:
             yield
 
 
-class _OfTriage:
+class LabOfTriage:
+    """The same lab for triage: `count` is called with what each run cost. A script, or a run under compute-sanitizer,
+    has no outcomes."""
+
     def __init__(self, lab: PausableLab, count: Callable[[Result], None]) -> None:
         self._lab, self._count = lab, count
+        self.admitted = lab.admitted
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return self._lab.versions
 
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         result = self._lab.run(case, lanes)
@@ -74,4 +71,16 @@ class _OfTriage:
         return result
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        return self._lab.run_fresh(case, lanes)
+        result = self._lab.run_fresh(case, lanes)
+        self._count(result)
+        return result
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        reports = self._lab.examine(case, lane)
+        self._count(Result({}, cpu_seconds=sum(report.cpu_seconds for report in reports)))
+        return reports
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        done = self._lab.run_script(source, lane)
+        self._count(Result({}, cpu_seconds=done.cpu_seconds))
+        return done

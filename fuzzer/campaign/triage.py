@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from fuzzer.campaign.activity import Activity
 from fuzzer.campaign.disk_space import is_full
-from fuzzer.campaign.pausable_lab import PausableLab, Stopping
+from fuzzer.campaign.pausable_lab import LabOfTriage, Stopping
 from fuzzer.campaign.priority import traits_of_saved
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
@@ -29,7 +29,6 @@ from oracles.lane import Engine, LaneSpec, is_relay
 TROUBLE = 10
 """A campaign ends when difftvm itself could not investigate so many sightings, and no other one in between."""
 
-
 FIRST_IN_TURN = 4
 """The first sighting that is investigated although a finding explains it. The others are two, four, ... times as
 far."""
@@ -38,7 +37,7 @@ far."""
 class Triage:
     """The queue of a campaign, and the workers' way to it. Thread-safe."""
 
-    def __init__(self, settings: Settings, store: Store, lab: PausableLab, activity: Activity) -> None:
+    def __init__(self, settings: Settings, store: Store, lab: LabOfTriage, activity: Activity) -> None:
         self._settings, self._store, self._lab, self._activity = settings, store, lab, activity
         known = store.findings.values()
         self.queue = Queue(store.folder, (traits_of_saved(doc.ops, doc.identity, doc.lane) for doc in known))
@@ -57,11 +56,11 @@ class Triage:
         new = [each for each in sightings if self._store.claim(case, each)]
         return sum(self.queue.add(case, each, self._lab.versions) for each in new) > 0
 
-    def work(self, may_wait: Callable[[], bool] = never) -> bool:
-        """Investigate the next sighting. Return False where none is left for this worker. Where only the investigations
-        of others go on, wait for them while `may_wait` returns True."""
+    def work(self, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never) -> bool:
+        """Investigate the next sighting. Return False where none is left for this worker. It waits for others as
+        `Queue.take` does."""
         self._activity.end()
-        item = self.queue.take(may_wait)
+        item = self.queue.take(may_wait, tests_run)
         if item is None:
             return False
         finding = item.sighting.finding
@@ -91,20 +90,20 @@ class Triage:
         # a finding of another node of a cluster has no case here
         here = [doc for doc in accounts if len(doc.ops) == 1 and (self._store.crashes / doc.slug).exists()]
         known = [(finding_file.read_with_case(self._store.crashes / doc.slug)[1], doc.identity) for doc in here]
-        identity = explained_by(self._lab.of_triage, item.case(), item.sighting, known) if known else None
+        identity = explained_by(self._lab, item.case(), item.sighting, known) if known else None
         doc = next((doc for doc in accounts if doc.identity == identity), None)
         return doc.signature if doc and not self._is_in_turn(doc.signature) else None
 
     def _is_in_turn(self, key: str) -> bool:
-        """Whether this is the 4th, 8th, 16th, ... sighting of this run that a finding explains: it is investigated all
-        the same, because another bug of the same operator may be explained away."""
+        """Whether this is the 4th, 8th, 16th, ... sighting of this run that a finding explains. It is investigated
+        nevertheless, because another bug of the same operator may be explained away."""
         with self._lock:
             self._explained[key] += 1
             count = self._explained[key]
         return count >= FIRST_IN_TURN and count & (count - 1) == 0
 
     def _investigate(self, item: Item) -> None:
-        found = investigate(self._lab.of_triage, item.case(), item.sighting, self._releases, self._lab.examine)
+        found = investigate(self._lab, item.case(), item.sighting, self._releases, self._lab.examine)
         if not self._store.holds(found):
             found = with_own_script(self._lab, found, self._lab.versions)
         for case, sighting in found.other_failures:
@@ -131,10 +130,10 @@ class Triage:
         say(f"{item.folder}: difftvm itself failed ({what}); continuing")
 
     def _releases(self, lane: LaneSpec) -> Sequence[Release]:
-        """The releases of the campaign's own toolchains, which have been started. `fuzz bisect` runs all installed
-        releases."""
+        """The releases of the lane's toolchain and of the campaign's own ones, which have been started. `fuzz bisect`
+        runs all installed releases."""
         relay, versions = is_relay(lane), self._lab.versions
         of_tests = [each for each in self._settings.lanes.always if each.engine is Engine.TVM]
-        toolchains = [each.toolchain for each in of_tests if is_relay(each) is relay]
+        toolchains = [lane.toolchain, *(each.toolchain for each in of_tests if is_relay(each) is relay)]
         toolchains += () if relay else self._settings.releases
         return [Release(versions.get(f"tvm@{name}", versions["tvm"]), name) for name in dict.fromkeys(toolchains)]

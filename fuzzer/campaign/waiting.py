@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -20,9 +21,11 @@ from fuzzer.campaign.attempts import Event
 from fuzzer.campaign.layout import PARKED, WAITING
 from fuzzer.campaign.priority import Traits, distance
 from fuzzer.campaign.waiting_item import Item
+from fuzzer.findings.this_machine import lacking
+from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.system.files import copy_folder
 from fuzzer.system.secrets import blanked
-from fuzzer.system.terminal import say
+from fuzzer.system.terminal import campaign_option, command, say
 from fuzzer.triage.investigate import Sighting
 from generators.graph import Case
 
@@ -35,7 +38,7 @@ MOST_OF_ONE_KEY = 200
 target is broken, each test shows one."""
 
 POLL_SECONDS = 0.5
-"""How often a worker that waits for another's investigation looks whether it may still wait."""
+"""How often a worker that waits for what others do looks whether it may still wait."""
 
 T = TypeVar("T")
 
@@ -45,23 +48,32 @@ def never() -> bool:
 
 
 class Queue:
-    """The sightings of the campaign in `folder`. `investigated` has the traits of what was investigated earlier."""
+    """The sightings of the campaign in `folder`. `investigated` has the traits of what was investigated earlier.
 
-    def __init__(self, folder: Path, investigated: Iterable[Traits] = ()) -> None:
+    A sighting that `machine` cannot show waits for another machine, or until what it lacks is installed."""
+
+    def __init__(self, folder: Path, investigated: Iterable[Traits] = (), machine: Machine = THIS) -> None:
         for leftover in (*folder.glob(f"{WAITING}/.tmp-*"), *folder.glob(f"{PARKED}/.tmp-*")):
             shutil.rmtree(leftover, ignore_errors=True)
         self.folder = folder
+        self._machine = machine
         self._investigated = set(investigated)
         self._changed = threading.Condition()
         self._waiting = {item.name: item for item in waiting_item.read_all(folder / WAITING)}
         self._in_work: dict[str, Item] = {}
         self._parked = {item.name: item for item in waiting_item.read_all(folder / PARKED)}
         for item in self._waiting.values():
-            self._measure(item)
+            self._place(item)
 
     def __len__(self) -> int:
         """How many sightings wait, with those that are investigated now."""
         return len(self._waiting) + len(self._in_work)
+
+    @property
+    def lacking(self) -> dict[str, int]:
+        """By what this machine lacks, how many sightings cannot be investigated here."""
+        with self._changed:
+            return dict(Counter(item.lacking for item in self._waiting.values() if item.lacking))
 
     @property
     def parked(self) -> int:
@@ -80,23 +92,26 @@ class Queue:
             self._wait(waiting_item.written(self.folder / WAITING / doc.slug, doc, case))
             return True
 
-    def take(self, may_wait: Callable[[], bool] = never) -> Item | None:
+    def take(self, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never) -> Item | None:
         """The sighting to investigate now: the first in order, unless one like it is investigated. None where there is
         none. Call `begin` with it, and then `done`, `failed` or `put_back`.
 
-        An investigation that goes on may bring others, or keep one like it from being taken. Wait for its end while
-        `may_wait` returns True."""
+        An investigation that goes on may bring others, or keep one like it from being taken, and so may a test where
+        `tests_run` returns True. Wait for their ends while `may_wait` returns True."""
         with self._changed:
             while True:
                 self._park_those_that_failed()
-                free = [item for item in self._waiting.values() if not any(map(item.excludes, self._in_work.values()))]
+                free = [item for item in self._waiting.values() if self._is_free(item)]
                 if free:
                     item = max(free, key=lambda item: item.order)
                     self._in_work[item.name] = self._waiting.pop(item.name)
                     return item
-                if not self._in_work or not may_wait():
+                if not (self._in_work or tests_run()) or not may_wait():
                     return None
                 self._changed.wait(POLL_SECONDS)
+
+    def _is_free(self, item: Item) -> bool:
+        return not item.lacking and not any(map(item.excludes, self._in_work.values()))
 
     def begin(self, item: Item) -> None:
         """Record that an investigation begins."""
@@ -174,26 +189,29 @@ class Queue:
 
     def _wait(self, item: Item) -> None:
         """Let a new sighting wait."""
-        self._measure(item)
+        self._place(item)
         self._waiting[item.name] = item
         self._changed.notify_all()
 
-    def _measure(self, item: Item) -> None:
+    def _place(self, item: Item) -> None:
+        finding = item.sighting.finding
+        item.lacking = lacking(finding.lane, finding.stage, self._machine)
         item.distance = min((distance(item.traits, each) for each in self._investigated), default=1.0)
 
     def _return(self, item: Item) -> None:
         """Let a sighting wait again that was investigated."""
         item.begun = False
-        self._waiting[item.name] = self._in_work.pop(item.name)
+        if self._in_work.get(item.name) is item:  # not where it was removed, and found again
+            self._waiting[item.name] = self._in_work.pop(item.name)
         self._changed.notify_all()
 
     def _like(self, name: str, sighting: Sighting, ops: frozenset[str]) -> Item | None:
         """The item that stands for a sighting too: one with the same message, or with the same case and failure. Where
         `MOST_ALIKE` wrong results wait that need no operator that this case lacks, or `MOST_OF_ONE_KEY` in all, the
-        first of them."""
+        first of them. One that this machine cannot show stands for no other."""
         key = waiting_item.key_of(sighting.signature)
         every = (*self._waiting.values(), *self._in_work.values(), *self._parked.values())
-        alike = [item for item in every if item.key == key]
+        alike = [item for item in every if item.key == key and (not item.lacking or item.name == name)]
         if not key.needs_ops or len(alike) >= MOST_OF_ONE_KEY:
             return alike[0] if alike else None
         same = next((item for item in alike if item.name == name), None)
@@ -207,7 +225,8 @@ class Queue:
             del self._waiting[item.name]
             item.folder = _moved(item.folder, self.folder / PARKED)
             self._parked[item.name] = item
-            say(f"{item.folder}: {item.attempts.why_used_up}; `fuzz triage --work` tries again")
+            again = command("triage", "--work", *campaign_option(self.folder))
+            say(f"{item.folder}: {item.attempts.why_used_up}; `{again}` tries again")
 
 
 def _moved(folder: Path, to: Path) -> Path:

@@ -38,6 +38,7 @@ class Item:
 
     key       equal for sightings that may be one bug
     distance  the distance to the nearest sighting that was investigated
+    lacking   what this machine lacks to show it; "" where it can be investigated here
     begun     whether it is being investigated
     """
 
@@ -49,6 +50,7 @@ class Item:
     severity: float
     attempts: Attempts = field(default_factory=Attempts)
     distance: float = 1.0
+    lacking: str = ""
     begun: bool = False
 
     @property

@@ -14,6 +14,9 @@ ToolchainNames = Annotated[
 PreloadFile = Annotated[
     Path | None, typer.Option("--preload", metavar="FILE.py", help="A file to execute in each process that runs TVM.")
 ]
+ReleaseNames = Annotated[
+    str, typer.Option("--releases", metavar="NAMES", help="Also run each new finding in these toolchains.")
+]
 LanesGlob = Annotated[str, typer.Option("--lanes", metavar="GLOB", help="The lanes of TVM, comma-separated globs.")]
 
 DRAIN_SECONDS = 60.0

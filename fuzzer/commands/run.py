@@ -21,7 +21,7 @@ from fuzzer.campaign.test_numbers import Share, parsed
 from fuzzer.cluster.campaign import run_campaign
 from fuzzer.cluster.driver import ClusterOptions, Driver
 from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
-from fuzzer.commands.options import DRAIN_SECONDS, JsonFlag, LanesGlob, PreloadFile, ToolchainNames
+from fuzzer.commands.options import DRAIN_SECONDS, JsonFlag, LanesGlob, PreloadFile, ReleaseNames, ToolchainNames
 from fuzzer.commands.selection import lanes_named, ops_named
 from fuzzer.filing.auto import auto_filing
 from fuzzer.filing.gates import may_be_filed
@@ -39,7 +39,8 @@ from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
 from fuzzer.watching.finding_summary import found_line
-from fuzzer.watching.formatting import could_not_be_done, number_of, waiting_line
+from fuzzer.watching.formatting import could_not_be_done, evaluated_wrongly, lacking_line, number_of, waiting_line
+from fuzzer.watching.on_disk import waiting_in
 from fuzzer.watching.watch import watched
 from generators.graph import Invalid
 from oracles.finding import Component
@@ -56,7 +57,7 @@ def run(
     lanes: LanesGlob = "*",
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
     toolchain: ToolchainNames = HOST_NAME,
-    releases: Annotated[str, typer.Option(metavar="NAMES", help="Also run each new finding in these toolchains.")] = "",
+    releases: ReleaseNames = "",
     guided: Annotated[
         bool, typer.Option("--guided/--random", help="Let the results of tests decide what is drawn next.")
     ] = True,
@@ -105,6 +106,8 @@ def run(
     json: JsonFlag = False,
 ) -> None:
     """Fuzz: start the campaign in DIR, or continue it. Findings go to DIR/crashes."""
+    if until_new is not None and not triage_share and seconds is None and tests is None:
+        raise Invalid("--until-new with --triage-share 0 needs --seconds or --tests: no finding is new without triage")
     where, others = named(toolchain), named(releases) if releases else ()
     the_mix = lanes == "*"
     every_test = in_toolchains((*SCREENING, *RELAY_ROUTES) if the_mix else lanes_named(lanes), where)
@@ -169,15 +172,15 @@ def _bytes(gigabytes: float | None) -> int | None:
 
 def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preload: Path | None) -> None:
     """Print the campaign's counters as JSON; or, for people, what this run did and a line about the campaign."""
-    findings = sorted(store.findings.values(), key=lambda doc: doc.slug)
+    findings, queue = sorted(store.findings.values(), key=lambda doc: doc.slug), task.triage.queue
     if task.settings.json:
         listed = [
             {key: getattr(doc, key) for key in ("slug", "signature", "kind", "component", "lanes", "ops", "flaky")}
             for doc in findings
         ]
         gone = {str(device): reason for device, reason in quarantined.items()}
-        queue = {"waiting": len(task.triage.queue), "parked": task.triage.queue.parked}
-        print_json({**store.state.counters.summary(), **queue, "quarantined": gone, "findings": listed})
+        waits = {"waiting": len(queue), "parked": queue.parked, "lacking": queue.lacking}
+        print_json({**store.state.counters.summary(), **waits, "quarantined": gone, "findings": listed})
         return
     run, counters = task.progress.counts, store.state.counters
     new = number_of(len(task.triage.new), "new finding") + (":" if task.triage.new else "")
@@ -186,13 +189,16 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
         print(f"  {found_line(doc)}")
     if run.errors:
         print(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")
+    if disagreements := sum(counters.evaluation_disagrees.values()):
+        print(f"{evaluated_wrongly(disagreements)}: {os.path.relpath(store.folder / ERRORS)}")
     in_tvm = sum(doc.component is Component.TVM for doc in findings)
     in_all = f"{number_of(counters.tests, 'test')}, {counters.invalid} invalid"
     if counters.errors:
         in_all += f"; {could_not_be_done(counters.errors)}"
     print(f"the campaign has {in_all}; {number_of(len(findings), 'finding')}, {in_tvm} of them TVM's")
-    if line := waiting_line(len(task.triage.queue), task.triage.queue.parked):
-        print(line)
+    for line in (waiting_line(len(queue), queue.parked, store.folder), lacking_line(queue.lacking)):
+        if line:
+            print(line)
     for device, reason in quarantined.items():
         print(f"{device} was given up: {reason}")
     print(next_line(*_what_next(task, store, preload)))
@@ -222,9 +228,11 @@ def run_on_cluster(options: ClusterOptions, campaign: Path, seed: int | None, js
 def _summarise_cluster(driver: Driver, store: Store, json: bool) -> None:
     given_up = sorted(part + 1 for part in driver.given_up)
     tests = store.ask(lambda index: index.totals()).tests
+    waiting, parked = waiting_in(store.folder)
     if json:
         slugs = sorted(doc.slug for doc in store.findings.values())
-        print_json({"tests": tests, "findings": slugs, "new": len(driver.new), "given_up": given_up})
+        queue = {"waiting": waiting, "parked": parked}
+        print_json({"tests": tests, "findings": slugs, "new": len(driver.new), **queue, "given_up": given_up})
         return
     new = number_of(len(driver.new), "new finding") + (":" if driver.new else "")
     print(f"{number_of(tests, 'test')} of all nodes; {new}")
@@ -232,4 +240,6 @@ def _summarise_cluster(driver: Driver, store: Store, json: bool) -> None:
         print(f"  {found_line(doc)}")
     for part in given_up:
         print(f"node {part} was given up")
+    if line := waiting_line(waiting, parked, store.folder):
+        print(line)
     print(next_line("triage", "--campaign", os.path.relpath(store.folder)))

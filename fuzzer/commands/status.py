@@ -17,6 +17,7 @@ from fuzzer.watching.formatting import (
     could_not_be_done,
     counted,
     duration,
+    evaluated_wrongly,
     number_of,
     shares,
     size,
@@ -60,12 +61,14 @@ def _lines(found: Status) -> Iterator[str]:
     results = number_of(books["lane_results"], "lane result")
     yield f"{clock}: {tests}, {results}{together}{_lately(found)}"
     yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
-    if line := waiting_line(found.waiting, found.parked):
+    if line := waiting_line(found.waiting, found.parked, Path(found.campaign)):
         yield f"{line}; triage has had {books['triage_used']:.0%} of the CPU"
     if found.latest:
         yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
     if errors := books["errors"]:
         yield f"!! {could_not_be_done(errors)}{_location(Path(found.campaign) / ERRORS)}"
+    if disagreements := sum(books["evaluation_disagrees"].values()):
+        yield f"!! {evaluated_wrongly(disagreements)}{_location(Path(found.campaign) / ERRORS)}"
     if found.unreadable:
         yield f"!! {number_of(len(found.unreadable), 'finding')} that cannot be read: {found.unreadable[0]}"
     for name, column, now in (("findings", 4, sum(found.findings.values())), ("features", 3, found.features)):

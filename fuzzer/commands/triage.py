@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,14 +13,14 @@ import typer
 from fuzzer.campaign import tables
 from fuzzer.campaign.layout import blocked
 from fuzzer.campaign.lock import is_campaign, why_no_index
-from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.options import JsonFlag, PreloadFile, ReleaseNames
 from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.merge import Merge
 from fuzzer.findings.related import causes
 from fuzzer.signature import known as known_behaviour
-from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.system.terminal import campaign_option, next_line, print_json, say
 from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import number_of, waiting_line
 from fuzzer.watching.on_disk import check, counted_in, findings_of, waiting_in
@@ -41,13 +41,16 @@ def triage(
     seconds: Annotated[
         float | None, typer.Option(min=0, help="With --work: begin no investigation after this.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="With --work: investigations at the same time.")] = max(
-        1, os.cpu_count() or 1
-    ),
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="With --work: investigations at the same time; by default one per core.")
+    ] = None,
+    releases: ReleaseNames = "",
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
     """List the findings of a campaign. Known behaviour is counted, not listed."""
+    of_work = {"--seconds": seconds, "--workers": workers, "--releases": releases or None, "--preload": preload}
+    _check_options({"--work": work, "--merge": merge, "--known": known, "--unsupported": unsupported}, of_work)
     folders = finding_file.folders_in(campaign / "crashes")
     if not folders and not is_campaign(campaign):
         raise Invalid(why_no_index(campaign))
@@ -55,7 +58,7 @@ def triage(
     if work:
         from fuzzer.commands.triage_work import work as investigate_waiting  # it loads the compilers' lanes: 0.3 s
 
-        investigate_waiting(campaign, seconds, workers, preload, json)
+        investigate_waiting(campaign, seconds, workers or max(1, os.cpu_count() or 1), releases, preload, json)
         return
     if merge:
         found = _merged(campaign, folders)
@@ -83,6 +86,16 @@ def triage(
         print(*_lines(docs, under, campaign, len(unreadable)), sep="\n")
 
 
+def _check_options(actions: Mapping[str, bool], of_work: Mapping[str, object]) -> None:
+    """Raise `Invalid` where an option would be ignored."""
+    chosen = [name for name, is_chosen in actions.items() if is_chosen]
+    if len(chosen) > 1:
+        raise Invalid(f"{' and '.join(chosen)} exclude each other")
+    given = [name for name, value in of_work.items() if value is not None]
+    if given and not actions["--work"]:
+        raise Invalid(f"{' and '.join(given)}: only together with --work")
+
+
 def _merged(campaign: Path, folders: Sequence[Path]) -> list[Merge]:
     """Merge all findings or none: a finding that cannot be read would lose its duplicates."""
     try:
@@ -102,11 +115,10 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: 
         yield f"{none}; next: move them out of {campaign / 'crashes'}"
         return
     if not docs:
-        where = () if campaign.resolve() == Path.cwd() else ("--campaign", campaign)
-        if line := waiting_line(*waiting_in(campaign)):
+        if line := waiting_line(*waiting_in(campaign), campaign):
             yield f"no findings yet; {line}"
         else:
-            yield f"no findings; {next_line('run', *where)}"
+            yield f"no findings; {next_line('run', *campaign_option(campaign))}"
         return
     known_docs = [doc for doc in docs if known_behaviour.match(doc.identity)]
     new = [doc for doc in docs if doc not in known_docs]
@@ -125,7 +137,7 @@ def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: 
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
     hint += f", and {len(known_docs)} of known behaviour (`--known`)" if known_docs else ""
     hint += f"; {unreadable} cannot be read" if unreadable else ""
-    if line := waiting_line(*waiting_in(campaign)):
+    if line := waiting_line(*waiting_in(campaign), campaign):
         yield line
     first = campaign / "crashes" / (new or docs)[0].slug
     yield f"{number_of(len(new), 'finding')}{hint}; {next_line('--replay', first)}"

@@ -12,19 +12,21 @@ from fuzzer.campaign.store import Store
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.toolchains.lanes import named
 from fuzzer.toolchains.registry import finder
 from fuzzer.watching.finding_summary import found_line
-from fuzzer.watching.formatting import number_of, waiting_line
+from fuzzer.watching.formatting import lacking_line, number_of, waiting_line
 from fuzzer.watching.on_disk import waiting_in
 from fuzzer.watching.watch import watched
 
 
-def work(campaign: Path, seconds: float | None, workers: int, preload: Path | None, json: bool) -> None:
+def work(campaign: Path, seconds: float | None, workers: int, releases: str, preload: Path | None, json: bool) -> None:
     """Investigate what waits and what is parked, until nothing is left or the time is up."""
     before = sum(waiting_in(campaign))
     if not before:
         _report(campaign, None, json)
         return
+    others = [other.name for other in named(releases)] if releases else []
     find_all = finder(preload)
     with Store(campaign, None) as store:
         settings = Settings(
@@ -34,13 +36,14 @@ def work(campaign: Path, seconds: float | None, workers: int, preload: Path | No
             RunLimits(tests=0),
             triage=TriageLimits(share=1.0, drain=math.inf if seconds is None else seconds),
             workers=workers,
+            releases=tuple(others),
             json=json,
         )
         stop_requested = to_stop()
         say(f"{number_of(before, 'sighting')} waiting for triage; warming up the compilers ...")
         keep_memory_tight()
         with Fleet(store.scratch, find_all, tell=say) as executor:
-            warm_up(executor, (), stop_requested)
+            warm_up(executor, others, stop_requested)
             task = Campaign(settings, store, executor)
             task.triage.queue.unpark()
             with watched(task):
@@ -52,13 +55,14 @@ def work(campaign: Path, seconds: float | None, workers: int, preload: Path | No
 def _report(campaign: Path, task: Campaign | None, json: bool) -> None:
     new = task.triage.new if task else []
     waiting, parked = waiting_in(campaign)
-    done = task.triage.done if task else 0
+    done, lacking = (task.triage.done, task.triage.queue.lacking) if task else (0, {})
     if json:
         print_json(
             {
                 "investigated": done,
                 "waiting": waiting,
                 "parked": parked,
+                "lacking": lacking,
                 "new": [doc.slug for doc in new],
             }
         )
@@ -70,6 +74,7 @@ def _report(campaign: Path, task: Campaign | None, json: bool) -> None:
     print(f"{number_of(done, 'sighting')} investigated in {task.progress.seconds:.0f} s; {findings}")
     for doc in sorted(new, key=lambda doc: (doc.component, doc.slug)):
         print(f"  {found_line(doc)}")
-    if line := waiting_line(waiting, parked):
-        print(line)
+    for line in (waiting_line(waiting, parked, campaign), lacking_line(lacking)):
+        if line:
+            print(line)
     print(next_line("triage", "--campaign", campaign))

@@ -9,15 +9,16 @@ from pathlib import Path
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.headline import headline
+from fuzzer.findings.this_machine import lacking
 from fuzzer.isolate.fleet import FreshRunner
-from fuzzer.lanes.base.availability import CompileOnly, Missing, Runnable, availability, in_words
+from fuzzer.lanes.base.availability import availability, in_words
 from fuzzer.signature import signature_of
 from fuzzer.system.exit_codes import Exit
 from fuzzer.triage.reproduce import observe
 from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Built, Outcome, Skipped, Stage, Unsupported
+from oracles.outcome import Built, Outcome, Skipped, Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +90,13 @@ def _judged(doc: FindingDoc, lane: LaneSpec, outcome: Outcome, finding: Finding 
     if finding is not None:
         return LaneReplay(lane, _verdict(doc, finding), headline(finding), True)
     match outcome:
-        case Built() | Skipped() if not _can_show(doc, lane):
+        case Built() | Skipped() if lacking(lane, doc.identity.stage):
             return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {in_words(availability(lane))}", False)
         case Skipped(reason=reason, environment=True):
             return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
         case _:
             ran = not isinstance(outcome, Skipped | Unsupported)
             return LaneReplay(lane, Exit.GONE, f"{lane.name}: {type(outcome).__name__}, no failure", ran)
-
-
-def _can_show(doc: FindingDoc, lane: LaneSpec) -> bool:
-    """Return whether the lane gets as far as the stage of the failure on this machine."""
-    match availability(lane):
-        case Missing():
-            return False
-        case CompileOnly(checker=checker):
-            return doc.identity.stage is not Stage.RUN and (doc.identity.stage is not Stage.LOAD or checker is not None)
-        case Runnable():
-            return True
 
 
 def _verdict(doc: FindingDoc, finding: Finding) -> Exit:

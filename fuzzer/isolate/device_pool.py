@@ -58,6 +58,7 @@ class DevicePool:
         )
         self._free = list(self.supervisors)
         self._changed = threading.Condition()
+        self._examined_cpu = 0.0
         self._closed = False
 
     def __enter__(self) -> DevicePool:
@@ -91,8 +92,8 @@ class DevicePool:
 
     @property
     def cpu_seconds(self) -> float:
-        """CPU seconds of all workers, including the known answers."""
-        return sum(supervisor.cpu_seconds for supervisor in self.supervisors)
+        """CPU seconds of all workers, including the known answers and the runs under compute-sanitizer."""
+        return self._examined_cpu + sum(supervisor.cpu_seconds for supervisor in self.supervisors)
 
     @property
     def quarantined(self) -> dict[Device, str]:
@@ -126,7 +127,10 @@ class DevicePool:
         with self._taken() as supervisor:
             if supervisor is None:
                 return ()
-            return examine(case, lane, supervisor.device, self._scratch, tools, self.bounds, supervisor.toolchain)
+            reports = examine(case, lane, supervisor.device, self._scratch, tools, self.bounds, supervisor.toolchain)
+        with self._changed:
+            self._examined_cpu += sum(report.cpu_seconds for report in reports)
+        return reports
 
     @contextmanager
     def _taken(self) -> Iterator[DeviceSupervisor | None]:

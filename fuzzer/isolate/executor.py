@@ -211,10 +211,12 @@ class Executor:
         zygote ends meanwhile: that is no end of the script."""
         for _ in range(2):
             with contextlib.suppress(ZygoteGone):
-                done, cpu = script.run_started(source, self._fork_script, self.bounds, self._scratch / "scripts")
+                done = script.run_started(source, self._fork_script, self.bounds, self._scratch / "scripts")
                 with self._lock:
-                    self._cpu_of_children += cpu
-                return ScriptRun(None, "its child could not begin") if done.exit_code == OWN_FAILURE else done
+                    self._cpu_of_children += done.cpu_seconds
+                if done.exit_code == OWN_FAILURE:
+                    return ScriptRun(None, "its child could not begin", done.cpu_seconds)
+                return done
         return ScriptRun(None, "the zygote ended each time")
 
     def _fork(self) -> ChildProcess:

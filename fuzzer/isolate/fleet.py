@@ -167,9 +167,9 @@ class Fleet:
             executor = self.backend(BackendKey(lane.toolchain))
             assert isinstance(executor, Executor)
             return executor.run_script(source)
-        done, cpu = script.run(source, toolchain, self.bounds, self._scratch / "scripts")
+        done = script.run(source, toolchain, self.bounds, self._scratch / "scripts")
         with self._lock:
-            self._script_cpu += cpu
+            self._script_cpu += done.cpu_seconds
         return done
 
     def key_of(self, lane: LaneSpec) -> BackendKey:

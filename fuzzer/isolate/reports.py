@@ -6,7 +6,7 @@ Data only: a finding is read without the modules that start processes.
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 SHOWS = 1
@@ -27,6 +27,7 @@ class SanitizerReport:
     what    the first of them: "Invalid __global__ write of size 4 bytes"
     kernel  the function on the GPU where it happened; empty where the tool names none
     lines   the first error, as it was printed
+    cpu_seconds  of the tool and of the worker that it watched
     """
 
     tool: Tool
@@ -34,15 +35,17 @@ class SanitizerReport:
     what: str = ""
     kernel: str = ""
     lines: tuple[str, ...] = ()
+    cpu_seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptRun:
     """How a script ended. `exit_code` is that of Python's subprocess, negative for a signal. It is None where the
-    script was not run or was killed; `why` then gives the reason."""
+    script was not run or was killed; `why` then gives the reason. `cpu_seconds` are those of its processes."""
 
     exit_code: int | None
     why: str = ""
+    cpu_seconds: float = field(default=0.0, compare=False)
 
     @property
     def shows(self) -> bool:

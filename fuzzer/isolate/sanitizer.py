@@ -58,9 +58,9 @@ def examine(
     for tool in tools:
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
             text = Path(folder) / "report.txt"
-            _run([program, *_options(tool, text)], case, lane, device, Path(folder), slow, toolchain)
+            cpu = _run([program, *_options(tool, text)], case, lane, device, Path(folder), slow, toolchain)
             written = secrets.blanked(text.read_bytes()) if text.exists() else b""
-            reports.append(parsed(tool, written.decode(errors="replace")))
+            reports.append(replace(parsed(tool, written.decode(errors="replace")), cpu_seconds=cpu))
     return tuple(reports)
 
 
@@ -73,8 +73,8 @@ def _options(tool: Tool, text: Path) -> list[str]:
 
 def _run(
     before: list[str], case: Case, lane: LaneSpec, device: Device, scratch: Path, bounds: Bounds, toolchain: Toolchain
-) -> None:
-    """Run the lane. Its outcome is ignored, because it is known from an earlier run."""
+) -> float:
+    """Run the lane, and return the CPU seconds. Its outcome is ignored, because it is known from an earlier run."""
     process, connection, log = spawned(device, toolchain, scratch, before)
     worker = ChildProcess(process.pid, connection, ChildReaper(process), log, tempfile.mkdtemp(dir=scratch))
     try:
@@ -82,9 +82,10 @@ def _run(
             protocol.receive(connection)
             worker.run(case, [lane], bounds, Result({}))
     except (EOFError, OSError, protocol.ProtocolError):
-        return  # the worker did not start, so the report has no number of errors
+        pass  # the worker did not start, so the report has no number of errors
     finally:
-        worker.close(patience=END_SECONDS)  # the tool writes its counts when the worker ends
+        cpu = worker.close(patience=END_SECONDS)  # the tool writes its counts when the worker ends
+    return cpu
 
 
 _HEADLINE = re.compile(r"^========= (?! |COMPUTE-SANITIZER|\w+ SUMMARY:|Target application|Warning:)(?P<text>.*\S)")

@@ -45,12 +45,12 @@ Start = Callable[[Path], tuple[int, Reaper]]
 """Starts a process that runs a file in the folder of the file, as the leader of a process group; gives its pid."""
 
 
-def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path) -> tuple[ScriptRun, float]:
-    """Run a script; return how it ended, and the CPU seconds that it took. `bounds` are the bounds of one lane."""
+def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path) -> ScriptRun:
+    """Run a script; return how it ended. `bounds` are the bounds of one lane."""
     return run_started(source, lambda path: _in_new_interpreter(path, toolchain), bounds, folder)
 
 
-def run_started(source: str, start: Start, bounds: Bounds, folder: Path) -> tuple[ScriptRun, float]:
+def run_started(source: str, start: Start, bounds: Bounds, folder: Path) -> ScriptRun:
     """Run a script in a process that `start` starts. It gets what `run` gives to a script. Raise `ZygoteGone` if the
     zygote of the process ends while the script runs."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def _in_new_interpreter(path: Path, toolchain: Toolchain) -> tuple[int, Reaper]:
     return process.pid, ChildReaper(process)
 
 
-def _watched(pid: int, reaper: Reaper, bounds: Bounds) -> tuple[ScriptRun, float]:
+def _watched(pid: int, reaper: Reaper, bounds: Bounds) -> ScriptRun:
     """Wait until the process ends, and kill it where it exceeds a bound.
 
     A process that the script started and that takes too much memory is killed at once, but the script continues: the
@@ -106,10 +106,11 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds) -> tuple[ScriptRun, float
             processes.kill_group(pid)
     ending = ending or reaper.ending(GRACE_SECONDS)
     if ending is None:
-        return ScriptRun(None, why or "it cannot be killed"), 0.0
+        return ScriptRun(None, why or "it cannot be killed")
     if ending.with_zygote and not why:
         raise ZygoteGone
-    return ScriptRun(None, why) if why else ScriptRun(os.waitstatus_to_exitcode(ending.status)), ending.cpu
+    exit_code = None if why else os.waitstatus_to_exitcode(ending.status)
+    return ScriptRun(exit_code, why, ending.cpu)
 
 
 def _descendants(pid: int) -> Iterator[int]:

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from pathlib import Path
 
 import msgspec
 
@@ -19,9 +20,19 @@ def program() -> str:
     return "fuzz" if shutil.which("fuzz") == os.path.abspath(called) else os.path.relpath(called)
 
 
+def command(*words: object) -> str:
+    """A command of this program, quoted for a shell."""
+    return f"{program()} {shlex.join(map(str, words))}"
+
+
+def campaign_option(folder: Path) -> tuple[object, ...]:
+    """The words that name a campaign in a command; none where it is the working directory."""
+    return () if folder.resolve() == Path.cwd() else ("--campaign", folder)
+
+
 def next_line(*words: object) -> str:
-    """A line that tells the user which command to call next, quoted for a shell."""
-    return f"next: {program()} {shlex.join(map(str, words))}"
+    """A line that tells the user which command to call next."""
+    return f"next: {command(*words)}"
 
 
 def print_json(value: object) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fuzzer.system.terminal import campaign_option, command
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -53,11 +56,22 @@ def number_of(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def waiting_line(waiting: int, parked: int) -> str:
+def waiting_line(waiting: int, parked: int, campaign: Path) -> str:
     """What waits for triage, for people; "" where nothing does."""
     some = [f"{number_of(waiting, 'sighting')} waiting for triage"] if waiting else []
     some += [f"{number_of(parked, 'sighting')} parked"] if parked else []
-    return f"{', '.join(some)}; `fuzz triage --work` investigates them" if some else ""
+    work = command("triage", "--work", *campaign_option(campaign))
+    return f"{', '.join(some)}; `{work}` investigates them" if some else ""
+
+
+def lacking_line(lacking: Mapping[str, int]) -> str:
+    """How many sightings this machine cannot investigate, for people; "" where there are none."""
+    reasons = ", ".join(f"{why} ({count})" for why, count in sorted(lacking.items()))
+    return f"{number_of(sum(lacking.values()), 'sighting')} cannot be investigated here: {reasons}" if lacking else ""
+
+
+def evaluated_wrongly(modules: int) -> str:
+    return f"{number_of(modules, 'imported module')} evaluated wrongly by difftvm itself"
 
 
 def could_not_be_done(errors: int) -> str:

@@ -114,7 +114,8 @@ def test_sightings_wait_are_replayed_and_investigated_on_demand(tmp_path: Path) 
     assert len(waiting) == summary["waiting"] > 0
     assert json.loads(fuzz("status", "--campaign", tmp_path, "--json").stdout)["waiting"] == len(waiting)
     listed = fuzz("triage", "--campaign", tmp_path).stdout
-    assert "waiting for triage; `fuzz triage --work` investigates them" in listed
+    assert " waiting for triage; `" in listed
+    assert f" triage --work --campaign {tmp_path}` investigates them" in listed
     assert fuzz("--replay", waiting[0]).returncode == SAME
     done = fuzz("triage", "--work", "--campaign", tmp_path, "--json")
     assert done.returncode == 0, done.stderr

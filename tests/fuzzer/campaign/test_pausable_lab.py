@@ -1,21 +1,49 @@
-"""Which runs of a campaign's lab count as triage."""
+"""Which runs of a campaign's lab count as triage, and as tests."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 import fakes
 from labs import FakeLab
 
 from fuzzer.campaign.gate import Gate
-from fuzzer.campaign.pausable_lab import PausableLab
-from oracles.outcome import Result
+from fuzzer.campaign.judging import judged
+from fuzzer.campaign.pausable_lab import LabOfTriage, PausableLab
+from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
+from generators.graph import Case
+from oracles.lane import LaneSpec, Params
+from oracles.outcome import Outcome, Result, Stage
+
+CUDA = replace(fakes.TVM, name="relax-export-cuda", target="cuda", params=Params.BOUND)
 
 
-def test_runs_of_triage_count_once_in_used_children_and_in_fresh_ones() -> None:
-    counted: list[Result] = []
-    lab = PausableLab(FakeLab(lambda case, lane, lanes: None), Gate(), lambda: False, counted.append)
+class CostlyLab(FakeLab):
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        return ScriptRun(SHOWS, cpu_seconds=2.0)
+
+
+def test_every_run_of_triage_counts_once() -> None:
+    costs: list[float] = []
+    reports = (SanitizerReport(Tool.MEMCHECK, 0, cpu_seconds=3.0), SanitizerReport(Tool.INITCHECK, 0, cpu_seconds=4.0))
+    lab = PausableLab(CostlyLab(lambda case, lane, lanes: None, reports=reports), Gate(), lambda: False)
     lab.run(fakes.CASE, (fakes.TORCH,))
-    assert counted == []
-    lab.of_triage.run(fakes.CASE, (fakes.TORCH,))
-    lab.of_triage.run_fresh(fakes.CASE, (fakes.TORCH,))
     lab.run_fresh(fakes.CASE, (fakes.TORCH,))
-    assert len(counted) == 3
+    of_triage = LabOfTriage(lab, lambda result: costs.append(result.cpu_seconds))
+    of_triage.run(fakes.CASE, (fakes.TORCH,))
+    of_triage.run_fresh(fakes.CASE, (fakes.TORCH,))
+    assert of_triage.run_script("", fakes.TVM).shows
+    assert of_triage.examine(fakes.CASE, fakes.TVM) == reports
+    assert costs == [1.0, 1.0, 2.0, 7.0]
+
+
+def test_a_lane_that_a_test_runs_again_is_a_cost_of_the_test() -> None:
+    def wrong(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        return fakes.raised(Stage.COMPILE) if lane == CUDA else None
+
+    lab = FakeLab(wrong)
+    first = lab.run(fakes.CASE, (fakes.TORCH, fakes.TORCH_F64, fakes.TORCH_ENVELOPE, CUDA))
+    result, findings = judged(lab.run_fresh, fakes.CASE, first)
+    assert ([finding.lane for finding in findings], len(lab.fresh)) == ([CUDA], 1)
+    assert result == Result(first.outcomes, {}, 2.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import shutil
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -265,12 +266,15 @@ def test_where_so_many_sightings_go_wrong_the_campaign_ends(
 
 
 def test_every_worker_stays_until_nothing_waits(tmp_path: Path) -> None:
-    """One sighting waits at first. Its reduction comes across two others, which two workers investigate together."""
+    """One worker does the only test, and its sighting is reduced. The reduction comes across two others, which both
+    workers investigate together."""
     whole = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0"), ("v1", "neg", "v0")], "v1")
     executor = FakeExecutor()
     honest = executor.run
 
     def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        if not executor.ran:
+            time.sleep(0.3)  # the other worker has nothing to do meanwhile
         why = {("relu", "neg"): 0, ("relu",): 1, ("neg",): 2}.get(case.graph.ops)
         sin = refused(why) if why is not None else HONEST
         return Result({**honest(case, lanes).outcomes, **dict.fromkeys(first_of(lanes), sin)})
@@ -373,7 +377,7 @@ def test_a_sighting_of_what_another_campaign_found_meanwhile_is_counted(tmp_path
         assert store.state.found == {doc.signature: 1}
 
 
-def test_some_of_what_a_finding_explains_is_investigated_all_the_same(
+def test_some_of_what_a_finding_explains_is_investigated_nevertheless(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wrong results of one operator in cases of two. The finding explains each, and may hide another bug."""

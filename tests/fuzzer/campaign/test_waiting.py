@@ -21,11 +21,15 @@ from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings import finding_file
 from fuzzer.findings.replay import load
 from fuzzer.lanes import TVM_LANES
+from fuzzer.lanes.base.availability import Machine
 from fuzzer.signature import signature_of
+from fuzzer.system.devices import Device
+from fuzzer.system.terminal import command
+from fuzzer.toolchains.lanes import in_toolchain
 from fuzzer.triage.investigate import Sighting
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
-from oracles.lane import LaneSpec
+from oracles.lane import LaneSpec, Params
 from oracles.outcome import Facts, Frame, Raised, Stage
 
 VERSIONS = {"tvm": "0.27.0"}
@@ -207,7 +211,10 @@ def test_after_several_failures_it_is_parked_and_stands_for_others(
     assert (len(queue), queue.parked, queue.take()) == (0, 1, None)
     assert not queue.add(case("neg"), error(), VERSIONS)
     assert (folders(tmp_path), folders(tmp_path, PARKED)) == ([], [item.folder.name])
-    assert "3 investigations failed; `fuzz triage --work` tries again" in capsys.readouterr().err
+    assert (
+        f"3 investigations failed; `{command('triage', '--work', '--campaign', tmp_path)}` tries again"
+        in capsys.readouterr().err
+    )
     text = (tmp_path / PARKED / item.folder.name / attempts.NAME).read_text()
     assert all(f"KeyError {number}" in text for number in range(MOST_FAILED))
     queue = Queue(tmp_path)
@@ -224,7 +231,7 @@ def test_a_sighting_that_kills_its_process_is_parked(tmp_path: Path, capsys: pyt
     queue = Queue(tmp_path)
     assert queue.take() is None
     assert (len(queue), queue.parked) == (0, 1)
-    assert "10 investigations ended with their process; `fuzz triage --work` tries again" in capsys.readouterr().err
+    assert "10 investigations ended with their process; `" in capsys.readouterr().err
 
 
 def test_what_was_tried_less_often_comes_first(tmp_path: Path) -> None:
@@ -298,6 +305,33 @@ def test_a_worker_waits_for_the_investigations_of_others(tmp_path: Path) -> None
         assert waits.wait(20)
         finish(queue, item)
         assert nothing.result(20) is None
+
+
+def test_what_this_machine_cannot_show_waits_untouched(tmp_path: Path) -> None:
+    """A failure on a GPU and one of another release, on a machine without both."""
+    bare = Machine(devices=lambda: (), toolchains=lambda: ("0.25",))
+    queue, gpu = Queue(tmp_path, machine=bare), replace(LANE, target="cuda", params=Params.BOUND)
+    for ops, lane, stage in (
+        ("relu", gpu, Stage.RUN),
+        ("neg", gpu, Stage.COMPILE),
+        ("abs", in_toolchain(LANE, "0.24"), Stage.COMPILE),
+        ("exp", in_toolchain(LANE, "0.25"), Stage.COMPILE),
+    ):
+        evidence = Raised(stage, "ValueError", f"no {ops}", ())
+        queue.add(case(ops), sighting(Finding(Kind.INTERNAL_ERROR, Component.TVM, lane, stage, evidence)), VERSIONS)
+    assert queue.lacking == {"there is no GPU": 1, "toolchain 0.24 is not installed": 1}
+    here = Finding(Kind.INTERNAL_ERROR, Component.TVM, LANE, Stage.RUN, Raised(Stage.RUN, "ValueError", "no relu", ()))
+    assert queue.add(case("relu", "relu"), sighting(here), VERSIONS), "this machine can show it on another lane"
+    assert {tuple(taken(queue).ops) for _ in range(3)} == {("neg",), ("exp",), ("relu",)}
+    assert queue.take() is None
+    assert len(queue) == 5
+    assert Queue(tmp_path, machine=bare).lacking == queue.lacking
+    there = Machine(
+        lambda name: f"/bin/{name}", devices=lambda: (Device("GPU-0"),), toolchains=lambda: ("0.24", "0.25")
+    )
+    queue = Queue(tmp_path, machine=there)
+    assert queue.lacking == {}
+    assert len({taken(queue).name for _ in range(4)}) == 4, "of two with one message, one at a time"
 
 
 def test_so_many_of_one_key_wait(tmp_path: Path) -> None:

@@ -21,13 +21,17 @@ from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.signals import SIGNALS
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
-from fuzzer.commands.run import summarise
+from fuzzer.campaign.waiting import Queue
+from fuzzer.commands.run import _summarise_cluster, run, summarise
 from fuzzer.isolate.fleet import BackendKey
+from fuzzer.lanes import TVM_LANES
 from fuzzer.system.devices import Device
 from fuzzer.system.environment import EnvironmentMissing
-from fuzzer.system.terminal import program
+from fuzzer.system.terminal import command, program
+from fuzzer.toolchains.lanes import in_toolchain
 from fuzzer.toolchains.toolchain import HOST_NAME
 from fuzzer.triage.investigate import Confirmed, Sighting
+from generators.graph import Invalid
 from oracles.finding import Component
 
 RIGHT_LAB = FakeLab(lambda case, lane, lanes: None)
@@ -162,3 +166,64 @@ def test_the_end_of_a_campaign_names_the_gpus_that_were_given_up(
         assert json.loads(printed)["quarantined"] == {"GPU-1 (H100)": "it has fallen off the bus"}
     else:
         assert "\nGPU-1 (H100) was given up: it has fallen off the bus\n" in printed
+
+
+def test_until_new_findings_without_triage_is_refused(tmp_path: Path) -> None:
+    """No finding would be new, and the run would never end."""
+    with pytest.raises(Invalid) as caught:
+        run(until_new=1, triage_share=0.0, campaign=tmp_path / "c")
+    assert str(caught.value) == (
+        "--until-new with --triage-share 0 needs --seconds or --tests: no finding is new without triage"
+    )
+    assert not (tmp_path / "c").exists()
+
+
+def test_the_summary_says_what_waits_and_where_evaluations_were_wrong(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[..., tuple[Confirmed, Sighting]],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found, sighting = make()
+    elsewhere = replace(sighting.finding, lane=in_toolchain(sighting.finding.lane, "0.1"))
+    with Store(Path("c"), 1) as store:
+        task = Campaign(Settings(store.folder, 1), store, RIGHT_LAB)
+        task.triage.queue.add(found.case, replace(sighting, finding=elsewhere), {})
+        store.keep_disagreement(3, found.case, TVM_LANES[:1])
+        summarise(task, store, {}, None)
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[1] == "1 imported module evaluated wrongly by difftvm itself: c/errors"
+        work = f"`{program()} triage --work --campaign c` investigates them"
+        assert lines[3:5] == [
+            f"1 sighting waiting for triage; {work}",
+            "1 sighting cannot be investigated here: toolchain 0.1 is not installed (1)",
+        ]
+        summarise(Campaign(Settings(store.folder, 1, json=True), store, RIGHT_LAB), store, {}, None)
+        printed = json.loads(capsys.readouterr().out)
+        assert (printed["waiting"], printed["lacking"]) == (1, {"toolchain 0.1 is not installed": 1})
+
+
+def test_the_summary_of_a_cluster_says_what_waits(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    make: Callable[..., tuple[Confirmed, Sighting]],
+) -> None:
+    found, sighting = make()
+    driver = SimpleNamespace(given_up=set(), new=[])
+    with Store(tmp_path, 1) as store:
+        Queue(tmp_path).add(found.case, sighting, {})
+        store.save_state()
+        _summarise_cluster(driver, store, False)  # type: ignore[arg-type]
+        work = command("triage", "--work", "--campaign", tmp_path)
+        line = f"1 sighting waiting for triage; `{work}` investigates them"
+        assert capsys.readouterr().out.splitlines()[1] == line
+        _summarise_cluster(driver, store, True)  # type: ignore[arg-type]
+        assert json.loads(capsys.readouterr().out) == {
+            "tests": 0,
+            "findings": [],
+            "new": 0,
+            "waiting": 1,
+            "parked": 0,
+            "given_up": [],
+        }

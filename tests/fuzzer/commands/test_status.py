@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import fakes
 import pytest
 from typer.testing import CliRunner
 
@@ -18,7 +19,7 @@ from fuzzer.campaign.rows import Observations, index_row
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.findings.finding_file import NAME
-from fuzzer.lanes import ONNXRUNTIME, TORCH
+from fuzzer.lanes import ONNXRUNTIME, TORCH, TVM_LANES
 from fuzzer.system.terminal import program
 from generators.graph import Invalid
 from oracles.outcome import Raised, Ran, Stage
@@ -120,6 +121,13 @@ def test_tests_that_difftvm_could_not_do_are_reported(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         folder = store.keep_failed_test(0, None, "why", 1).parent
     assert f"!! 1 test could not be done by difftvm itself: {folder}" in fuzz("status", "--campaign", tmp_path)
+
+
+def test_wrong_evaluations_are_reported(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        store.keep_disagreement(3, fakes.CASE, TVM_LANES[:2])
+    line = f"!! 2 imported modules evaluated wrongly by difftvm itself: {tmp_path / 'errors'}"
+    assert line in fuzz("status", "--campaign", tmp_path).splitlines()
 
 
 def test_status_repairs(tmp_path: Path) -> None:

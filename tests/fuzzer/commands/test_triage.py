@@ -17,7 +17,7 @@ from fuzzer.campaign.store import Store
 from fuzzer.campaign.waiting import Queue
 from fuzzer.commands.triage import triage
 from fuzzer.signature.known import known_issues
-from fuzzer.system.terminal import next_line
+from fuzzer.system.terminal import command, next_line
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators.graph import Invalid
 
@@ -112,12 +112,31 @@ def test_sightings_that_wait_are_counted(tmp_path: Path, make: Make, capsys: pyt
         found, sighting = make()
         Queue(tmp_path).add(found.case, sighting, {"tvm": "0.27.0"})
     (line,), _ = printed(capsys, tmp_path)
-    assert line == "no findings yet; 1 sighting waiting for triage; `fuzz triage --work` investigates them"
+    work = command("triage", "--work", "--campaign", tmp_path)
+    assert line == f"no findings yet; 1 sighting waiting for triage; `{work}` investigates them"
     with Store(tmp_path, 1) as store:
         store.save(make("another message")[0], {"tvm": "0.27.0"})
     out, _ = printed(capsys, tmp_path)
-    assert out[-2] == "1 sighting waiting for triage; `fuzz triage --work` investigates them"
+    assert out[-2] == f"1 sighting waiting for triage; `{work}` investigates them"
     assert out[-1].startswith("1 finding; next: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"seconds": 1.0}, "--seconds: only together with --work"),
+        ({"workers": 2, "preload": Path("p.py")}, "--workers and --preload: only together with --work"),
+        ({"releases": "0.25", "merge": True}, "--releases: only together with --work"),
+        ({"work": True, "merge": True}, "--work and --merge exclude each other"),
+        ({"work": True, "known": True}, "--work and --known exclude each other"),
+        ({"work": True, "unsupported": True}, "--work and --unsupported exclude each other"),
+        ({"merge": True, "known": True}, "--merge and --known exclude each other"),
+    ],
+)
+def test_no_option_is_ignored(tmp_path: Path, saved: Path, options: dict[str, Any], why: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        triage(tmp_path, **options)
+    assert str(caught.value) == why
 
 
 def test_work_on_nothing_starts_no_compiler(tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:

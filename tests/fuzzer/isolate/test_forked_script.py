@@ -42,7 +42,7 @@ EXCEPTHOOK = "import sys; sys.excepthook = lambda *error: sys.exit(125)\n"
     ],
 )
 def test_the_exit_code_is_that_of_an_interpreter(executor: Executor, source: str, code: int, tmp_path: Path) -> None:
-    assert run(executor, source) == script.run(source, HOST, Bounds(), tmp_path)[0] == ScriptRun(code)
+    assert run(executor, source) == script.run(source, HOST, Bounds(), tmp_path) == ScriptRun(code)
 
 
 @pytest.mark.parametrize(

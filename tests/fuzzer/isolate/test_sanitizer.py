@@ -138,7 +138,10 @@ def lane(variant: str) -> LaneSpec:
 def test_each_tool_watches_a_worker_of_its_own(folder: Path) -> None:
     device = fake_gpu(folder / "gpu")
     with DevicePool(folder / "scratch", [device]) as pool:
+        before = pool.cpu_seconds
         reports = pool.examine(sine(), lane("700-launch"))
+        assert pool.cpu_seconds - before == pytest.approx(sum(report.cpu_seconds for report in reports))
+    assert all(report.cpu_seconds > 0 for report in reports)
     assert reports == tuple(
         parsed(tool, text)
         for tool, text in ((Tool.MEMCHECK, OUT_OF_BOUNDS), (Tool.INITCHECK, UNINITIALIZED), (Tool.RACECHECK, CLEAN))

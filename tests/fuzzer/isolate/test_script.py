@@ -19,7 +19,7 @@ SMALL = Bounds(wall_seconds=0.2, memory_bytes=200 << 20)
 
 
 def run(source: str, folder: Path, toolchain: Toolchain = HOST, bounds: Bounds = Bounds()) -> ScriptRun:
-    return script.run(source, toolchain, bounds, folder)[0]
+    return script.run(source, toolchain, bounds, folder)
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_a_process_of_the_script_that_takes_too_much_memory_dies_as_it_did_in_it
 
 def test_its_cpu_seconds_are_counted(tmp_path: Path) -> None:
     source = "import time\nwhile time.process_time() < 0.3: pass"
-    assert script.run(source, HOST, Bounds(), tmp_path)[1] >= 0.3
+    assert script.run(source, HOST, Bounds(), tmp_path).cpu_seconds >= 0.3
