@@ -61,11 +61,12 @@ def samples_of(name: str, op: Any, per_dtype: int) -> Iterator[tuple[str, Case |
 def sample_inputs(op: Any, dtype: torch.dtype) -> Iterator[Any]:
     """Yield PyTorch's samples, each with the same seed, as `op.sample_inputs` does. That method also looks for the
     test that calls it, in each frame of the stack and each loaded module: up to 70 ms for each operator and dtype."""
-    from torch.testing._internal.common_utils import set_rng_seed
+    from torch.testing._internal import common_utils
 
+    set_seed: Any = common_utils.set_rng_seed
     made = iter(op.sample_inputs_func(op, "cpu", dtype, False))
     while True:
-        set_rng_seed()
+        set_seed()
         try:
             yield next(made)
         except StopIteration:
