@@ -13,6 +13,7 @@ import pytest
 from fuzzer.children.validity import OK, verdict
 from fuzzer.evaluation import founding_cases
 from fuzzer.evaluation.founding_cases import Expected, Quiet, Sign, describe_expected, describe_outcome, gives
+from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import EVERY_TVM_LANE, TVM_LANES
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import registry
@@ -154,8 +155,12 @@ def test_a_corpus_without_cases_is_refused(tmp_path: Path) -> None:
 
 def test_nothing_runs_where_a_toolchain_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(EnvironmentMissing, match=r"`fuzz toolchain add relay`"):
-        next(founding_cases.run(founding_cases.read()))
+    with (
+        Fleet(tmp_path / "scratch", registry.find) as fleet,
+        pytest.raises(EnvironmentMissing, match=r"`fuzz toolchain add relay`"),
+    ):
+        next(founding_cases.run(founding_cases.read(), fleet))
+    assert fleet._backends == {}
 
 
 # --- exactly that, and nothing else
@@ -234,9 +239,9 @@ def test_the_list() -> None:
 
 
 @pytest.mark.tvm
-def test_what_the_host_gives(tmp_path: Path) -> None:
+def test_what_the_host_gives(fleet: Fleet) -> None:
     """No oracle objects to the founding cases in today's TVM, on the lanes that they name."""
-    checks = list(founding_cases.run(_only("host")))
+    checks = list(founding_cases.run(_only("host"), fleet))
     assert [each for each in checks if not each.ok] == []
     assert {each.case for each in checks} == {folder.name for folder in CORPUS}
 

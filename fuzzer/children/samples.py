@@ -12,7 +12,7 @@ import ast
 import json
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -59,16 +59,14 @@ def samples_of(name: str, op: Any, per_dtype: int) -> Iterator[tuple[str, Case |
 
 
 def sample_inputs(op: Any, dtype: torch.dtype) -> Iterator[Any]:
-    """Yield PyTorch's samples, each made with the same seed, as `op.sample_inputs` does. That method first looks for
-    the test that calls it, in each frame of the stack and each loaded module: up to 70 ms for each operator and
-    dtype."""
-    import torch.testing._internal.common_utils as utils
+    """Yield PyTorch's samples, each with the same seed, as `op.sample_inputs` does. That method also looks for the
+    test that calls it, in each frame of the stack and each loaded module: up to 70 ms for each operator and dtype."""
+    from torch.testing._internal import common_utils
 
-    restart_random_numbers: Callable[[], None] = utils.set_rng_seed
-
+    set_seed: Any = common_utils.set_rng_seed
     made = iter(op.sample_inputs_func(op, "cpu", dtype, False))
     while True:
-        restart_random_numbers()
+        set_seed()
         try:
             yield next(made)
         except StopIteration:

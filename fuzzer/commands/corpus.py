@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +12,10 @@ from fuzzer.commands.options import JsonFlag
 from fuzzer.commands.progress import working
 from fuzzer.evaluation import founding_cases as shipped
 from fuzzer.evaluation.founding_cases import Check, Entry
+from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import next_line, print_json
+from fuzzer.toolchains.registry import find
 
 
 def corpus(
@@ -29,8 +32,11 @@ def corpus(
         _list(entries, json=json)
         return
     checks: list[Check] = []
-    with working("running the corpus", lambda: f"nothing is saved; {len(checks)} runs were done") as shown:
-        for check in shipped.run(entries):
+    with (
+        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as fleet,
+        working("running the corpus", lambda: f"nothing is saved; {len(checks)} runs were done") as shown,
+    ):
+        for check in shipped.run(entries, fleet):
             checks.append(check)
             shown.count(len(checks), "runs")
             if not json:

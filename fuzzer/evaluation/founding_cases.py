@@ -6,7 +6,6 @@ executed.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +15,7 @@ import msgspec
 
 from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.findings.headline import headline
-from fuzzer.isolate.fleet import Fleet, Runner
+from fuzzer.isolate.fleet import Runner
 from fuzzer.signature import signature_of
 from fuzzer.toolchains import registry
 from fuzzer.triage.reproduce import judged_by, judged_run
@@ -131,15 +130,14 @@ def expectations(path: Path) -> tuple[Expected, ...]:
     return tuple(document.expected)
 
 
-def run(entries: Sequence[Entry]) -> Iterator[Check]:
+def run(entries: Sequence[Entry], fleet: Runner) -> Iterator[Check]:
     """Each founding case at each of its sizes. Raise `EnvironmentMissing` before anything runs where one of the
     toolchains is not there."""
     for name in dict.fromkeys(each.lane.toolchain for entry in entries for each in entry.expected):
         registry.find(name)
-    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), registry.find) as fleet:
-        for entry in entries:
-            for case in at_each_size(entry.case) if entry.expected else ():
-                yield from _checked(fleet, entry, case)
+    for entry in entries:
+        for case in at_each_size(entry.case) if entry.expected else ():
+            yield from _checked(fleet, entry, case)
 
 
 def _checked(fleet: Runner, entry: Entry, case: Case) -> Iterator[Check]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
 from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import EVERY_TVM_LANE, needed
-from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, runs_in
 from fuzzer.toolchains.toolchain import Toolchain
 from generators.builder import Builder
@@ -36,7 +33,7 @@ class LaneCheck(msgspec.Struct, frozen=True, rename={"reason": "told"}):
 
 @dataclass(frozen=True, slots=True)
 class ToolchainReport:
-    """`seconds` is the time that the zygote took to start."""
+    """`seconds` is the time that the zygote took to start, 0 where it ran already."""
 
     versions: dict[str, str]
     seconds: float
@@ -47,16 +44,15 @@ class ToolchainReport:
         return all(check.passed for check in self.lanes)
 
 
-def check(toolchain: Toolchain) -> ToolchainReport:
+def check(toolchain: Toolchain, fleet: Fleet) -> ToolchainReport:
     """Raise `EnvironmentMissing` where its zygote does not start."""
     lanes = [in_toolchain(lane, toolchain.name) for lane in EVERY_TVM_LANE if runs_in(lane, toolchain)]
     known = case()
     references = dict.fromkeys(reference for lane in lanes for reference in needed(lane))
-    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), registry.find) as fleet:
-        began = time.monotonic()
-        versions = fleet.backend(BackendKey(toolchain.name)).versions
-        seconds = time.monotonic() - began
-        outcomes = fleet.run(known, (*references, *lanes)).outcomes
+    began = time.monotonic()
+    versions = fleet.backend(BackendKey(toolchain.name)).versions
+    seconds = time.monotonic() - began
+    outcomes = fleet.run(known, (*references, *lanes)).outcomes
     objections = {finding.lane: headline(finding) for finding in reversed([*judge_all(known, outcomes)])}
     return ToolchainReport(
         versions, seconds, tuple(_judged(lane, outcomes[lane], objections.get(lane)) for lane in lanes)

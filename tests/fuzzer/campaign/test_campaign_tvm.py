@@ -1,4 +1,4 @@
-"""A whole campaign, as a user runs it: six tests, then two more, then a replay of what was found."""
+"""A whole campaign, as a user runs it: two tests, triage on demand, one more test, and replays of what was found."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ import pytest
 
 from fuzzer.campaign.drawn_lanes import IMPORTERS
 from fuzzer.findings import finding_file
+from fuzzer.findings.replay import load, replay
+from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import LANES, SAMPLED_LANES
+from fuzzer.system.exit_codes import Exit
 from oracles.outcome import Stage
 
 pytestmark = pytest.mark.tvm
 
-SAME = 77
 SEED = 3
 
 
@@ -27,9 +30,9 @@ def fuzz(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
-def run(folder: Path, tests: int) -> tuple[dict[str, Any], str]:
+def run(folder: Path, tests: int, *more: object) -> tuple[dict[str, Any], str]:
     """The summary, and the messages on stderr."""
-    done = fuzz("run", "--tests", tests, "--seed", SEED, "--workers", 1, "--json", "--campaign", folder)
+    done = fuzz("run", "--tests", tests, "--seed", SEED, "--workers", 1, "--json", "--campaign", folder, *more)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
 
@@ -40,44 +43,91 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def six(folder: Path) -> tuple[dict[str, Any], str]:
-    return run(folder, 6)
+def first(folder: Path) -> tuple[dict[str, Any], str]:
+    """A run without triage."""
+    return run(folder, 2, "--triage-share", 0, "--drain", 0)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What three commands say of the sightings that the first run left."""
+
+    sightings: list[Path]
+    status: dict[str, Any]
+    listed: str
+    replayed: int
 
 
 @pytest.fixture(scope="module")
-def eight(folder: Path, six: tuple[dict[str, Any], str]) -> tuple[dict[str, Any], str]:
-    """The summary of the second run, which covers both."""
-    return run(folder, 2)
+def waiting(folder: Path, first: tuple[dict[str, Any], str]) -> Waiting:
+    sightings = sorted((folder / "waiting").iterdir())
+    return Waiting(
+        sightings,
+        json.loads(fuzz("status", "--campaign", folder, "--json").stdout),
+        fuzz("triage", "--campaign", folder).stdout,
+        fuzz("--replay", sightings[0]).returncode,
+    )
 
 
-def test_the_summary(six: tuple[Mapping[str, Any], str]) -> None:
-    summary, messages = six
+@pytest.fixture(scope="module")
+def worked(folder: Path, waiting: Waiting) -> dict[str, Any]:
+    """The summary of triage on demand, before which the commands about waiting sightings have run."""
+    done = fuzz("triage", "--work", "--campaign", folder, "--json")
+    assert done.returncode == 0, done.stderr
+    assert list((folder / "waiting").iterdir()) == []
+    assert fuzz("triage", "--work", "--campaign", folder).stdout.startswith("no sighting waits for triage; next: ")
+    return dict(json.loads(done.stdout))
+
+
+@pytest.fixture(scope="module")
+def second(folder: Path, worked: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """A run with triage. Its summary covers both runs."""
+    return run(folder, 1)
+
+
+def test_the_summary(first: tuple[Mapping[str, Any], str]) -> None:
+    summary, messages = first
     assert f"seed {SEED}, from test 0" in messages
-    assert summary["tests"] == 6
-    assert 0 <= summary["invalid"] <= 6
-    assert 6 <= summary["lane_results"] <= 6 * 8
+    assert summary["tests"] == 2
+    assert 0 <= summary["invalid"] <= 2
+    assert 2 <= summary["lane_results"] <= 2 * 8
     assert summary["cpu_seconds"] > 0
     assert summary["wall_seconds"] > 0
     assert set(summary["stage_cpu_seconds"]) <= set(Stage)
     assert 0 < sum(summary["stage_cpu_seconds"].values()) <= summary["cpu_seconds"]
     names = {lane.name for lane in (*LANES, *SAMPLED_LANES)} | {f"relax-{importer}-drawn" for importer in IMPORTERS}
     assert all(name in names and count > 0 for name, count in summary["unsupported"].items())
-    for finding in summary["findings"]:
+    assert (summary["findings"], summary["parked"]) == ([], 0)
+
+
+def test_sightings_wait_and_are_replayed(folder: Path, first: tuple[Mapping[str, Any], str], waiting: Waiting) -> None:
+    assert len(waiting.sightings) == first[0]["waiting"] == waiting.status["waiting"] > 0
+    assert " waiting for triage; `" in waiting.listed
+    assert f" triage --work --campaign {folder}` investigates them" in waiting.listed
+    assert waiting.replayed == Exit.SAME
+
+
+def test_sightings_are_investigated_on_demand(worked: Mapping[str, Any]) -> None:
+    assert (worked["waiting"], worked["parked"]) == (0, 0)
+    assert worked["investigated"] >= len(worked["new"]) > 0
+
+
+def test_a_second_run_goes_on(
+    first: tuple[Mapping[str, Any], str], worked: Mapping[str, Any], second: tuple[Mapping[str, Any], str]
+) -> None:
+    (before, _), (after, messages) = first, second
+    assert f"seed {SEED}, from test 2" in messages
+    assert after["tests"] == 3
+    assert all(after[key] > before[key] for key in ("lane_results", "cpu_seconds", "wall_seconds"))
+    assert set(worked["new"]) <= {finding["slug"] for finding in after["findings"]}
+    for finding in after["findings"]:
         assert set(finding) == {"slug", "signature", "kind", "component", "lanes", "ops", "flaky"}
         assert finding["lanes"]
         assert finding["ops"]
 
 
-def test_a_second_run_goes_on(six: tuple[Mapping[str, Any], str], eight: tuple[Mapping[str, Any], str]) -> None:
-    (before, _), (after, messages) = six, eight
-    assert f"seed {SEED}, from test 6" in messages
-    assert after["tests"] == 8
-    assert all(after[key] > before[key] for key in ("lane_results", "cpu_seconds", "wall_seconds"))
-    assert {f["slug"] for f in before["findings"]} <= {f["slug"] for f in after["findings"]}
-
-
-def test_findings_on_disk_are_those_listed(folder: Path, eight: tuple[Mapping[str, Any], str]) -> None:
-    listed = {finding["slug"]: finding for finding in eight[0]["findings"]}
+def test_findings_on_disk_are_those_listed(folder: Path, second: tuple[Mapping[str, Any], str]) -> None:
+    listed = {finding["slug"]: finding for finding in second[0]["findings"]}
     assert {path.name for path in (folder / "crashes").iterdir()} == set(listed)
     for slug, finding in listed.items():
         doc, case = finding_file.read_with_case(folder / "crashes" / slug)
@@ -88,41 +138,14 @@ def test_findings_on_disk_are_those_listed(folder: Path, eight: tuple[Mapping[st
         assert doc.versions["tvm"]
 
 
-def test_nothing_else_is_left(folder: Path, eight: tuple[Mapping[str, Any], str]) -> None:
+def test_nothing_else_is_left(folder: Path, second: tuple[Mapping[str, Any], str]) -> None:
     left = {"campaign.json", "campaign.lock", "crashes", "fuzz_stats", "index.sqlite", "plot_data", "waiting"}
     assert {path.name for path in folder.iterdir()} == left
-    assert json.loads((folder / "campaign.json").read_bytes())["next_test"] == 8
+    assert json.loads((folder / "campaign.json").read_bytes())["next_test"] == 3
 
 
-def test_a_tvm_finding_replays(folder: Path, eight: tuple[Mapping[str, Any], str]) -> None:
-    of_tvm = [f for f in eight[0]["findings"] if f["component"] == "tvm" and not f["flaky"]]
-    assert of_tvm, f"8 tests of seed {SEED} met no bug of TVM: take another seed"
-    done = fuzz("--replay", folder / "crashes" / of_tvm[0]["slug"], "--json")
-    assert done.returncode == SAME, done.stderr
-    report = json.loads(done.stdout)
-    assert (report["slug"], report["exit"]) == (of_tvm[0]["slug"], SAME)
-    assert [run["verdict"] for run in report["runs"]] == ["same"]
-
-
-def test_sightings_wait_are_replayed_and_investigated_on_demand(tmp_path: Path) -> None:
-    options = ("--tests", 4, "--seed", SEED, "--random", "--triage-share", 0, "--drain", 0, "--json")
-    done = fuzz("run", *options, "--campaign", tmp_path)
-    assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout)
-    assert (summary["findings"], summary["parked"]) == ([], 0)
-    waiting = sorted(path for path in (tmp_path / "waiting").iterdir())
-    assert len(waiting) == summary["waiting"] > 0
-    assert json.loads(fuzz("status", "--campaign", tmp_path, "--json").stdout)["waiting"] == len(waiting)
-    listed = fuzz("triage", "--campaign", tmp_path).stdout
-    assert " waiting for triage; `" in listed
-    assert f" triage --work --campaign {tmp_path}` investigates them" in listed
-    assert fuzz("--replay", waiting[0]).returncode == SAME
-    done = fuzz("triage", "--work", "--campaign", tmp_path, "--json")
-    assert done.returncode == 0, done.stderr
-    worked = json.loads(done.stdout)
-    assert (worked["waiting"], worked["parked"]) == (0, 0)
-    assert worked["investigated"] >= len(worked["new"]) > 0
-    assert list((tmp_path / "waiting").iterdir()) == []
-    assert {path.name for path in (tmp_path / "crashes").iterdir()} == set(worked["new"])
-    again = fuzz("triage", "--work", "--campaign", tmp_path)
-    assert again.stdout.startswith("no sighting waits for triage; next: ")
+def test_a_tvm_finding_replays(folder: Path, fleet: Fleet, second: tuple[Mapping[str, Any], str]) -> None:
+    of_tvm = [f for f in second[0]["findings"] if f["component"] == "tvm" and not f["flaky"]]
+    assert of_tvm, f"3 tests of seed {SEED} met no bug of TVM: take another seed"
+    doc, case = load(folder / "crashes" / of_tvm[0]["slug"])
+    assert replay(fleet, doc, case, (doc.lane,), 1).exit is Exit.SAME

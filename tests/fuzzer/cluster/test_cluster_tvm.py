@@ -174,7 +174,7 @@ def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone:
 
 
 def test_a_node_with_real_compilers(tmp_path: Path) -> None:
-    words = ["run", "--cluster", "local", "--tests", "4", "--seed", "1", "--lanes", "relax-export-llvm", "--ops", "add"]
+    words = ["run", "--cluster", "local", "--tests", "2", "--seed", "1", "--lanes", "relax-export-llvm", "--ops", "add"]
     done = subprocess.run(
         [sys.executable, "-m", "fuzzer.cli", *words, "--json", "--campaign", str(tmp_path)],
         capture_output=True,
@@ -183,8 +183,8 @@ def test_a_node_with_real_compilers(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
-    assert (summary["tests"], summary["given_up"]) == (4, [])
-    assert numbers_of(tmp_path) == [0, 1, 2, 3]
+    assert (summary["tests"], summary["given_up"]) == (2, [])
+    assert numbers_of(tmp_path) == [0, 1]
     assert brought_together(tmp_path)
     (node,) = (tmp_path / "nodes").iterdir()
     assert summary["findings"]

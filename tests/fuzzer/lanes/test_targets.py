@@ -95,7 +95,7 @@ class InFront:
     executor: Executor
 
     def outcomes(self, lane: LaneSpec) -> Mapping[LaneSpec, Outcome]:
-        """Of a lane and what it needs, in a new process, which searches the folder anew."""
+        """The outcomes of a lane and of the lanes that it needs. The process is new: it searches the folder again."""
         return self.executor.run_fresh(CASES["linear"], (*needed(lane), lane)).outcomes
 
 

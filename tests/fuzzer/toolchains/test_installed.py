@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,8 +36,8 @@ def is_there(name: str) -> pytest.MarkDecorator:
 
 
 @is_there(OLD)
-def test_every_lane_works_in_an_older_release() -> None:
-    report = toolchain_check.check(registry.find(OLD))
+def test_every_lane_works_in_an_older_release(fleet: Fleet) -> None:
+    report = toolchain_check.check(registry.find(OLD), fleet)
     assert [lane for lane in report.lanes if not lane.passed] == []
     assert [lane.lane for lane in report.lanes] == [lane.name for lane in (*TVM_LANES, *SAMPLED_LANES)]
     assert (report.versions["tvm"], report.versions["torch"].partition("+")[0]) == (OLD, _hosts("torch"))
@@ -55,12 +54,6 @@ def test_an_older_release_has_its_own_tvm_and_nothing_of_the_hosts() -> None:
     program = f"import importlib; print(*(importlib.import_module(name).__file__ for name in {names}))"
     done = subprocess.run([toolchain.python, "-P", "-c", program], capture_output=True, text=True, check=True)
     assert [path for path in done.stdout.split() if not path.startswith(root)] == []
-
-
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    with Fleet(tmp_path_factory.mktemp("fleet") / "scratch", registry.find) as started:
-        yield started
 
 
 @is_there(OLD)
@@ -120,8 +113,8 @@ def test_relay_builds_and_runs(tmp_path: Path) -> None:
 
 
 @is_there("relay")
-def test_every_lane_in_relay_works() -> None:
-    report = toolchain_check.check(registry.find("relay"))
+def test_every_lane_in_relay_works(fleet: Fleet) -> None:
+    report = toolchain_check.check(registry.find("relay"), fleet)
     assert [(lane.lane, lane.passed, lane.reason) for lane in report.lanes] == [
         (lane.name, True, "") for lane in RELAY_LANES
     ]

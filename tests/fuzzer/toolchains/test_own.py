@@ -15,12 +15,13 @@ import pytest
 from fuzzer.cli import main
 from fuzzer.evaluation import toolchain_check
 from fuzzer.findings.replay import LaneReplay
-from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.executor import Executor
+from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM_LANES
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import next_line
-from fuzzer.toolchains import install, registry
+from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain
 from generators.graph import Invalid
@@ -132,29 +133,38 @@ def test_add_list_remove(fuzz: Fuzz) -> None:
     assert fuzz("toolchain", "list", "--json")[1] == "[]\n"
 
 
+def record_mine(**environment: str) -> None:
+    """The toolchain `mine`, as `fuzz toolchain add` saves it once it has asked the interpreter for its versions."""
+    with registry.new_folder("mine"):
+        registry.save(Toolchain("mine", sys.executable, environment), {"tvm": str(registry.host_release())})
+
+
 @pytest.fixture
-def fleet(cache: Path, tmp_path: Path) -> Iterator[Fleet]:
-    install.add_own("mine", Path(sys.executable), {}, lambda text: None)
+def mine(executor: Executor, cache: Path, tmp_path: Path) -> Iterator[Fleet]:
+    """The host's zygote, which all tests share, and one of `mine`."""
+    record_mine()
     with Fleet(tmp_path / "scratch", registry.find) as started:
+        started._backends[BackendKey("host")] = executor
         yield started
+        del started._backends[BackendKey("host")]
 
 
 @pytest.mark.tvm
-def test_lanes_in_another_toolchain_are_judged_by_references_of_the_host(fleet: Fleet) -> None:
+def test_lanes_in_another_toolchain_are_judged_by_references_of_the_host(mine: Fleet) -> None:
     """And its child finds our packages by links, in another process than the host's."""
     lanes = in_toolchains(TVM_LANES, named("mine"))
     assert {lane.toolchain for lane in lanes} == {"mine"}
     case = toolchain_check.case()
-    result = fleet.run(case, (TORCH, TORCH_F64, TORCH_ENVELOPE, *lanes))
+    result = mine.run(case, (TORCH, TORCH_F64, TORCH_ENVELOPE, *lanes))
     assert all(isinstance(outcome, Ran) for outcome in result.outcomes.values())
     assert list(judge_all(case, result.outcomes)) == []
-    assert sorted(map(str, fleet._backends)) == ["host", "mine"]
-    assert fleet.versions["tvm"] == registry.host_release()
+    assert sorted(map(str, mine._backends)) == ["host", "mine"]
+    assert mine.versions["tvm"] == registry.host_release()
 
 
 @pytest.mark.tvm
-def test_every_lane_works_on_the_case_of_the_check(cache: Path) -> None:
-    report = toolchain_check.check(named("host")[0])
+def test_every_lane_works_on_the_case_of_the_check(fleet: Fleet) -> None:
+    report = toolchain_check.check(named("host")[0], fleet)
     assert [lane for lane in report.lanes if not lane.passed] == []
     assert [lane.lane for lane in report.lanes] == [lane.name for lane in (*TVM_LANES, *SAMPLED_LANES)]
     assert "no size of the case is symbolic" in [lane.reason for lane in report.lanes]
@@ -164,7 +174,7 @@ def test_every_lane_works_on_the_case_of_the_check(cache: Path) -> None:
 def test_a_toolchain_that_fails_the_check(fuzz: Fuzz, tmp_path: Path) -> None:
     """Its TVM loses the operator relu."""
     (tmp_path / "sitecustomize.py").write_text(SABOTAGE)
-    fuzz("toolchain", "add", "mine", "--python", sys.executable, "--env", f"PYTHONPATH={tmp_path}")
+    record_mine(PYTHONPATH=str(tmp_path))
     code, out, err = fuzz("toolchain", "check", "mine")
     assert code == ENVIRONMENT
     assert "  FAILED relax-export-llvm: relax-export-llvm refuses a valid PyTorch model" in out
@@ -184,7 +194,7 @@ if "fuzzer.children.zygote" in sys.orig_argv:
 def test_a_replay_says_where_a_finding_fails_and_where_not(fuzz: Fuzz, tmp_path: Path, saved: Path) -> None:
     """The toolchain is sabotaged, so that it fails, but not as the finding says; the host does not fail."""
     (tmp_path / "sitecustomize.py").write_text(SABOTAGE)
-    fuzz("toolchain", "add", "mine", "--python", sys.executable, "--env", f"PYTHONPATH={tmp_path}")
+    record_mine(PYTHONPATH=str(tmp_path))
     code, out, _ = fuzz("--replay", saved, "--toolchain", f"mine,{registry.host_release()}", "--json")
     runs = json.loads(out)["runs"]
     assert code == Exit.DIFFERENT
