@@ -63,6 +63,13 @@ class Yields:
             print(f"  {dtype:10} {self.new[dtype] / self.seconds[dtype]:.2f}  ({nodes} nodes)")
 
 
+def tier_line(chooser: LaneChooser, tier: str) -> str:
+    """What a tier cost and found in all tests, with the first ones."""
+    record = chooser.records.of(tier)
+    each, rate = 1000 * record.seconds / chooser.tests, record.found / record.seconds
+    return f"{tier}: {each:.0f} CPU ms per test, {rate:.2f} new failures per CPU second"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tests", type=int, default=400)
@@ -105,12 +112,7 @@ def measure(folder: Path, arguments: argparse.Namespace) -> None:
         f"TEST_SECONDS {test:.2f} +- {error[0]:.2f}  NODE_SECONDS {node:.3f} +- {error[1]:.3f}  "
         f"LANES_SECONDS {lane * each:.2f} +- {error[2] * each:.2f} ({lane:.3f} each)"
     )
-    for tier in (TIER_1, TIER_2):
-        record = chooser.records.of(tier)
-        rate = record.found / record.seconds
-        print(
-            f"{tier}: {1000 * record.seconds / len(table):.0f} CPU ms per test, {rate:.2f} new failures per CPU second"
-        )
+    print(*(tier_line(chooser, tier) for tier in (TIER_1, TIER_2)), sep="\n")
     yields.print()
     print(
         "importers: "

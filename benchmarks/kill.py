@@ -39,7 +39,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from campaign_files import PARKED, SAVED, WAITING, Counted, Folders, coarse, counted_in, read
+from campaign_files import PARKED, SAVED, WAITING, Counted, Folders, accounts_for, coarse, counted_in, read
 from child_campaign import ROOT, fuzz_to_its_end, killed, last_line, raise_on_signals, running, stop
 
 from fuzzer.campaign import index, state
@@ -117,7 +117,7 @@ def missed(without_a_kill: Left, after: Left) -> Iterator[str]:
     """What the same tests show without a kill, and the campaign that was killed has nowhere."""
     folders = after.folders
     for name, doc in without_a_kill.folders.waiting.items():
-        alike = (other for other in (*folders.waiting.values(), *folders.parked.values()) if _accounts_for(other, doc))
+        alike = (other for other in (*folders.waiting.values(), *folders.parked.values()) if accounts_for(other, doc))
         if not (_is_found(doc, folders) or next(alike, None)):
             yield f"{name}: a test shows it, and the campaign does not have it"
     for name in sorted(without_a_kill.counted.known.keys() - after.counted.known.keys()):
@@ -129,16 +129,7 @@ def _is_found(doc: FindingDoc, after: Folders) -> bool:
     signature = coarse(doc)
     if known.match(signature) or known.possible_match(signature, doc.found_in):
         return True
-    return any(_accounts_for(finding, doc) for finding in after.saved.values())
-
-
-def _accounts_for(other: FindingDoc, doc: FindingDoc) -> bool:
-    """Whether a finding or sighting stands for a sighting too: it has the same failure and, where operators identify
-    that, was found with the same operators or needs no others."""
-    if not coarse(other).same_failure(coarse(doc)):
-        return False
-    same_case = set(other.found_in) == set(doc.found_in)
-    return not coarse(doc).needs_ops or same_case or set(other.ops) <= set(doc.found_in)
+    return any(accounts_for(finding, doc) for finding in after.saved.values())
 
 
 def unsound(campaign: Path) -> Iterator[str]:
