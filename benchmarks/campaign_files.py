@@ -40,8 +40,12 @@ class Folders:
     parked: Mapping[str, FindingDoc]
     unreadable: tuple[str, ...] = ()
 
+    @property
+    def docs(self) -> Mapping[str, FindingDoc]:
+        return {**self.saved, **self.waiting, **self.parked}
+
     def without(self, known: Folders) -> Folders:
-        """What is new since `known` was read."""
+        """The folders that are new since `known` was read."""
         pairs = ((self.saved, known.saved), (self.waiting, known.waiting), (self.parked, known.parked))
         saved, waiting, parked = ({name: mine[name] for name in mine.keys() - its.keys()} for mine, its in pairs)
         return Folders(saved, waiting, parked, tuple(line for line in self.unreadable if line not in known.unreadable))
@@ -85,6 +89,15 @@ def coarse(doc: FindingDoc) -> Signature:
     return signature_of(doc.finding)
 
 
+def accounts_for(other: FindingDoc, doc: FindingDoc) -> bool:
+    """Whether two findings or sightings may be one bug, so that `other` stands for `doc`: they have the same failure.
+    Where operators identify that, `other` was found in a case of the same operators, or needs no others than `doc`."""
+    if not coarse(other).same_failure(coarse(doc)):
+        return False
+    same_case = set(other.found_in) == set(doc.found_in)
+    return not coarse(doc).needs_ops or same_case or set(other.ops) <= set(doc.ops)
+
+
 def distinct(signatures: Iterable[Signature]) -> list[Signature]:
     """One signature for each failure."""
     kept: list[Signature] = []
@@ -104,7 +117,7 @@ class Distinct:
 
     final    findings, by final signature, without flaky ones
     waiting  waiting sightings, by coarse signature, without those whose coarse signature a finding has
-    coarse   findings and waiting sightings together, by coarse signature
+    coarse   findings, without flaky ones, and waiting sightings together, by coarse signature
     parked   parked sightings
     flaky    flaky findings
     """
@@ -120,19 +133,30 @@ class Distinct:
         return self.final + self.waiting
 
 
-def distinct_in(folders: Folders) -> Distinct:
-    saved = of_tvm(folders.saved)
+def distinct_in(now: Folders, known: Folders = NOTHING) -> Distinct:
+    """Count what is new since `known` was read. A failure that was known then is not, whatever its name is now."""
+    new = now.without(known)
+    saved, waiting, parked = (_unknown(docs, known) for docs in (new.saved, new.waiting, new.parked))
     steady = [doc for doc in saved if not doc.flaky]
     investigated = distinct(map(coarse, saved))
-    waiting = distinct(map(coarse, of_tvm(folders.waiting)))
-    new = [signature for signature in waiting if not any(other.same_failure(signature) for other in investigated)]
+    left = [
+        signature
+        for signature in distinct(map(coarse, waiting))
+        if not any(other.same_failure(signature) for other in investigated)
+    ]
     return Distinct(
         len({doc.signature for doc in steady}),
-        len(new),
-        len(investigated) + len(new),
-        len(of_tvm(folders.parked)),
+        len(left),
+        len(distinct(map(coarse, steady))) + len(left),
+        len(parked),
         len(saved) - len(steady),
     )
+
+
+def _unknown(docs: Mapping[str, FindingDoc], known: Folders) -> list[FindingDoc]:
+    """Those of TVM that no known finding or sighting stands for."""
+    before = known.docs.values()
+    return [doc for doc in of_tvm(docs) if not any(accounts_for(other, doc) for other in before)]
 
 
 # Counters

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -28,6 +29,13 @@ def environment(checkout: Path) -> dict[str, str]:
 
 def fuzz(*words: object) -> list[str]:
     return [sys.executable, "-m", "fuzzer.cli", *map(str, words)]
+
+
+def fuzz_to_its_end(checkout: Path, *words: object) -> subprocess.CompletedProcess[bytes]:
+    """Run `fuzz` of a checkout, and return its output. Paths in `words` must be absolute: it runs in an empty folder,
+    because `python -m` looks for packages in its own folder first."""
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as empty:
+        return subprocess.run(fuzz(*words), cwd=empty, env=environment(checkout), capture_output=True, check=False)
 
 
 def require_checkout(checkout: Path) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,8 +44,8 @@ WARM = 5
 class Yields:
     """New failures, CPU seconds and nodes of each dtype."""
 
-    new: Counter[str] = field(default_factory=Counter)
-    seconds: Counter[str] = field(default_factory=Counter)
+    new: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     nodes: Counter[str] = field(default_factory=Counter)
     _failures: set[str] = field(default_factory=set)
 
@@ -62,6 +62,13 @@ class Yields:
         print(f"{len(self._failures)} failures; new ones per CPU second:")
         for dtype, nodes in self.nodes.most_common():
             print(f"  {dtype:10} {self.new[dtype] / self.seconds[dtype]:.2f}  ({nodes} nodes)")
+
+
+def tier_line(chooser: LaneChooser, tier: str) -> str:
+    """What a tier cost and found in all tests, with the first ones."""
+    record = chooser.records.of(tier)
+    each, rate = 1000 * record.seconds / chooser.tests, record.found / max(record.seconds, 1e-9)
+    return f"{tier}: {each:.0f} CPU ms per test, {rate:.2f} new failures per CPU second"
 
 
 def main() -> None:
@@ -106,12 +113,8 @@ def measure(folder: Path, arguments: argparse.Namespace) -> None:
         f"TEST_SECONDS {test:.2f} +- {error[0]:.2f}  NODE_SECONDS {node:.3f} +- {error[1]:.3f}  "
         f"LANES_SECONDS {lane * each:.2f} +- {error[2] * each:.2f} ({lane:.3f} each)"
     )
-    for name in (TIER_1, *map(record_of, EXPENSIVE), TIER_2):
-        record = chooser.records.of(name)
-        rate = record.found / max(record.seconds, 1e-9)
-        print(
-            f"{name}: {1000 * record.seconds / len(table):.0f} CPU ms per test, {rate:.2f} new failures per CPU second"
-        )
+    names = (TIER_1, *map(record_of, EXPENSIVE), TIER_2)
+    print(*(tier_line(chooser, name) for name in names), sep="\n")
     yields.print()
     print(
         "importers: "

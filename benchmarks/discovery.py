@@ -6,14 +6,15 @@
 Runs `fuzz run` of this checkout for each seed, and stops it when all its processes together took `--cpu` CPU seconds.
 With --against, the checkout at PATH runs after it, with the same seed, interpreter and CPU time. A campaign begins
 with no findings. With --store, it begins with those of the campaign DIR, which are copied (`crashes/`, `waiting/`,
-`parked/`, `corpus/`; no counters, so that each seed begins at test 0), and only what is new is counted.
+`parked/`, `corpus/`; no counters, so that each seed begins at test 0), and only failures that it does not have are
+counted.
 
 The columns are, for failures whose component is TVM:
 
     findings  investigated, by final signature, without flaky ones
     waiting   saved and not investigated, by coarse signature, without those whose coarse signature a finding has
     distinct  findings and waiting together
-    coarse    the same by coarse signature alone
+    coarse    the same by coarse signature alone, findings too
     parked    sightings that will not be investigated again by themselves
 
 Then the CPU seconds of an investigation as finding.json says them, in the median, for findings with the type of an
@@ -111,7 +112,7 @@ class CampaignRun(msgspec.Struct, frozen=True):
 
 
 def point(campaign: Path, known: Folders, cpu: float) -> Point:
-    found = distinct_in(read(campaign).without(known))
+    found = distinct_in(read(campaign), known)
     tests = counted_in(campaign).tally.tests
     return Point(round(cpu, 1), tests, found.final, found.waiting, found.coarse, found.parked, found.flaky)
 

@@ -7,11 +7,15 @@ After each kill, and after a last run that ends by SIGINT:
 
     every folder in crashes/, waiting/ and parked/ can be read, with its case, and has all its files
     every earlier finding is unchanged
-    every sighting that waited still waits, or is parked, or is a finding now, or is known behaviour, or was counted
+    every sighting that waited still waits, or is parked, or is a finding or known behaviour now
     no process of the campaign is alive 5 s later
     the index is sound, and knows no finding that is not in crashes/
     `fuzz status --json` works, and can read everything
     the next test is not one from before
+
+Cases are drawn without guidance, so that they depend on the seed and the number alone. At the end all tests run once
+more, in another directory, without a kill and without triage: what they show must wait, or be parked, a finding or
+known behaviour, in the campaign that was killed.
 
 By default the tests run in one cheap lane, whose import often fails, so that a few seconds have many sightings.
 One kill of five comes within `--most-seconds` of the start, while the compilers start, and the others within
@@ -35,11 +39,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from campaign_files import PARKED, SAVED, WAITING, Counted, Folders, coarse, counted_in, read
-from child_campaign import ROOT, environment, fuzz, killed, last_line, raise_on_signals, running, stop
+from campaign_files import PARKED, SAVED, WAITING, Counted, Folders, accounts_for, coarse, counted_in, read
+from child_campaign import ROOT, fuzz_to_its_end, killed, last_line, raise_on_signals, running, stop
 
 from fuzzer.campaign import index, state
 from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.signature import known
 from fuzzer.system.processes import start_time
 from fuzzer.watching.resources import descendants
@@ -81,7 +86,7 @@ def _digest(folder: Path) -> str:
 # Checks: each yields a line for each thing that is wrong
 
 
-def torn(campaign: Path, folders: Folders) -> Iterator[str]:
+def incomplete(campaign: Path, folders: Folders) -> Iterator[str]:
     """Folders that cannot be read, or that lack files."""
     yield from folders.unreadable
     for place, docs, needed in (
@@ -99,28 +104,32 @@ def lost(before: Left, after: Left) -> Iterator[str]:
     for name, digest in before.digests.items():
         if after.digests.get(name) != digest:
             yield f"{SAVED}/{name}: {'changed' if name in after.digests else 'gone'}"
-    unexplained = _unexplained(before.folders, after.folders)
-    if len(unexplained) > max(0, after.sightings - before.sightings):
-        yield from (f"{WAITING}/{name}: gone, and neither found, parked nor counted" for name in unexplained)
-    for name in before.folders.parked.keys() - after.folders.parked.keys() - after.folders.waiting.keys():
-        if not _is_found(name, before.folders, after.folders):
-            yield f"{PARKED}/{name}: gone"
+    still = after.folders.waiting.keys() | after.folders.parked.keys()
+    for place, docs in ((WAITING, before.folders.waiting), (PARKED, before.folders.parked)):
+        for name in sorted(docs.keys() - still):
+            if not _is_found(docs[name], after.folders):
+                yield f"{place}/{name}: gone, and neither found nor known"
     if after.counted.next_test < before.counted.next_test:
         yield f"the next test was {before.counted.next_test}, and is {after.counted.next_test} now"
 
 
-def _unexplained(before: Folders, after: Folders) -> list[str]:
-    """The sightings that neither wait nor are parked, and that no finding or known issue has."""
-    gone = before.waiting.keys() - after.waiting.keys() - after.parked.keys()
-    return sorted(name for name in gone if not _is_found(name, before, after))
+def missed(without_a_kill: Left, after: Left) -> Iterator[str]:
+    """What the same tests show without a kill, and the campaign that was killed has nowhere."""
+    folders = after.folders
+    for name, doc in without_a_kill.folders.waiting.items():
+        alike = (other for other in (*folders.waiting.values(), *folders.parked.values()) if accounts_for(other, doc))
+        if not (_is_found(doc, folders) or next(alike, None)):
+            yield f"{name}: a test shows it, and the campaign does not have it"
+    for name in sorted(without_a_kill.counted.known.keys() - after.counted.known.keys()):
+        yield f"{name}: a test shows this known issue, and the campaign has not counted it"
 
 
-def _is_found(name: str, before: Folders, after: Folders) -> bool:
-    doc = before.waiting.get(name) or before.parked[name]
+def _is_found(doc: FindingDoc, after: Folders) -> bool:
+    """Whether a sighting is a finding now, or known behaviour."""
     signature = coarse(doc)
     if known.match(signature) or known.possible_match(signature, doc.found_in):
         return True
-    return any(coarse(finding).same_failure(signature) for finding in after.saved.values())
+    return any(accounts_for(finding, doc) for finding in after.saved.values())
 
 
 def unsound(campaign: Path) -> Iterator[str]:
@@ -147,8 +156,7 @@ def wrong_status(campaign: Path, saved: int) -> Iterator[str]:
     """What is wrong with the answer of `fuzz status --json`. It needs an index with counters."""
     if not (campaign / state.NAME).exists():
         return
-    words = fuzz("status", "--json", "--campaign", campaign)
-    done = subprocess.run(words, cwd=campaign, env=environment(ROOT), capture_output=True, check=False)
+    done = fuzz_to_its_end(ROOT, "status", "--json", "--campaign", campaign)
     if done.returncode:
         yield f"fuzz status: exit code {done.returncode}: {done.stderr.decode(errors='replace').strip()}"
         return
@@ -158,10 +166,10 @@ def wrong_status(campaign: Path, saved: int) -> Iterator[str]:
         yield f"fuzz status: {sum(status.findings.values())} findings, and {saved} in {SAVED}/"
 
 
-def wrong(campaign: Path, before: Left, after: Left, alive: list[int]) -> list[str]:
+def problems(campaign: Path, before: Left, after: Left, alive: list[int]) -> list[str]:
     return [
         *(f"process {pid} is alive" for pid in alive),
-        *torn(campaign, after.folders),
+        *incomplete(campaign, after.folders),
         *lost(before, after),
         *unsound(campaign),
         *wrong_status(campaign, len(after.folders.saved)),
@@ -171,7 +179,7 @@ def wrong(campaign: Path, before: Left, after: Left, alive: list[int]) -> list[s
 # Kills
 
 
-class Family(NamedTuple):
+class Processes(NamedTuple):
     """The processes of a campaign by pid, with the time at which each started."""
 
     started: dict[int, int]
@@ -180,14 +188,14 @@ class Family(NamedTuple):
         return [pid for pid, began in self.started.items() if began and start_time(pid) == began]
 
 
-def family_of(pid: int) -> Family:
-    return Family({each: start_time(each) for each in (pid, *descendants(pid))})
+def processes_of(pid: int) -> Processes:
+    return Processes({each: start_time(each) for each in (pid, *descendants(pid))})
 
 
-def survivors(family: Family) -> list[int]:
+def survivors(processes: Processes) -> list[int]:
     """The processes that are alive after some seconds at most."""
     deadline = time.monotonic() + GRACE_SECONDS
-    while (alive := family.alive()) and time.monotonic() < deadline:
+    while (alive := processes.alive()) and time.monotonic() < deadline:
         time.sleep(0.1)
     return alive
 
@@ -222,23 +230,36 @@ def first_commit(process: subprocess.Popen[bytes], campaign: Path) -> None:
         time.sleep(0.05)
 
 
-def run_and_end(campaign: Path, options: argparse.Namespace, moment: Moment) -> Family:
+def words_of(campaign: Path, options: argparse.Namespace) -> tuple[object, ...]:
+    chosen = ("--lanes", options.lanes, "--ops", options.ops, "--workers", 2, "--random")
+    return "run", "--seed", options.seed, "--campaign", campaign, *chosen
+
+
+def run_without_a_kill(options: argparse.Namespace, folder: Path, first: int, end: int) -> Left:
+    """Run the tests from `first` to before `end` in the new directory `folder`. Exit where that fails."""
+    words = (*words_of(folder, options), "--first", first, "--end", end, "--triage-share", 0, "--drain", 0)
+    log = folder.parent / f"{folder.name}.log"
+    with running(ROOT, words, folder.parent, log) as process:
+        if code := process.wait():
+            sys.exit(f"the run without a kill ended with exit code {code}: {last_line(log)}")
+    return left_in(folder)
+
+
+def run_and_end(campaign: Path, options: argparse.Namespace, moment: Moment) -> Processes:
     """Run the campaign, and end it at this moment. Exit where it ends by itself."""
-    chosen = ("--lanes", options.lanes, "--ops", options.ops, "--workers", 2)
-    words = ("run", "--seed", options.seed, "--campaign", campaign, *chosen)
     log = campaign.parent / f"{campaign.name}.log"
-    with running(ROOT, words, campaign.parent, log) as process:
+    with running(ROOT, words_of(campaign, options), campaign.parent, log) as process:
         if moment.of_tests:
             first_commit(process, campaign)
         time.sleep(moment.seconds)
         if process.poll() is not None:
             sys.exit(f"the campaign ended by itself with exit code {process.returncode}: {last_line(log)}")
-        family = family_of(process.pid)
+        processes = processes_of(process.pid)
         if moment.how is signal.SIGKILL:
             killed(process)
         elif code := stop(process):
             sys.exit(f"the campaign ended with exit code {code}: {last_line(log)}")
-    return family
+    return processes
 
 
 def main() -> None:
@@ -254,20 +275,27 @@ def main() -> None:
     campaign = (options.campaign or Path(tempfile.mkdtemp(prefix="difftvm-kill-")) / "campaign").resolve()
     campaign.mkdir(parents=True, exist_ok=True)
     before, bad = left_in(campaign), 0
+    first = before.counted.next_test
     for number, moment in enumerate(moments(options.seed, options.kills, options.most_seconds), 1):
-        family = run_and_end(campaign, options, moment)
-        alive, after = survivors(family), left_in(campaign)
-        lines = wrong(campaign, before, after, alive)
+        processes = run_and_end(campaign, options, moment)
+        alive, after = survivors(processes), left_in(campaign)
+        lines = problems(campaign, before, after, alive)
         bad += len(lines)
         folders = after.folders
         print(
-            f"{number} {moment}: {len(family.started)} processes, "
+            f"{number} {moment}: {len(processes.started)} processes, "
             f"{len(folders.saved)} findings, {len(folders.waiting)} waiting, {len(folders.parked)} parked, "
             f"{after.sightings} sightings counted, next test {after.counted.next_test}"
             f"{''.join(f'{os.linesep}  BAD {line}' for line in lines)}",
             flush=True,
         )
         before = after
+    end = before.counted.next_test
+    again = run_without_a_kill(options, Path(tempfile.mkdtemp(prefix="difftvm-kill-")) / "again", first, end)
+    lines = list(missed(again, before))
+    bad += len(lines)
+    shown = f"tests {first} to {end} without a kill: {len(again.folders.waiting)} sightings"
+    print(shown, *(f"  BAD {line}" for line in lines), sep="\n")
     print(f"{options.kills} kills, {bad} things wrong; {campaign}")
     sys.exit(1 if bad else 0)
 

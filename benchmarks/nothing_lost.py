@@ -1,27 +1,28 @@
 """Which planted bugs and founding cases campaigns find, in this version and in another one, in the same cases.
 
-    python benchmarks/nothing_lost.py [--against PATH] [--cases 2000] [--most 10] [--only WORD] [--mix] [--json FILE]
+    python benchmarks/nothing_lost.py [--against PATH] [--cases 2000] [--most 10] [--before 30] [--only WORD]
+                                      [--no-founding] [--json FILE]
 
 The bugs are those of `tests/fuzzer/triage/blame/planted.py`: of every stage, silent and loud, in passes and in targets.
 Sixty campaigns of 2,000 tests would take days, so each bug gets only cases that can show it: those of the first
 `--cases` random cases that hold its operator with a result in float32 and without symbolic sizes, the smallest first,
-`--most` of them. Both versions get these very cases: they are the corpus of a new campaign, which runs each of them
-unchanged (`fuzz run --tests N --preload`, with the faults of the checkout that runs).
+`--most` of them. Before them come the first `--before` cases that do not: what a lane of tier 2 is worth depends on
+what was compiled earlier. Both versions get these very cases: they are the corpus of a new campaign, which runs each
+of them unchanged (`fuzz run --tests N --preload`, with the faults of the checkout that runs).
 
-A campaign runs the lane that the bug needs and the lanes that every test takes from the same importer. With --mix it
-runs the default mix, and so it does for a bug in a pass that only drawn lanes have: then a version may also miss a bug
-because it did not draw the lane. A bug is found if a finding or a waiting sighting of TVM shows its failure with the
-fault planted and does not show it without: other findings are TVM's own bugs.
+Campaigns run the default mix of lanes, so a version may also miss a bug because it did not choose the lane. A bug is
+found if a finding, a waiting or a parked sighting of TVM shows its failure with the fault planted and does not show it
+without: other findings are TVM's own bugs.
 
 The founding cases are those of `fuzz corpus --founding --run`. Prints a line for each bug and each founding case that
-fails, and then a summary. Exits with 1 if only the other version finds something.
+fails, and then a summary. Exits with 1 if only the other version finds something (without --against: if this version
+misses something), or if a campaign or the founding cases could not be run.
 """
 
 from __future__ import annotations
 
 import argparse
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -30,8 +31,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
-from campaign_files import Folders, case_in, counted_in, of_tvm, read
-from child_campaign import ROOT, environment, fuzz, last_line, raise_on_signals, require_checkout, running
+from campaign_files import Folders, case_in, coarse, counted_in, of_tvm, read
+from child_campaign import ROOT, fuzz_to_its_end, last_line, raise_on_signals, require_checkout, running
 
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "fuzzer" / "triage" / "blame")]
 
@@ -41,8 +42,8 @@ from fuzzer.campaign.cases import random_cases  # noqa: E402
 from fuzzer.campaign.settings import Settings  # noqa: E402
 from fuzzer.findings.finding_file import FindingDoc  # noqa: E402
 from fuzzer.isolate.executor import Executor  # noqa: E402
-from fuzzer.lanes import EVERY_TVM_LANE, SCREENING  # noqa: E402
 from fuzzer.seeds import corpus  # noqa: E402
+from fuzzer.signature import Signature  # noqa: E402
 from fuzzer.system.exit_codes import Exit  # noqa: E402
 from fuzzer.toolchains import preload  # noqa: E402
 from fuzzer.toolchains.toolchain import HOST  # noqa: E402
@@ -72,7 +73,7 @@ class Campaign(msgspec.Struct, frozen=True):
 
 
 class Bug(msgspec.Struct, frozen=True):
-    """`campaigns` has one for each version."""
+    """`cases` is the number of cases that can show it. `campaigns` has one for each version."""
 
     fault: str
     lane: str
@@ -116,13 +117,10 @@ def chosen(cases: Mapping[int, Case], operator: str, most: int) -> dict[int, Cas
     return {number: cases[number] for number in smallest}
 
 
-def lanes_for(planted: Planted, *, mix: bool) -> str:
-    """The glob for `--lanes`: the bug's lane, and the lanes of every test with the same importer."""
-    if mix or planted.passes:
-        return "*"
-    importer = next(lane.importer for lane in EVERY_TVM_LANE if lane.name == planted.lane)
-    plain = [lane.name for lane in SCREENING if lane.importer is importer]
-    return ",".join(dict.fromkeys((*plain, planted.lane)))
+def before_them(cases: Mapping[int, Case], operator: str, count: int) -> dict[int, Case]:
+    """The first cases that cannot show a bug of the operator, by number, at most `count`."""
+    unable = [number for number, case in cases.items() if not can_show(case, operator)]
+    return {number: cases[number] for number in unable[:count]}
 
 
 def drawn(count: int) -> dict[int, Case]:
@@ -132,13 +130,21 @@ def drawn(count: int) -> dict[int, Case]:
         return {number: case for number in range(count) if (case := draw(number)) is not None}
 
 
-def run_campaign(checkout: Path, planted: Planted, cases: Mapping[int, Case], folder: Path, lanes: str) -> str:
+def words_of(checkout: Path, fault: str, cases: Sequence[Case], folder: Path) -> tuple[object, ...]:
+    """Make the new directory `folder`, and return the words for `fuzz` that run the cases there, in this order, with
+    the bug planted."""
+    faults = planted_faults(checkout, folder.with_name(f"{folder.name}-faults"), fault)
+    for place, case in enumerate(cases):  # a campaign runs its corpus in the order of the names
+        corpus.add(folder, f"case-{place:06}", case)
+    options = {"campaign": folder, "seed": SEED, "tests": len(cases), "workers": 2, "preload": faults}
+    if b"--drain" in fuzz_to_its_end(checkout, "run", "--help").stdout:  # what waits counts as found
+        options["drain"] = 0
+    return "run", *(word for name, value in options.items() for word in (f"--{name}", value))
+
+
+def run_campaign(checkout: Path, planted: Planted, cases: Sequence[Case], folder: Path) -> str:
     """Run the cases in the new directory `folder` with the bug planted. Return why that failed, or ""."""
-    faults = planted_faults(checkout, folder.with_name(f"{folder.name}-faults"), planted.fault)
-    for number, case in cases.items():
-        corpus.add(folder, f"case-{number:06}", case)
-    options = {"campaign": folder, "seed": SEED, "tests": len(cases), "workers": 2, "lanes": lanes, "preload": faults}
-    words = ("run", *(word for name, value in options.items() for word in (f"--{name}", value)))
+    words = words_of(checkout, planted.fault, cases, folder)
     log = folder.with_suffix(".log")
     with running(checkout, words, folder.parent, log) as process:
         code = process.wait()
@@ -153,10 +159,12 @@ def planted_faults(checkout: Path, folder: Path, fault: str) -> Path:
 
 
 class Judge:
-    """Says which findings show a planted bug. It runs their cases in this version."""
+    """Says which findings show a planted bug. It runs their cases in this version. A failure with a message that shows
+    without a fault is TVM's own, and is not run again for the next bug."""
 
     def __init__(self, executor: Executor, faults: Path) -> None:
         self._executor, self._planted = executor, faults.with_name(PLANT)
+        self._tvms_own: list[Signature] = []
 
     def shown(self, folders: Folders, campaign: Path, fault: str) -> str:
         """The folder of the first finding or sighting that shows the bug; "" where none does."""
@@ -168,7 +176,13 @@ class Judge:
         return ""
 
     def _is_due_to(self, fault: str, case: Case, doc: FindingDoc) -> bool:
-        return not self._shows("", case, doc) and self._shows(fault, case, doc)
+        if any(own.same_failure(coarse(doc)) for own in self._tvms_own):
+            return False
+        if not self._shows("", case, doc):
+            return self._shows(fault, case, doc)
+        if not coarse(doc).needs_ops:
+            self._tvms_own.append(coarse(doc))
+        return False
 
     def _shows(self, fault: str, case: Case, doc: FindingDoc) -> bool:
         self._planted.write_text(fault)
@@ -177,8 +191,7 @@ class Judge:
 
 def founding_cases(checkout: Path) -> dict[str, bool] | str:
     """Whether each founding case gives what it must; or why they cannot be run."""
-    words = fuzz("corpus", "--corpus", ROOT / "corpus", "--founding", "--run", "--json")
-    done = subprocess.run(words, env=environment(checkout), capture_output=True, check=False)
+    done = fuzz_to_its_end(checkout, "corpus", "--corpus", ROOT / "corpus", "--founding", "--run", "--json")
     if done.returncode not in (Exit.GONE, Exit.DIFFERENT):
         return done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
     return {each.name: each.ok for each in msgspec.json.decode(done.stdout, type=list[FoundingCase])}
@@ -222,11 +235,22 @@ def founding_lines(founding: Mapping[str, dict[str, bool] | str]) -> list[str]:
 
 
 def founding_lost(founding: Mapping[str, dict[str, bool] | str]) -> bool:
-    """Whether a founding case gives what it must in the other version only."""
-    ours, theirs = founding[THIS], founding.get(AGAINST, {})
-    if isinstance(theirs, str) or not theirs:
-        return False
-    return isinstance(ours, str) or any(ok and not ours.get(name, False) for name, ok in theirs.items())
+    """Whether the founding cases could not be run, or one gives what it must in the other version only. Without another
+    version, whether one does not give what it must."""
+    ours, theirs = founding[THIS], founding.get(AGAINST)
+    if isinstance(ours, str) or isinstance(theirs, str):
+        return True
+    if theirs is None:
+        return not all(ours.values())
+    return any(ok and not ours.get(name, False) for name, ok in theirs.items())
+
+
+def bugs_lost(bugs: Sequence[Bug]) -> bool:
+    """Whether a campaign failed, or only the other version finds a bug. Without another version, whether this one
+    misses a bug."""
+    failed = any(campaign.failed for bug in bugs for campaign in bug.campaigns.values())
+    missed = any(AGAINST not in bug.campaigns and not _found(bug, THIS) for bug in bugs)
+    return failed or missed or bool(only_against(bugs))
 
 
 def main() -> None:
@@ -234,8 +258,8 @@ def main() -> None:
     parser.add_argument("--against", type=Path, metavar="PATH", help="another checkout")
     parser.add_argument("--cases", type=int, default=2000, help="random cases to choose from")
     parser.add_argument("--most", type=int, default=10, help="cases for each bug")
+    parser.add_argument("--before", type=int, default=30, help="cases before these that cannot show the bug")
     parser.add_argument("--only", default="", metavar="WORD", help="bugs whose name contains this")
-    parser.add_argument("--mix", action="store_true", help="run the default mix of lanes for every bug")
     parser.add_argument("--no-founding", action="store_true", help="leave out the founding cases")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
@@ -259,7 +283,7 @@ def main() -> None:
             print("interrupted")
     founding = {} if options.no_founding else {name: founding_cases(path) for name, path in checkouts.items()}
     print(*founding_lines(founding), *summary(bugs), sep="\n")
-    sys.exit(1 if only_against(bugs) or (founding and founding_lost(founding)) else 0)
+    sys.exit(1 if bugs_lost(bugs) or (founding and founding_lost(founding)) else 0)
 
 
 def planted_bug(
@@ -270,17 +294,18 @@ def planted_bug(
     judge: Judge,
     options: argparse.Namespace,
 ) -> Bug:
-    mine = chosen(cases, operator_of(planted), options.most)
-    lanes = lanes_for(planted, mix=options.mix)
+    operator = operator_of(planted)
+    able = chosen(cases, operator, options.most)
+    every = [*before_them(cases, operator, options.before).values(), *able.values()]
     campaigns = {}
     for version, checkout in checkouts.items():
         where = folder / version
-        failed = run_campaign(checkout, planted, mine, where, lanes)
+        failed = run_campaign(checkout, planted, every, where)
         found, tally = read(where), counted_in(where).tally
         finding = judge.shown(found, where, planted.fault)
         count = len(found.saved) + len(found.waiting) + len(found.parked)
         campaigns[version] = Campaign(tally.tests, round(tally.cpu_seconds, 1), count, finding, failed)
-    return Bug(planted.fault, planted.lane, len(mine), campaigns)
+    return Bug(planted.fault, planted.lane, len(able), campaigns)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
     python benchmarks/reduction.py --real 60 [--seed 1]
 
 Without --real, bugs are planted: in a random graph of 20 operators, one operator gives wrong numbers, raises or dies,
-in a lane that otherwise runs PyTorch (`planted_fault.py`). With --real N, the bugs are TVM's failures in the first N
-tests of a campaign. Each bug is confirmed, reduced and named as in a campaign. The largest results are printed last,
-before the figures.
+in a lane that otherwise runs PyTorch (`planted_fault.py`). With --real N, the bugs are TVM's failures in N random
+tests, whose lanes are chosen as in a campaign. Each bug is confirmed, reduced and named as in a campaign. The largest
+results are printed last, before the figures.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.lane_mix import lanes_of
+from fuzzer.campaign.judging import judged
+from fuzzer.campaign.lane_chooser import LaneChooser
 from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.campaign.store import Store
+from fuzzer.campaign.tiers import run_test
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.toolchains.preload import read
@@ -83,15 +85,18 @@ def planted(executor: Executor, seed: int, count: int, nodes: int) -> Iterator[F
 
 
 def real(executor: Executor, seed: int, tests: int) -> Iterator[Found]:
-    """Yield the failures that a campaign of this seed investigates, one for each signature."""
+    """Yield the failures of random tests in both tiers that a campaign investigates, one for each signature."""
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder), seed) as store:
-        settings = Settings(Path(), seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
+        mix = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True)
+        settings, chooser = Settings(Path(folder), seed, mix, guided=True), LaneChooser()
         draw = random_cases(settings, seed)
         for index in range(tests):
             case = draw(index)
             assert case is not None, "random cases do not end"
-            result = judged_run(executor.run, case, lanes_of(settings, seed, index, case))
-            for sighting in sightings(judge_all(case, result.outcomes)):
+            result = run_test(executor.run, settings, seed, index, case, chooser).result
+            _, found = judged(executor.run_fresh, case, result)
+            chooser.learn(case, found)
+            for sighting in sightings(found):
                 if sighting.signature.component is Component.TVM and store.claim(case, sighting):
                     yield f"test {index} {sighting.signature.kind} {sighting.finding.lane.name}", case, sighting
 

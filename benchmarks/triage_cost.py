@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reduction import Found, real
+from reduction import Found, real
+
 from fuzzer.isolate.executor import Executor
 from fuzzer.report.own_script import with_own_script
 from fuzzer.triage import investigate as investigation

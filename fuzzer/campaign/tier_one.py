@@ -28,7 +28,6 @@ from oracles.outcome import (
     facts_of,
 )
 from oracles.reference import Expected, expected
-from oracles.trace import Trace
 
 
 class Verdict(StrEnum):
@@ -126,14 +125,11 @@ def evaluation_disagrees(tier_1: Outcomes, outcomes: Outcomes) -> tuple[LaneSpec
 def _is_mistaken(
     lane: LaneSpec, verdict: Verdict, tier_1: Outcomes, outcomes: Outcomes, right: tuple[Expected, ...] | None
 ) -> bool:
-    match tier_1[lane]:
-        case Raised(stage=Stage.RUN):
-            return True
-        case Built(facts=Facts(trace=Trace(contradiction=message))) if message:
-            pass
-        case Ran() if verdict is Verdict.WRONG:
-            pass
-        case _:
-            return False
-    compiled = outcomes.get(plain_of(lane))
-    return isinstance(compiled, Ran) and right is not None and judge(compiled.outputs, right) is None
+    outcome, compiled = tier_1[lane], outcomes.get(plain_of(lane))
+    if isinstance(outcome, Raised) and outcome.stage is Stage.RUN:
+        return True
+    trace = facts_of(outcome).trace
+    may_be_refuted = isinstance(outcome, Ran) or (trace is not None and bool(trace.contradiction))
+    if verdict is not Verdict.WRONG or not may_be_refuted or not isinstance(compiled, Ran) or right is None:
+        return False
+    return judge(compiled.outputs, right) is None

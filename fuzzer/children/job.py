@@ -100,7 +100,7 @@ class KeptCase:
     def prepared(self, payload: bytes, read: Callable[[], Case], step: Step) -> PreparedCase:
         """Return the case of a job, with what the last job prepared if it had the same case, or parts of it."""
         if self._prepared is not None and payload == self._payload:
-            self._prepared.goes_on(step)
+            self._prepared.report_to(step)
         else:
             self._payload, self._prepared = payload, PreparedCase(read(), step, self._prepared)
             gc.collect()  # frees reference cycles of the case before; automatic collection is off

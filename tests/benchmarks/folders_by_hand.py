@@ -56,7 +56,7 @@ def add(campaign: Path, place: str, *found: Confirmed) -> list[str]:
         if place == "crashes":
             files |= {"repro.py": b"", "issue.md": b"", "log.txt": b""}
         else:
-            doc = msgspec.structs.replace(doc, confirmed=NO_RUN)
+            doc = msgspec.structs.replace(doc, ops=doc.found_in, confirmed=NO_RUN)  # its case is not reduced
         files[finding_file.NAME] = finding_file.encode(doc)
         folder = campaign / place / doc.slug
         folder.mkdir(parents=True)

@@ -28,7 +28,7 @@ def test_a_point_has_what_is_new_in_the_directory(tmp_path: Path) -> None:
     add(tmp_path, "crashes", wrong_value("relu"), flaky(error("now and then")))
     add(tmp_path, "waiting", error("no memory"))
     (tmp_path / "campaign.json").write_text('{"seed": 1, "tally": {"tests": 7}}')
-    assert discovery.point(tmp_path, known, 12.34) == Point(12.3, 7, 1, 1, coarse=3, parked=0, flaky=1)
+    assert discovery.point(tmp_path, known, 12.34) == Point(12.3, 7, 1, 1, coarse=2, parked=0, flaky=1)
     assert discovery.point(tmp_path, NOTHING, 20.0).distinct == 3
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import kill
@@ -17,8 +18,8 @@ from fuzzer.campaign.store import Store
 from generators import case_file
 
 
-def books(campaign: Path, next_test: int, **found: int) -> None:
-    (campaign / "campaign.json").write_text(json.dumps({"next_test": next_test, "seen": found}))
+def write_counters(campaign: Path, next_test: int, **known: int) -> None:
+    (campaign / "campaign.json").write_text(json.dumps({"next_test": next_test, "known": known}))
 
 
 def move(campaign: Path, name: str, place: str) -> None:
@@ -44,7 +45,7 @@ def test_a_whole_directory_has_nothing_wrong(tmp_path: Path) -> None:
     add(tmp_path, "waiting", error("no memory"))
     add(tmp_path, "parked", wrong_value())
     left = kill.left_in(tmp_path)
-    assert list(kill.torn(tmp_path, left.folders)) == []
+    assert list(kill.incomplete(tmp_path, left.folders)) == []
     assert lost(left, tmp_path) == []
 
 
@@ -53,9 +54,9 @@ def test_missing_files_and_unreadable_folders_are_noticed(tmp_path: Path) -> Non
     (waiting,) = add(tmp_path, "waiting", error("no memory"))
     (tmp_path / "crashes" / saved / "repro.py").unlink()
     (tmp_path / "waiting" / waiting / case_file.JSON_NAME).unlink()
-    unreadable, incomplete = kill.torn(tmp_path, kill.left_in(tmp_path).folders)
+    unreadable, lacking = kill.incomplete(tmp_path, kill.left_in(tmp_path).folders)
     assert waiting in unreadable
-    assert incomplete == f"crashes/{saved}: repro.py is missing"
+    assert lacking == f"crashes/{saved}: repro.py is missing"
 
 
 def test_a_finding_that_is_gone_or_changed_is_noticed(tmp_path: Path) -> None:
@@ -72,22 +73,61 @@ def test_a_sighting_may_become_a_finding_or_be_parked(tmp_path: Path) -> None:
     move(tmp_path, one, "parked")
     for name in (two, three):
         move(tmp_path, name, "elsewhere")
-    add(tmp_path, "crashes", error("no memory", op="neg"), wrong_value("neg"))  # the reduced cases are others
+    add(tmp_path, "crashes", error("no memory", op="neg"), wrong_value("abs"))  # one reduced case is another
     assert lost(before, tmp_path) == []
 
 
-def test_a_sighting_may_be_counted_and_may_not_vanish(tmp_path: Path) -> None:
+def test_a_finding_of_other_operators_does_not_account_for_a_wrong_result(tmp_path: Path) -> None:
+    (name,) = add(tmp_path, "waiting", wrong_value("abs"))
+    before = kill.left_in(tmp_path)
+    move(tmp_path, name, "elsewhere")
+    add(tmp_path, "crashes", wrong_value("exp"))
+    assert lost(before, tmp_path) == [f"waiting/{name}: gone, and neither found nor known"]
+
+
+def test_a_finding_whose_case_was_the_sightings_accounts_for_it(tmp_path: Path) -> None:
+    (name,) = add(tmp_path, "waiting", wrong_value("abs"))
+    before = kill.left_in(tmp_path)
+    move(tmp_path, name, "elsewhere")
+    reduced = replace(wrong_value("exp"), found_in=("neg", "abs"))  # a simpler operator shows it too
+    add(tmp_path, "crashes", reduced)
+    assert lost(before, tmp_path) == []
+
+
+def test_a_sighting_may_not_vanish_whatever_is_counted(tmp_path: Path) -> None:
     one, two = sorted(add(tmp_path, "waiting", error("no layout"), error("no memory")))
-    books(tmp_path, 3, ab=1)
+    write_counters(tmp_path, 3, ab=1)
     before = kill.left_in(tmp_path)
     for name in (one, two):
         move(tmp_path, name, "elsewhere")
-    books(tmp_path, 3, ab=2)
-    assert lost(before, tmp_path) == [
-        f"waiting/{name}: gone, and neither found, parked nor counted" for name in (one, two)
-    ]
-    books(tmp_path, 3, ab=2, cd=1)
-    assert lost(before, tmp_path) == []
+    write_counters(tmp_path, 3, ab=7)
+    assert lost(before, tmp_path) == [f"waiting/{name}: gone, and neither found nor known" for name in (one, two)]
+
+
+def missed(without_a_kill: Path, campaign: Path) -> list[str]:
+    return list(kill.missed(kill.left_in(without_a_kill), kill.left_in(campaign)))
+
+
+def test_what_a_test_shows_must_be_somewhere_in_the_campaign(tmp_path: Path) -> None:
+    again, campaign = tmp_path / "again", tmp_path / "campaign"
+    names = add(again, "waiting", error("no layout"), error("no memory"), error("no kernel"), wrong_value("abs"))
+    add(campaign, "crashes", error("no layout", op="neg"))
+    add(campaign, "waiting", error("no memory", op="neg"), wrong_value("exp"))
+    add(campaign, "parked", error("no kernel"))
+    assert missed(again, campaign) == [f"{names[3]}: a test shows it, and the campaign does not have it"]
+    add(campaign, "waiting", wrong_value("abs"))
+    assert missed(again, campaign) == []
+
+
+def test_known_behaviour_that_a_test_shows_must_be_counted(tmp_path: Path) -> None:
+    again, campaign = tmp_path / "again", tmp_path / "campaign"
+    for folder in (again, campaign):
+        folder.mkdir()
+    write_counters(again, 9, old=2)
+    write_counters(campaign, 9)
+    assert missed(again, campaign) == ["old: a test shows this known issue, and the campaign has not counted it"]
+    write_counters(campaign, 9, old=1)
+    assert missed(again, campaign) == []
 
 
 def test_a_parked_sighting_may_wait_again_and_may_not_vanish(tmp_path: Path) -> None:
@@ -96,13 +136,13 @@ def test_a_parked_sighting_may_wait_again_and_may_not_vanish(tmp_path: Path) -> 
     (tmp_path / "waiting").mkdir()
     (tmp_path / "parked" / one).rename(tmp_path / "waiting" / one)
     (tmp_path / "parked" / two).rename(tmp_path / "two")
-    assert lost(before, tmp_path) == [f"parked/{two}: gone"]
+    assert lost(before, tmp_path) == [f"parked/{two}: gone, and neither found nor known"]
 
 
 def test_a_campaign_that_went_back_is_noticed(tmp_path: Path) -> None:
-    books(tmp_path, 5)
+    write_counters(tmp_path, 5)
     before = kill.left_in(tmp_path)
-    books(tmp_path, 4)
+    write_counters(tmp_path, 4)
     assert lost(before, tmp_path) == ["the next test was 5, and is 4 now"]
 
 
@@ -136,8 +176,8 @@ def test_moments_depend_on_the_seed_alone() -> None:
 @pytest.mark.slow
 def test_processes_that_survive_are_noticed() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        family = kill.family_of(os.getpid())
-        assert process.pid in family.started
-        assert process.pid in family.alive()
+        processes = kill.processes_of(os.getpid())
+        assert process.pid in processes.started
+        assert process.pid in processes.alive()
         process.communicate(b"\n")
-    assert process.pid not in family.alive()
+    assert process.pid not in processes.alive()

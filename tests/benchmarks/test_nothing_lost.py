@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import nothing_lost
 import pytest
+from child_campaign import ROOT
 from graphs_by_hand import case_of
 from nothing_lost import AGAINST, THIS, Bug, Campaign
 from planted import PLANTED
 
+from fuzzer.seeds import corpus
 from generators.graph import Case
 
 FOUND = Campaign(10, 30.0, 2, "wrong-value-exp-0123456789ab")
@@ -35,18 +39,29 @@ def test_a_bug_gets_the_smallest_cases_that_can_show_it() -> None:
     assert nothing_lost.chosen(cases, "tanh", 2) == {}
 
 
-def test_a_bug_runs_in_its_lane_beside_the_lanes_of_every_test() -> None:
-    lanes = {each.lane: nothing_lost.lanes_for(each, mix=False) for each in PLANTED if not each.passes}
-    assert lanes == {
-        "relax-export-llvm": "relax-export-llvm",
-        "relax-onnx-llvm": "relax-onnx-llvm",
-        "relax-export-zero": "relax-export-llvm,relax-export-zero",
-        "relax-export-cpu": "relax-export-llvm,relax-export-cpu",
-        "relax-export-c": "relax-export-llvm,relax-export-c",
-        "relax-export-compiled": "relax-export-llvm,relax-export-compiled",
-    }
-    assert {nothing_lost.lanes_for(each, mix=False) for each in PLANTED if each.passes} == {"*"}
-    assert {nothing_lost.lanes_for(each, mix=True) for each in PLANTED} == {"*"}
+def test_other_cases_come_before_them() -> None:
+    cases = {3: case("float32", "exp"), 4: case("float32", "neg"), 5: case("float16", "exp"), 6: case("float32", "abs")}
+    assert list(nothing_lost.before_them(cases, "exp", 10)) == [4, 5, 6]
+    assert list(nothing_lost.before_them(cases, "exp", 2)) == [4, 5]
+
+
+def test_a_campaign_runs_the_cases_in_this_order_in_tiers(tmp_path: Path) -> None:
+    cases = [case("float32", op) for op in ("neg", "abs", "exp")]
+    words = nothing_lost.words_of(ROOT, PLANTED[0].fault, cases, tmp_path / "this")
+    assert "--lanes" not in words, "a test of lanes that the user named has no tiers"
+    assert words[words.index("--tests") + 1] == 3
+    assert words[words.index("--drain") + 1] == 0
+    assert [each.graph.ops for each in corpus.cases(tmp_path / "this").values()] == [("neg",), ("abs",), ("exp",)]
+    faults = Path(str(words[words.index("--preload") + 1]))
+    assert faults.with_name("planted").read_text() == PLANTED[0].fault
+
+
+def test_the_founding_cases_are_run_by_the_other_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "fuzzer").mkdir()
+    (tmp_path / "fuzzer" / "__init__.py").touch()
+    (tmp_path / "fuzzer" / "cli.py").write_text('raise SystemExit("this is the other checkout")')
+    assert nothing_lost.founding_cases(tmp_path) == "this is the other checkout"
 
 
 @pytest.mark.exhaustive
@@ -79,13 +94,28 @@ def test_what_only_the_other_version_finds_is_named() -> None:
     ]
 
 
+def test_a_bug_is_lost_where_only_the_other_version_finds_it_or_a_campaign_failed() -> None:
+    def lost(**campaigns: Campaign) -> bool:
+        return nothing_lost.bugs_lost([Bug("runtime vm wrong", "relax-export-llvm", 10, campaigns)])
+
+    assert lost(this=MISSED, against=FOUND)
+    assert lost(this=FAILED, against=MISSED)
+    assert lost(this=FOUND, against=FAILED)
+    assert lost(this=MISSED)
+    assert not lost(this=MISSED, against=MISSED)
+    assert not lost(this=FOUND, against=MISSED)
+    assert not lost(this=FOUND)
+
+
 def test_a_founding_case_that_only_the_other_version_gets_right_is_lost() -> None:
     good, bad = {"cond, relax-export-llvm in host": True}, {"cond, relax-export-llvm in host": False}
     assert nothing_lost.founding_lost({THIS: bad, AGAINST: good})
     assert nothing_lost.founding_lost({THIS: "no toolchain", AGAINST: good})
+    assert nothing_lost.founding_lost({THIS: good, AGAINST: "no toolchain"})
     assert not nothing_lost.founding_lost({THIS: good, AGAINST: bad})
-    assert not nothing_lost.founding_lost({THIS: bad, AGAINST: "no toolchain"})
-    assert not nothing_lost.founding_lost({THIS: bad})
+    assert not nothing_lost.founding_lost({THIS: bad, AGAINST: bad})
+    assert nothing_lost.founding_lost({THIS: bad})
+    assert not nothing_lost.founding_lost({THIS: good})
     assert nothing_lost.founding_lines({THIS: bad, AGAINST: "no toolchain"}) == [
         "founding cases, this: BAD cond, relax-export-llvm in host",
         "founding cases, this: 0 of 1 give what they must",

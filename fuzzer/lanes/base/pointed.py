@@ -1,11 +1,13 @@
 """Which node of the case's graph an exception is about. Imported in children only.
 
 An importer that walks PyTorch's graph has the node that it translates in a local variable. torch.export records for
-each node the line of the model's source that made it, and that source has one statement for each node of the case.
+each node the line of the model's source that made it. That source has the statements of each node of the case, one
+node after the other.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import traceback
@@ -37,10 +39,30 @@ def node_in(frame: FrameType) -> torch.fx.Node | None:
 
 
 def _value_of(node: torch.fx.Node, case: Case) -> str:
-    """Return the value that is computed in the last line of the model that the node's stack trace has."""
+    """Return the value whose node has the last line of the model that the node's stack trace has."""
     lines = _LINE_OF_MODEL.findall(str(node.meta.get("stack_trace") or ""))
-    source = render(case.bound).splitlines()
-    if not lines or not 0 < int(lines[-1]) <= len(source):
-        return ""
-    computed = {value.name for call in case.graph.nodes for value in call.results}
-    return next((name for name in re.findall(r"\w+", source[int(lines[-1]) - 1]) if name in computed), "")
+    return value_made_at(int(lines[-1]), case) if lines else ""
+
+
+def value_made_at(line: int, case: Case) -> str:
+    """Return the first result of the node to which a line of the model's source belongs, "" where there is none. A
+    statement that assigns nothing, such as a check, belongs to the next one that assigns a result."""
+    first = {value.name: node.results[0].name for node in case.graph.nodes for value in node.results}
+    statements = [each for each in ast.walk(ast.parse(render(case.bound))) if isinstance(each, ast.stmt)]
+    later = sorted((each for each in statements if each.lineno >= line), key=lambda each: each.lineno)
+    return next((first[name] for statement in later for name in _assigned(statement) if name in first), "")
+
+
+def _assigned(statement: ast.stmt) -> list[str]:
+    """Return the variables that a statement assigns, or changes in place."""
+    match statement:
+        case ast.Assign(targets=targets):
+            pass
+        case ast.AugAssign(target=target):
+            targets = [target]
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr=method))) if method.endswith("_"):
+            targets = [target]
+        case _:
+            targets = []
+    changed = [target.value if isinstance(target, ast.Subscript) else target for target in targets]
+    return [each.id for target in changed for each in ast.walk(target) if isinstance(each, ast.Name)]

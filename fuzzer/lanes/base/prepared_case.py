@@ -66,7 +66,7 @@ class PreparedCase:
             for name in _EXPORTED_PROGRAMS & before.__dict__.keys():
                 self.__dict__[name] = before.__dict__[name]
 
-    def goes_on(self, step: Callable[[Stage], None]) -> None:
+    def report_to(self, step: Callable[[Stage], None]) -> None:
         """Report the stages of further lanes to `step`."""
         self._step, self._stage = step, Stage.START
 

@@ -105,6 +105,17 @@ def test_operands_of_two_dtypes_decide_nothing(executor: Executor) -> None:
     assert outcome.facts.behaviour[-1] == "undefined operands of two dtypes"
 
 
+def test_a_size_that_depends_on_numbers_decides_nothing(executor: Executor) -> None:
+    case = case_of(
+        {"x0": "float32[2,3]", "x1": "float32[1]", "x2": "bool[2,3]"},
+        [("v0", "index_put", "x0 x1 x2", {"accumulate": True})],
+        "v0",
+    )
+    outcome = outcome_of(executor, case, ONNX)
+    assert isinstance(outcome, Built)
+    assert outcome.facts.behaviour[-1] == "undefined a size that is no number"
+
+
 def test_a_large_kernel_is_left_to_compiled_code(executor: Executor) -> None:
     def padded(rows: int) -> Outcome:
         case = case_of({"x0": f"float32[1,{rows},20]"}, [("v0", "pad_reflect", "x0", {"pad": (1, 1)})], "v0")
