@@ -52,7 +52,10 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
 
 
 def bring(source: Path, store: Store) -> Merged:
-    """Merge one source into an open campaign. Its sightings that wait for triage wait here too."""
+    """Merge one source into an open campaign. Its sightings that wait for triage wait here too. They are copied first,
+    because a source that runs makes findings of them meanwhile."""
+    if any(finding_file.folders_in(source / name) for name in (WAITING, PARKED)):
+        Queue(store.folder).adopt(source)
     new = known = 0
     for folder in finding_file.folders_in(source / "crashes"):
         doc = finding_file.read(folder)
@@ -64,7 +67,5 @@ def bring(source: Path, store: Store) -> Merged:
         store.corpus.mkdir(exist_ok=True)
         if not (store.corpus / path.parent.name).exists():
             copy_folder(path.parent, store.corpus / path.parent.name)
-    if any(finding_file.folders_in(source / name) for name in (WAITING, PARKED)):
-        Queue(store.folder).adopt(source)
     with Index(source, writes=False) as theirs:
         return Merged(source, store.adopt(theirs), new, known)

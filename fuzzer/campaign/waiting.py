@@ -37,6 +37,9 @@ MOST_OF_ONE_KEY = 200
 """How many wrong results or deaths with the same coarse signature wait before every other one is counted only: where a
 target is broken, each test shows one."""
 
+MET = ".met"
+"""The file of `waiting/` with the names of the sightings that other campaigns brought."""
+
 POLL_SECONDS = 0.5
 """How often a worker that waits for what others do looks whether it may still wait."""
 
@@ -172,19 +175,28 @@ class Queue:
                 self._wait(item)
 
     def adopt(self, source: Path) -> int:
-        """Copy the sightings of another campaign; return how many are new here."""
+        """Copy the sightings of another campaign, which may run; return how many are new here. What was here once is
+        not copied again, even if it has been investigated since."""
+        (self.folder / WAITING).mkdir(exist_ok=True)
+        met = self.folder / WAITING / MET
+        before = set(met.read_text().splitlines()) if met.exists() else set()
         new = 0
         for item in (*waiting_item.read_all(source / WAITING), *waiting_item.read_all(source / PARKED)):
+            if item.name in before:
+                continue
             with self._changed:
-                if self._like(item.name, item.sighting, item.ops):
-                    continue
-                here = self.folder / WAITING / item.name
-                here.parent.mkdir(exist_ok=True)
-                copy_folder(item.folder, here, blanked)
-                item.folder = here
-                item.attempts.note(here, Event.ANEW)
-                self._wait(item)
-                new += 1
+                if not self._like(item.name, item.sighting, item.ops):
+                    here = self.folder / WAITING / item.name
+                    try:
+                        copy_folder(item.folder, here, blanked)
+                    except FileNotFoundError:  # the source has investigated it meanwhile
+                        continue
+                    item.folder = here
+                    item.attempts.note(here, Event.ANEW)
+                    self._wait(item)
+                    new += 1
+                with met.open("a") as names:
+                    names.write(f"{item.name}\n")
         return new
 
     def _wait(self, item: Item) -> None:

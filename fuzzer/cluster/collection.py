@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import tempfile
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,12 +43,14 @@ class Update(msgspec.Struct, frozen=True):
     next_test   the first of the node's tests that is not done
     exit_code   of the node's process; None while it runs
     log         the last lines that the process printed, once it has ended
+    waiting     the names of the sightings that wait for triage on the node, in `files` or in an earlier update
     """
 
     files: dict[str, bytes]
     next_test: int
     exit_code: int | None = None
     log: str = ""
+    waiting: tuple[str, ...] = ()
 
     def packed(self) -> bytes:
         return zlib.compress(msgspec.msgpack.encode(self), 1)
@@ -91,9 +92,11 @@ def add_to_corpus(cases: Update, campaign: Path) -> None:
 
 def _files(campaign: Path, folder: Path) -> dict[str, bytes]:
     """The files of a folder by their paths in the campaign. Where one of them is a link, print a message and return no
-    files."""
+    files. A folder that is gone by now has none."""
     try:
         return {str((folder / name).relative_to(campaign)): data for name, data in plain_files(folder).items()}
+    except FileNotFoundError:
+        return {}
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
@@ -104,9 +107,13 @@ def _files(campaign: Path, folder: Path) -> dict[str, bytes]:
 @dataclass(slots=True)
 class Collector:
     """Collects what is new in a node's campaign. It remembers what the driver has: an update that was lost, or that the
-    driver could not store because its disk was full, is sent again."""
+    driver could not store because its disk was full, is sent again.
+
+    waiting  the names of the sightings that waited for triage when `collect` was called
+    """
 
     campaign: Path
+    waiting: tuple[str, ...] = ()
     _acknowledged: int = 0
     _sent: set[str] = field(default_factory=set)
     _unconfirmed: set[str] = field(default_factory=set)
@@ -118,16 +125,10 @@ class Collector:
         of single tests: these stay on the node."""
         if not (self.campaign / state.NAME).exists():  # written after the index
             return {}, 0
-        files: dict[str, bytes] = {}
-        self._unconfirmed.clear()
-        for folder in self._folders(last):
-            name = str(folder.relative_to(self.campaign))
-            if name not in self._sent:
-                self._unconfirmed.add(name)
-                files.update(_files(self.campaign, folder))
         with Index(self.campaign, writes=False) as whole, tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
-            counters = whole.state()
+            counters = whole.state()  # before the folders: the sightings of all tests that it counts are there
             assert counters is not None, "an index is written with its own counters first"
+            files = self._new_folders()
             with Index(Path(scratch)) as small:
                 small.write(State(counters.seed, campaign=index.NAMELESS))
                 sums = last or self._acknowledged % SUMS_EVERY == SUMS_EVERY - 1
@@ -145,7 +146,16 @@ class Collector:
         """Never send this finding, because it came from the driver."""
         self._sent.add(f"crashes/{finding.slug}")
 
-    def _folders(self, last: bool) -> Iterator[Path]:
-        """The findings. When the node has ended, also the sightings that still wait for triage."""
-        for name in ("crashes", *((WAITING, PARKED) if last else ())):
-            yield from finding_file.folders_in(self.campaign / name)
+    def _new_folders(self) -> dict[str, bytes]:
+        """The files of sightings and findings that the driver lacks. Sightings are listed first: one that is gone by
+        then is a finding, or was counted as one."""
+        sightings = [path for name in (WAITING, PARKED) for path in finding_file.folders_in(self.campaign / name)]
+        self.waiting = tuple(path.name for path in sightings)
+        self._unconfirmed.clear()
+        files: dict[str, bytes] = {}
+        for folder in (*sightings, *finding_file.folders_in(self.campaign / "crashes")):
+            name = str(folder.relative_to(self.campaign))
+            if name not in self._sent and (found := _files(self.campaign, folder)):
+                self._unconfirmed.add(name)
+                files |= found
+        return files

@@ -18,6 +18,7 @@ from typing import Any
 
 from fuzzer.campaign.disk_space import RESERVE, DiskSpace, free_bytes, is_full
 from fuzzer.campaign.gate import Gate
+from fuzzer.campaign.layout import WAITING
 from fuzzer.campaign.merge import bring
 from fuzzer.campaign.store import Store
 from fuzzer.cluster import assignment
@@ -78,6 +79,7 @@ class Node:
     due            when to ask it for the next update
     sent           signatures of the findings that it has or was sent
     acknowledged   whether the driver has stored its last update
+    waiting        the names of the sightings that wait for triage there, and in the driver's campaign too
     wait_printed   whether the message was printed that it waits for a machine
     """
 
@@ -87,6 +89,7 @@ class Node:
     due: float = 0.0
     sent: set[str] = field(default_factory=set)
     acknowledged: bool = False
+    waiting: frozenset[str] = frozenset()
     wait_printed: bool = False
 
 
@@ -301,8 +304,16 @@ class Driver:
             update.write(small)
             self._remove_damaged_findings(part, small)
             bring(small, self.store)
+            self._remove_investigated(part, frozenset(update.waiting))
         finally:
             shutil.rmtree(small, ignore_errors=True)
+
+    def _remove_investigated(self, part: int, waiting: frozenset[str]) -> None:
+        """Remove sightings that wait on the node no longer: it has saved its findings of them, or counted them."""
+        before, self._nodes[part].waiting = self._nodes[part].waiting, waiting
+        elsewhere = {name for node in self._nodes.values() for name in node.waiting}
+        for name in before - elsewhere:
+            shutil.rmtree(self.store.folder / WAITING / name, ignore_errors=True)
 
     def _remove_damaged_findings(self, part: int, small: Path) -> None:
         """Remove findings that cannot be read from an update: one of them would stop all findings after it."""

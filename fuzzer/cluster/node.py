@@ -49,7 +49,8 @@ class NodeProcess:
             store.add_elsewhere(self.folder, finding.slug, finding.document)
         exit_code = self._process.poll()  # before collecting, so that the last update has everything
         files, next_test = self._collector.collect(last=exit_code is not None)
-        return Update(files, next_test, exit_code, "" if exit_code is None else self._log_tail())
+        log = "" if exit_code is None else self._log_tail()
+        return Update(files, next_test, exit_code, log, self._collector.waiting)
 
     def stop(self) -> None:
         """Let the process end cleanly, and wait until it has ended."""

@@ -392,3 +392,6 @@ def test_sightings_of_another_campaign_are_copied_once(tmp_path: Path) -> None:
     assert mine.adopt(tmp_path / "a") == 1
     assert mine.adopt(tmp_path / "a") == 0
     assert (len(mine), mine.parked, len(Queue(tmp_path / "b"))) == (2, 0, 2)
+    while mine:
+        mine.done(taken(mine), lambda tests: None)
+    assert Queue(tmp_path / "b").adopt(tmp_path / "a") == 0, "it was investigated here"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ import simulated_node
 from fake_ray import Clock, Ray
 
 from fuzzer.campaign import merge
+from fuzzer.campaign.layout import WAITING
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share
+from fuzzer.campaign.waiting import Queue
 from fuzzer.cluster import assignment
 from fuzzer.cluster import driver as driver_module
 from fuzzer.cluster.assignment import Assignment
@@ -23,6 +26,7 @@ from fuzzer.cluster.collection import Collector, KnownFinding, Update
 from fuzzer.cluster.driver import ClusterOptions, Driver
 from fuzzer.findings import finding_file
 from fuzzer.lanes import TVM_LANES
+from fuzzer.triage.investigate import Confirmed, Sighting
 from generators.graph import Invalid
 
 pytestmark = pytest.mark.slow
@@ -48,7 +52,9 @@ class Node:
         self.received += [finding.slug for finding in findings]
         for finding in findings:
             self.collector.skip(finding)
-        return Update(*self.collector.collect(), None if self.share.end is None else 0).packed()
+        files, next_test = self.collector.collect()
+        ended = None if self.share.end is None else 0
+        return Update(files, next_test, ended, waiting=self.collector.waiting).packed()
 
     def stop(self) -> None:
         return None
@@ -180,6 +186,27 @@ def test_a_finding_that_was_stored_is_not_sent_again(scene: Scene) -> None:
 
     scene.run(scene.ray(1, node=Counts))
     assert (brought[0], sum(brought), len(brought)) == (ALL_BUGS, ALL_BUGS, 4)
+
+
+def test_sightings_wait_in_the_drivers_campaign_until_the_node_has_investigated_them(
+    scene: Scene, make: Callable[..., tuple[Confirmed, Sighting]]
+) -> None:
+    found, sighting = make()
+    waiting: list[int] = []
+
+    class Investigating(Node):
+        """Its sighting waits for three updates."""
+
+        def collect(self, findings: list[KnownFinding], acknowledged: bool) -> bytes:
+            if not waiting:
+                Queue(self.folder).add(found.case, sighting, {"tvm": "0.27.0"})
+            waiting.append(len(Queue(scene.folder / "driver")))
+            if len(waiting) == 4:
+                shutil.rmtree(self.folder / WAITING)
+            return super().collect(findings, acknowledged)
+
+    scene.run(scene.ray(1, node=Investigating), seconds=65.0)
+    assert waiting[:6] == [0, 1, 1, 1, 0, 0]
 
 
 def test_no_node_sends_updates_while_the_disk_is_full(scene: Scene) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from fuzzer.campaign.index import Index
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share
+from fuzzer.campaign.waiting import Queue
 from fuzzer.cluster import node as node_module
 from fuzzer.cluster.assignment import Assignment
 from fuzzer.cluster.collection import Collector, KnownFinding, Update, corpus_of
@@ -83,6 +85,25 @@ def test_an_update_has_only_what_is_new(tmp_path: Path) -> None:
     merge([one], into)
     with Index(into, writes=False) as brought:
         assert brought.tests == 9, "a merge of the node's own campaign has them"
+
+
+def test_each_update_brings_the_sightings_that_wait_and_names_them(tmp_path: Path, make: Make) -> None:
+    one, into = tmp_path / "one", tmp_path / "into"
+    simulated_node.run(one, Share(end=4))
+    found, sighting = make()
+    Queue(one).add(found.case, sighting, {"tvm": "0.27.0"})
+    collector = Collector(one)
+    files, _ = collector.collect()
+    (name,) = collector.waiting
+    assert [path for path in files if path.endswith(f"{name}/finding.json")] == [f"waiting/{name}/finding.json"]
+    merge([unpacked(Update(files, 4), tmp_path / "first")], into)
+    assert [path.name for path in finding_file.folders_in(into / "waiting")] == [name]
+    collector.acknowledge()
+    assert not [path for path in collector.collect()[0] if path.startswith("waiting/")]
+    assert collector.waiting == (name,)
+    shutil.rmtree(one / "waiting" / name)
+    collector.collect()
+    assert collector.waiting == ()
 
 
 def test_an_update_that_was_not_acknowledged_is_sent_again(tmp_path: Path) -> None:
