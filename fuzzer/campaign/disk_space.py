@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzzer.campaign.gate import Gate
+from fuzzer.campaign.pause_switch import PauseSwitch
 
 GB = 1_000_000_000
 RESERVE = GB // 2
@@ -27,7 +27,7 @@ DOWN_TO = 0.9
 """Tests are deleted until the directory takes this part of its limit, so that it happens seldom."""
 
 DISK = "disk"
-"""The reason under which the gate is closed."""
+"""The reason under which the pause switch is set."""
 
 PROBE = 1 << 20
 """Bytes that are written as a trial after a write failed: statvfs does not show a user's quota."""
@@ -46,7 +46,7 @@ def free_bytes(folder: Path) -> int:
 
 @dataclass(slots=True)
 class DiskSpace:
-    """Watches the disk of a campaign, and closes its gate while the disk is too full. Thread-safe.
+    """Watches the disk of a campaign, and sets its pause switch while the disk is too full. Thread-safe.
 
     limit    bytes that the campaign's directory may take; None means no limit
     reserve  bytes that must stay free on its file system
@@ -55,7 +55,7 @@ class DiskSpace:
     """
 
     folder: Path
-    gate: Gate
+    switch: PauseSwitch
     report: Callable[[str], None]
     limit: int | None = None
     reserve: int = RESERVE
@@ -69,24 +69,24 @@ class DiskSpace:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def look(self) -> bool:
-        """Check the disk, and open or close the gate. Return whether there is enough space."""
+        """Check the disk, and set or clear the switch. Return whether there is enough space."""
         with self._lock:
             if why := self._short() or self._too_large() or self._still_full():
                 self._close(why)
-            elif self.gate.is_closed_for(DISK):
+            elif self.switch.is_set_by(DISK):
                 self.report("there is free space again: continuing")
-                self.gate.open(DISK)
-            return not self.gate.is_closed_for(DISK)
+                self.switch.clear(DISK)
+            return not self.switch.is_set_by(DISK)
 
     def ran_out(self, why: str) -> None:
-        """Close the gate after a write failed. `look` opens it when there is space again."""
+        """Set the switch after a write failed. `look` clears it when there is space again."""
         with self._lock:
             self._failed = True
             self._close(why)
 
     def _close(self, why: str) -> None:
-        if not self.gate.is_closed_for(DISK):
-            self.gate.close(DISK)
+        if not self.switch.is_set_by(DISK):
+            self.switch.set(DISK)
             self.report(f"paused: {why}")
 
     def _still_full(self) -> str:

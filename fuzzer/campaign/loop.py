@@ -11,10 +11,10 @@ from fuzzer.campaign.cases import Cases
 from fuzzer.campaign.disk_space import DiskSpace, is_full
 from fuzzer.campaign.dispatcher import Dispatcher
 from fuzzer.campaign.failed_tests import FailedTests
-from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.judging import judged
 from fuzzer.campaign.pausable_lab import LabOfTriage, PausableLab, Stopping
+from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.run_progress import RunProgress
 from fuzzer.campaign.settings import Settings
@@ -54,9 +54,9 @@ class Campaign:
         self.guidance = Guidance(settings, store.state.seed)
         self.guidance.recall(store.observations())
         self._cases = cases or (self.guidance.case if settings.guided else self.guidance.case_source.random)
-        self.gate = Gate()
+        self.pause_switch = PauseSwitch()
         self.disk_space = DiskSpace(
-            store.folder, self.gate, say, settings.disk.limit, settings.disk.reserve, store.forget_oldest
+            store.folder, self.pause_switch, say, settings.disk.limit, settings.disk.reserve, store.forget_oldest
         )
         self.when_idle: Callable[[], None] = lambda: None
         self.progress = RunProgress(store, self.guidance, self.disk_space, lambda: lab.cpu_seconds)
@@ -67,7 +67,7 @@ class Campaign:
             numbers, settings.run, settings.triage.drain, lambda: self.progress.seconds, lambda: len(self.triage.new)
         )
         self.share = TriageShare(settings.triage.share)
-        self._lab = PausableLab(lab, self.gate, lambda: self._dealer.is_stopped)
+        self._lab = PausableLab(lab, self.pause_switch, lambda: self._dealer.is_stopped)
         self.triage = Triage(settings, store, LabOfTriage(self._lab, self._count_triage), self.activity)
         self._failed_tests = FailedTests(store, self._dealer)
 
@@ -94,9 +94,9 @@ class Campaign:
             if self.disk_space.look():
                 self.progress.save()
                 give_back_memory()  # takes 0.1 ms, and frees some MB after a reduction with large tensors
-            if self.gate.is_idle:
+            if self.pause_switch.is_idle:
                 self.when_idle()
-            if self.gate.is_closed and not (self._dealer.tests_go_on or self._dealer.may_drain):
+            if self.pause_switch.is_set and not (self._dealer.tests_go_on or self._dealer.may_drain):
                 self.stop()
             if any(worker.done() and worker.exception() for worker in workers):
                 return

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from fuzzer.campaign.gate import Gate
+from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.isolate.fleet import Lab
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from generators.graph import Case
@@ -19,10 +19,10 @@ class Stopping(Exception):
 
 
 class PausableLab:
-    """A lab of which each run waits at the gate."""
+    """A lab of which each run waits while the pause switch is set."""
 
-    def __init__(self, lab: Lab, gate: Gate, is_stopped: Callable[[], bool]) -> None:
-        self._lab, self._gate, self._is_stopped = lab, gate, is_stopped
+    def __init__(self, lab: Lab, switch: PauseSwitch, is_stopped: Callable[[], bool]) -> None:
+        self._lab, self._switch, self._is_stopped = lab, switch, is_stopped
 
     @property
     def versions(self) -> dict[str, str]:
@@ -47,7 +47,7 @@ class PausableLab:
     @contextmanager
     def admitted(self) -> Iterator[None]:
         """Wait while the campaign is paused. It does not pause inside. Raise `Stopping` where it was stopped."""
-        with self._gate.run(self._is_stopped) as admitted:
+        with self._switch.run(self._is_stopped) as admitted:
             if not admitted:
                 raise Stopping
             yield

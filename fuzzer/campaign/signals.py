@@ -11,12 +11,12 @@ import signal
 import time
 from collections.abc import Callable
 
-from fuzzer.campaign.gate import Gate
+from fuzzer.campaign.pause_switch import PauseSwitch
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 REQUESTED = "asked"
-"""The reason under which the gate is closed."""
+"""The reason under which the pause switch is set."""
 
 ONE_REQUEST = 1.0
 """Seconds after the first signal in which further signals count as the same request."""
@@ -41,29 +41,29 @@ def on_first_signal(stop: Callable[[], None], clock: Callable[[], float] = time.
 
 
 class Pause:
-    """Pauses a campaign on SIGTSTP: closes its gate, and once no lane runs, `rest` stops the process until SIGCONT. No
-    time limit passes while the process is stopped, because no lane runs."""
+    """Pauses a campaign on SIGTSTP: sets its pause switch, and once no lane runs, `rest` stops the process until
+    SIGCONT. No time limit passes while the process is stopped, because no lane runs."""
 
-    def __init__(self, gate: Gate, report: Callable[[str], None]) -> None:
-        self._gate, self._report = gate, report
+    def __init__(self, switch: PauseSwitch, report: Callable[[str], None]) -> None:
+        self._switch, self._report = switch, report
         signal.signal(signal.SIGTSTP, self._pause)
         signal.signal(signal.SIGCONT, self._go_on)
 
-    # Each handler may be interrupted by the other at any point. So each changes the gate in one step, and then reports.
+    # Each handler may be interrupted by the other at any point. So each changes the switch in one step, then reports.
 
     def _pause(self, signum: int, frame: object) -> None:
         if not self._requested:
-            self._gate.close(REQUESTED)
+            self._switch.set(REQUESTED)
             self._report("pausing as soon as the current runs have ended")
 
     def _go_on(self, signum: int, frame: object) -> None:
         if self._requested:
-            self._gate.open(REQUESTED)
+            self._switch.clear(REQUESTED)
             self._report("continuing")
 
     @property
     def _requested(self) -> bool:
-        return self._gate.is_closed_for(REQUESTED)
+        return self._switch.is_set_by(REQUESTED)
 
     def rest(self) -> None:
         """Stop the process if a pause was requested. The main thread calls it while no lane runs."""

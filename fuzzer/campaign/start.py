@@ -65,6 +65,6 @@ def obey_signals(task: Campaign, stop_requested: threading.Event, *also: Callabl
         say("stopping; the next run repeats unfinished tests (once more to stop at once)")
 
     on_first_signal(stop)
-    task.when_idle = Pause(task.gate, say).rest
+    task.when_idle = Pause(task.pause_switch, say).rest
     if stop_requested.is_set():
         task.stop()

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from fuzzer.campaign.disk_space import RESERVE, DiskSpace, free_bytes, is_full
-from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.layout import WAITING
 from fuzzer.campaign.merge import bring
+from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.campaign.store import Store
 from fuzzer.cluster import assignment
 from fuzzer.cluster.assignment import Assignment, Round, Shape, current_round, fitting, shapes_of
@@ -128,7 +128,9 @@ class Driver:
         self._round = current_round(self.store.folder, self.options.nodes, count, self.options.tests)
         self._shapes = shapes_of(nodes, self._round.shares)
         self._corpus = self.ray.put(corpus_of(self.store.folder).packed())
-        self._disk_space = DiskSpace(self.store.folder, Gate(), self.tell, reserve=self.options.reserve, free=self.free)
+        self._disk_space = DiskSpace(
+            self.store.folder, PauseSwitch(), self.tell, reserve=self.options.reserve, free=self.free
+        )
         self._save()
         self.tell(f"shares: {self._round.shares}; nodes in the cluster: {len(nodes)}; first test: {self._round.first}")
         for part in self._open_parts():

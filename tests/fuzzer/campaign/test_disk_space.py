@@ -15,8 +15,8 @@ from fakes import CASE
 
 from fuzzer.campaign import index
 from fuzzer.campaign.disk_space import GB, MEASURE_SECONDS, DiskSpace, free_bytes, size_of
-from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.index import FEW
+from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import LANES
@@ -54,31 +54,33 @@ def forget(folder: Path) -> bool:
 
 
 def test_too_little_is_free(tmp_path: Path) -> None:
-    left, reports, gate = [2 * GB], [], Gate()
-    disk_space = DiskSpace(tmp_path, gate, reports.append, reserve=GB, free=lambda folder: left[0])
-    assert (disk_space.look(), gate.is_closed, reports) == (True, False, [])
+    left, reports, switch = [2 * GB], [], PauseSwitch()
+    disk_space = DiskSpace(tmp_path, switch, reports.append, reserve=GB, free=lambda folder: left[0])
+    assert (disk_space.look(), switch.is_set, reports) == (True, False, [])
     left[0] = GB // 4
-    assert [disk_space.look(), disk_space.look(), gate.is_closed] == [False, False, True]
+    assert [disk_space.look(), disk_space.look(), switch.is_set] == [False, False, True]
     assert reports == [f"paused: {tmp_path}: 0.25 GB are free, --disk-reserve keeps 1; waiting for free space"]
     left[0] = GB
-    assert (disk_space.look(), gate.is_closed, reports[1:]) == (True, False, ["there is free space again: continuing"])
+    assert (disk_space.look(), switch.is_set, reports[1:]) == (True, False, ["there is free space again: continuing"])
 
 
 def test_the_oldest_tests_are_forgotten_and_nothing_else(full: Path) -> None:
-    taken, one, reports, gate = size_of(full), size_of_file(full / "old-0"), [], Gate()
-    disk_space = DiskSpace(full, gate, reports.append, limit=taken - one, reserve=0, forget=lambda: forget(full))
+    taken, one, reports, switch = size_of(full), size_of_file(full / "old-0"), [], PauseSwitch()
+    disk_space = DiskSpace(full, switch, reports.append, limit=taken - one, reserve=0, forget=lambda: forget(full))
     assert disk_space.look()
     gone = 10 - len(list(full.glob("old-*")))
     assert (gone - 1) * one < taken - 0.9 * (taken - one) <= gone * one
     assert (full / "crashes" / "case.json").exists()
     assert corpus.names(full) == ["resnet-block"]
     assert reports == [f"{full} is at its --disk-limit: its oldest tests are forgotten from now on"]
-    assert not gate.is_closed
+    assert not switch.is_set
 
 
 def test_where_only_findings_are_left_it_pauses(full: Path) -> None:
-    reports, gate, clock = [], Gate(), Clock()
-    disk_space = DiskSpace(full, gate, reports.append, limit=4096, reserve=0, clock=clock, forget=lambda: forget(full))
+    reports, switch, clock = [], PauseSwitch(), Clock()
+    disk_space = DiskSpace(
+        full, switch, reports.append, limit=4096, reserve=0, clock=clock, forget=lambda: forget(full)
+    )
     assert [disk_space.look(), disk_space.look()] == [False, False]
     assert list(full.glob("old-*")) == []
     assert corpus.names(full) == ["resnet-block"]
@@ -89,7 +91,7 @@ def test_where_only_findings_are_left_it_pauses(full: Path) -> None:
     assert not disk_space.look(), "it is measured once a minute"
     clock.now += MEASURE_SECONDS
     assert disk_space.look()
-    assert not gate.is_closed
+    assert not switch.is_set
 
 
 def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
         store.finished(4000)
         store.save_state()
         before = size_of(tmp_path)
-        disk_space = DiskSpace(tmp_path, Gate(), lambda text: None, int(0.9 * before), 0, store.forget_oldest)
+        disk_space = DiskSpace(tmp_path, PauseSwitch(), lambda text: None, int(0.9 * before), 0, store.forget_oldest)
         assert disk_space.look()
         assert size_of(tmp_path) < 0.81 * before
         assert store.ask(lambda index: index.rows("SELECT min(number), max(number) FROM tests")) == [(2000, 3999)]
@@ -120,7 +122,7 @@ def test_an_index_of_a_version_that_never_freed_space_becomes_smaller_too(tmp_pa
             store.record(index_row(number, 0.5, {lane: Ran(()) for lane in LANES}))
         store.save_state()
         before = size_of(tmp_path)
-        assert DiskSpace(tmp_path, Gate(), lambda text: None, int(0.9 * before), 0, store.forget_oldest).look()
+        assert DiskSpace(tmp_path, PauseSwitch(), lambda text: None, int(0.9 * before), 0, store.forget_oldest).look()
         assert store.ask(lambda index: index.tests) == 2000
         assert size_of(tmp_path) < 0.81 * before
 
@@ -133,7 +135,7 @@ def test_where_nothing_is_gained_no_more_is_forgotten(full: Path) -> None:
         calls.append(1)
         return True
 
-    disk_space = DiskSpace(full, Gate(), lambda text: None, limit=4096, reserve=0, forget=forget)
+    disk_space = DiskSpace(full, PauseSwitch(), lambda text: None, limit=4096, reserve=0, forget=forget)
     assert not disk_space.look()
     assert len(calls) == 1
 
@@ -141,35 +143,35 @@ def test_where_nothing_is_gained_no_more_is_forgotten(full: Path) -> None:
 def test_a_worker_that_runs_out_of_space_during_a_check_does_not_wait_for_ever(tmp_path: Path) -> None:
     """Workers run out of space again and again, and each check finds enough of it."""
     reports: list[str] = []
-    disk_space = DiskSpace(tmp_path, Gate(), reports.append, reserve=0)
+    disk_space = DiskSpace(tmp_path, PauseSwitch(), reports.append, reserve=0)
     with ThreadPoolExecutor(4) as pool:
         for running in [pool.submit(disk_space.ran_out, "no space") for _ in range(400)]:
             disk_space.look()
             running.result()
     assert disk_space.look()
-    assert not disk_space.gate.is_closed
+    assert not disk_space.switch.is_set
     assert reports[::2] == ["paused: no space"] * (len(reports) // 2)
 
 
 def test_a_disk_that_ran_out_between_two_looks(tmp_path: Path) -> None:
-    reports, gate = [], Gate()
-    disk_space = DiskSpace(tmp_path, gate, reports.append, reserve=0)
+    reports, switch = [], PauseSwitch()
+    disk_space = DiskSpace(tmp_path, switch, reports.append, reserve=0)
     disk_space.ran_out("no space")
     disk_space.ran_out("no space")
-    assert (gate.is_closed, reports) == (True, ["paused: no space"])
+    assert (switch.is_set, reports) == (True, ["paused: no space"])
     assert disk_space.look()
-    assert not gate.is_closed
+    assert not switch.is_set
 
 
 def test_a_quota_that_does_not_show_in_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reports: list[str] = []
-    disk_space = DiskSpace(tmp_path, gate := Gate(), reports.append, reserve=0)
+    disk_space = DiskSpace(tmp_path, switch := PauseSwitch(), reports.append, reserve=0)
     disk_space.ran_out("Disk quota exceeded")
     with monkeypatch.context() as context:
         context.setattr(Path, "write_bytes", out_of_quota)
         assert [disk_space.look(), disk_space.look()] == [False, False]
     assert disk_space.look()
-    assert (gate.is_closed, reports) == (
+    assert (switch.is_set, reports) == (
         False,
         ["paused: Disk quota exceeded", "there is free space again: continuing"],
     )
@@ -192,8 +194,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.programs("mount", "umount")
 def test_a_real_file_system(small_disk: Path) -> None:
-    gate = Gate()
-    disk_space = DiskSpace(small_disk, gate, lambda text: None, reserve=1 << 20)
+    switch = PauseSwitch()
+    disk_space = DiskSpace(small_disk, switch, lambda text: None, reserve=1 << 20)
     assert disk_space.look()
     (small_disk / "other").write_bytes(b"x" * (3 << 19))
     assert free_bytes(small_disk) <= 1 << 19

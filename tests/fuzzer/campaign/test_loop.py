@@ -191,7 +191,7 @@ def test_a_paused_campaign_ends_in_time(tmp_path: Path, monkeypatch: pytest.Monk
     with Store(tmp_path, 1) as store:
         limits = replace(settings(tmp_path, RunLimits(seconds=0.2)), triage=TriageLimits(drain=0.3))
         campaign = Campaign(limits, store, FakeExecutor(), cases(3))
-        campaign.gate.close("asked")
+        campaign.pause_switch.set("asked")
         campaign.run()
         assert store.state.next_test == 0
         assert 0.5 <= campaign.progress.seconds < 5, "a pause takes no time from triage"
@@ -270,7 +270,7 @@ def test_counters_that_cannot_be_saved_on_a_full_disk_pause_the_campaign(
             if full:
                 full.pop()
                 raise OSError(errno.EDQUOT, "Disk quota exceeded")
-            shut.append(campaign.gate.is_closed)
+            shut.append(campaign.pause_switch.is_set)
 
         campaign = Campaign(settings(tmp_path), store, FakeExecutor(), drawn)
         campaign.progress.after_saving = after_saving

@@ -8,9 +8,9 @@ from dataclasses import replace
 import fakes
 from labs import FakeLab
 
-from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.judging import judged
 from fuzzer.campaign.pausable_lab import LabOfTriage, PausableLab
+from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
 from generators.graph import Case
 from oracles.lane import LaneSpec, Params
@@ -27,7 +27,7 @@ class CostlyLab(FakeLab):
 def test_every_run_of_triage_counts_once() -> None:
     costs: list[float] = []
     reports = (SanitizerReport(Tool.MEMCHECK, 0, cpu_seconds=3.0), SanitizerReport(Tool.INITCHECK, 0, cpu_seconds=4.0))
-    lab = PausableLab(CostlyLab(lambda case, lane, lanes: None, reports=reports), Gate(), lambda: False)
+    lab = PausableLab(CostlyLab(lambda case, lane, lanes: None, reports=reports), PauseSwitch(), lambda: False)
     lab.run(fakes.CASE, (fakes.TORCH,))
     lab.run_fresh(fakes.CASE, (fakes.TORCH,))
     of_triage = LabOfTriage(lab, lambda result: costs.append(result.cpu_seconds))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.gate import Gate
+from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.campaign.signals import Pause
 
 pytestmark = pytest.mark.slow
@@ -84,15 +84,15 @@ def test_what_comes_later_ends_the_process_at_once(child: Child, number: signal.
 
 WORKER = """
 import sys, threading, time
-from fuzzer.campaign.gate import Gate
+from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.campaign.signals import Pause
 
-gate = Gate()
-pause = Pause(gate, lambda text: print(text, flush=True))
+switch = PauseSwitch()
+pause = Pause(switch, lambda text: print(text, flush=True))
 
 def work():
     while True:
-        with gate.run(lambda: False):
+        with switch.run(lambda: False):
             print("run", flush=True)
             time.sleep(float(sys.argv[1]))
             print("ran", flush=True)
@@ -100,7 +100,7 @@ def work():
 threading.Thread(target=work, daemon=True).start()
 while True:
     time.sleep(0.02)
-    if gate.is_idle:
+    if switch.is_idle:
         pause.rest()
 """
 
@@ -148,14 +148,14 @@ def test_a_request_to_continue_during_the_pausing_is_reported(monkeypatch: pytes
     """The other signal's handler runs in the middle of the first one's."""
     handlers: dict[int, Callable[[int, object], None]] = {}
     monkeypatch.setattr("fuzzer.campaign.signals.signal.signal", handlers.__setitem__)
-    gate, messages = Gate(), list[str]()
+    switch, messages = PauseSwitch(), list[str]()
 
     def tell(text: str) -> None:
         messages.append(text)
         if text.startswith("pausing"):
             handlers[signal.SIGCONT](signal.SIGCONT, None)
 
-    Pause(gate, tell)
+    Pause(switch, tell)
     handlers[signal.SIGTSTP](signal.SIGTSTP, None)
     assert messages == ["pausing as soon as the current runs have ended", "continuing"]
-    assert not gate.is_closed
+    assert not switch.is_set

@@ -310,7 +310,7 @@ def test_a_disk_that_is_full_before_an_investigation_pauses_it(tmp_path: Path, m
 
         def full_at_first(item: Item) -> None:
             begun.append(campaign.progress.seconds)
-            assert not campaign.gate.is_closed
+            assert not campaign.pause_switch.is_set
             begin(item)
 
         campaign.triage.queue.begin = full_at_first

@@ -15,8 +15,8 @@ import pytest
 from labs import FakeLab
 
 from fuzzer.campaign.counters import Counters
-from fuzzer.campaign.gate import Gate
 from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.signals import SIGNALS
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
@@ -83,7 +83,7 @@ def test_a_request_to_stop_during_the_warm_up_stops_the_campaign(
     if requested:
         stop_requested.set()
     stops: list[bool] = []
-    task = SimpleNamespace(stop=lambda: stops.append(True), gate=Gate())
+    task = SimpleNamespace(stop=lambda: stops.append(True), pause_switch=PauseSwitch())
     obey_signals(task, stop_requested)  # type: ignore[arg-type]
     assert stops == [True] * requested
     signal.raise_signal(signal.SIGINT)
