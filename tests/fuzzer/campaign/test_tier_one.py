@@ -21,7 +21,7 @@ from fuzzer.lanes import (
 )
 from oracles import judge_all
 from oracles.finding import Kind
-from oracles.lane import Importer
+from oracles.lane import Importer, LaneSpec
 from oracles.outcome import (
     Built,
     Cause,
@@ -48,7 +48,7 @@ CONTRADICTION = Facts(trace=Trace(contradiction="relax.add is declared as [3], a
 OTHER_TYPES = Facts(trace=Trace(other_types="1 results are declared, and the graph has 2"))
 
 
-def with_references(outcomes: dict[object, Outcome]) -> dict[object, Outcome]:
+def with_references(outcomes: dict[LaneSpec, Outcome]) -> dict[LaneSpec, Outcome]:
     return {**fakes.references(*TWO_OUTPUTS), **outcomes}
 
 
@@ -74,7 +74,7 @@ def with_references(outcomes: dict[object, Outcome]) -> dict[object, Outcome]:
     ids=str,
 )
 def test_verdicts(outcome: Outcome, verdict: Verdict) -> None:
-    assert verdicts(with_references({EXPORT: outcome})) == {EXPORT: verdict}  # type: ignore[arg-type]
+    assert verdicts(with_references({EXPORT: outcome})) == {EXPORT: verdict}
 
 
 def test_nothing_is_decided_without_a_reference() -> None:
@@ -86,7 +86,7 @@ def test_a_file_that_is_another_function_than_the_model_says_nothing_about_tvm()
     for reader, verdict in ((RIGHT, Verdict.WRONG), (WRONG, Verdict.UNDECIDED), (unread, Verdict.WRONG)):
         for evaluated in (WRONG, Built(OTHER_TYPES)):
             outcomes = with_references({ONNXRUNTIME: reader, ONNX: evaluated})
-            assert verdicts(outcomes) == {ONNX: verdict}  # type: ignore[arg-type]
+            assert verdicts(outcomes) == {ONNX: verdict}
 
 
 def test_each_importer_has_a_plain_lane() -> None:
@@ -106,7 +106,7 @@ def test_each_lane_has_the_references_that_judge_its_numbers() -> None:
 def test_failures_are_those_of_plain_lanes_and_no_numbers_are_left() -> None:
     refused, facts = Raised(Stage.IMPORT, "E", "no"), Facts(checked=("import",), behaviour=("relax relax.add",))
     outcomes = with_references({EXPORT: refused, ONNX: replace(WRONG, facts=replace(facts, peak_bytes=7))})
-    result = on_plain_lanes(Result(outcomes, {Stage.EXPORT: 0.5}, 1.5))  # type: ignore[arg-type]
+    result = on_plain_lanes(Result(outcomes, {Stage.EXPORT: 0.5}, 1.5))
     assert result.outcomes == with_references({SCREENING[0]: refused, ONNX: Built(facts)})
     assert (result.stage_cpu, result.cpu_seconds) == ({Stage.EXPORT: 0.5}, 1.5)
     (finding,) = judge_all(fakes.CASE, result.outcomes)
@@ -114,7 +114,7 @@ def test_failures_are_those_of_plain_lanes_and_no_numbers_are_left() -> None:
 
 
 def test_an_ill_formed_module_is_a_finding_of_the_plain_lane() -> None:
-    result = on_plain_lanes(Result(with_references({EXPORT: replace(WRONG, facts=BROKEN)})))  # type: ignore[arg-type]
+    result = on_plain_lanes(Result(with_references({EXPORT: replace(WRONG, facts=BROKEN)})))
     assert result.outcomes == with_references({SCREENING[0]: Built(BROKEN)})
     assert [(f.kind, f.lane) for f in judge_all(fakes.CASE, result.outcomes)] == [(Kind.ILL_FORMED, SCREENING[0])]
 
@@ -143,10 +143,10 @@ def test_an_evaluation_that_compiled_code_contradicts_is_counted(
     evaluated: Outcome, compiled: Outcome, disagree: bool
 ) -> None:
     tier_1, outcomes = with_references({EXPORT: evaluated}), with_references({SCREENING[0]: compiled})
-    found = evaluation_disagrees(tier_1, outcomes)  # type: ignore[arg-type]
+    found = evaluation_disagrees(tier_1, outcomes)
     assert found == ((SCREENING[0],) if disagree else ())
 
 
 def test_values_that_may_differ_are_right() -> None:
     near = Ran(tuple(np.array(array) for array in RIGHT.outputs))
-    assert verdicts(with_references({EXPORT: near})) == {EXPORT: Verdict.RIGHT}  # type: ignore[arg-type]
+    assert verdicts(with_references({EXPORT: near})) == {EXPORT: Verdict.RIGHT}
