@@ -17,6 +17,7 @@ from fuzzer.campaign.waiting import Queue, never
 from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.report.own_script import warning, with_own_script
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import say
@@ -37,10 +38,12 @@ far."""
 class Triage:
     """The queue of a campaign, and the workers' way to it. Thread-safe."""
 
-    def __init__(self, settings: Settings, store: Store, lab: LabOfTriage, activity: Activity) -> None:
+    def __init__(
+        self, settings: Settings, store: Store, lab: LabOfTriage, activity: Activity, machine: Machine = THIS
+    ) -> None:
         self._settings, self._store, self._lab, self._activity = settings, store, lab, activity
         known = store.findings.values()
-        self.queue = Queue(store.folder, (traits_of_saved(doc.ops, doc.identity, doc.lane) for doc in known))
+        self.queue = Queue(store.folder, (traits_of_saved(doc.ops, doc.identity, doc.lane) for doc in known), machine)
         self.new: list[FindingDoc] = []
         """The findings that this run has saved."""
         self.done = 0

@@ -48,8 +48,8 @@ class Gpu:
         self.folder.mkdir(parents=True)
         self.device = fake_gpu(self.folder)
         self.messages: list[str] = []
-        machine = Machine(lambda name: f"/bin/{name}", frozenset, lambda: (self.device,))
-        self.fleet = Fleet(folder / "scratch", find, machine=machine, tell=self.messages.append)
+        self.machine = Machine(lambda name: f"/bin/{name}", frozenset, lambda: (self.device,))
+        self.fleet = Fleet(folder / "scratch", find, machine=self.machine, tell=self.messages.append)
 
     def set_variants(self, *variants: str) -> None:
         (self.folder / "variants").write_text("\n".join(variants))
@@ -62,7 +62,8 @@ class Gpu:
 
     def campaign(self, store: Store, tests: int) -> Campaign:
         settings = Settings(store.folder, 1, LaneMix((LLVM, CUDA)))
-        campaign = Campaign(settings, store, self.fleet, lambda index: case(index) if index < tests else None)
+        cases = lambda index: case(index) if index < tests else None
+        campaign = Campaign(settings, store, self.fleet, cases, machine=self.machine)
         campaign.run()
         return campaign
 

@@ -289,7 +289,7 @@ def test_a_wrong_evaluation_is_counted_when_its_test_is_finished(
     def fail(*_: object) -> None:
         raise OSError("no such place")
 
-    monkeypatch.setattr("fuzzer.campaign.loop.run_test", run_test)
+    monkeypatch.setattr("fuzzer.campaign.one_test.run_test", run_test)
     with Store(tmp_path, 1) as store:
         with pytest.raises(OSError, match="no such place"):
             Campaign(settings(tmp_path), store, FakeExecutor(), cases(1), fail).run()

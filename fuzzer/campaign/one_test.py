@@ -1,0 +1,78 @@
+"""One test of a campaign: draw its case, run its lanes, judge them, put new sightings into the queue, and count it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fuzzer.campaign.cases import Cases
+from fuzzer.campaign.disk_space import DiskSpace, is_full
+from fuzzer.campaign.dispatcher import Dispatcher
+from fuzzer.campaign.failed_tests import FailedTests
+from fuzzer.campaign.guidance import Guidance
+from fuzzer.campaign.judging import judged
+from fuzzer.campaign.pausable_lab import PausableLab, Stopping
+from fuzzer.campaign.rows import index_row
+from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.store import Store
+from fuzzer.campaign.tiers import run_test
+from fuzzer.campaign.triage import Triage
+from fuzzer.campaign.triage_share import TriageShare
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.triage.investigate import sightings
+from fuzzer.triage.reproduce import is_valid
+from generators.graph import Case, Invalid
+from oracles.finding import Finding
+from oracles.outcome import Result
+
+Watch = Callable[[int, Case, Result, Sequence[Finding]], None]
+"""Called with each finished test: its number, its case, its result and the findings of the oracles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """Does one test after the other. Several threads may do tests at the same time."""
+
+    settings: Settings
+    store: Store
+    lab: PausableLab
+    cases: Cases
+    guidance: Guidance
+    triage: Triage
+    share: TriageShare
+    disk_space: DiskSpace
+    dealer: Dispatcher
+    failed: FailedTests
+    watch: Watch
+
+    def run(self, number: int) -> None:
+        """Do one test, or end the tests where no case is left. A test that fills the disk is repeated when there is
+        space again."""
+        case = None
+        while True:
+            try:
+                case = case or self.cases(number)
+                if case is None:
+                    return self.dealer.no_more_cases()
+                return self._run(number, case)
+            except OSError as error:
+                if not is_full(error):
+                    raise
+                self.disk_space.ran_out(str(error))
+            except (Stopping, Invalid, EnvironmentMissing):
+                raise
+            except Exception as error:
+                return self.failed.keep(number, case, error)
+
+    def _run(self, number: int, case: Case) -> None:
+        tiers = run_test(self.lab.run, self.settings, self.store.state.seed, number, case, self.guidance.chooser)
+        result, findings = judged(self.lab.run_fresh, case, tiers.result)
+        self.share.spent_on_tests(result.cpu_seconds)
+        self.share.tested(self.triage.add(case, sightings(findings)))
+        self.guidance.learn(number, case, result.outcomes, findings)
+        self.watch(number, case, result, findings)
+        row = index_row(number, result.cpu_seconds, result.outcomes, case.graph.ops)
+        self.store.finish_test(row, result, self.dealer.finish(number), invalid=not is_valid(result.outcomes))
+        if tiers.evaluation_disagrees:
+            self.store.keep_disagreement(number, case, tiers.evaluation_disagrees)
+        self.failed.reset()
