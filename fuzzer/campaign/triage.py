@@ -67,7 +67,7 @@ class Triage:
         if item is None:
             return False
         finding = item.sighting.finding
-        self._activity.begin(f"triage of {finding.kind} of {finding.lane.name}")
+        self._activity.begin(f"triage: {finding.kind} in {finding.lane.name}")
         try:
             with self._lab.admitted():  # nothing is written while the campaign pauses
                 self.queue.begin(item)

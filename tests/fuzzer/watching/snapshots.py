@@ -54,7 +54,7 @@ def snapshot(**other: Any) -> Snapshot:
         "curve": [(30 * n, 10 * n, 50 * n, 100 * n, n, 60 * n) for n in range(9)],
         "lanes": (FAILING, SOUND),
         "workers": 2,
-        "tasks": (CurrentTask("test 12346", 98.0), CurrentTask("a new died of relax-export-c", 60.0)),
+        "tasks": (CurrentTask("test 12346", 98.0), CurrentTask("triage: died in relax-export-c", 60.0)),
         "resources": Resources(122_000_000, 1_900_000_000, 5, 17_100_000_000, 51_000_000_000),
     }
     return Snapshot(**{**values, **other})

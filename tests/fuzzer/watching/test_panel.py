@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,12 +35,16 @@ def test_eighty_columns() -> None:
         "  features    ▁▂▂▃▃▄▄▅▆█ 1,204",
         "time goes to  compile 50%, export 20%, import 12%, run 10%, load 4%",
         "memory        122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
-        "workers       test 12346 for 2 s; a new died of relax-export-c for 40 s",
+        "workers       test 12346 for 2 s; triage: died in relax-export-c for 40 s",
         "",
         "lanes, newest outcomes   results  before",
         "!! relax-export-c        4 of 40  95%     36 raised",
         "   relax-export-llvm    38 of 40  90%     2 unsupported",
     ]
+
+
+def test_the_documents_show_this_screen() -> None:
+    assert "\n".join(shown(80)) in (Path(__file__).parents[3] / "docs" / "watching.md").read_text()
 
 
 def test_a_campaign_that_has_just_begun() -> None:
