@@ -34,10 +34,7 @@ from fuzzer.report.repro_inputs import inputs_that_show_it
 from oracles.lane import is_relay, returns_gradients
 from oracles.transforms import TRANSFORMS_BY_NAME
 
-CANNOT_TELL = 125
-"""The exit status by which `git bisect run` skips a commit."""
-
-EXITS = f"Exits 1 while the bug is there, 0 when it is gone, {CANNOT_TELL} when it cannot tell."
+EXITS = "Exits 1 while the bug is there, 0 when it is gone, 125 when it cannot tell."
 
 NEEDS_RELAY = (
     "Needs a TVM that has Relay (before 0.20): `fuzz toolchain add relay` installs 0.17,\n"

@@ -242,6 +242,14 @@ def undrained(folder: Path) -> Settings:
     return replace(settings(folder), triage=TriageLimits(share=0.0, drain=0.0))
 
 
+def with_waiting(folder: Path, count: int) -> FakeExecutor:
+    """Run a campaign that leaves so many sightings waiting. Return the compilers that show them."""
+    executor = FakeExecutor({f"number {number}": refused(number) for number in range(count)})
+    with Store(folder, 1) as store:
+        Campaign(undrained(folder), store, executor, cases(count)).run()
+    return executor
+
+
 def nothing_works(case: Case, lanes: Sequence[LaneSpec]) -> Result:
     raise KeyError("nothing")
 
@@ -251,10 +259,7 @@ def test_where_so_many_sightings_go_wrong_the_campaign_ends(
     sightings: int, parked: int, failed: int, tmp_path: Path
 ) -> None:
     """Nine fail and the tenth ends it; four that fail again and again are parked."""
-    sins = {f"number {number}": refused(number) for number in range(sightings)}
-    with Store(tmp_path, 1) as store:
-        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(sightings)).run()
-    executor = FakeExecutor(sins)
+    executor = with_waiting(tmp_path, sightings)
     executor.run_fresh = nothing_works
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, executor, cases(0))
@@ -299,11 +304,9 @@ def test_every_worker_stays_until_nothing_waits(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_before_an_investigation_pauses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is written while the campaign pauses, and no worker asks in vain."""
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.1)
-    sins = {"number 0": refused(0)}
+    executor = with_waiting(tmp_path, 1)
     with Store(tmp_path, 1) as store:
-        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(1)).run()
-    with Store(tmp_path, 1) as store:
-        campaign = Campaign(settings(tmp_path), store, FakeExecutor(sins), cases(0))
+        campaign = Campaign(settings(tmp_path), store, executor, cases(0))
         campaign.disk_space.free = lambda folder: 0 if campaign.progress.seconds < 1 else 10**12
         begun: list[float] = []
         begin = campaign.triage.queue.begin
@@ -321,12 +324,10 @@ def test_a_disk_that_is_full_before_an_investigation_pauses_it(tmp_path: Path, m
 
 def test_triage_alone_ends_in_time_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
-    sins = {"number 0": refused(0)}
-    with Store(tmp_path, 1) as store:
-        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(1)).run()
+    executor = with_waiting(tmp_path, 1)
     with Store(tmp_path, 1) as store:
         work = replace(settings(tmp_path, RunLimits(tests=0)), triage=TriageLimits(share=1.0, drain=0.3))
-        campaign = Campaign(work, store, FakeExecutor(sins), cases(0))
+        campaign = Campaign(work, store, executor, cases(0))
         campaign.disk_space.free = lambda folder: 0
         campaign.run()
         assert (campaign.triage.new, len(campaign.triage.queue)) == ([], 1)
@@ -336,10 +337,7 @@ def test_triage_alone_ends_in_time_on_a_full_disk(tmp_path: Path, monkeypatch: p
 def test_a_folder_that_is_removed_during_its_investigation_does_not_end_the_campaign(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sins = {"number 0": refused(0), "number 1": refused(1)}
-    with Store(tmp_path, 1) as store:
-        Campaign(undrained(tmp_path), store, FakeExecutor(sins), cases(2)).run()
-    executor = FakeExecutor(sins)
+    executor = with_waiting(tmp_path, 2)
     honest, removed = executor.run_fresh, []
 
     def run_fresh(case: Case, lanes: Sequence[LaneSpec]) -> Result:
