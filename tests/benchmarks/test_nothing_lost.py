@@ -45,6 +45,7 @@ def test_other_cases_come_before_them() -> None:
     assert list(nothing_lost.before_them(cases, "exp", 2)) == [4, 5]
 
 
+@pytest.mark.slow
 def test_a_campaign_runs_the_cases_in_this_order_in_tiers(tmp_path: Path) -> None:
     cases = [case("float32", op) for op in ("neg", "abs", "exp")]
     words = nothing_lost.words_of(ROOT, PLANTED[0].fault, cases, tmp_path / "this")

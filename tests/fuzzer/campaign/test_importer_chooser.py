@@ -101,6 +101,7 @@ def test_the_newest_cases_are_taken() -> None:
     assert sum(novelty > 0.8 for novelty in taken) >= 0.95 * len(taken)
 
 
+@pytest.mark.slow
 def test_more_operators_with_their_dtypes_are_read_than_in_as_many_random_cases(tmp_path: Path) -> None:
     draw, chooser = random_cases(Settings(tmp_path, 1), 1), ImporterChooser(Counts())
     cases = [case for case in map(draw, range(1000)) if case is not None]

@@ -77,6 +77,7 @@ def test_without_guidance_the_seed_and_the_number_say_which_expensive_importers_
     assert taken == [expensive_importers(random, 1, index, PLAIN, outcomes_of(), learnt) for index in range(1000)]
 
 
+@pytest.mark.slow
 def test_with_guidance_expensive_importers_read_a_part_of_the_cases() -> None:
     chooser, counts, draw = LaneChooser(), Counter[Importer](), random_cases(SETTINGS, 1)
     for index in range(1000):
@@ -189,6 +190,7 @@ def test_without_guidance_the_seed_the_number_and_tier_1_decide() -> None:
         assert 1 <= len(one) <= 3
 
 
+@pytest.mark.slow
 def test_no_lane_and_no_pass_starves_in_a_thousand_tests() -> None:
     """Each lane that fits runs about every `FLOOR` tests, as far as one overdue lane for each test allows."""
     chooser, outcomes, counts = LaneChooser(), outcomes_of(EXPORT, ONNX, RAW, FX), Counter[str]()

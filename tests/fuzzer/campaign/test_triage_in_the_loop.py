@@ -301,6 +301,7 @@ def test_every_worker_stays_until_nothing_waits(tmp_path: Path) -> None:
     assert sorted(doc.ops for doc in campaign.triage.new) == [["neg"], ["relu"], ["relu", "neg"]]
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_before_an_investigation_pauses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is written while the campaign pauses, and no worker asks in vain."""
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.1)

@@ -334,6 +334,7 @@ def test_what_this_machine_cannot_show_waits_untouched(tmp_path: Path) -> None:
     assert len({taken(queue).name for _ in range(4)}) == 4, "of two with one message, one at a time"
 
 
+@pytest.mark.slow
 def test_so_many_of_one_key_wait(tmp_path: Path) -> None:
     """A broken target is wrong in each test, on ever other operators."""
     queue = Queue(tmp_path)
