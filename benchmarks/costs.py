@@ -31,8 +31,8 @@ from fuzzer.campaign.unsupported_operators import SAME_ROUTE
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from generators.graph import Case
-from oracles import judge_all
 from oracles.finding import Finding
+from oracles.judge import judge_all
 from oracles.lane import Engine
 from oracles.outcome import Built, Ran
 

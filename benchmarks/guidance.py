@@ -33,8 +33,8 @@ from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.signature import Signature, known, signature_of
 from generators.graph import Case
-from oracles import judge_all
 from oracles.finding import Component, Finding
+from oracles.judge import judge_all
 from oracles.lane import Importer
 
 STEPS = 5

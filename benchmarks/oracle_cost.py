@@ -17,7 +17,7 @@ from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.settings import Settings
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import LANES, TORCH, TORCH_ENVELOPE, TORCH_F64
-from oracles import judge_all
+from oracles.judge import judge_all
 
 
 def main() -> None:

@@ -35,8 +35,8 @@ from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Case, Invalid
 from generators.random_graph import generate
-from oracles import judge_all
 from oracles.finding import Component, Kind
+from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec
 
 HOW = {"wrong": Kind.WRONG_VALUE, "raise": Kind.INTERNAL_ERROR, "die": Kind.DIED}

@@ -33,7 +33,7 @@ from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.signature import Signature
 from generators.graph import Case
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.lane import Importer
 
 DRAWING = 0.0006

@@ -28,7 +28,7 @@ from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.triage.investigate import sightings
 from fuzzer.triage.reproduce import judged_run
 from generators import case_file
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
 
 

@@ -22,7 +22,7 @@ from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
 from fuzzer.campaign.tiers import run_test
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
-from oracles import judge_all
+from oracles.judge import judge_all
 
 
 def main() -> None:

@@ -123,7 +123,7 @@ def main() -> None:
 def _reported(error: Exception) -> Exit:
     """Print one line for an error that the user can correct; raise an error that is a bug in difftvm.
 
-    The types of errors are imported here because they load numpy, which `fuzz --help` does not need."""
+    The types of errors are imported here, because `fuzz --help` does not need their modules."""
     from fuzzer.campaign.lock import Busy
     from fuzzer.system.environment import EnvironmentMissing
     from generators.graph import Invalid

@@ -11,17 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
-import safetensors
-import safetensors.numpy
 
 from generators.graph import (
-    Array,
     Attr,
     Attrs,
     Case,
     Domain,
-    DType,
     Form,
     Graph,
     Input,
@@ -78,6 +73,8 @@ class CaseDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 def encode(case: Case) -> tuple[bytes, bytes]:
     """Return the contents of the two files. Equal cases give equal bytes."""
+    from generators import tensors_file  # imports numpy, as in `decode`
+
     graph = case.graph
     doc = CaseDoc(
         FORMAT,
@@ -94,27 +91,15 @@ def encode(case: Case) -> tuple[bytes, bytes]:
         case.profile,
         case.origin,
     )
-    bits = {name: _as_bits(case.tensors[name]) for name in sorted(case.tensors)}
-    return msgspec.json.format(msgspec.json.encode(doc), indent=1) + b"\n", safetensors.numpy.save(bits)
-
-
-def _as_bits(array: Array) -> Array:
-    """Return a contiguous array that safetensors can store. bfloat16 is stored as uint16, for numpy has no bfloat16."""
-    bits = array.view(np.uint16) if array.dtype == DType.BFLOAT16.numpy else array
-    return np.ascontiguousarray(bits).reshape(array.shape)  # ascontiguousarray turns a 0-d array into a 1-d one
-
-
-def _from_bits(array: Array, type: TensorType) -> Array:
-    is_bfloat16 = type.dtype is DType.BFLOAT16 and array.dtype == np.uint16
-    return array.view(DType.BFLOAT16.numpy) if is_bfloat16 else array
+    return msgspec.json.format(msgspec.json.encode(doc), indent=1) + b"\n", tensors_file.encode(case.tensors)
 
 
 def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
     """Return the case that the contents of the two files describe. Raise `Invalid` with a message of one line that
     names the fault and its place; `where` is the folder's name in it."""
-    from generators.check import (
-        check,
-    )  # it imports all operators, which takes 30 ms: programs that read no case need not wait
+    # these import numpy and all operators, which takes 130 ms: commands that read no case need not wait
+    from generators import tensors_file
+    from generators.check import check
 
     try:
         doc = msgspec.json.decode(text, type=CaseDoc)
@@ -123,13 +108,14 @@ def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
     if doc.format != FORMAT:
         raise Invalid(f"{where}/{JSON_NAME}: format {doc.format} is not known; this version reads {FORMAT}")
     try:
-        arrays = safetensors.numpy.load(tensors)
-    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        graph = _graph(doc)
+    except Invalid as error:
+        raise Invalid(f"{where}/{JSON_NAME}: {_one_line(error)}") from None
+    try:
+        arrays = tensors_file.decode(tensors, {item.value.name: item.value.type for item in graph.inputs})
+    except Invalid as error:
         raise Invalid(f"{where}/{TENSORS_NAME}: {_one_line(error)}") from None
     try:
-        graph = _graph(doc)
-        types = {item.value.name: item.value.type for item in graph.inputs}
-        arrays = {name: _from_bits(a, types[name]) if name in types else a for name, a in arrays.items()}
         case = Case(graph, arrays, doc.sizes, tuple(doc.also), doc.profile, doc.origin)
         check(case)
     except Invalid as error:

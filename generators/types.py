@@ -6,15 +6,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
-
-import ml_dtypes
-import numpy as np
-import numpy.typing as npt
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from generators.symbolic import Expr, ExpressionError, Size
 
-Array = npt.NDArray[Any]
+if TYPE_CHECKING:  # numpy takes 100 ms, which `fuzz status` and `fuzz triage` do not need
+    import numpy as np
+    import numpy.typing as npt
+
+Array: TypeAlias = "npt.NDArray[Any]"
 
 
 class Invalid(ValueError):
@@ -44,39 +45,51 @@ class DType(StrEnum):
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        return NUMPY[self]
+        return _numpy_dtypes()[self]
 
     @property
     def bits(self) -> int:
-        return NUMPY[self].itemsize * 8
+        return self.numpy.itemsize * 8
 
     @property
     def range(self) -> tuple[int, int]:
         """The smallest and the largest number of an integer dtype, and 0 and 1 for bool."""
         if self is DType.BOOL:
             return 0, 1
+        import numpy as np
+
         info = np.iinfo(self.numpy)
         return int(info.min), int(info.max)
 
     @property
     def eps(self) -> float:
         """The distance from 1 to the next larger number of a float dtype."""
+        import ml_dtypes
+
         return float(ml_dtypes.finfo(self.numpy).eps)
 
 
 FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)
 INTEGERS = (DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8)
 DTYPE_NAMES = frozenset(dtype.value for dtype in DType)
-NUMPY: dict[DType, np.dtype[Any]] = {
-    d: np.dtype(d.value if d is not DType.BFLOAT16 else ml_dtypes.bfloat16) for d in DType
-}
 
-_FLOAT_ARRAYS = frozenset(NUMPY[dtype] for dtype in FLOATS)
+
+@cache
+def _numpy_dtypes() -> dict[DType, np.dtype[Any]]:
+    import ml_dtypes
+    import numpy as np
+
+    return {d: np.dtype(d.value if d is not DType.BFLOAT16 else ml_dtypes.bfloat16) for d in DType}
 
 
 def holds_floats(array: Array) -> bool:
     """Whether an array has a float dtype. numpy's own check would miss bfloat16."""
-    return array.dtype in _FLOAT_ARRAYS
+    return array.dtype in _float_arrays()
+
+
+@cache
+def _float_arrays() -> frozenset[np.dtype[Any]]:
+    return frozenset(dtype.numpy for dtype in FLOATS)
 
 
 Dim = int | Expr

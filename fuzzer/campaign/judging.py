@@ -5,8 +5,8 @@ from __future__ import annotations
 from fuzzer.lanes.base.availability import is_for_a_device
 from fuzzer.triage.reproduce import RunLanes, joined
 from generators.graph import Case
-from oracles import judge_all
 from oracles.finding import Finding
+from oracles.judge import judge_all
 from oracles.outcome import Result
 
 

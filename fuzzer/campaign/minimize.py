@@ -23,8 +23,8 @@ from fuzzer.triage.reproduce import judged_by, judged_run
 from fuzzer.triage.size import Size, size_of
 from generators import case_file
 from generators.graph import Case, Invalid
-from oracles import judge_all
 from oracles.finding import Finding
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 
 

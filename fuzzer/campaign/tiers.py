@@ -13,8 +13,8 @@ from fuzzer.campaign.tier_one import evaluation_disagrees, on_plain_lanes, refer
 from fuzzer.lanes import EVERY_TVM_LANE, TORCH_LANES
 from fuzzer.triage.reproduce import RunLanes, in_toolchain_of, is_valid, joined, judged_run, settled
 from generators.graph import Case
-from oracles import judge_all
 from oracles.finding import Component
+from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec, is_relax, is_relay
 from oracles.outcome import NO_FACTS, Outcome, Result, Stage, facts_of
 from oracles.siblings import additions, changes_program, sibling

@@ -21,8 +21,8 @@ from fuzzer.toolchains import registry
 from fuzzer.triage.reproduce import judged_by, judged_run
 from generators import case_file
 from generators.graph import Case, Invalid
-from oracles import judge_all
 from oracles.finding import Component, Finding, Kind
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.lane_check import invalid_reason
 from oracles.outcome import Built, Outcome, Ran, Stage, Unsupported

@@ -17,7 +17,7 @@ from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
 from generators.motifs import call
 from generators.random_graph import with_values
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Died, Outcome, Raised, Skipped, TimedOut, Unsupported
 

@@ -11,8 +11,8 @@ from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.fleet import Backend
 from fuzzer.lanes import TORCH, TORCH_ENVELOPE, TORCH_F64
 from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
-from oracles import judge_all
 from oracles.finding import Kind
+from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec
 
 EXPECTED: dict[str, Kind | None] = {

@@ -10,8 +10,8 @@ from fuzzer.signature import Signature, final_signature, signature_of
 from fuzzer.triage.blame.context import traced_fully
 from fuzzer.triage.reproduce import Observation, RunLanes, judged_by, judged_run, observe
 from generators.graph import Case
-from oracles import judge_all
 from oracles.finding import Component, Finding, Mismatch
+from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Outcomes, Result
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from fuzzer.lanes import EVERY_TVM_LANE, TORCH_LANES, needed, plain_routes_beside, readers_of
 from fuzzer.signature import Signature, signature_of
 from generators.graph import Case
-from oracles import judge_all, unconfirmed_files
 from oracles.against_export import disputed_programs
 from oracles.against_onnxruntime import disputed_files
 from oracles.finding import OTHER_LANES, Finding, Kind
+from oracles.judge import judge_all, unconfirmed_files
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.outcome import Outcomes, Result, Stage
 from oracles.reference import eager_run

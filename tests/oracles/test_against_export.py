@@ -12,9 +12,9 @@ from fakes import CASE, EXPORTED, ONNXRUNTIME, TVM, TVM_C, TVM_ONNX, with_lanes
 from fuzzer.lanes import needed, readers_of
 from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
-from oracles import judge_all
 from oracles.against_export import against_export, disputed_programs
 from oracles.finding import Component, Kind
+from oracles.judge import judge_all
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Outcome, Outcomes, Result, Stage
 

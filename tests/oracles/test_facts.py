@@ -12,11 +12,11 @@ from fakes import CASE, ONNXRUNTIME, TORCH, TVM, TVM_C, TVM_ONNX
 from violations import MUTANTS, ZERO, ran_with
 
 from generators.graph import Case, Graph, Input, Layout, Node, Role, TensorType, Value
-from oracles import judge_all
 from oracles.aliased_outputs import aliased_outputs
 from oracles.bloat import CODE_BYTES, CODE_BYTES_PER_OPERATOR, CONSTANT_BYTES, MEMORY_BYTES, bloat
 from oracles.checker_gap import checker_gap
 from oracles.finding import Component, Excess, Finding, Kind, Quantity, SideEffect
+from oracles.judge import judge_all
 from oracles.lane import Importer, LaneSpec
 from oracles.modified_inputs import modified_inputs
 from oracles.outcome import (

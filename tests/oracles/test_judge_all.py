@@ -5,8 +5,8 @@ import pytest
 from fakes import CASE, ONNXRUNTIME, TORCH, TVM, TVM_C, TVM_ONNX, with_lanes
 from violations import ALSO_CAUGHT_BY, CORRECT_OUTCOMES, GRADIENT, VALUE_AND_GRADIENT, VIOLATIONS
 
-from oracles import ORACLES, judge_all
 from oracles.finding import Component, Kind, Oracle
+from oracles.judge import ORACLES, judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Outcomes, Ran, Stage
 

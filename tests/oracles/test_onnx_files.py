@@ -13,8 +13,8 @@ from fakes import CASE, ONNX_REFERENCE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORC
 from fuzzer.lanes import ONNX_READERS
 from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
-from oracles import judge_all, unconfirmed_files
 from oracles.finding import Component, Kind
+from oracles.judge import judge_all, unconfirmed_files
 from oracles.lane import Importer, LaneSpec
 from oracles.onnx_files import confirmed_files
 from oracles.outcome import Facts, IllFormed, Outcome, Outcomes, Ran, Result, Stage

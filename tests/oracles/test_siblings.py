@@ -25,8 +25,8 @@ from fuzzer.signature import Signature, signature_of
 from fuzzer.triage.investigate import sightings
 from fuzzer.triage.naming import beyond_sibling
 from fuzzer.triage.reproduce import judged_by
-from oracles import judge_all
 from oracles.finding import Component, Kind, Mismatch
+from oracles.judge import judge_all
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Ran, Stage
 from oracles.siblings import changes_program, describe_additions, pairs_with_siblings, sibling

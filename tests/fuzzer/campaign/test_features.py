@@ -15,7 +15,7 @@ from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
 from generators.motifs import call
 from generators.random_graph import generate, with_values
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Facts, Outcome, Raised, Ran, Stage, Unsupported
 

@@ -22,7 +22,7 @@ from generators.graph import Attrs, Invalid, Node, TensorType, Value
 from generators.ops import TABLE
 from generators.ops.functions import FUNCTIONS
 from generators.torch_source import statements
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported
 

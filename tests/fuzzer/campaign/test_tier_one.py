@@ -19,8 +19,8 @@ from fuzzer.lanes import (
     TVM_LANES,
     plain_of,
 )
-from oracles import judge_all
 from oracles.finding import Kind
+from oracles.judge import judge_all
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import (
     Built,

@@ -20,8 +20,8 @@ from fuzzer.campaign.tier_lanes import takes_everything
 from fuzzer.campaign.tiers import run_test
 from fuzzer.lanes import EVALUATED_LANES, OFTEN, RELAY_ROUTES, SAMPLED_LANES, SCREENING, TVM_LANES
 from generators.graph import Case
-from oracles import judge_all
 from oracles.finding import Kind
+from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec, is_relax, is_relay, is_tier_1
 from oracles.outcome import Built, Outcome, Raised, Ran, Result, Stage
 from oracles.siblings import sibling

@@ -27,8 +27,8 @@ from fuzzer.toolchains.toolchain import Toolchain
 from fuzzer.triage.reproduce import judged_by, judged_run, settled
 from generators import case_file
 from generators.graph import Case
-from oracles import judge_all
 from oracles.finding import Component, Kind
+from oracles.judge import judge_all
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Outcome, Ran, Result, Stage
 from oracles.siblings import essential

@@ -28,7 +28,7 @@ from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import Toolchain
 from fuzzer.triage.eager_values import computed_values
 from generators.graph import Case
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Cause, Died, Facts, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut, facts_of
 

@@ -19,8 +19,8 @@ from fuzzer.lanes.onnx.other_readers import OnnxReferenceLane
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
 from fuzzer.triage.reproduce import observe
 from generators.graph import Array, Case, Input
-from oracles import judge_all
 from oracles.finding import Component
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran
 

@@ -11,8 +11,8 @@ from small_models import CASES, LINEAR, outcome_of
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TVM_LANES, needed
 from fuzzer.lanes.base.availability import Runnable, availability
-from oracles import judge_all
 from oracles.finding import Component
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec, Params
 from oracles.outcome import Facts, Ran, facts_of
 

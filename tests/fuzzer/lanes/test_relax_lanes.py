@@ -12,7 +12,7 @@ from fuzzer.lanes import GRADIENT_REFERENCES, REFERENCES, SAMPLED_LANES, needed,
 from generators.check import check
 from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
 from generators.ops import TABLE
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.outcome import Ran, Skipped, Stage, Unsupported
 
 pytestmark = pytest.mark.tvm

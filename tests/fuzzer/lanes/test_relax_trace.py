@@ -12,7 +12,7 @@ from small_models import CASES, outcome_of
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES, needed, select
 from generators.graph import Case
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran
 from oracles.trace import (

@@ -20,8 +20,8 @@ from fuzzer.lanes.base.availability import CompileOnly, Missing, Runnable, avail
 from fuzzer.lanes.target_table import TARGET_LANES
 from fuzzer.signature import signature_of
 from fuzzer.toolchains.toolchain import Toolchain
-from oracles import judge_all
 from oracles.finding import Component, Kind
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Outcome, Ran, Skipped, Stage, Unsupported
 

@@ -11,8 +11,8 @@ from fuzzer.campaign.drawn_lanes import ordered
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import REFERENCES, TVM_LANES
 from generators.choice import NumpySource
-from oracles import judge_all
 from oracles.finding import Component
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, facts_of
 from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME

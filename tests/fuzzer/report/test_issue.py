@@ -20,8 +20,8 @@ from fuzzer.report import evidence as telling
 from fuzzer.report import issue, markdown
 from fuzzer.signature.blame import Blame, Place, Releases, ReleaseVerdict
 from generators.graph import Case
-from oracles import judge_all
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
+from oracles.judge import judge_all
 from oracles.outcome import Cause, Died, Facts, Frame, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
 
 WORST = WorstElement((1, 2), 1.0, 3.5, 0.25, 0.125, 1.5)

@@ -35,8 +35,8 @@ from generators.choice import NumpySource
 from generators.graph import Case
 from generators.ops import OPS
 from generators.random_graph import generate
-from oracles import judge_all
 from oracles.finding import Evidence, Finding, Mismatch
+from oracles.judge import judge_all
 from oracles.lane import Engine
 from oracles.outcome import NO_FACTS, Died, Frame, Raised, TimedOut
 

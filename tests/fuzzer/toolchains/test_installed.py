@@ -18,7 +18,7 @@ from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
 from fuzzer.toolchains.toolchain import GraphLanguage
 from generators import case_file
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.outcome import MutantFate, Ran, facts_of
 from oracles.trace import Tracing
 

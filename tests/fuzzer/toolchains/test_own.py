@@ -25,7 +25,7 @@ from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain
 from generators.graph import Invalid
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.outcome import Ran
 
 Fuzz = Callable[..., tuple[int, str, str]]

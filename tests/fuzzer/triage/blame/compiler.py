@@ -12,8 +12,8 @@ from graphs_by_hand import Call, case_of
 from fuzzer.signature import signature_of
 from fuzzer.triage.blame.context import BlameContext
 from generators.graph import Array, Case
-from oracles import judge_all
 from oracles.finding import Finding
+from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Facts, Outcome, Ran, Result
 from oracles.trace import PassRun, Trace

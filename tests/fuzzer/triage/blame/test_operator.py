@@ -15,7 +15,7 @@ from fuzzer.triage.blame.context import BlameContext, RunLimitReached
 from fuzzer.triage.blame.first_wrong import first_wrong
 from fuzzer.triage.blame.modules import converter_of
 from generators.graph import Case, Form
-from oracles import judge_all
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Raised, Result, Stage
 from oracles.trace import Trace

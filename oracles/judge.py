@@ -1,0 +1,89 @@
+"""All oracles in their order, and their judgement. An oracle is a pure function (case, outcomes) -> findings."""
+
+from collections.abc import Iterator
+
+from generators.graph import Case
+from oracles.against_export import against_export
+from oracles.against_onnxruntime import against_onnxruntime
+from oracles.against_torch import against_torch
+from oracles.agreement import agreement
+from oracles.aliased_outputs import aliased_outputs
+from oracles.bloat import bloat
+from oracles.checker_gap import checker_gap
+from oracles.crash import crash
+from oracles.finding import Finding, Kind, Oracle
+from oracles.fresh_process import fresh_process
+from oracles.gradient_equals_autograd import gradient_equals_autograd
+from oracles.lane import LaneSpec
+from oracles.lifted_equals_unlifted import lifted_equals_unlifted
+from oracles.modified_inputs import modified_inputs
+from oracles.onnx_files import files_to_confirm, is_justified
+from oracles.outcome import Outcomes
+from oracles.passes_change_nothing import passes_change_nothing
+from oracles.round_trips import round_trips
+from oracles.second_run import second_run
+from oracles.slow import slow
+from oracles.symbolic_equals_static import symbolic_equals_static
+from oracles.well_formed import well_formed
+
+ORACLES: tuple[Oracle, ...] = (
+    # first, because an ill-formed module explains every later failure: it may crash, hang or compute anything
+    well_formed,
+    # a lane without a result has nothing to compare
+    crash,
+    # a lane that changes its inputs gets other inputs in its second run, and so do the lanes that run after it
+    modified_inputs,
+    # a lane whose result changes from run to run has no result to compare
+    second_run,
+    fresh_process,
+    # comparisons with the plain sibling: they name the pass or option at fault, which a comparison with PyTorch cannot
+    round_trips,
+    passes_change_nothing,
+    lifted_equals_unlifted,
+    symbolic_equals_static,
+    # comparisons with the references
+    against_onnxruntime,
+    against_export,
+    gradient_equals_autograd,
+    against_torch,
+    agreement,
+    # the result is right, but costs too much or shares memory
+    aliased_outputs,
+    bloat,
+    slow,
+    # programs other than the case's own
+    checker_gap,
+)
+"""All oracles, in the order in which they judge a lane.
+
+What a later oracle finds on a lane may be a consequence of what an earlier one found."""
+
+
+def judge_all(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+    """Yield at most one finding per lane, from the first oracle that objects to the lane.
+
+    Each gap in the checker is a finding of its own, because each is about another program. TVM is not blamed for an
+    ONNX file that no other reader has confirmed.
+    """
+    judged: set[LaneSpec] = set()
+    for finding in _objections(case, outcomes):
+        if not is_justified(finding, outcomes):
+            continue
+        if finding.kind is Kind.CHECKER_GAP:
+            yield finding
+        elif finding.lane not in judged:
+            judged.add(finding.lane)
+            yield finding
+
+
+def unconfirmed_files(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
+    """Return one lane for each ONNX file that TVM would be blamed for and that other readers must run first."""
+    return files_to_confirm(_objections(case, outcomes), outcomes)
+
+
+def _objections(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+    for oracle in ORACLES:
+        yield from oracle(case, outcomes)
+
+
+__all__ = ["ORACLES", "judge_all", "unconfirmed_files"]
