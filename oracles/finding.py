@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec
+from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, IllFormed, Mutant, Outcomes, Raised, Stage, TimedOut
 
 
@@ -23,6 +24,9 @@ class Kind(StrEnum):
     WRONG_SHAPE = "wrong-shape"
     WRONG_DTYPE = "wrong-dtype"
     WRONG_VALUE = "wrong-value"
+    OUT_OF_BOUNDS_WRITE = "out-of-bounds-write"
+    OUT_OF_BOUNDS_READ = "out-of-bounds-read"
+    UNINITIALISED_READ = "uninitialised-read"
     UNSTABLE = "second-run-differs"
     NONDETERMINISTIC = "nondeterministic"  # the result depends on the process
     MODIFIED_INPUT = "modified-input"
@@ -133,7 +137,7 @@ class Excess:
     against: str
 
 
-Evidence = Raised | Died | TimedOut | Mismatch | IllFormed | Mutant | SideEffect | Excess
+Evidence = Raised | Died | TimedOut | Mismatch | IllFormed | Mutant | SideEffect | Excess | MemoryAccess
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from oracles.fresh_process import fresh_process
 from oracles.gradient_equals_autograd import gradient_equals_autograd
 from oracles.lane import LaneSpec
 from oracles.lifted_equals_unlifted import lifted_equals_unlifted
+from oracles.memory_safety import memory_safety
 from oracles.modified_inputs import modified_inputs
 from oracles.onnx_files import files_to_confirm, is_justified
 from oracles.outcome import Outcomes
@@ -31,6 +32,8 @@ ORACLES: tuple[Oracle, ...] = (
     well_formed,
     # a lane without a result has nothing to compare
     crash,
+    # what a lane reads outside of its tensors is chance, and so is its result
+    memory_safety,
     # a lane that changes its inputs gets other inputs in its second run, and so do the lanes that run after it
     modified_inputs,
     # a lane whose result changes from run to run has no result to compare

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from generators.graph import Array
 from oracles.lane import LaneSpec
+from oracles.memory_access import MemoryAccess
 from oracles.stage import Stage as Stage
 from oracles.trace import Trace
 
@@ -56,6 +57,7 @@ class Facts:
     ill_formed       the first step after which it did not
     modified         inputs whose numbers changed while the model ran
     aliases          outputs (by position) that share memory with an input (by name)
+    accesses         accesses to memory that is none of the model's tensors, or has no value yet
     parameter_bytes  the size of the case's parameters and buffers
     constant_bytes   the size of the constants in the module before the build
     built_bytes      the size of the shared library, where one is written
@@ -72,6 +74,7 @@ class Facts:
     ill_formed: IllFormed | None = None
     modified: tuple[str, ...] = ()
     aliases: tuple[tuple[int, str], ...] = ()
+    accesses: tuple[MemoryAccess, ...] = ()
     parameter_bytes: int = 0
     constant_bytes: int = 0
     built_bytes: int = 0

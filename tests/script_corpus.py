@@ -29,6 +29,7 @@ from generators.ops import TABLE
 from generators.values import seeded
 from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Engine, Importer, LaneSpec, Params, Pipeline, returns_gradients
+from oracles.memory_access import Access, MemoryAccess, Side
 from oracles.outcome import FAILURES, Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
 
 DIGESTS = Path(__file__).parent / "fuzzer" / "report" / "script_corpus.sha256"
@@ -131,6 +132,12 @@ EVIDENCE: list[tuple[Kind, Evidence]] = [
     (Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.RAISED, "no", False, EDITS)),
     (Kind.MODIFIED_INPUT, SideEffect(("x0",))),
     (Kind.ALIASED_OUTPUT, SideEffect(("x0",), ((0, "x0"), (1, "x0")))),
+    *(
+        (Kind.OUT_OF_BOUNDS_READ, MemoryAccess(Access.READ, tensor, Side.BEFORE, 3, "float32"))
+        for tensor in ("input x0", "a constant", "output 0")
+    ),
+    (Kind.OUT_OF_BOUNDS_WRITE, MemoryAccess(Access.WRITE, "output 0", Side.AFTER, 500, "bfloat16")),
+    (Kind.UNINITIALISED_READ, MemoryAccess(Access.READ, "an intermediate tensor", Side.INSIDE, 0, "bool")),
     *((Kind.BLOAT, Excess(quantity, 3.0, 2.0, "the parameters")) for quantity in Quantity),
 ]
 

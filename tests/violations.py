@@ -13,6 +13,7 @@ from fakes import EXPORTED, ONNX_REFERENCE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, 
 from generators.graph import Array
 from oracles.finding import Component, Kind
 from oracles.lane import Engine, LaneSpec, Params, Pipeline
+from oracles.memory_access import Access, MemoryAccess, Side
 from oracles.outcome import Facts, IllFormed, Mutant, MutantFate, Outcome, Ran, Stage
 
 
@@ -125,6 +126,11 @@ VIOLATIONS: dict[str, Violation] = {
         ZERO, ran_with(checked=("import",), ill_formed=IllFormed("FuseOps", "ValueError", "no")), Kind.ILL_FORMED
     ),
     "crash": Violation(TVM_C, fakes.segfault(Stage.RUN), Kind.DIED),
+    "memory_safety": Violation(
+        TVM_C,
+        ran_with(accesses=(MemoryAccess(Access.READ, "input x0", Side.BEFORE, 1, "float32"),)),
+        Kind.OUT_OF_BOUNDS_READ,
+    ),
     "modified_inputs": Violation(TVM_C, ran_with(modified=("x0",)), Kind.MODIFIED_INPUT),
     "second_run": Violation(TVM_C, fakes.unstable(RIGHT), Kind.UNSTABLE),
     "fresh_process": Violation(AGAIN, one_bit_off(CORRECT_RUN), Kind.NONDETERMINISTIC),

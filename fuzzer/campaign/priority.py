@@ -16,14 +16,17 @@ from oracles.lane import Engine, LaneSpec
 from oracles.siblings import additions
 
 SEVERITY = {
-    Kind.WRONG_VALUE: 1.0,
-    Kind.WRONG_SHAPE: 1.0,
-    Kind.WRONG_DTYPE: 1.0,
-    Kind.WRONG_ARITY: 1.0,
-    Kind.UNSTABLE: 1.0,
-    Kind.NONDETERMINISTIC: 1.0,
-    Kind.MODIFIED_INPUT: 1.0,
-    Kind.DIED: 1.0,
+    Kind.OUT_OF_BOUNDS_WRITE: 1.0,
+    Kind.OUT_OF_BOUNDS_READ: 1.0,
+    Kind.UNINITIALISED_READ: 1.0,
+    Kind.WRONG_VALUE: 0.9,
+    Kind.WRONG_SHAPE: 0.9,
+    Kind.WRONG_DTYPE: 0.9,
+    Kind.WRONG_ARITY: 0.9,
+    Kind.UNSTABLE: 0.9,
+    Kind.NONDETERMINISTIC: 0.9,
+    Kind.MODIFIED_INPUT: 0.9,
+    Kind.DIED: 0.9,
     Kind.TIMED_OUT: 0.8,
     Kind.OUT_OF_MEMORY: 0.8,
     Kind.INTERNAL_ERROR: 0.6,
@@ -34,7 +37,7 @@ SEVERITY = {
     Kind.CHECKER_GAP: 0.4,
     Kind.REJECTED: 0.3,
 }
-"""By kind, between 0 and 1. Silent wrong results and deaths come first, refusals last."""
+"""By kind, between 0 and 1. Accesses out of bounds come first, then wrong results and deaths; refusals last."""
 
 BEYOND_DEFAULT = 0.8
 """The factor for a lane that does more than TVM's default pipeline."""

@@ -19,6 +19,7 @@ from generators.plain_file import read_plain
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.lane import LaneSpec
 from oracles.lane_check import invalid_reason
+from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
     mutant: Mutant | None = None
     side_effect: SideEffect | None = None
     excess: Excess | None = None
+    memory_access: MemoryAccess | None = None
 
     @staticmethod
     def of(evidence: Evidence) -> StoredEvidence:
@@ -64,6 +66,8 @@ class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
                 return StoredEvidence(side_effect=evidence)
             case Excess():
                 return StoredEvidence(excess=evidence)
+            case MemoryAccess():
+                return StoredEvidence(memory_access=evidence)
             case _:
                 assert_never(evidence)
 

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from fuzzer.signature import readable
 from oracles.finding import PYTORCH, Excess, Finding, Kind, Mismatch, SideEffect
+from oracles.memory_access import MemoryAccess
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, TimedOut
 
 
@@ -41,5 +42,7 @@ def headline(finding: Finding) -> str:
             return (
                 f"{lane}: {measured:,.6g} {quantity}, more than the allowed {allowed:,.6g} (compared with {against})."
             )
+        case MemoryAccess() as access:
+            return f"{lane} {access.does} ({access.dtype})."
         case _:
             assert_never(finding.evidence)

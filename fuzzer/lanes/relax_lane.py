@@ -12,8 +12,9 @@ from fuzzer.lanes.evaluated import evaluation, interpreter
 from fuzzer.lanes.mutants import mutants
 from fuzzer.lanes.relax import dynamo, gradient, sanitized
 from fuzzer.lanes.relax.behaviour import BehaviourRecorder
-from fuzzer.lanes.relax.build import built, device_of, generator_lacks, run_twice
+from fuzzer.lanes.relax.build import built, device_of, generator_lacks
 from fuzzer.lanes.relax.check import Checker
+from fuzzer.lanes.relax.guarded_run import run_twice, run_twice_on
 from fuzzer.lanes.relax.importing import imported
 from fuzzer.lanes.relax.params import main_of
 from fuzzer.lanes.relax.trace import Tracer
@@ -72,4 +73,6 @@ def _plain(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
         return Built()
     if row.runs is Runs.SANITIZED:
         return sanitized.run(machine, model.inputs, str(compiler_of(row)), step)
-    return run_twice(lambda: main_of(machine, spec.params, model.params), model.inputs, step, device_of(row))
+    if row.runs is Runs.ON_A_DEVICE:
+        return run_twice_on(device_of(row), lambda: main_of(machine, spec.params, model.params), model.inputs, step)
+    return run_twice(lambda: main_of(machine, spec.params, model.params), model.inputs, step, model.constants)

@@ -11,6 +11,7 @@ from fuzzer.report import wording
 from fuzzer.signature import is_difftvm_frame, readable
 from oracles.finding import PYTORCH, Excess, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Engine
+from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
 
 FRAMES = 8
@@ -47,6 +48,8 @@ def shown_evidence(record: FindingRecord) -> ShownEvidence:
         case SideEffect(modified=modified, aliases=aliases):
             shared = ", ".join(f"output {output} with {name}" for output, name in aliases)
             return ShownEvidence(_nonempty((("inputs changed", ", ".join(modified)), ("memory shared", shared))))
+        case MemoryAccess() as access:
+            return ShownEvidence((("access", access.does), ("dtype", access.dtype)))
         case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
             show = _seconds if quantity is Quantity.TIME else wording.size
             return ShownEvidence(((str(quantity), show(measured)), (f"ample beside {against}", show(allowed))))

@@ -20,6 +20,7 @@ from fuzzer.findings.headline import headline as headline
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import (
     repro_gradient,
+    repro_guards,
     repro_importers,
     repro_lane,
     repro_model,
@@ -91,6 +92,7 @@ def _body(record: FindingRecord) -> str:
         ),
         target=repro_target.parts(finding),
         checks=repro_lane.checks(finding),
+        guards=repro_guards.parts(finding),
         open_sizes=repro_importers.open_sizes(case) if finding.lane.symbolic else None,
         functions=repro_lane.functions(case, finding, torch_to_numpy, built=record.onnx is not None),
         verdict=repro_verdict.verdict(finding, built=record.onnx is not None),

@@ -38,11 +38,13 @@ def template_part(lane: LaneSpec, *, built: bool) -> str:
             return "open" if lane.symbolic else "export"
 
 
-def arguments(lane: LaneSpec, torch_to_numpy: str, device: str, *, built: bool) -> str:
+def arguments(lane: LaneSpec, torch_to_numpy: str, device: str, *, built: bool, guarded: bool = False) -> str:
     """A generator expression of main's arguments for the model's inputs: TVM's tensors, in main's order."""
     value, source = torch_to_numpy.format("x"), "inputs"
     if lane.importer.is_onnx:
         value, source = ("x", "inputs.values()") if built else (value, "args")
+    if guarded:
+        return f"guarded(x) for x in {source}"
     return f"tvm.runtime.tensor({value}{device}) for x in {source}"
 
 

@@ -12,8 +12,8 @@ _MODULES = {
     **{
         name: f"import {name}"
         for name in (
-            "base64", "io", "json", "os", "random", "re", "runpy", "shutil", "subprocess", "sys", "tempfile", "time",
-            "zlib",
+            "base64", "io", "json", "math", "os", "random", "re", "runpy", "shutil", "subprocess", "sys", "tempfile",
+            "time", "zlib",
         )
     },
     "np": "import numpy as np",

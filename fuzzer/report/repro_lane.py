@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fuzzer.lanes import EVERY_TVM_LANE
-from fuzzer.report import repro_importers, repro_target
+from fuzzer.report import repro_guards, repro_importers, repro_target
 from fuzzer.report.python_source import literal_of
 from fuzzer.report.repro_steps import context, dynamo_passes, relax_steps, relay_steps, transforms
 from generators.graph import Case
@@ -226,7 +226,11 @@ def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_num
         else "path",
         ends_with=end,
         arguments=repro_importers.arguments(
-            lane, torch_to_numpy, repro_target.parts(finding).tensor_device, built=built
+            lane,
+            torch_to_numpy,
+            repro_target.parts(finding).tensor_device,
+            built=built,
+            guarded=repro_guards.parts(finding).of == "inputs",
         ),
         params=_PARAMS.get(lane.params, ""),
         outputs="any" if several else "one" if one else "several",

@@ -10,6 +10,7 @@ from fuzzer.report.python_source import quoted
 from fuzzer.signature import stable_excerpt
 from oracles.finding import Excess, Finding, Kind, Mismatch, SideEffect, WorstElement
 from oracles.lane import Engine
+from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 
 _OTHER_WORDS = ("Refused", "SanitizerReport")
@@ -52,12 +53,14 @@ def verdict(finding: Finding, *, built: bool) -> VerdictPart:
             return VerdictPart("ill_formed.py.j2")
         case Mutant():
             return VerdictPart("mutant.py.j2")
-        case SideEffect() | Excess() if finding.lane.engine is not Engine.TVM:
+        case SideEffect() | Excess() | MemoryAccess() if finding.lane.engine is not Engine.TVM:
             return VerdictPart("nothing.py.j2")
         case SideEffect(modified=modified, aliases=aliases):
             shared = sorted({output for output, _ in aliases})
             wrong = [*(["changed"] if modified else []), *([f"set(shared) & set({shared})"] if shared else [])]
             return VerdictPart("side_effect.py.j2", wrong=" or ".join(wrong) or "False")
+        case MemoryAccess():
+            return VerdictPart("memory_access.py.j2")
         case Excess(quantity=quantity, allowed=allowed):
             return VerdictPart("excess.py.j2", words=f"{allowed:,.6g} {quantity.value}", allowed=repr(allowed))
         case _:

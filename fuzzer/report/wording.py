@@ -16,6 +16,7 @@ from generators.graph import Graph, Node
 from generators.torch_source import constructor, statements
 from oracles.finding import PYTORCH, Component, Excess, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Engine, Importer, LaneSpec, Pipeline, is_relay, returns_gradients
+from oracles.memory_access import MemoryAccess
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, Stage, TimedOut
 from oracles.siblings import additions
 from oracles.targets import TARGETS_BY_NAME
@@ -168,6 +169,8 @@ def what_is_wrong(record: FindingRecord) -> str:
         case SideEffect(modified=modified):
             does = "overwrites its input" if modified else "returns a tensor that shares memory with its input"
             return f"compiled {ops} {does}"
+        case MemoryAccess() as access:
+            return f"compiled {ops} {access.does}"
         case Excess(quantity=Quantity.TIME):
             return f"compiling {ops} takes too long"
         case Excess(quantity=quantity, measured=measured, allowed=allowed):
@@ -352,6 +355,8 @@ def expected(record: FindingRecord) -> str:
             return "`relax.analysis.well_formed` accepts what TVM makes, and refuses what contradicts itself."
         case SideEffect():
             return "Inputs stay as they are, and outputs have memory of their own, as in PyTorch."
+        case MemoryAccess():
+            return "A compiled model reads only values that were written, and writes only its own tensors."
         case Excess(quantity=quantity, allowed=allowed, against=against):
             shown = f"{allowed:.1f}" if quantity is Quantity.TIME else size(allowed)
             return f"{shown} ({quantity}) are ample beside {against}."

@@ -19,6 +19,7 @@ from fuzzer.signature.outline import outline
 from generators.graph import Case
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.lane import Importer, is_relay
+from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, IllFormed, Mutant, Raised, Stage, TimedOut
 
 
@@ -150,15 +151,16 @@ _IDENTIFIED_WITHOUT_OPERATORS = frozenset(
 """Kinds whose failures have a message. Aliased outputs have none, but all have one cause: TVM returns its input."""
 _WITH_LOCATION = frozenset({Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED})
 _AGAINST_ITSELF = frozenset({Kind.UNSTABLE, Kind.NONDETERMINISTIC})
-_UNINITIALISED = _AGAINST_ITSELF | {Kind.WRONG_VALUE}
+_OF_OTHER_MEMORY = _AGAINST_ITSELF | {Kind.WRONG_VALUE, Kind.OUT_OF_BOUNDS_READ, Kind.UNINITIALISED_READ}
 
 
 def interchangeable_kinds(one: Kind, other: Kind) -> bool:
     """Return whether two different kinds can be one bug.
 
-    Uninitialised memory shows as a wrong value, as a second run that differs, or as another process that differs.
+    A read of memory that is none of the model's shows as such, as a wrong value, as a second run that differs, or as
+    another process that differs.
     """
-    return one is not other and {one, other} <= _UNINITIALISED
+    return one is not other and {one, other} <= _OF_OTHER_MEMORY
 
 
 def signature_of(finding: Finding) -> Signature:
@@ -172,7 +174,7 @@ def signature_of(finding: Finding) -> Signature:
         case Mismatch(against=against, by=by) if against != PYTORCH and finding.kind not in _AGAINST_ITSELF:
             # the name of the sibling is left out: it contains the importer, which is right in the sibling
             return replace(coarse, against=PLAIN_SIBLING if by else against, frame=_part_of_component(finding))
-        case Died() | TimedOut() | Mismatch() | SideEffect():
+        case Died() | TimedOut() | Mismatch() | SideEffect() | MemoryAccess():
             # with a corrupted heap, a process dies anywhere: only the reduced operators distinguish deaths
             return replace(coarse, frame=_part_of_component(finding))
         case IllFormed(after=after, type=name, message=message):

@@ -183,10 +183,13 @@ STEADY_KINDS = frozenset(
         Kind.WRONG_SHAPE,
         Kind.WRONG_DTYPE,
         Kind.WRONG_VALUE,
+        Kind.OUT_OF_BOUNDS_READ,
+        Kind.UNINITIALISED_READ,
         Kind.ALIASED_OUTPUT,
     }
 )
-"""Kinds that an earlier case of the same process hardly ever influences. Memory, time and deaths are influenced."""
+"""Kinds that an earlier case of the same process hardly ever influences. Memory, time and deaths are influenced. What
+is read out of bounds is filled anew for each run; a write out of bounds may damage more than that."""
 
 
 def may_run_in_used_children(finding: Finding) -> bool:

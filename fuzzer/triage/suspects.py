@@ -26,7 +26,10 @@ from oracles.transforms import rounding_in
 MOST_BY_NAME = 3
 """How many nodes are suspected because of the names of their operators."""
 
-_WITH_VALUES = (Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE)
+_WITH_VALUES = (
+    *(Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE),
+    *(Kind.OUT_OF_BOUNDS_READ, Kind.UNINITIALISED_READ),
+)
 
 
 def shows_values(kind: Kind, lane: LaneSpec) -> bool:

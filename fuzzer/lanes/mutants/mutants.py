@@ -22,8 +22,9 @@ from tvm_ffi import structural_equal
 from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet, Step
 from fuzzer.lanes.mutants.module_changes import CALL_TIR, ON_KERNELS, ON_OPERATORS, UNLESS_INFERRED
 from fuzzer.lanes.mutants.module_json import Document
-from fuzzer.lanes.relax.build import built, run_twice
+from fuzzer.lanes.relax.build import built
 from fuzzer.lanes.relax.check import ill_formed
+from fuzzer.lanes.relax.guarded_run import run_twice
 from fuzzer.lanes.relax.releases import type_arguments, type_of
 from generators import case_file
 from generators.graph import Array

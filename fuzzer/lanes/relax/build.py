@@ -1,4 +1,4 @@
-"""The steps that Relax lanes share: run passes, compile, load, run. Each stage is recorded before it begins."""
+"""The steps that Relax lanes share: run passes, compile, load. Each stage is recorded before it begins."""
 
 from __future__ import annotations
 
@@ -7,27 +7,25 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import tvm
 from tvm import relax
 
-from fuzzer.lanes.base import memory
 from fuzzer.lanes.base.availability import compiler_of, linker
 from fuzzer.lanes.base.prepared_case import Step
 from fuzzer.lanes.relax import compile_only, releases
 from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.check import Checker
+from fuzzer.lanes.relax.guard_zones import nbytes
 from fuzzer.lanes.relax.params import before_passes, options
 from fuzzer.lanes.relax.trace import Tracer
-from generators.graph import Array
 from oracles.lane import LaneSpec, Pipeline
-from oracles.outcome import Ran, Stage
+from oracles.outcome import Stage
 from oracles.targets import TARGETS_BY_NAME, Runs, Target
 from oracles.transforms import ROUND_TRIPS, TRANSFORMS_BY_NAME
 
@@ -186,47 +184,12 @@ def constant_bytes(module: Any) -> int:
     def look(expr: Any) -> None:
         data = getattr(expr, "value", None)
         if isinstance(data, tvm.runtime.Tensor):
-            sizes[releases.address(data)] = _nbytes(data)
+            sizes[releases.address(data)] = nbytes(data.shape, data.dtype)
 
     for function in module.functions.values():
         if isinstance(function, relax.Function):
             relax.analysis.post_order_visit(function, look)
     return sum(sizes.values())
-
-
-def run_twice(
-    make: Callable[[], Callable[..., Any]], inputs: Mapping[str, Array], step: Step, device: Any = None
-) -> Ran:
-    """Run the function that `make` returns twice, on new tensors; record how the first run changes its inputs."""
-    step(Stage.RUN)
-    function = make()
-    tensors = {name: tensor(array, device) for name, array in inputs.items()}
-    outputs = flat(function(*tensors.values()))
-    spans = {name: _span(each) for name, each in tensors.items()}
-    changed = memory.modified(inputs, {name: each.numpy() for name, each in tensors.items()})
-    step.note(modified=changed, aliases=memory.shared([_span(each) for each in outputs], spans))
-    first = tuple(each.numpy() for each in outputs)
-    again = tuple(each.numpy() for each in flat(function(*(tensor(array, device) for array in inputs.values()))))
-    return Ran(first, again)
-
-
-def tensor(array: Array, device: Any = None) -> Any:
-    return tvm.runtime.tensor(np.array(array), device)
-
-
-def flat(result: Any) -> Sequence[Any]:
-    """Return the results of main, which are a tensor or a tuple of tensors, as a sequence."""
-    return (result,) if hasattr(result, "numpy") else tuple(result)
-
-
-def _span(data: Any) -> memory.Span:
-    first = releases.address(data)
-    return first, first + _nbytes(data)
-
-
-def _nbytes(data: Any) -> int:
-    item = (int(tvm.DataType(data.dtype).bits) + 7) // 8
-    return item * int(np.prod(data.shape, dtype=object))
 
 
 def _cpu() -> float:

@@ -11,8 +11,9 @@ from tvm.relax.frontend.torch import from_exported_program
 
 from fuzzer.cases import scalar_loss
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step
-from fuzzer.lanes.relax.build import built, run_twice
+from fuzzer.lanes.relax.build import built
 from fuzzer.lanes.relax.check import Checker
+from fuzzer.lanes.relax.guarded_run import run_twice
 from fuzzer.lanes.relax.trace import Tracer
 from fuzzer.lanes.torch.weighted_sum import WeightedSum
 from oracles.lane import LaneSpec

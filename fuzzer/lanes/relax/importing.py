@@ -12,6 +12,7 @@ from tvm.relax.frontend.onnx import from_onnx
 from tvm.relax.frontend.torch import from_exported_program, from_fx
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.relax.guard_zones import Constants, Zone
 from fuzzer.lanes.torch import symbolic
 from generators.graph import Array
 from oracles.lane import Importer, LaneSpec, Params
@@ -22,33 +23,33 @@ from oracles.outcome import Stage
 class Imported:
     """An imported Relax module.
 
-    module  used by this lane only
-    inputs  the model's inputs in the order of main's parameters
-    params  the parameters that main takes after the inputs, where they are not bound as constants
+    module     used by this lane only
+    inputs     the model's inputs in the order of main's parameters
+    constants  the memory of the constants and parameters
+    params     the parameters that main takes after the inputs, where they are not bound as constants
     """
 
     module: Any
     inputs: Mapping[str, Array]
+    constants: Sequence[Zone]
     params: Sequence[Any] = ()
 
 
 def imported(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Imported:
-    keep = spec.params is not Params.BOUND
+    keep, constants = spec.params is not Params.BOUND, Constants()
     if spec.importer.is_onnx:
-        module, names = _from_onnx_file(prepared, spec, step, keep)
+        module, names = _from_onnx_file(prepared, spec, step, constants, keep)
         inputs = {name: prepared.inputs[name] for name in names}
     else:
-        module = (
-            _from_fx(prepared, step, keep) if spec.importer is Importer.FX else _from_export(prepared, spec, step, keep)
-        )
-        inputs = prepared.inputs
+        read = _from_fx if spec.importer is Importer.FX else _from_export
+        module, inputs = read(prepared, spec, step, constants, keep), prepared.inputs
     if not keep:
-        return Imported(module, inputs)
+        return Imported(module, inputs, constants.zones)
     module, params = detach_params(module)
-    return Imported(module, inputs, list(params["main"]))
+    return Imported(module, inputs, constants.zones, list(params["main"]))
 
 
-def _from_export(prepared: PreparedCase, spec: LaneSpec, step: Step, keep: bool) -> Any:
+def _from_export(prepared: PreparedCase, spec: LaneSpec, step: Step, constants: Constants, keep: bool) -> Any:
     match spec.importer:
         case Importer.EXPORT:
             program = symbolic.exported(prepared, step) if spec.symbolic else prepared.exported
@@ -58,24 +59,28 @@ def _from_export(prepared: PreparedCase, spec: LaneSpec, step: Step, keep: bool)
             raise ValueError(f"no importer of Relax: {spec.importer}")
     step(Stage.IMPORT)
     decompose = spec.importer is Importer.EXPORT_TVM
-    return from_exported_program(program, run_ep_decomposition=decompose, keep_params_as_input=keep)
+    with constants.guarded():
+        return from_exported_program(program, run_ep_decomposition=decompose, keep_params_as_input=keep)
 
 
-def _from_fx(prepared: PreparedCase, step: Step, keep: bool) -> Any:
+def _from_fx(prepared: PreparedCase, _: LaneSpec, step: Step, constants: Constants, keep: bool) -> Any:
     model = prepared.model
     step(Stage.EXPORT)
     with torch.no_grad():
         traced = torch.fx.symbolic_trace(model)
     step(Stage.IMPORT)
     types = [(array.shape, str(array.dtype)) for array in prepared.inputs.values()]
-    with torch.no_grad():
+    with torch.no_grad(), constants.guarded():
         return from_fx(traced, types, keep_params_as_input=keep)
 
 
-def _from_onnx_file(prepared: PreparedCase, spec: LaneSpec, step: Step, keep: bool) -> tuple[Any, list[str]]:
+def _from_onnx_file(
+    prepared: PreparedCase, spec: LaneSpec, step: Step, constants: Constants, keep: bool
+) -> tuple[Any, list[str]]:
     """Return a module, and the names of the inputs in the order of main's parameters."""
     model = prepared.onnx_file(spec.importer, spec.opset)
     weights = {item.name for item in model.graph.initializer}
     names = [item.name for item in model.graph.input if item.name not in weights]
     step(Stage.IMPORT)
-    return from_onnx(model, keep_params_in_input=keep), names
+    with constants.guarded():
+        return from_onnx(model, keep_params_in_input=keep), names

@@ -32,9 +32,10 @@ def test_every_kind_has_a_severity() -> None:
     assert set(SEVERITY) == set(Kind)
 
 
-def test_silent_wrong_results_and_deaths_come_first_and_refusals_last() -> None:
+def test_accesses_out_of_bounds_come_first_then_wrong_results_and_deaths_and_refusals_last() -> None:
     ordered = sorted(Kind, key=lambda kind: -SEVERITY[kind])
-    assert set(ordered[:8]) >= {Kind.WRONG_VALUE, Kind.DIED, Kind.UNSTABLE, Kind.WRONG_DTYPE}
+    assert set(ordered[:3]) == {Kind.OUT_OF_BOUNDS_WRITE, Kind.OUT_OF_BOUNDS_READ, Kind.UNINITIALISED_READ}
+    assert set(ordered[3:11]) >= {Kind.WRONG_VALUE, Kind.DIED, Kind.UNSTABLE, Kind.WRONG_DTYPE}
     assert ordered[-1] is Kind.REJECTED
 
 

@@ -15,7 +15,7 @@ from graphs_by_hand import Call, filled
 from records import record
 from warm_python import WarmPython
 
-from fuzzer.lanes import ONNXRUNTIME, TVM_LANES, readers_of
+from fuzzer.lanes import EVERY_TVM_LANE, ONNXRUNTIME, TVM_LANES, readers_of
 from fuzzer.lanes.base.prepared_case import PreparedCase, from_torch
 from fuzzer.report import python_source, repro, repro_values, repro_verdict
 from generators.builder import Builder
@@ -40,6 +40,7 @@ from generators.random_graph import with_values
 from generators.values import seeded
 from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, WorstElement
 from oracles.lane import Importer, LaneSpec, Pipeline
+from oracles.memory_access import Access, MemoryAccess, Side
 from oracles.outcome import Cause, Died, Frame, Raised, Stage, TimedOut
 
 LLVM, ONNX, C = TVM_LANES
@@ -72,6 +73,12 @@ EVIDENCE = [
     (Kind.WRONG_VALUE, Mismatch(0, "1.0", "2.0", WORST)),
     (Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((), 1.0, 2.0, 0.0, 0.0))),
     (Kind.UNSTABLE, Mismatch(0, "the first", "1 of 2 elements differ")),
+    *(
+        (Kind.OUT_OF_BOUNDS_READ, MemoryAccess(Access.READ, tensor, Side.BEFORE, 3, "float32"))
+        for tensor in ("input x0", "a constant", "output 0")
+    ),
+    (Kind.OUT_OF_BOUNDS_WRITE, MemoryAccess(Access.WRITE, "output 0", Side.AFTER, 500, "bfloat16")),
+    (Kind.UNINITIALISED_READ, MemoryAccess(Access.READ, "an intermediate tensor", Side.INSIDE, 0, "bool")),
 ]
 
 
@@ -88,7 +95,7 @@ def test_every_kind_of_finding_on_every_lane_gives_a_whole_script(
     assert imported <= used, f"not used: {imported - used}"
     assert not {"fuzzer", "generators", "oracles"} & imported
     assert "\n\n\n\n" not in script
-    assert len(script.splitlines()) <= 60
+    assert len(script.splitlines()) <= (80 if isinstance(evidence, MemoryAccess) else 60)
 
 
 @pytest.mark.tvm
@@ -98,6 +105,45 @@ def test_a_wrong_decomposition_shows_without_tvm(warm: WarmPython, lane: LaneSpe
     case = case_of({"x0": "float16[3]", "x1": "float32[]"}, [("v0", "block_diag", "x0 x1")], "v0")
     script = repro.script(record(case, Kind.WRONG_DTYPE, lane, Mismatch(0, "float16", "float32")))
     done = warm.run(script, tmp_path)
+    assert done.returncode == status, done.output
+
+
+LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("lane", ["relax-export-llvm", "relax-export-compiled", "relax-export-inputs"])
+@pytest.mark.parametrize(
+    ("tensor", "calls"),
+    [
+        ("input x0", [("v0", "select", "x0", {"dim": 0, "index": -1})]),
+        ("an intermediate tensor", [("v1", "neg", "x0"), ("v0", "select", "v1", {"dim": 0, "index": -1})]),
+        ("a constant", [("v1", "select", "w0", {"dim": 0, "index": -1}), ("v0", "mul", "v1 x0")]),
+    ],
+)
+def test_a_read_out_of_bounds_shows(
+    warm: WarmPython, tensor: str, calls: list[Call], lane: str, tmp_path: Path
+) -> None:
+    """TVM 0.27 does not wrap the negative index of select."""
+    inputs = {name: "float32[3]" for name in ("x0", "w0") if any(name in call[2] for call in calls)}
+    case = case_of(inputs, calls, "v0")
+    access = MemoryAccess(Access.READ, tensor, Side.BEFORE, 1, "float32")
+    done = warm.run(repro.script(record(case, Kind.OUT_OF_BOUNDS_READ, LANES[lane], access)), tmp_path)
+    assert done.returncode == 1, done.output
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize(("steps", "status"), [("", 0), ("write=1", 1), ("write=-1", 1)])
+@pytest.mark.parametrize("tensor", ["an intermediate tensor", "output 0"])
+def test_a_write_out_of_bounds_shows(warm: WarmPython, tensor: str, steps: str, status: int, tmp_path: Path) -> None:
+    case = case_of({"x0": "float32[8]"}, [("v0", "neg", "x0")], "v0")
+    access = MemoryAccess(Access.WRITE, tensor, Side.AFTER, 1, "float32")
+    script = repro.script(record(case, Kind.OUT_OF_BOUNDS_WRITE, LLVM, access))
+    before, line, after = script.partition("    mod = from_exported_program(torch.export.export(model, inputs))\n")
+    assert line
+    faults = str(Path(__file__).parents[1] / "lanes")
+    faulty = [f"sys.path.insert(0, {faults!r})", "import memory_faults", f"mod = memory_faults.module({steps})\n"]
+    done = warm.run(before + "\n".join(f"    {line}" for line in faulty) + after, tmp_path)
     assert done.returncode == status, done.output
 
 

@@ -1,0 +1,102 @@
+"""Accesses out of bounds of real programs, and of lanes of real cases."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs_by_hand import case_of
+from small_models import outcome_of, small
+
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import EVERY_TVM_LANE, TORCH
+from oracles.lane import LaneSpec
+from oracles.memory_access import Access, MemoryAccess, Side
+from oracles.outcome import Ran
+
+pytestmark = pytest.mark.tvm
+
+LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
+PLAIN = LANES["relax-export-llvm"]
+NUMBERS = [float(number) for number in range(8)]
+
+
+@pytest.fixture(scope="module")
+def programs() -> dict[str, Any]:
+    file = Path(__file__).with_name("memory_faults.py")
+    done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    results: dict[str, Any] = json.loads(done.stdout)
+    return results
+
+
+OUTPUT, BETWEEN = "output 0", "an intermediate tensor"
+
+
+@pytest.mark.parametrize(
+    ("program", "does"),
+    [
+        ("right", []),
+        ("reads before", ["reads out of bounds, 1 element before input x0"]),
+        ("reads after", ["reads out of bounds, 1 element after input x0"]),
+        ("reads far", ["reads out of bounds, 53 elements after input x0"]),
+        ("reads before a constant", ["reads out of bounds, 1 element before a constant"]),
+        ("leaves a hole", [f"uses elements of {OUTPUT} that nothing has written"]),
+        (
+            "writes before",
+            [
+                f"writes out of bounds, 1 element before {OUTPUT}",
+                f"writes out of bounds, 1 element before {BETWEEN}",
+                f"uses elements of {OUTPUT} that nothing has written",
+            ],
+        ),
+        (
+            "writes after",
+            [
+                f"writes out of bounds, 1 element after {OUTPUT}",
+                f"writes out of bounds, 3 elements after {BETWEEN}",
+                f"uses elements of {OUTPUT} that nothing has written",
+            ],
+        ),
+        *(
+            (f"reads before {dtype}", ["reads out of bounds, 1 element before input x0"])
+            for dtype in ("bfloat16", "int8", "bool", "float64")
+        ),
+    ],
+)
+def test_the_nearest_access_is_named(programs: dict[str, Any], program: str, does: list[str]) -> None:
+    assert programs[program]["does"] == does
+    assert programs[program]["modified"] == []
+
+
+def test_the_fillings_differ_and_the_numbers_of_the_tensor_do_not(programs: dict[str, Any]) -> None:
+    assert programs["right"]["outputs"] == [NUMBERS, NUMBERS]
+    low, high = programs["reads before"]["outputs"]
+    assert (low, high) == ([*[-1024.0] * 3, *NUMBERS[:5]], [*[1024.0] * 3, *NUMBERS[:5]])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["relax-export-llvm", "relax-export-zero", "relax-export-compiled", "relax-fx-llvm", "relax-export-raw-llvm"],
+)
+def test_a_negative_index_of_select_reads_before_its_input(executor: Executor, name: str) -> None:
+    """A bug of TVM 0.27: `take` is called in its fast mode, which does not wrap indices."""
+    case = case_of({"x0": "float32[3,4]"}, [("v0", "select", "x0", {"dim": 1, "index": -2})], "v0", small)
+    outcome = executor.run(case, (TORCH, LANES[name])).outcomes[LANES[name]]
+    assert isinstance(outcome, Ran), outcome
+    assert outcome.facts.accesses == (MemoryAccess(Access.READ, "input x0", Side.BEFORE, 2, "float32"),)
+
+
+@pytest.mark.parametrize("name", ["relax-export-llvm", "relax-export-inputs", "relax-export-lifted", "relax-onnx-llvm"])
+def test_parameters_have_the_same_numbers_in_guarded_memory(executor: Executor, name: str) -> None:
+    lane: LaneSpec = LANES[name]
+    case = case_of({"x0": "float32[2,3]", "w0": "float32[3]"}, [("v0", "mul", "x0 w0")], "v0", small)
+    outcome = outcome_of(executor, case, lane)
+    assert isinstance(outcome, Ran), outcome
+    np.testing.assert_array_equal(outcome.outputs[0], case.tensors["x0"] * case.tensors["w0"])
+    assert outcome.facts.accesses == ()
