@@ -59,10 +59,14 @@ class Facts:
     aliases          outputs (by position) that share memory with an input (by name)
     accesses         accesses to memory that is none of the model's tensors, or has no value yet
     parameter_bytes  the size of the case's parameters and buffers
+    needed_bytes     the size of the imported module's constants, and of what can be computed from them alone; None: not
+                     measured
     constant_bytes   the size of the constants in the module before the build
     built_bytes      the size of the shared library, where one is written
     peak_bytes       by how much the peak of the process's memory grew
     compile_seconds  the time of the compilation
+    kernels          how many kernels were compiled, also to fold constants
+    passes           how many passes ran, also to fold constants
     mutants          modules broken on purpose, for lanes that break modules
     behaviour        names of what the compiler did, for guidance: operators, kernels, passes that changed the program
     trace            what the lane recorded for blame, where its `tracing` requests that
@@ -76,10 +80,13 @@ class Facts:
     aliases: tuple[tuple[int, str], ...] = ()
     accesses: tuple[MemoryAccess, ...] = ()
     parameter_bytes: int = 0
+    needed_bytes: int | None = None
     constant_bytes: int = 0
     built_bytes: int = 0
     peak_bytes: int = 0
     compile_seconds: float = 0.0
+    kernels: int = 0
+    passes: int = 0
     mutants: tuple[Mutant, ...] = ()
     behaviour: tuple[str, ...] = ()
     trace: Trace | None = None

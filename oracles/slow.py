@@ -1,4 +1,10 @@
-"""A lane takes about as long as the others to compile the case. CPU time is measured: a busy machine does not count."""
+"""A lane compiles as fast as the others of its test, for what it has to do.
+
+Its work is the number of kernels that it compiles and of passes that it runs, both also to fold constants. Their costs
+were fitted to 263 compilations of random cases (`benchmarks/compile_work.py`): what one lane needed for its work was at
+most 2.2 times what the median of the others needed for theirs, so that a factor of four shows. CPU time is measured: a
+busy machine does not count.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +13,42 @@ from statistics import median
 
 from generators.graph import Case
 from oracles.finding import OTHER_LANES, Component, Excess, Finding, Kind, Quantity
-from oracles.lane import Engine
-from oracles.outcome import Outcomes, Stage, facts_of
+from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Facts, Outcomes, Stage, facts_of
 
-TIMES_OTHERS = 10.0
-SECONDS = 5.0
+ONCE, EACH_KERNEL, EACH_PASS = 0.015, 0.0075, 0.0003
+"""CPU seconds of a compilation, of each kernel and of each pass, on the machine of the measurement. Only their ratios
+matter."""
+
+TIMES_OTHERS, SECONDS = 3.2, 0.05
+TIMES_OTHERS_OF_RELAY, SECONDS_OF_RELAY = 10.0, 5.0
+"""Nobody counts the kernels and passes of Relay."""
 
 
 def slow(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    """A lane is not judged where no other lane compiled the case: some models take long to compile."""
-    spent = {lane: facts_of(out).compile_seconds for lane, out in outcomes.items() if lane.engine is Engine.TVM}
-    for lane, seconds in spent.items():
-        others = [value for other, value in spent.items() if other != lane and value > 0]
-        allowed = max(SECONDS, TIMES_OTHERS * median(others)) if others else 0.0
-        if others and seconds > allowed:
-            excess = Excess(Quantity.TIME, round(seconds, 2), round(allowed, 2), OTHER_LANES)
+    """A lane is not judged where no other lane compiled the case for its target: some models take long to compile."""
+    facts = {lane: facts_of(out) for lane, out in outcomes.items() if lane.engine is Engine.TVM}
+    spent = {lane: fact for lane, fact in facts.items() if fact.compile_seconds > 0}
+    for lane, own in spent.items():
+        others = [fact for other, fact in spent.items() if other != lane and _comparable(lane, own, other, fact)]
+        if others and own.compile_seconds > (allowed := _allowed(own, others)):
+            excess = Excess(Quantity.TIME, round(own.compile_seconds, 2), round(allowed, 2), OTHER_LANES)
             yield Finding(Kind.SLOW, Component.TVM, lane, Stage.COMPILE, excess)
+
+
+def _comparable(lane: LaneSpec, own: Facts, other: LaneSpec, facts: Facts) -> bool:
+    """Whether two lanes have the same code generator: another one, or checks of arguments, take another time."""
+    if not own.passes or not facts.passes:
+        return not own.passes and not facts.passes
+    return (lane.toolchain, lane.target, lane.asserts) == (other.toolchain, other.target, other.asserts)
+
+
+def _allowed(own: Facts, others: list[Facts]) -> float:
+    if not own.passes:
+        return max(SECONDS_OF_RELAY, TIMES_OTHERS_OF_RELAY * median(fact.compile_seconds for fact in others))
+    return TIMES_OTHERS * work(own) * median(fact.compile_seconds / work(fact) for fact in others) + SECONDS
+
+
+def work(facts: Facts) -> float:
+    """Return the CPU seconds that a compilation takes on the machine of the measurement, by what it does."""
+    return ONCE + EACH_KERNEL * facts.kernels + EACH_PASS * facts.passes

@@ -9,15 +9,26 @@ import fakes
 import pytest
 import violations
 from fakes import CASE, ONNXRUNTIME, TORCH, TVM, TVM_C, TVM_ONNX
-from violations import MUTANTS, ZERO, ran_with
+from violations import FOLDED, MUTANTS, ZERO, ran_with
 
 from generators.graph import Case, Graph, Input, Layout, Node, Role, TensorType, Value
 from oracles.aliased_outputs import aliased_outputs
-from oracles.bloat import CODE_BYTES, CODE_BYTES_PER_OPERATOR, CONSTANT_BYTES, MEMORY_BYTES, bloat
+from oracles.bloat import (
+    CODE_BYTES,
+    CODE_BYTES_OF_RELAY,
+    CODE_BYTES_PER_KERNEL,
+    CODE_BYTES_PER_OPERATOR,
+    CONSTANT_BYTES,
+    CONSTANT_BYTES_OF_MODULE,
+    EMPTY_LIBRARY,
+    MEMORY_BYTES,
+    TIMES_CODE,
+    bloat,
+)
 from oracles.checker_gap import checker_gap
 from oracles.finding import Component, Excess, Finding, Kind, Quantity, SideEffect
 from oracles.judge import judge_all
-from oracles.lane import Importer, LaneSpec
+from oracles.lane import Importer, LaneSpec, Pipeline
 from oracles.modified_inputs import modified_inputs
 from oracles.outcome import (
     Cause,
@@ -33,7 +44,7 @@ from oracles.outcome import (
     Stage,
     TimedOut,
 )
-from oracles.slow import slow
+from oracles.slow import slow, work
 from oracles.well_formed import well_formed
 
 BROKEN = IllFormed("FuseOps", "ValueError", "a variable is not defined")
@@ -161,7 +172,7 @@ def sized(**sizes: Any) -> Ran:
     ("quantity", "name", "allowed"),
     [
         (Quantity.CONSTANTS, "constant_bytes", 2 * WEIGHTS + CONSTANT_BYTES),
-        (Quantity.LIBRARY, "built_bytes", 2 * WEIGHTS + CODE_BYTES + CODE_BYTES_PER_OPERATOR),
+        (Quantity.LIBRARY, "built_bytes", 2 * WEIGHTS + CODE_BYTES_OF_RELAY + CODE_BYTES_PER_OPERATOR),
     ],
 )
 def test_more_bytes_than_the_parameters_and_some_code_are_bloat(quantity: Quantity, name: str, allowed: int) -> None:
@@ -171,21 +182,45 @@ def test_more_bytes_than_the_parameters_and_some_code_are_bloat(quantity: Quanti
     assert finding.evidence == Excess(quantity, allowed + 1, allowed, "the parameters")
 
 
+@pytest.mark.parametrize(("kernels", "most"), [(1, 1), (3, 3), (0, 1)])
+def test_a_library_may_have_so_much_code_for_each_kernel(kernels: int, most: int) -> None:
+    allowed = 2 * WEIGHTS + EMPTY_LIBRARY + most * CODE_BYTES_PER_KERNEL
+    assert list(bloat(CASE, {TVM: sized(passes=80, kernels=kernels, built_bytes=allowed)})) == []
+    (finding,) = bloat(CASE, {TVM: sized(passes=80, kernels=kernels, built_bytes=allowed + 1)})
+    assert finding.evidence == Excess(Quantity.LIBRARY, allowed + 1, allowed, "the parameters")
+
+
+@pytest.mark.parametrize("needed", [0, 40, 10_000])
+def test_the_constants_are_those_of_the_imported_module_once(needed: int) -> None:
+    """A factor of four shows from 32 bytes on."""
+    allowed = 2 * needed + CONSTANT_BYTES_OF_MODULE
+    assert list(bloat(CASE, {TVM: sized(needed_bytes=needed, constant_bytes=allowed)})) == []
+    (finding,) = bloat(CASE, {TVM: sized(needed_bytes=needed, constant_bytes=allowed + 1)})
+    assert finding.evidence == Excess(Quantity.CONSTANTS, allowed + 1, allowed, "the imported module")
+
+
 @pytest.mark.parametrize(
     ("other", "compared"),
     [
-        (replace(TVM, name="o", importer=Importer.FX), True),  # another importer, the same toolchain and target
+        (replace(TVM, name="o", pipeline=Pipeline.ZERO), True),
+        (replace(TVM, name="o", importer=Importer.FX), False),
         (replace(TVM, name="o", toolchain="old"), False),
         (replace(TVM, name="o", target="c"), False),
+        (replace(TVM, name="o", opt_level=0), False),
     ],
 )
-def test_a_library_is_compared_with_others_of_its_toolchain_and_target(other: LaneSpec, compared: bool) -> None:
-    """The smallest library shows what the model needs, which may be less than its parameters."""
-    small, large = 10_000, 2 * 10_000 + CODE_BYTES
-    assert list(bloat(CASE, {TVM: sized(built_bytes=large), other: sized(built_bytes=small)})) == []
-    found = list(bloat(CASE, {TVM: sized(built_bytes=large + 1), other: sized(built_bytes=small)}))
-    evidence = Excess(Quantity.LIBRARY, large + 1, large, "the other lanes")
+def test_code_is_compared_with_that_of_other_libraries_of_the_same_import_and_code_generator(
+    other: LaneSpec, compared: bool
+) -> None:
+    code, constants = 10_000, 500
+    allowed = EMPTY_LIBRARY + constants + TIMES_CODE * code + CODE_BYTES
+    small = sized(built_bytes=EMPTY_LIBRARY + 300 + code, constant_bytes=300)
+    assert list(bloat(CASE, {TVM: sized(built_bytes=int(allowed), constant_bytes=constants), other: small})) == []
+    large = sized(built_bytes=int(allowed) + 1, constant_bytes=constants)
+    found = list(bloat(CASE, {TVM: large, other: small}))
+    evidence = Excess(Quantity.LIBRARY, int(allowed) + 1, allowed, "the other lanes")
     assert [(finding.lane, finding.evidence) for finding in found] == ([(TVM, evidence)] if compared else [])
+    assert EMPTY_LIBRARY + constants + 4 * 12_000 > EMPTY_LIBRARY + constants + TIMES_CODE * 12_000 + CODE_BYTES
 
 
 def test_the_case_for_which_the_oracle_was_written_is_found() -> None:
@@ -222,8 +257,9 @@ def test_memory_is_compared_with_that_of_the_other_lanes() -> None:
 # --- times
 
 
-def timed(seconds: float) -> Ran:
-    return replace(violations.CORRECT_RUN, facts=Facts(compile_seconds=seconds))
+def timed(seconds: float, kernels: int = 0, passes: int = 0) -> Ran:
+    facts = Facts(compile_seconds=seconds, kernels=kernels, passes=passes)
+    return replace(violations.CORRECT_RUN, facts=facts)
 
 
 @pytest.mark.parametrize(
@@ -237,13 +273,38 @@ def timed(seconds: float) -> Ran:
         ((), 100.0, False),
     ],
 )
-def test_slow_means_ten_times_the_others_and_five_seconds(
+def test_without_counts_slow_means_ten_times_the_others_and_five_seconds(
     others: tuple[float, ...], seconds: float, caught: bool
 ) -> None:
     lanes: dict[LaneSpec, Outcome] = {TVM_C: timed(seconds), ONNXRUNTIME: timed(0.001), TORCH: timed(0.001)}
     lanes.update(zip((TVM, TVM_ONNX), map(timed, others), strict=False))
     found = [finding.lane for finding in slow(CASE, lanes)]
     assert found == ([TVM_C] if caught else [])
+
+
+@pytest.mark.parametrize("machine", [0.5, 1.0, 20.0])
+@pytest.mark.parametrize(("times", "caught"), [(1.0, False), (2.5, False), (4.0, True), (10.0, True)])
+@pytest.mark.parametrize(("kernels", "passes"), [(10, 80), (1, 600), (136, 7656)])
+def test_a_factor_of_four_shows_on_a_machine_of_any_speed(
+    kernels: int, passes: int, times: float, caught: bool, machine: float
+) -> None:
+    of_zero = machine * work(Facts(kernels=kernels, passes=passes))
+    of_others = machine * work(Facts(kernels=8, passes=80))
+    lanes: dict[LaneSpec, Outcome] = {
+        ZERO: timed(times * of_zero + (0.05 if caught else 0.0), kernels, passes),
+        TVM: timed(of_others, 8, 80),
+        FOLDED: timed(of_others, 8, 80),
+    }
+    assert [finding.lane for finding in slow(CASE, lanes)] == ([ZERO] if caught else [])
+
+
+@pytest.mark.parametrize(
+    "other", [replace(TVM, target="c"), replace(TVM, toolchain="old"), replace(TVM, asserts=False)]
+)
+def test_the_time_of_another_code_generator_says_nothing(other: LaneSpec) -> None:
+    lanes: dict[LaneSpec, Outcome] = {TVM: timed(9.0, 8, 80), other: timed(0.1, 8, 80)}
+    assert list(slow(CASE, lanes)) == []
+    assert len(list(slow(CASE, {**lanes, replace(TVM, name="o"): timed(0.1, 8, 80)}))) == 1
 
 
 def test_a_lane_that_times_out_in_the_build_is_not_called_slow() -> None:

@@ -18,12 +18,12 @@ from tvm import relax
 
 from fuzzer.lanes.base.availability import compiler_of, linker
 from fuzzer.lanes.base.prepared_case import Step
-from fuzzer.lanes.relax import compile_only, releases
+from fuzzer.lanes.relax import compile_only
 from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.check import Checker
-from fuzzer.lanes.relax.guard_zones import nbytes
 from fuzzer.lanes.relax.params import before_passes, options
 from fuzzer.lanes.relax.trace import Tracer
+from fuzzer.lanes.relax.work import WorkCounter, constant_bytes, foldable_bytes
 from oracles.lane import LaneSpec, Pipeline
 from oracles.outcome import Stage
 from oracles.targets import TARGETS_BY_NAME, Runs, Target
@@ -49,10 +49,12 @@ def built(
     row = TARGETS_BY_NAME[spec.target]
     device = device_of(row)
     target = target_of(row)
+    counter = WorkCounter(step)
     try:
-        with context(spec, tracer, checker, recorder), target:
+        with context(spec, tracer, checker, recorder, counter), target:
             step(Stage.TRANSFORM)
             module = before_passes(module, spec.params, params)
+            step.note(needed_bytes=constant_bytes(module) + foldable_bytes(module))
             module = transformed(module, spec, step, checker, target)
             step(Stage.COMPILE)
             executable = compiled(module, spec, step, target)
@@ -68,6 +70,7 @@ def built(
         return relax.VirtualMachine(executable, device)
     finally:
         step.note(compile_seconds=round(_cpu() - began, 4))
+        counter.tell()
         if checker:
             checker.tell()
 
@@ -106,7 +109,7 @@ def generator_lacks(row: Target) -> str | None:
     return None if known else f"this TVM has no code generator for {kind}"
 
 
-def context(spec: LaneSpec, *watching: Checker | Tracer | BehaviourRecorder | None) -> Any:
+def context(spec: LaneSpec, *watching: Checker | Tracer | BehaviourRecorder | WorkCounter | None) -> Any:
     switched_on = [*spec.options, *([] if spec.asserts else ["tirx.disable_assert"])]
     return tvm.transform.PassContext(
         opt_level=spec.opt_level,
@@ -175,21 +178,6 @@ def _library(executable: Any, row: Target, step: Step) -> Path:
         executable.export_library(str(path), cc=linker())
     step.note(built_bytes=path.stat().st_size)
     return path
-
-
-def constant_bytes(module: Any) -> int:
-    """Return the size in bytes of all constants in the Relax functions. A constant that is used twice counts once."""
-    sizes: dict[int, int] = {}
-
-    def look(expr: Any) -> None:
-        data = getattr(expr, "value", None)
-        if isinstance(data, tvm.runtime.Tensor):
-            sizes[releases.address(data)] = nbytes(data.shape, data.dtype)
-
-    for function in module.functions.values():
-        if isinstance(function, relax.Function):
-            relax.analysis.post_order_visit(function, look)
-    return sum(sizes.values())
 
 
 def _cpu() -> float:

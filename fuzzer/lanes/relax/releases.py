@@ -27,6 +27,13 @@ def replace_function(name: str, function: Callable[..., Any]) -> None:
     )
 
 
+def constant_in(expr: Any) -> Any:
+    """Return the tensor of a Relax constant; None for another expression. Up to 0.25 the field is data."""
+    found = getattr(expr, "value", None)
+    found = found if isinstance(found, tvm.runtime.Tensor) else getattr(expr, "data", None)
+    return found if isinstance(found, tvm.runtime.Tensor) else None
+
+
 def type_of(expr: Any) -> Any:
     """Return the type of a Relax expression. Up to 0.25 the field is struct_info."""
     return expr.ty if hasattr(expr, "ty") else expr.struct_info
