@@ -220,7 +220,6 @@ def test_code_is_compared_with_that_of_other_libraries_of_the_same_import_and_co
     found = list(bloat(CASE, {TVM: large, other: small}))
     evidence = Excess(Quantity.LIBRARY, int(allowed) + 1, allowed, "the other lanes")
     assert [(finding.lane, finding.evidence) for finding in found] == ([(TVM, evidence)] if compared else [])
-    assert EMPTY_LIBRARY + constants + 4 * 12_000 > EMPTY_LIBRARY + constants + TIMES_CODE * 12_000 + CODE_BYTES
 
 
 def test_the_case_for_which_the_oracle_was_written_is_found() -> None:
@@ -298,11 +297,9 @@ def test_a_factor_of_four_shows_on_a_machine_of_any_speed(
     assert [finding.lane for finding in slow(CASE, lanes)] == ([ZERO] if caught else [])
 
 
-@pytest.mark.parametrize(
-    "other", [replace(TVM, target="c"), replace(TVM, toolchain="old"), replace(TVM, asserts=False)]
-)
-def test_the_time_of_another_code_generator_says_nothing(other: LaneSpec) -> None:
-    lanes: dict[LaneSpec, Outcome] = {TVM: timed(9.0, 8, 80), other: timed(0.1, 8, 80)}
+@pytest.mark.parametrize("other", [{"target": "c"}, {"toolchain": "old"}, {"asserts": not TVM.asserts}], ids=str)
+def test_the_time_of_another_code_generator_says_nothing(other: dict[str, Any]) -> None:
+    lanes: dict[LaneSpec, Outcome] = {TVM: timed(9.0, 8, 80), replace(TVM, **other): timed(0.1, 8, 80)}
     assert list(slow(CASE, lanes)) == []
     assert len(list(slow(CASE, {**lanes, replace(TVM, name="o"): timed(0.1, 8, 80)}))) == 1
 
