@@ -21,6 +21,7 @@ VERBS = {
     "replay": "Run a finding again: is the bug still there?",
     "minimize": "Reduce a finding again, and save the result beside it.",
     "blame": "Find the part of TVM that is at fault in a finding.",
+    "scope": "Find what a bug needs: dtypes, ranks, sizes, attributes.",
     "bisect": "Find the releases of TVM in which a finding fails.",
     "report": "Print the reports of findings as Markdown, HTML or JSON.",
     "dashboard": "Show a campaign as one page that opens without a network.",

@@ -13,6 +13,7 @@ import msgspec
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.signature import Signature
 from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
+from fuzzer.triage.scope.statement import NO_SCOPE, Scope
 from generators import case_file
 from generators.graph import Case, Invalid
 from generators.plain_file import read_plain
@@ -93,6 +94,7 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     cpu_seconds  the cost of confirming, reducing and naming
     found        Unix time at which the finding was saved; 0 if an earlier version saved it
     script       how repro.py ended when the finding was saved; None if an earlier version saved it
+    scope        which cases near the reduced one fail; `NO_SCOPE` until somebody asks
     """
 
     format: int
@@ -118,6 +120,7 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     cpu_seconds: float = 0.0
     found: float = 0.0
     script: ScriptRun | None = None
+    scope: Scope = NO_SCOPE
 
     @property
     def finding(self) -> Finding:
@@ -167,7 +170,14 @@ def without_details(doc: FindingDoc) -> FindingDoc:
     The fields that recognise a finding stay.
     """
     return msgspec.structs.replace(
-        doc, evidence=StoredEvidence(), case_sha256="", versions={}, blame=NO_BLAME, releases=NO_RELEASES, reports=()
+        doc,
+        evidence=StoredEvidence(),
+        case_sha256="",
+        versions={},
+        blame=NO_BLAME,
+        releases=NO_RELEASES,
+        reports=(),
+        scope=NO_SCOPE,
     )
 
 

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from fuzzer.findings.record import AFTER, BEFORE, FindingRecord
-from fuzzer.report import repro, sanitizer_section, wording
+from fuzzer.report import repro, sanitizer_section, scope_section, wording
 from fuzzer.report.evidence import shown_evidence
 from fuzzer.report.markdown import block, details, prose, shortened, table
 from fuzzer.signature.blame import ReleaseVerdict
@@ -54,6 +54,7 @@ def body(record: FindingRecord) -> str:
     sections = {
         "Expected behavior": wording.expected(record),
         "Actual behavior": _actual(record),
+        **({"Scope": scope_section.text(record)} if record.doc.scope.cases else {}),
         "Environment": _environment(record),
         "Steps to reproduce": _steps(record),
         "Triage": _triage(record),

@@ -1,0 +1,78 @@
+"""`fuzz scope`: finds how far a bug reaches, from a saved finding, and writes it into the finding's folder."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.progress import Counted, working
+from fuzzer.findings import finding_file
+from fuzzer.findings.record import FindingRecord, read
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.report.add_scope import add_scope
+from fuzzer.report.scope_section import rows
+from fuzzer.system.terminal import next_line, print_json
+from fuzzer.toolchains.registry import finder
+from fuzzer.triage.scope.find import CPU_SECONDS, scope_of
+from fuzzer.triage.scope.words import sentence
+from generators.graph import Invalid
+
+
+def scope(
+    findings: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Folders of findings, or a folder that holds some.")
+    ],
+    again: Annotated[bool, typer.Option("--again", help="Also findings whose scope is known.")] = False,
+    seconds: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1.0, help="CPU seconds for each finding.")
+    ] = CPU_SECONDS,
+    preload: PreloadFile = None,
+    json: JsonFlag = False,
+) -> None:
+    """Find what a bug needs: which dtypes, ranks, sizes and attributes fail. Saved in the finding's folder."""
+    folders = [each for path in findings for each in _folders(path)]
+    wanted = [folder for folder in folders if again or not finding_file.read(folder).scope.cases]
+    done: list[FindingRecord] = []
+    with (
+        working("looking for the scope", lambda: f"{len(done)} of {len(wanted)} findings have their scope") as shown,
+        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
+    ):
+        lab = Counted(fleet, shown)
+        for folder in wanted:
+            record = read(folder)
+            if record.doc.flaky:
+                continue
+            done.append(add_scope(folder, scope_of(lab, record.case, record.finding, seconds=seconds)))
+            if not json:
+                shown.print(*_lines(done[-1]))
+    if json:
+        print_json([{"slug": each.doc.slug, **msgspec.to_builtins(each.doc.scope)} for each in done])
+    else:
+        print(next_line("report", folders[0]))
+
+
+def _folders(path: Path) -> list[Path]:
+    if (path / finding_file.NAME).exists():
+        return [path]
+    for parent in (path, path / "crashes"):
+        if found := finding_file.folders_in(parent):
+            return found
+    raise Invalid(f"{path}: neither a finding nor a folder that holds findings")
+
+
+def _lines(record: FindingRecord) -> list[str]:
+    found = record.doc.scope
+    lines = [f"{record.doc.slug}: {sentence(found, record.case.graph) or 'the failure does not show here'}"]
+    for what, fails, passes, _ in rows(found.variations):
+        lines.append(
+            f"  {what}: " + "; ".join(filter(None, (fails and f"fails {fails}", passes and f"passes {passes}")))
+        )
+    for title, pairs in (("operators", found.siblings), ("routes", found.routes)):
+        if pairs:
+            lines.append(f"  {title}: " + ", ".join(f"{name} {answer}" for name, answer in pairs))
+    return lines

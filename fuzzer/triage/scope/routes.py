@@ -1,0 +1,50 @@
+"""What other lanes do with the reduced case: a line for each importer, pipeline and target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from fuzzer.isolate.fleet import Runner
+from fuzzer.lanes import EVERY_TVM_LANE
+from fuzzer.lanes.base.availability import Runnable, availability
+from fuzzer.triage.scope.asking import answer_of
+from fuzzer.triage.scope.statement import Answer
+from generators.graph import Case
+from oracles.finding import Finding
+from oracles.lane import LaneSpec, is_relax
+
+ROUTES = {
+    "from_exported_program": "relax-export-llvm",
+    "from_exported_program, not decomposed": "relax-export-raw-llvm",
+    "from_fx": "relax-fx-llvm",
+    "from_onnx": "relax-onnx-llvm",
+    "from_onnx of torch.export": "relax-onnx-dynamo-llvm",
+    "torch.compile": "relax-dynamo-llvm",
+    "pipeline zero": "relax-export-zero",
+    "pipeline cpu_generic": "relax-export-cpu",
+    "compiled virtual machine": "relax-export-compiled",
+    "target c": "relax-export-c",
+    "parameters as inputs": "relax-export-inputs",
+}
+"""The lane of each route, under the name that a report gives it."""
+
+_BY_NAME = {lane.name: lane for lane in EVERY_TVM_LANE}
+
+
+def routes(
+    runner: Runner, case: Case, finding: Finding, has_time: Callable[[], bool]
+) -> tuple[tuple[str, Answer], ...]:
+    """Return what each route does with the case, as long as there is time. Only a finding in Relax has routes."""
+    if not is_relax(finding.lane):
+        return ()
+    lanes = {name: _in_toolchain(_BY_NAME[lane], finding.lane) for name, lane in ROUTES.items()}
+    return tuple(
+        (name, answer_of(runner, finding, case, lane))
+        for name, lane in lanes.items()
+        if isinstance(availability(lane), Runnable) and has_time()
+    )
+
+
+def _in_toolchain(lane: LaneSpec, other: LaneSpec) -> LaneSpec:
+    return replace(lane, toolchain=other.toolchain)

@@ -1,0 +1,150 @@
+"""Finds what a failure needs: asks which cases near the reduced one fail, and looks for the plainest statement.
+
+It is active learning: of many cases, the one is run next about which the plainest statements disagree most (Seung,
+Opper and Sompolinsky, "Query by Committee", COLT 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from fuzzer.triage.scope.hypotheses import cost_of, statements
+from fuzzer.triage.scope.properties import properties
+from fuzzer.triage.scope.statement import Answer, Hits, Properties, Statement
+from generators import case_file
+from generators.graph import Case
+
+Ask = Callable[[Case], Answer]
+
+Near = Callable[[Sequence[Case], int], Iterable[Case]]
+"""Returns at most so many cases near given ones."""
+
+COMMITTEE = 8
+"""How many of the plainest statements vote."""
+
+POOL = 60
+"""How many cases they vote about."""
+
+HELD_OUT = 20
+"""How many cases on each side of a statement confirm it."""
+
+POOLS_OF_HELD_OUT = 6
+"""How many pools are looked through for cases on a side."""
+
+QUIET, QUIET_WITHOUT_PASSES = 8, 30
+"""A search ends when so many answers in turn were as the plainest statement says."""
+
+LAST_PASSES = 12
+"""New cases are near those that fail, and near the last ones that pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    case: Case
+    properties: Properties
+    answer: Answer
+
+
+class Answers:
+    """All cases that were asked. `used` returns which part of the effort that number of questions has used, from 0 to
+    1."""
+
+    def __init__(self, ask: Ask, used: Callable[[int], float]) -> None:
+        self._ask, self._used = ask, used
+        self._answered: dict[str, Answered] = {}
+
+    def about(self, case: Case) -> Answer:
+        key = case_file.digest(case)
+        if key not in self._answered:
+            self._answered[key] = Answered(case, properties(case), self._ask(case))
+        return self._answered[key].answer
+
+    def knows(self, case: Case) -> bool:
+        return case_file.digest(case) in self._answered
+
+    @property
+    def count(self) -> int:
+        return len(self._answered)
+
+    def used(self) -> float:
+        return self._used(len(self._answered))
+
+    @property
+    def all(self) -> list[Answered]:
+        return list(self._answered.values())
+
+    def that(self, answer: Answer) -> list[Answered]:
+        return [each for each in self._answered.values() if each.answer is answer]
+
+    def statements(self) -> list[Statement]:
+        """The plainest statements that fit all answers."""
+        fails, passes = ([each.properties for each in self.that(answer)] for answer in (Answer.FAILS, Answer.PASSES))
+        return statements(fails, passes, COMMITTEE)
+
+
+def learn(near: Near, answers: Answers, first: Sequence[Case] = (), until: float = 1.0) -> Statement | None:
+    """Ask until the plainest statement is right about all cases for a while, or until this part of the effort is used.
+    The cases `first` are asked about before others that say as much. Return the plainest statement; None where no
+    statement fits."""
+    quiet = 0
+    while answers.used() < until and quiet < (QUIET if answers.that(Answer.PASSES) else QUIET_WITHOUT_PASSES):
+        committee = answers.statements()
+        pool = [*(case for case in first if not answers.knows(case)), *_new_cases(near, answers)]
+        if not pool:
+            break
+        case = _most_disputed(committee, pool)
+        quiet += case is None
+        case = case or pool[-1]
+        answer = answers.about(case)
+        if not committee or contradicts(committee[0], properties(case), answer):
+            quiet = 0
+    found = answers.statements()
+    return found[0] if found else None
+
+
+def _new_cases(near: Near, answers: Answers) -> list[Case]:
+    known = [each.case for each in (*answers.that(Answer.FAILS), *answers.that(Answer.PASSES)[-LAST_PASSES:])]
+    return [case for case in near(known, POOL) if not answers.knows(case)]
+
+
+def contradicts(statement: Statement, case: Properties, answer: Answer) -> bool:
+    """Whether the answer about a case is not what the statement says."""
+    return answer.decides and statement.holds(case) is not (answer is Answer.FAILS)
+
+
+def _most_disputed(committee: Sequence[Statement], pool: Iterable[Case]) -> Case | None:
+    """Return the case about which most statements disagree, plain statements first; None where they all agree."""
+    best, most = None, 0.0
+    for case in pool:
+        found = properties(case)
+        votes = [(each.holds(found), 1.0 / max(cost_of(each), 1.0)) for each in committee]
+        disputed = min(sum(weight for holds, weight in votes if holds is side) for side in (True, False))
+        if disputed > most:
+            best, most = case, disputed
+    return best
+
+
+def confirmed(
+    near: Near, answers: Answers, statement: Statement, until: tuple[float, float] = (1.0, 1.0)
+) -> tuple[Hits, Hits]:
+    """Ask about random new cases inside and outside the statement, and count for how many it is right. Cases that do
+    not decide count as nothing. Each side stops at a contradiction, and where this part of the effort is used."""
+    inside, outside = until
+    return (
+        _hits(near, answers, statement, inside, inside=True),
+        _hits(near, answers, statement, outside, inside=False),
+    )
+
+
+def _hits(near: Near, answers: Answers, statement: Statement, until: float, *, inside: bool) -> Hits:
+    right = of = 0
+    for _ in range(POOLS_OF_HELD_OUT):
+        for case in _new_cases(near, answers):
+            if of >= HELD_OUT or answers.used() >= until or right < of:
+                return Hits(right, of)
+            if statement.holds(properties(case)) is inside and not answers.knows(case):
+                answer = answers.about(case)
+                of += answer.decides
+                right += answer.decides and not contradicts(statement, properties(case), answer)
+    return Hits(right, of)

@@ -1,0 +1,74 @@
+"""Operators that may have the same bug: those of the same family of rows, on cases of the same scope."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from fuzzer.isolate.fleet import Runner
+from fuzzer.triage.scope.asking import answer_of
+from fuzzer.triage.scope.neighbours import is_valid, with_usual_numbers
+from fuzzer.triage.scope.properties import properties
+from fuzzer.triage.scope.statement import Answer, Statement
+from generators.builder import Limits
+from generators.choice import ChoiceSource
+from generators.graph import Case, Invalid
+from generators.ops import FAMILIES, TABLE
+from generators.random_graph import generate
+from oracles.finding import Finding
+
+MOST_SIBLINGS = 6
+CASES = 2
+"""How many cases of each sibling run."""
+
+DRAWS = 40
+"""How many cases of a sibling are drawn to find some inside the statement."""
+
+
+def siblings(
+    runner: Runner,
+    source: ChoiceSource,
+    case: Case,
+    finding: Finding,
+    statement: Statement | None,
+    has_time: Callable[[], bool],
+) -> tuple[tuple[str, Answer], ...]:
+    """Return what operators like the one of `case` do where the statement holds, as long as there is time. There are
+    none without a statement, or for a case of several calls."""
+    if statement is None or len(case.graph.nodes) != 1:
+        return ()
+    found = []
+    for name in _alike(case.graph.nodes[0].op):
+        if not has_time():
+            break
+        answers = [answer_of(runner, finding, each, finding.lane) for each in _inside(source, name, statement)]
+        if answers:
+            found.append((name, _worst(answers)))
+    return tuple(found)
+
+
+def _alike(op: str) -> list[str]:
+    """Return the operators of the same family with the same number of operands, those with equal attributes first."""
+    row = TABLE[op]
+    others = [other for other in FAMILIES[op] if other.name != op and other.arity == row.arity]
+    others.sort(key=lambda other: len(other.schema.keys() ^ row.schema.keys()))
+    return [other.name for other in others[:MOST_SIBLINGS]]
+
+
+def _inside(source: ChoiceSource, op: str, statement: Statement) -> Iterator[Case]:
+    """Yield cases of one call of the operator, with usual numbers, in which the statement holds."""
+    return islice((case for case in _drawn(source, op) if statement.holds(properties(case))), CASES)
+
+
+def _drawn(source: ChoiceSource, op: str) -> Iterator[Case]:
+    for _ in range(DRAWS):
+        try:
+            case = generate(source, Limits(max_nodes=1), [TABLE[op]], symbolic=False, motif_percent=0)
+        except Invalid:
+            continue
+        if len(case.graph.nodes) == 1 and is_valid(case):
+            yield with_usual_numbers(source, case)
+
+
+def _worst(answers: list[Answer]) -> Answer:
+    return min(answers, key=list(Answer).index) if Answer.FAILS in answers else answers[0]

@@ -1,0 +1,159 @@
+"""The reduced case with one thing changed at a time: what a reviewer would try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fuzzer.triage.scope.neighbours import is_valid, with_attributes, with_input, with_types
+from generators.choice import ChoiceSource
+from generators.domain import ANY
+from generators.graph import Array, Attr, Case, DType, Input, Layout, Role, TensorType
+from generators.ops import TABLE
+
+RANKS = range(6)
+SIZES = (0, 1, 2, 7, 17, 64)
+DTYPE_OF = "dtype of "
+"""How the names of some rows begin."""
+
+MOST_GROUPS = 3
+"""The dtypes of all inputs together, and of the first two alone."""
+
+ATTRIBUTE_DRAWS = 24
+"""How often attributes are drawn to find values of other classes."""
+
+OTHER_CLASSES = 2
+"""How many values of other classes than the reduced case's are tried for each attribute, besides the default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """A case in which `what` is `value`, as a table shows it."""
+
+    what: str
+    value: str
+    case: Case
+
+
+def variations(source: ChoiceSource, case: Case, *, with_numbers: bool) -> Iterator[Varied]:
+    """Yield valid cases that differ from `case` in one thing, in the order in which a table shows them. The reduced
+    case itself is among them for each thing that is varied."""
+    for varied in _all(source, case, with_numbers):
+        if varied.case.graph.nodes and is_valid(varied.case):
+            yield varied
+
+
+def _all(source: ChoiceSource, case: Case, with_numbers: bool) -> Iterator[Varied]:
+    yield from _dtypes(source, case)
+    yield from _ranks(source, case)
+    yield from _sizes(source, case)
+    yield from _attributes(source, case)
+    for item in case.graph.inputs:
+        yield from _of_input(case, item, with_numbers)
+
+
+def _together(case: Case) -> list[tuple[str, list[Input]]]:
+    """Return the groups of inputs that are varied together, with their names: all of them, and each one."""
+    names = [item.value.name for item in case.graph.inputs]
+    groups = [(name, [item]) for name, item in zip(names, case.graph.inputs, strict=True)]
+    return groups if len(groups) < 2 else [(" and ".join(names), list(case.graph.inputs)), *groups]
+
+
+def _dtypes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
+    for names, items in _together(case)[:MOST_GROUPS]:
+        for dtype in DType:
+            types = {item.value.name: item.value.type.with_dtype(dtype) for item in items if item.domain == ANY}
+            yield from _varied(f"{DTYPE_OF}{names}", dtype.value, with_types(source, case, types) if types else None)
+
+
+def _ranks(source: ChoiceSource, case: Case) -> Iterator[Varied]:
+    for names, items in _together(case)[:1]:
+        for rank in RANKS:
+            types = {item.value.name: _with_rank(item.value.type, rank) for item in items}
+            yield from _varied(f"rank of {names}", str(rank), with_types(source, case, types))
+
+
+def _with_rank(type: TensorType, rank: int) -> TensorType:
+    sizes = type.sizes
+    return type.with_shape(*((2,) * max(0, rank - len(sizes))), *sizes[len(sizes) - min(rank, len(sizes)) :])
+
+
+def _sizes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
+    """Vary each dimension of the first input, with all dimensions of the others that have the same place and size."""
+    for item in case.graph.inputs[:1]:
+        for axis, old in enumerate(item.value.type.sizes):
+            for size in SIZES:
+                types = {each.value.name: _with_size(each.value.type, axis, old, size) for each in case.graph.inputs}
+                what = f"size of dimension {axis}" if item.value.type.rank > 1 else "size"
+                yield from _varied(what, str(size), with_types(source, case, types))
+
+
+def _with_size(type: TensorType, axis: int, old: int, new: int) -> TensorType:
+    sizes = [new if place == axis and size == old else size for place, size in enumerate(type.sizes)]
+    return type.with_shape(*sizes)
+
+
+def _attributes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
+    """Vary each attribute: its default, and values of two other classes that the operator may draw."""
+    for index, node in enumerate(case.graph.nodes):
+        op, types = TABLE[node.op], case.graph.arg_types(node)
+        drawn = [op.attrs(source, types) for _ in range(ATTRIBUTE_DRAWS)] if node.attrs else []
+        for key, value in node.attrs.items():
+            by_class: dict[str, Attr] = {_class(value): value}
+            if key in op.defaults:
+                by_class.setdefault(_class(op.defaults[key]), op.defaults[key])
+            most = len(by_class) + OTHER_CLASSES
+            for attrs in drawn:
+                if attrs is not None and len(by_class) < most:
+                    by_class.setdefault(_class(attrs[key]), attrs[key])
+            for each in by_class.values():
+                yield from _varied(key, _text(each), with_attributes(case, index, {key: each}))
+
+
+def _class(value: Attr) -> str:
+    """The class of an attribute's value: values of one class are likely to be treated alike."""
+    match value:
+        case bool() | None | str():
+            return repr(value)
+        case int() | float():
+            sign = "zero" if value == 0 else "one" if value == 1 else "negative" if value < 0 else "positive"
+            return f"{type(value).__name__} {sign}"
+        case tuple():
+            return f"list of {len(value)}, {'equal' if len(set(value)) < 2 else 'different'}"
+
+
+def _text(value: Attr) -> str:
+    return repr(list(value)) if isinstance(value, tuple) else repr(value)
+
+
+def _of_input(case: Case, item: Input, with_numbers: bool) -> Iterator[Varied]:
+    name, array, free = item.value.name, case.tensors[item.value.name], item.domain == ANY
+    dtype = item.value.type.dtype
+    if with_numbers and free and array.size and dtype is not DType.BOOL and item.layout is not Layout.EXPANDED:
+        for value, numbers in _numbers(array, dtype).items():
+            yield Varied(f"numbers of {name}", value, replace(case, tensors={**case.tensors, name: numbers}))
+    for role in (Role.INPUT, Role.PARAM if dtype.is_float else Role.BUFFER):
+        value = "parameter" if role.is_owned else "input"
+        layout = Layout.CONTIGUOUS if role.is_owned else item.layout
+        yield Varied(f"role of {name}", value, with_input(case, replace(item, role=role, layout=layout)))
+    if free and not item.role.is_owned and item.value.type.rank > 1:
+        for layout in (Layout.CONTIGUOUS, Layout.TRANSPOSED, Layout.STRIDED):
+            yield Varied(f"layout of {name}", str(layout), with_input(case, replace(item, layout=layout)))
+
+
+def _numbers(array: Array, dtype: DType) -> dict[str, Array]:
+    some = np.resize(np.array([1, 2, 3], dtype.numpy), array.shape)
+    numbers = {"zeros": np.zeros_like(array), "positive": some}
+    if dtype is not DType.UINT8:
+        numbers["negative"] = -some
+    if dtype.is_float:
+        numbers |= {"NaN": np.full_like(array, np.nan), "infinite": np.full_like(array, np.inf)}
+        numbers["fractions"] = (some.astype(np.float64) / 8).astype(dtype.numpy)
+    return numbers
+
+
+def _varied(what: str, value: str, case: Case | None) -> Iterator[Varied]:
+    if case is not None:
+        yield Varied(what, value, case)

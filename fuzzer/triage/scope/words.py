@@ -1,0 +1,126 @@
+"""A statement of scope as an English phrase, put together from its conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from fuzzer.triage.scope.statement import Condition, Relation, Scope, Statement
+from generators.graph import Graph, Scalar
+
+ALWAYS = "in every case that was tried"
+
+
+def phrase(statement: Statement, graph: Graph) -> str:
+    """Return for example "where alpha is not 1 and x0 is float16 or bfloat16". `graph` is that of the reduced case,
+    whose names the phrase uses."""
+    if not statement.conditions:
+        return ALWAYS
+    return "where " + listed([_condition(each, graph) for each in statement.conditions])
+
+
+def sentence(scope: Scope, graph: Graph) -> str:
+    """Return what is known about the scope, with the number of held-out cases that confirm it; "" if nothing is."""
+    if scope.statement is None:
+        return "" if not scope.cases else "It does not fail under one simple condition."
+    hits = scope.inside.right + scope.outside.right, scope.inside.of + scope.outside.of
+    return f"It fails {phrase(scope.statement, graph)} ({hits[0]} of {hits[1]} held-out cases agree)."
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _condition(condition: Condition, graph: Graph) -> str:
+    subject, what = _subject(condition, graph), condition.property.what
+    if condition.relation is Relation.ABSENT:
+        return f"{subject} has no {_thing(what)}"
+    if what in _YES_OR_NO and condition.relation in (Relation.IN, Relation.NOT_IN) and len(condition.values) == 1:
+        yes, no = _YES_OR_NO[what]
+        return f"{subject} {yes if condition.values[0] is (condition.relation is Relation.IN) else no}"
+    if what in _QUANTITIES:
+        return f"{_amounts(condition)} of {subject} are {_QUANTITIES[what]}"
+    if what in ("dtype", "value", "layout"):
+        return f"{subject} {_is(condition)}"
+    return f"the {_thing(what)} of {subject} {_is(condition)}"
+
+
+_YES_OR_NO = {
+    "same dtype": ("have the same dtype", "have different dtypes"),
+    "same rank": ("have the same rank", "have different ranks"),
+    "same shape": ("have the same shape", "have different shapes"),
+    "constant": ("is a parameter", "is an input"),
+    "different items": ("has different items", "has equal items"),
+    "dtype of operand 0": ("has the dtype of the first operand", "has another dtype than the first operand"),
+}
+_QUANTITIES = {
+    "negative numbers": "negative",
+    "zeros": "zero",
+    "NaN": "NaN",
+    "infinities": "infinite",
+    "fractions": "fractions",
+}
+_NAMES = {"elements": "number of elements", "operands": "number of operands", "from the end": "place from the end"}
+
+
+def _subject(condition: Condition, graph: Graph) -> str:
+    key = condition.property
+    node = graph.nodes[key.call] if key.call < len(graph.nodes) else None
+    of_call = f" of `{node.title}`" if node is not None and len(graph.nodes) > 1 else ""
+    if key.subject == "call":
+        return f"the call{of_call}"
+    if key.subject.startswith("result"):
+        return f"the result{of_call}"
+    if found := re.fullmatch(r"operands? (\d+)(?: and (\d+))?", key.subject):
+        return listed([_operand(int(place), key.call, graph) for place in found.groups() if place])
+    return f"`{key.subject}`{of_call}"
+
+
+def _operand(place: int, call: int, graph: Graph) -> str:
+    args = graph.nodes[call].args if call < len(graph.nodes) else ()
+    return args[place] if place < len(args) else f"operand {place}"
+
+
+def _thing(what: str) -> str:
+    if found := re.fullmatch(r"size (-?)(\d+)", what):
+        number = int(found[2])
+        if not found[1]:
+            return f"size of dimension {number}"
+        return "size of the last dimension" if number == 1 else f"size of dimension -{number}"
+    return _NAMES.get(what, what)
+
+
+def _is(condition: Condition) -> str:
+    values = [_value(value) for value in condition.values]
+    match condition.relation:
+        case Relation.IN:
+            return f"is {listed(values, 'or')}"
+        case Relation.NOT_IN:
+            return f"is not {listed(values, 'or')}"
+        case Relation.AT_LEAST:
+            return "is positive" if condition.values == (1,) else f"is at least {values[0]}"
+        case Relation.AT_MOST:
+            return "is negative" if condition.values == (-1,) else f"is at most {values[0]}"
+        case Relation.REMAINDER:
+            return f"leaves {values[1]} when divided by {values[0]}"
+        case Relation.ABSENT:
+            return "is absent"
+
+
+def _value(value: Scalar) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def _amounts(condition: Condition) -> str:
+    """Return "all numbers", "no number", "some or all numbers"."""
+    wanted = [
+        each for each in ("none", "some", "all") if (each in condition.values) is (condition.relation is Relation.IN)
+    ]
+    return {
+        ("none",): "none",
+        ("some",): "some, but not all",
+        ("all",): "all",
+        ("some", "all"): "one or more",
+        ("none", "some"): "not all",
+        ("none", "all"): "none or all",
+    }.get(tuple(wanted), "any") + " of the numbers"

@@ -1,0 +1,80 @@
+"""`fuzz scope`, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import fakes
+import pytest
+from labs import FakeLab
+
+from fuzzer.commands import scope as module
+from fuzzer.commands.scope import scope
+from fuzzer.findings import finding_file
+from generators.graph import Invalid
+
+SHIPPED = Path(__file__).parents[3] / "crashes" / "wrong-dtype-softsign-3b0e52a5b390"
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> FakeLab:
+    """Stands for the compilers: each case fails as the finding does."""
+    lab = FakeLab(lambda *_: fakes.wrong_dtype((fakes.expect([1.0, -2.0]),)))
+
+    @contextmanager
+    def fleet(*_: Any) -> Iterator[FakeLab]:
+        yield lab
+
+    monkeypatch.setattr(module, "Fleet", fleet)
+    return lab
+
+
+@pytest.fixture
+def finding(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(SHIPPED, tmp_path / "crashes" / SHIPPED.name))
+
+
+def test_a_finding_gets_its_scope_once(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scope([finding])
+    assert finding_file.read(finding).scope.cases > 0
+    assert capsys.readouterr().out.startswith(f"{finding.name}: ")
+    runs = len(lab.ran)
+    scope([finding])
+    assert len(lab.ran) == runs
+    scope([finding], again=True)
+    assert len(lab.ran) > runs
+
+
+@pytest.mark.parametrize("parent", ["", "crashes"])
+def test_a_folder_of_findings(lab: FakeLab, finding: Path, tmp_path: Path, parent: str) -> None:
+    scope([tmp_path / parent])
+    assert finding_file.read(finding).scope.cases > 0
+
+
+def test_json(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scope([finding], json=True)
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["slug"] == finding.name
+    assert {"statement", "inside", "outside", "variations", "siblings", "routes", "cases", "cpu_seconds"} <= set(found)
+
+
+def test_a_folder_without_findings_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=f"^{tmp_path}: neither a finding nor a folder that holds findings$"):
+        scope([tmp_path])
+
+
+@pytest.mark.tvm
+def test_softsign_returns_the_wrong_dtype_for_integers(finding: Path) -> None:
+    """A bug of TVM 0.27."""
+    scope([finding], seconds=20.0)
+    found = finding_file.read(finding).scope
+    assert found.statement is not None
+    (condition,) = found.statement.conditions
+    assert (condition.property.subject, condition.property.what) == ("operand 0", "dtype")
+    assert set(condition.values) == {"int8", "int16", "int32", "int64", "uint8"}
+    assert found.is_certain

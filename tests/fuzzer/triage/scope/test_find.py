@@ -1,0 +1,124 @@
+"""The whole search on planted bugs, without a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import fakes
+import pytest
+from graphs_by_hand import case_of
+from labs import FakeLab
+from triggers import TRIGGERS, Trigger
+
+from fuzzer.triage.scope.find import CPU_SECONDS, MOST_QUESTIONS, scope_of
+from fuzzer.triage.scope.properties import properties
+from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Condition, Property, Relation, Statement
+from generators.graph import Case
+from oracles.finding import Component, Finding, Kind
+from oracles.outcome import Outcome, Stage
+
+RAISED = fakes.raised(Stage.COMPILE)
+FINDING = Finding(Kind.INTERNAL_ERROR, Component.TVM, fakes.TVM, Stage.COMPILE, RAISED)
+WORDS = ("relu:", "conv2d: operand 0", "mul:", "cumsum: dim", "neg:", "exp:", "tril:", "sqrt:", "embedding:", "argmax:")
+SOME = [each for each in TRIGGERS if str(each).startswith(WORDS)]
+NEG = case_of({"x0": "float32[3]"}, [("v0", "neg", "x0")], "v0")
+
+
+def lab(fails: Callable[[Case], bool], outcome: Outcome = RAISED) -> FakeLab:
+    return FakeLab(lambda case, *_: outcome if fails(case) else None)
+
+
+def test_there_are_enough_planted_bugs() -> None:
+    assert len(TRIGGERS) >= 40
+    assert len(SOME) == len(WORDS)
+
+
+@pytest.mark.parametrize("trigger", SOME, ids=str)
+def test_the_trigger_of_a_planted_bug_is_found(trigger: Trigger) -> None:
+    case = trigger.first_case()
+    scope = scope_of(lab(trigger.fires), case, FINDING, seconds=1e9)
+    assert scope.statement is not None
+    assert set(scope.statement.conditions) == set(trigger.conditions)
+    assert scope.is_certain
+    assert scope.cases <= MOST_QUESTIONS + 1
+
+
+def test_a_bug_that_always_shows() -> None:
+    scope = scope_of(lab(lambda case: True), NEG, FINDING, seconds=1e9)
+    assert (scope.statement, scope.is_certain) == (Statement(), True)
+    assert {each.answer for each in scope.variations} == {Answer.FAILS}
+
+
+def test_the_table_has_the_reduced_case_and_each_change() -> None:
+    scope = scope_of(lab(lambda case: case.graph.inputs[0].value.type.dtype.is_float), NEG, FINDING, seconds=1e9)
+    dtypes = {each.value: each.answer for each in scope.variations if each.what == "dtype of x0"}
+    assert {name for name, answer in dtypes.items() if answer is Answer.FAILS} == {
+        *("float32", "float64", "float16", "bfloat16")
+    }
+    assert {name for name, answer in dtypes.items() if answer is Answer.PASSES} == {
+        *("int64", "int32", "int16", "int8", "uint8")
+    }
+    assert [each.value for each in scope.variations if each.what == "rank of x0"] == ["0", "1", "2", "3", "4", "5"]
+    assert [each.value for each in scope.variations if each.what == "size"] == ["0", "1", "2", "7", "17", "64"]
+
+
+def test_siblings_and_routes_are_run_too() -> None:
+    scope = scope_of(lab(lambda case: case.graph.ops[0] in ("neg", "abs")), NEG, FINDING, seconds=1e9)
+    assert dict(scope.siblings)["abs"] is Answer.FAILS
+    assert Answer.PASSES in dict(scope.siblings).values()
+    assert "neg" not in dict(scope.siblings)
+    assert dict(scope.routes)["from_fx"] is Answer.FAILS
+
+
+def test_a_failure_of_another_kind_does_not_decide() -> None:
+    other = fakes.raised(Stage.COMPILE, "OtherError", "something else")
+
+    def outcome(case: Case, *_: object) -> Outcome | None:
+        dtype = case.graph.inputs[0].value.type.dtype.value
+        return RAISED if dtype == "float32" else other if dtype.startswith("int") else None
+
+    scope = scope_of(FakeLab(outcome), NEG, FINDING, seconds=1e9)
+    assert {each.value for each in scope.variations if each.answer is Answer.OTHER} >= {"int8", "int64"}
+    assert scope.statement is not None
+    assert scope.statement.holds(properties(NEG))
+
+
+def test_numbers_are_no_condition_where_usual_ones_fail_too() -> None:
+    """A wrong value is right by chance where all numbers are zero: that is no condition of the bug."""
+
+    def fails(case: Case) -> bool:
+        return bool(case.graph.inputs[0].value.type.rank == 1 and case.tensors["x0"].any())
+
+    scope = scope_of(lab(fails), NEG, FINDING, seconds=1e9)
+    assert scope.statement is not None
+    sizes = {"rank", "elements", "smallest size", "size 0", "size -1"}  # an empty tensor has no number to be wrong
+    assert {condition.property.what for condition in scope.statement.conditions} <= sizes
+
+
+def test_the_search_ends_with_its_effort() -> None:
+    """Each run of this lab takes one CPU second."""
+    scope = scope_of(lab(lambda case: True), NEG, FINDING)
+    assert CPU_SECONDS <= scope.cpu_seconds <= CPU_SECONDS + 13  # the dtypes are always asked
+
+
+def test_a_failure_that_no_three_conditions_describe_has_no_statement() -> None:
+    scope = scope_of(
+        lab(lambda case: case.tensors["x0"].size % 3 == 0 and case.tensors["x0"].sum() % 2 < 1),
+        NEG,
+        FINDING,
+        seconds=1e9,
+    )
+    assert not scope.is_certain
+
+
+def test_the_conditions_are_about_calls_of_larger_graphs_too() -> None:
+    chain = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0", {"dim": -1})], "v1")
+    negative = Condition(Property(1, "dim", "value"), Relation.AT_MOST, (-1,))
+    scope = scope_of(lab(lambda case: negative.holds(properties(case))), chain, FINDING, seconds=1e9)
+    assert scope.statement == Statement((negative,))
+
+
+def test_a_case_that_does_not_fail_here_has_no_scope() -> None:
+    scope = scope_of(lab(lambda case: False), NEG, FINDING, seconds=1e9)
+    assert scope == replace(NO_SCOPE, cpu_seconds=scope.cpu_seconds)

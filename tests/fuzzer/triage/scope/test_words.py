@@ -1,0 +1,76 @@
+"""Statements as phrases."""
+
+from __future__ import annotations
+
+import pytest
+from graphs_by_hand import case_of
+from triggers import AT_LEAST, AT_MOST, BOTH, IN, NOT_IN, TRIGGERS, X, when
+
+from fuzzer.triage.scope.statement import Condition, Hits, Property, Relation, Scope, Statement
+from fuzzer.triage.scope.words import listed, phrase, sentence
+
+ADD = case_of({"x0": "float32[2]", "w0": "float32[2]"}, [("v0", "add", "x0 w0")], "v0").graph
+CHAIN = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0", {"dim": 0})], "v1").graph
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (when(X, "dtype", IN, "float16"), "where x0 is float16"),
+        (when(X, "dtype", IN, "bfloat16", "float16", "float64"), "where x0 is bfloat16, float16 or float64"),
+        (when(X, "dtype", NOT_IN, "float32"), "where x0 is not float32"),
+        (when("operand 1", "rank", IN, 0), "where the rank of w0 is 0"),
+        (
+            when(X, "size -1", Relation.REMAINDER, 4, 1),
+            "where the size of the last dimension of x0 leaves 1 when divided by 4",
+        ),
+        (when(X, "size 2", AT_LEAST, 17), "where the size of dimension 2 of x0 is at least 17"),
+        (when(X, "elements", IN, 0), "where the number of elements of x0 is 0"),
+        (when("dim", "value", AT_MOST, -1), "where `dim` is negative"),
+        (when("stride", "value", IN, None), "where `stride` is None"),
+        (when("alpha", "value", NOT_IN, 1), "where `alpha` is not 1"),
+        (when("groups", "value", AT_LEAST, 1), "where `groups` is positive"),
+        (when(BOTH, "same dtype", IN, False), "where x0 and w0 have different dtypes"),
+        (when("operand 1", "constant", IN, True), "where w0 is a parameter"),
+        (
+            when("result 0", "dtype of operand 0", IN, False),
+            "where the result has another dtype than the first operand",
+        ),
+        (when(X, "negative numbers", IN, "all"), "where all of the numbers of x0 are negative"),
+        (when(X, "NaN", NOT_IN, "none"), "where one or more of the numbers of x0 are NaN"),
+        (when("operand 2", "dtype", Relation.ABSENT), "where operand 2 has no dtype"),
+        (when("call", "operands", IN, 3), "where the number of operands of the call is 3"),
+    ],
+)
+def test_a_condition(condition: Condition, text: str) -> None:
+    assert phrase(Statement((condition,)), ADD) == text
+
+
+def test_several_conditions_and_none() -> None:
+    both = Statement((when("alpha", "value", NOT_IN, 1), when(X, "rank", IN, 0)))
+    assert phrase(both, ADD) == "where `alpha` is not 1 and the rank of x0 is 0"
+    assert phrase(Statement(), ADD) == "in every case that was tried"
+
+
+def test_an_attribute_of_one_of_several_calls() -> None:
+    condition = Condition(Property(1, "dim", "value"), AT_MOST, (-1,))
+    assert phrase(Statement((condition,)), CHAIN) == "where `dim` of `cumsum` is negative"
+
+
+@pytest.mark.parametrize("trigger", TRIGGERS, ids=str)
+def test_every_planted_trigger_has_words(trigger: object) -> None:
+    statement = trigger.statement  # type: ignore[attr-defined]
+    assert phrase(statement, ADD).startswith("where ")
+
+
+def test_the_sentence_says_how_many_cases_agree() -> None:
+    statement = Statement((when(X, "rank", IN, 0),))
+    scope = Scope(statement, Hits(20, 20), Hits(18, 19), cases=60)
+    assert sentence(scope, ADD) == "It fails where the rank of x0 is 0 (38 of 39 held-out cases agree)."
+    assert sentence(Scope(cases=60), ADD) == "It does not fail under one simple condition."
+    assert sentence(Scope(), ADD) == ""
+
+
+@pytest.mark.parametrize(("words", "text"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])
+def test_a_list_of_words(words: list[str], text: str) -> None:
+    assert listed(words) == text
