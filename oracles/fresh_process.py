@@ -13,7 +13,8 @@ from oracles.finding import Component, Finding, Kind
 from oracles.identical import difference
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Stage
-from oracles.siblings import changes_program, describe_additions, pairs_with_siblings
+from oracles.sibling_pairs import pairs_with_siblings
+from oracles.siblings import changes_program, describe_additions
 
 
 def fresh_process(case: Case, outcomes: Outcomes) -> Iterator[Finding]:

@@ -14,7 +14,8 @@ from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Stage
 from oracles.reference import expected
-from oracles.siblings import describe_additions, pairs_with_siblings
+from oracles.sibling_pairs import pairs_with_siblings
+from oracles.siblings import describe_additions
 from oracles.transforms import rounding_in
 
 

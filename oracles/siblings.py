@@ -5,13 +5,10 @@ Siblings are found by the fields of a `LaneSpec`, never by names, so a new lane 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
-from oracles.against_torch import judge
 from oracles.lane import DEFAULT_OPT_LEVEL, Engine, LaneSpec, Params, Pipeline, default_executor
-from oracles.outcome import Outcomes, Ran
-from oracles.reference import expected
 from oracles.targets import family_of
 from oracles.transforms import ROUND_TRIPS
 
@@ -85,21 +82,3 @@ def changes_program(lane: LaneSpec) -> bool:
     """
     others = replace(lane, passes=tuple(name for name in lane.passes if name not in ROUND_TRIPS))
     return bool(describe_additions(replace(others, as_library=False, fresh=False)))
-
-
-def pairs_with_siblings(
-    outcomes: Outcomes, which: Callable[[LaneSpec], bool]
-) -> Iterator[tuple[tuple[LaneSpec, Ran], tuple[LaneSpec, Ran]]]:
-    """Yield each lane that `which` selects and that ran, with its sibling, where the sibling ran and is right.
-
-    Where the sibling is wrong too, both have one bug, which other oracles find on the sibling. Without a full reference
-    every sibling that ran counts as right.
-    """
-    right = expected(outcomes)
-    for lane, ran in outcomes.items():
-        plain = sibling(lane, outcomes) if which(lane) else None
-        other = outcomes[plain] if plain else None
-        if plain is None or not isinstance(ran, Ran) or not isinstance(other, Ran):
-            continue
-        if right is None or judge(other.outputs, right) is None:
-            yield (lane, ran), (plain, other)

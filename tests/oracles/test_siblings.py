@@ -29,7 +29,8 @@ from oracles.finding import Component, Kind, Mismatch
 from oracles.judge import judge_all
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Ran, Stage
-from oracles.siblings import changes_program, describe_additions, pairs_with_siblings, sibling
+from oracles.sibling_pairs import pairs_with_siblings
+from oracles.siblings import changes_program, describe_additions, sibling
 
 WITH_SIBLING = [
     ZERO,
