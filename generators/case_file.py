@@ -134,6 +134,18 @@ def read(folder: Path) -> Case:
     return decode(contents[0], contents[1], str(folder))
 
 
+def input_types(folder: Path) -> tuple[str, ...]:
+    """Return the types of the inputs, such as "float32[2,3]", without reading the values or checking the graph. Raise
+    `Invalid` where the file cannot be read."""
+    try:
+        doc = msgspec.json.decode(read_plain(folder / JSON_NAME), type=CaseDoc)
+    except OSError as error:
+        raise Invalid(f"{error.filename}: {error.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Invalid(f"{folder / JSON_NAME}: {_one_line(error)}") from None
+    return tuple(item.type for item in doc.inputs)
+
+
 def digest(case: Case) -> str:
     """Return the SHA-256 of graph and values, in hex. The origin is left out."""
     text, tensors = encode(replace(case, origin=""))

@@ -1,0 +1,204 @@
+"""How severe a bug is, computed from a saved finding, with the reasons.
+
+The score is the severity of the kind, times a factor for each fact that makes the bug matter less or more. The numbers
+are a judgement: a silent wrong result of a common operator in float32 and the default pipeline is critical, and a
+refusal of an operator that no model uses is low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.signature.blame import ReleaseVerdict
+from fuzzer.triage.scope.statement import Condition, Relation, Statement
+from generators.types import DType, TensorType
+from oracles.finding import Component, Kind
+from oracles.lane import Importer
+from oracles.siblings import additions
+
+
+class Level(StrEnum):
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+LEAST_SCORE = {Level.CRITICAL: 65.0, Level.HIGH: 42.0, Level.MEDIUM: 22.0, Level.LOW: 0.0}
+"""The smallest score of each level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Severity:
+    """`score` is from 0 to about 120. `reasons` are phrases, the most important first."""
+
+    score: float
+    reasons: tuple[str, ...]
+
+    @property
+    def level(self) -> Level:
+        return next(level for level, least in LEAST_SCORE.items() if self.score >= least)
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """One fact about a bug, and what it multiplies the score by."""
+
+    reason: str
+    by: float
+
+
+KINDS: dict[Kind, tuple[float, str]] = {
+    Kind.OUT_OF_BOUNDS_WRITE: (100.0, "it writes memory that is not its own"),
+    Kind.OUT_OF_BOUNDS_READ: (95.0, "it reads memory that is not its own"),
+    Kind.UNINITIALISED_READ: (90.0, "it uses memory that nothing has written"),
+    Kind.WRONG_VALUE: (90.0, "the result is silently wrong"),
+    Kind.UNSTABLE: (85.0, "the result changes from run to run"),
+    Kind.NONDETERMINISTIC: (85.0, "the result depends on the process"),
+    Kind.MODIFIED_INPUT: (80.0, "it overwrites its input"),
+    Kind.WRONG_SHAPE: (75.0, "the result has a wrong shape"),
+    Kind.WRONG_ARITY: (75.0, "it has a wrong number of results"),
+    Kind.DIED: (75.0, "it ends the process"),
+    Kind.WRONG_DTYPE: (70.0, "the result has a wrong dtype"),
+    Kind.TIMED_OUT: (60.0, "it does not end"),
+    Kind.OUT_OF_MEMORY: (60.0, "it needs too much memory"),
+    Kind.INTERNAL_ERROR: (50.0, "the compiler fails on a valid model"),
+    Kind.ALIASED_OUTPUT: (40.0, "the result shares memory with the input"),
+    Kind.ILL_FORMED: (35.0, "the module is ill-formed"),
+    Kind.REJECTED: (35.0, "a valid model is refused"),
+    Kind.BLOAT: (30.0, "it is larger than needed"),
+    Kind.SLOW: (30.0, "it compiles more slowly than needed"),
+    Kind.CHECKER_GAP: (25.0, "the checker accepts a broken module"),
+}
+
+USUAL_IMPORTERS = (Importer.EXPORT, Importer.EXPORT_TVM, Importer.ONNX, Importer.DYNAMO)
+"""What TVM's documentation and torch.compile use. Others are options."""
+
+COMMON, KNOWN, RARE = 0.10, 0.02, 0.0
+"""An operator is common if more than this part of the model files call it."""
+
+
+def severity_of(doc: FindingDoc, types: Sequence[str]) -> Severity:
+    """`types` are the types of the case's inputs, such as "float32[2,3]"."""
+    score, first = KINDS[doc.kind]
+    factors = [*_of_lane(doc), *_of_operands(doc, types), *_of_operators(doc), *_of_scope(doc), *_of_releases(doc)]
+    for factor in factors:
+        score *= factor.by
+    telling = sorted((each for each in factors if each.reason), key=lambda each: abs(1 - each.by), reverse=True)
+    return Severity(round(score, 1), (first, *(each.reason for each in telling)))
+
+
+def _of_lane(doc: FindingDoc) -> Iterator[Factor]:
+    if doc.component is not Component.TVM:
+        yield Factor(f"{doc.component} is at fault, not TVM", 0.3)
+    if doc.flaky:
+        yield Factor("it does not show each time", 0.5)
+    if added := additions(doc.lane):
+        yield Factor(f"only with {', '.join(added)}", 0.6 if doc.lane.passes else 0.75)
+    elif doc.lane.target != "llvm":
+        yield Factor(f"only for the target {doc.lane.target}", 0.75)
+    if doc.lane.importer not in USUAL_IMPORTERS:
+        yield Factor(f"only through the importer {doc.lane.importer}", 0.8)
+
+
+def _of_operands(doc: FindingDoc, types: Sequence[str]) -> Iterator[Factor]:
+    """How natural the operands are: those that the bug needs, where its scope is certain, or those of the reduced
+    case."""
+    if doc.scope.is_certain and doc.scope.statement is not None:
+        for condition in limits(doc.scope.statement):
+            yield _of_condition(condition)
+        return
+    known = [TensorType.parse(text) for text in types if SYMBOLS.isdisjoint(text.partition("[")[2])]
+    dtypes = {type.dtype for type in known}
+    if odd := sorted(dtypes - {DType.FLOAT32, DType.INT64, DType.BOOL}):
+        yield _of_dtypes(odd)
+    elif known and DType.FLOAT32 not in dtypes:
+        yield NO_FLOATS
+    if any(not type.shape for type in known):
+        yield RANK_0
+    if any(0 in type.shape for type in known):
+        yield EMPTY
+
+
+SYMBOLS = frozenset("abcdefghijklmnopqrstuvwxyz")
+
+HALF = {DType.FLOAT16, DType.BFLOAT16}
+NO_FLOATS = Factor("for operands that are no floats", 0.8)
+RANK_0 = Factor("for a tensor of rank 0", 0.7)
+EMPTY = Factor("for an empty tensor", 0.6)
+
+
+def limits(statement: Statement) -> list[Condition]:
+    """Return the conditions that limit a bug. That a tensor is not empty limits nothing."""
+    sizes = ("elements", "smallest size", "size")
+    return [
+        each
+        for each in statement.conditions
+        if not (each.relation is Relation.AT_LEAST and each.values == (1,) and each.property.what.startswith(sizes))
+    ]
+
+
+def _of_condition(condition: Condition) -> Factor:
+    key, values = condition.property, condition.values
+    chosen = condition.relation is Relation.IN
+    match key.what:
+        case "dtype" if chosen is ("float32" in values):
+            return Factor("", 1.0)
+        case "dtype" if chosen:
+            return _of_dtypes(sorted(DType(value) for value in values if isinstance(value, str)))
+        case "dtype":
+            return Factor("for other dtypes than float32", 0.8)
+        case "same dtype":
+            return Factor("for operands of different dtypes", 0.85)
+        case "rank" if chosen and values == (0,):
+            return RANK_0
+        case "elements" | "smallest size" if chosen and values == (0,):
+            return EMPTY
+        case _:
+            return Factor("under one more condition", 0.9)
+
+
+def _of_dtypes(dtypes: Sequence[DType]) -> Factor:
+    return Factor(f"for {', '.join(dtypes)}", 0.9 if set(dtypes) <= HALF else 0.75)
+
+
+def always_fails(doc: FindingDoc) -> bool:
+    """Whether every case near the reduced one fails that has an element."""
+    return doc.scope.statement is not None and doc.scope.is_certain and not limits(doc.scope.statement)
+
+
+def _of_operators(doc: FindingDoc) -> Iterator[Factor]:
+    used, files_read = usage()
+    if not doc.ops:
+        return
+    rarest = min(doc.ops, key=lambda op: used.get(op, 0))
+    count = used.get(rarest, 0)
+    part = count / files_read
+    by = 1.0 if part > COMMON else 0.9 if part > KNOWN else 0.75 if part > RARE else 0.65
+    yield Factor(f"{count} of {files_read} files of published models call {rarest}", by)
+
+
+def _of_scope(doc: FindingDoc) -> Iterator[Factor]:
+    if always_fails(doc):
+        yield Factor("every case that was tried fails", 1.1)
+
+
+def _of_releases(doc: FindingDoc) -> Iterator[Factor]:
+    verdicts = doc.releases.verdicts
+    if verdicts and doc.releases.introduced == verdicts[-1][0] and verdicts[-1][1] is ReleaseVerdict.FAILS:
+        yield Factor(f"new in {verdicts[-1][0]}", 1.2)
+
+
+@cache
+def usage() -> tuple[dict[str, int], int]:
+    """Return in how many files each operator is called, by name, and how many files were read
+    (`benchmarks/operator_usage.py`)."""
+    text = (files("fuzzer.findings") / "operator_usage.txt").read_text()
+    lines = [line.split() for line in text.splitlines()]
+    total = next(int(line[1]) for line in lines if line[0] == "#" and line[2:] == ["files"])
+    return {line[0]: int(line[1]) for line in lines if line[0] != "#"}, total

@@ -1,0 +1,153 @@
+"""How severe a bug is, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.severity import KINDS, LEAST_SCORE, Level, Severity, always_fails, severity_of, usage
+from fuzzer.lanes import EVERY_TVM_LANE
+from fuzzer.signature.blame import Releases, ReleaseVerdict
+from fuzzer.triage.scope.statement import Condition, Hits, Property, Relation, Scope, Statement
+from generators.ops import TABLE
+from oracles.finding import Component, Kind
+from oracles.lane import LaneSpec
+
+LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
+FLOATS = ("float32[2,3]",)
+
+
+@pytest.fixture
+def doc(saved: Path) -> FindingDoc:
+    """A wrong value of conv2d in the default pipeline."""
+    plain = LANES["relax-export-llvm"]
+    return msgspec.structs.replace(finding_file.read(saved), kind=Kind.WRONG_VALUE, lane=plain, ops=["conv2d"])
+
+
+def severity(doc: FindingDoc, types: Sequence[str] = FLOATS, **changes: Any) -> Severity:
+    return severity_of(msgspec.structs.replace(doc, **changes), types)
+
+
+def certain(*conditions: Condition) -> Scope:
+    return Scope(Statement(conditions), Hits(20, 20), Hits(20, 20), cases=80)
+
+
+def on(what: str, relation: Relation, *values: Any, subject: str = "operand 0") -> Condition:
+    return Condition(Property(0, subject, what), relation, values)
+
+
+def test_every_kind_has_a_score_and_every_score_a_level() -> None:
+    assert set(KINDS) == set(Kind)
+    assert [Severity(score, ()).level for score in (200.0, 65.0, 64.9, 42.0, 22.0, 21.9, 0.0)] == [
+        *(Level.CRITICAL, Level.CRITICAL, Level.HIGH, Level.HIGH, Level.MEDIUM, Level.LOW, Level.LOW)
+    ]
+    assert list(LEAST_SCORE) == list(Level)
+
+
+def test_a_silent_wrong_result_of_a_common_operator_is_critical(doc: FindingDoc) -> None:
+    found = severity(doc)
+    assert (found.score, found.level) == (90.0, Level.CRITICAL)
+    assert found.reasons[0] == "the result is silently wrong"
+    assert found.reasons[-1].endswith("files of published models call conv2d")
+
+
+def test_what_is_silent_is_worse_than_what_is_loud_and_memory_is_worst(doc: FindingDoc) -> None:
+    kinds = (Kind.OUT_OF_BOUNDS_WRITE, Kind.OUT_OF_BOUNDS_READ, Kind.WRONG_VALUE, Kind.DIED, Kind.INTERNAL_ERROR)
+    scores = [severity(doc, kind=kind).score for kind in (*kinds, Kind.REJECTED)]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == len(scores)
+
+
+@pytest.mark.parametrize(
+    ("lane", "reason"),
+    [
+        (LANES["relax-export-zero"], "only with pipeline zero"),
+        (replace(LANES["relax-export-llvm"], passes=("FuseOps",)), "only with FuseOps"),
+        (LANES["relax-export-c"], "only for the target c"),
+        (LANES["relax-fx-llvm"], "only through the importer fx"),
+    ],
+)
+def test_an_option_weighs_less_than_the_default(doc: FindingDoc, lane: LaneSpec, reason: str) -> None:
+    found = severity(doc, lane=lane)
+    assert found.score < severity(doc).score
+    assert reason in found.reasons
+
+
+@pytest.mark.parametrize(
+    ("types", "reason"),
+    [
+        (["float64[2]"], "for float64"),
+        (["bfloat16[2]"], "for bfloat16"),
+        (["float32[2]", "int8[2]"], "for int8"),
+        (["int64[2]"], "for operands that are no floats"),
+        (["float32[]"], "for a tensor of rank 0"),
+        (["float32[2,0]"], "for an empty tensor"),
+    ],
+)
+def test_unusual_operands_weigh_less(doc: FindingDoc, types: list[str], reason: str) -> None:
+    found = severity(doc, types)
+    assert found.score < severity(doc).score
+    assert reason in found.reasons
+
+
+@pytest.mark.parametrize("types", [["float32[2,3]", "int64[4]"], ["float32[n,3]"], [], ["float32[2]", "bool[2]"]])
+def test_usual_operands_and_open_sizes_weigh_nothing(doc: FindingDoc, types: list[str]) -> None:
+    assert severity(doc, types).score == severity(doc).score
+
+
+def test_what_the_bug_needs_counts_and_not_what_the_reduced_case_has(doc: FindingDoc) -> None:
+    """Reduction leaves integers of rank 0 where floats of any rank fail too."""
+    odd = ["int8[]"]
+    assert severity(doc, odd, scope=certain(on("value", Relation.NOT_IN, 1, subject="alpha"))).score == 81.0
+    assert severity(doc, odd, scope=certain(on("dtype", Relation.IN, "float32", "int8"))).score == 90.0
+    only_int8 = severity(doc, FLOATS, scope=certain(on("dtype", Relation.IN, "int8")))
+    assert "for int8" in only_int8.reasons
+    rank_0 = severity(doc, FLOATS, scope=certain(on("rank", Relation.IN, 0)))
+    assert "for a tensor of rank 0" in rank_0.reasons
+
+
+@pytest.mark.parametrize("conditions", [(), (on("elements", Relation.AT_LEAST, 1),)])
+def test_a_bug_that_always_shows_weighs_more(doc: FindingDoc, conditions: tuple[Condition, ...]) -> None:
+    found = severity(doc, ["int8[]"], scope=certain(*conditions))
+    assert found.score == 99.0
+    assert "every case that was tried fails" in found.reasons
+    assert always_fails(msgspec.structs.replace(doc, scope=certain(*conditions)))
+
+
+def test_a_scope_that_is_not_certain_says_nothing(doc: FindingDoc) -> None:
+    assert severity(doc, scope=Scope(Statement(), Hits(5, 6), Hits(), cases=20)).score == severity(doc).score
+
+
+def test_a_regression_of_the_newest_release_weighs_more(doc: FindingDoc) -> None:
+    fails, passes = ReleaseVerdict.FAILS, ReleaseVerdict.PASSES
+    new = Releases((("0.26.0", passes), ("0.27.0", fails)))
+    found = severity(doc, releases=new)
+    assert found.score > severity(doc).score
+    assert "new in 0.27.0" in found.reasons
+    for old in (Releases((("0.26.0", fails), ("0.27.0", fails))), Releases((("0.26.0", fails), ("0.27.0", passes)))):
+        assert severity(doc, releases=old).score == severity(doc).score
+
+
+def test_other_components_and_flaky_findings_weigh_less(doc: FindingDoc) -> None:
+    assert severity(doc, component=Component.EXPORTER).score < severity(doc).score / 2
+    assert severity(doc, flaky=True).score == severity(doc).score / 2
+
+
+def test_the_rarest_operator_counts(doc: FindingDoc) -> None:
+    assert severity(doc, ops=["conv2d", "trapezoid"]).score == severity(doc, ops=["trapezoid"]).score < 60
+    assert severity(doc, ops=[]).score == 90.0
+
+
+def test_the_table_of_usage_names_rows_and_its_sources() -> None:
+    used, total = usage()
+    assert total == 412
+    assert used.keys() <= TABLE.keys()
+    assert all(0 < count <= total for count in used.values())
+    assert used["linear"] > used["conv2d"] > used["max_pool2d"] > used["selu"]
