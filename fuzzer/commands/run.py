@@ -38,9 +38,9 @@ from fuzzer.system.terminal import next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
-from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import could_not_be_done, evaluated_wrongly, lacking_line, number_of, waiting_line
 from fuzzer.watching.on_disk import waiting_in
+from fuzzer.watching.ranking import worth_a_look
 from fuzzer.watching.watch import watched
 from generators.graph import Invalid
 from oracles.finding import Component
@@ -185,8 +185,8 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
     run, counters = task.progress.counts, store.state.counters
     new = number_of(len(task.triage.new), "new finding") + (":" if task.triage.new else "")
     print(f"{number_of(run.tests, 'test')} in {task.progress.seconds:.0f} s; {run.invalid} invalid; {new}")
-    for doc in sorted(task.triage.new, key=lambda doc: (doc.component, doc.slug)):
-        print(f"  {found_line(doc)}")
+    for line in worth_a_look((store.crashes / doc.slug, doc) for doc in task.triage.new):
+        print(line)
     if run.errors:
         print(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")
     if disagreements := sum(counters.evaluation_disagrees.values()):
@@ -236,8 +236,8 @@ def _summarise_cluster(driver: Driver, store: Store, json: bool) -> None:
         return
     new = number_of(len(driver.new), "new finding") + (":" if driver.new else "")
     print(f"{number_of(tests, 'test')} of all nodes; {new}")
-    for doc in sorted(driver.new, key=lambda doc: (doc.component, doc.slug)):
-        print(f"  {found_line(doc)}")
+    for line in worth_a_look((store.crashes / doc.slug, doc) for doc in driver.new):
+        print(line)
     for part in given_up:
         print(f"node {part} was given up")
     if line := waiting_line(waiting, parked, store.folder):

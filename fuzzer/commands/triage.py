@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from csv import writer as csv_writer
 from pathlib import Path
 from typing import Annotated
 
@@ -16,16 +18,17 @@ from fuzzer.campaign.lock import is_campaign, why_no_index
 from fuzzer.commands.options import JsonFlag, PreloadFile, ReleaseNames
 from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging
-from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.merge import Merge
 from fuzzer.findings.related import causes
 from fuzzer.signature import known as known_behaviour
-from fuzzer.system.terminal import campaign_option, next_line, print_json, say
-from fuzzer.watching.finding_summary import found_line
+from fuzzer.system.terminal import campaign_option, command, next_line, print_json, say
 from fuzzer.watching.formatting import number_of, waiting_line
 from fuzzer.watching.on_disk import check, counted_in, findings_of, waiting_in
+from fuzzer.watching.ranking import CSV_HEAD, Grouping, Ranked, csv_rows, grouped, lines_of, ranked
 from generators.graph import Invalid
-from oracles.finding import Component
+
+TOP = 20
+"""How many findings are listed."""
 
 
 def triage(
@@ -46,9 +49,13 @@ def triage(
     ] = None,
     releases: ReleaseNames = "",
     preload: PreloadFile = None,
+    by: Annotated[Grouping, typer.Option("--by", help="Group the findings by this.")] = Grouping.SEVERITY,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="List so many findings.")] = TOP,
+    everything: Annotated[bool, typer.Option("--all", help="List all findings.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print all findings as CSV.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """List the findings of a campaign. Known behaviour is counted, not listed."""
+    """List the findings of a campaign, the most severe ones first. Known behaviour is counted, not listed."""
     of_work = {"--seconds": seconds, "--workers": workers, "--releases": releases or None, "--preload": preload}
     _check_options({"--work": work, "--merge": merge, "--known": known, "--unsupported": unsupported}, of_work)
     folders = finding_file.folders_in(campaign / "crashes")
@@ -61,11 +68,11 @@ def triage(
         investigate_waiting(campaign, seconds, workers or max(1, os.cpu_count() or 1), releases, preload, json)
         return
     if merge:
-        found = _merged(campaign, folders)
+        merged = _merged(campaign, folders)
         if json:
-            print_json(found)
+            print_json(merged)
         else:
-            print(*_merge_lines(found, campaign), sep="\n")
+            print(*_merge_lines(merged, campaign), sep="\n")
         return
     findings, unreadable = findings_of(campaign)
     docs = [doc for _, doc in findings]
@@ -79,11 +86,20 @@ def triage(
             print(*(tables.lacking_lines(state) if unsupported else tables.known_lines(state, docs)), sep="\n")
         return
     under = merging.duplicates_by_slug(docs, merging.read(campaign))
-    docs = [doc for doc in docs if doc.slug in under]
+    found = ranked((folder, doc) for folder, doc in findings if doc.slug in under)
     if json:
-        print_json([{**msgspec.to_builtins(doc), "duplicates": under[doc.slug]} for doc in docs])
+        print_json([_document(each, under) for each in found])
+    elif csv:
+        writer = csv_writer(sys.stdout, lineterminator="\n")
+        writer.writerows([CSV_HEAD, *csv_rows(found)])
     else:
-        print(*_lines(docs, under, campaign, len(unreadable)), sep="\n")
+        most = len(found) if everything else top
+        print(*_lines(found, under, campaign, len(unreadable), by, most), sep="\n")
+
+
+def _document(each: Ranked, under: Mapping[str, list[Merge]]) -> dict[str, object]:
+    severity = {"level": each.severity.level, "score": each.severity.score, "reasons": each.severity.reasons}
+    return {**msgspec.to_builtins(each.doc), "severity": severity, "duplicates": under[each.doc.slug]}
 
 
 def _check_options(actions: Mapping[str, bool], of_work: Mapping[str, object]) -> None:
@@ -109,38 +125,52 @@ def _merged(campaign: Path, folders: Sequence[Path]) -> list[Merge]:
         raise
 
 
-def _lines(docs: Sequence[FindingDoc], under: dict[str, list[Merge]], campaign: Path, unreadable: int) -> Iterator[str]:
-    if unreadable and not docs:
-        none = f"{number_of(unreadable, 'finding')} that cannot be read, no other"
-        yield f"{none}; next: move them out of {campaign / 'crashes'}"
+def _lines(
+    found: Sequence[Ranked],
+    under: Mapping[str, list[Merge]],
+    campaign: Path,
+    unreadable: int,
+    by: Grouping,
+    most: int,
+) -> Iterator[str]:
+    if not found:
+        yield _nothing(campaign, unreadable)
         return
-    if not docs:
-        if line := waiting_line(*waiting_in(campaign), campaign):
-            yield f"no findings yet; {line}"
-        else:
-            yield f"no findings; {next_line('run', *campaign_option(campaign))}"
-        return
-    known_docs = [doc for doc in docs if known_behaviour.match(doc.identity)]
-    new = [doc for doc in docs if doc not in known_docs]
-    caused = causes(new)
-    for component in Component:
-        of_it = [doc for doc in new if doc.component is component]
-        if of_it:
-            yield f"{component}: {len(of_it)}"
-        for doc in of_it:
-            yield f"  {found_line(doc)}"
-            yield from (f"      and {each.slug}: {each.why}" for each in under[doc.slug])
-            if doc.signature in caused:
-                yield f"      perhaps a consequence of {caused[doc.signature].slug}"
-    more = sum(len(under[doc.slug]) for doc in new)
+    known = [each for each in found if known_behaviour.match(each.doc.identity)]
+    new = [each for each in found if each not in known]
+    caused = causes(each.doc for each in new)
+    shown = {each.doc.slug for each in new[:most]}
+    for name, members in grouped(new, by).items():
+        listed = [each for each in members if each.doc.slug in shown]
+        if listed:
+            yield f"{name}: {len(members)}"
+        for each in listed:
+            yield from lines_of(each)
+            yield from (f"      and {other.slug}: {other.why}" for other in under[each.doc.slug])
+            if each.doc.signature in caused:
+                yield f"      perhaps a consequence of {caused[each.doc.signature].slug}"
+    if len(shown) < len(new):
+        others = command("triage", "--all", *campaign_option(campaign))
+        yield f"{number_of(len(new) - len(shown), 'more finding')}: `{others}` lists them"
+    more = sum(len(under[each.doc.slug]) for each in new)
     hint = f" ({more} more are duplicates)" if more else ""
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
-    hint += f", and {len(known_docs)} of known behaviour (`--known`)" if known_docs else ""
+    hint += f", and {len(known)} of known behaviour (`--known`)" if known else ""
     hint += f"; {unreadable} cannot be read" if unreadable else ""
     if line := waiting_line(*waiting_in(campaign), campaign):
         yield line
-    first = campaign / "crashes" / (new or docs)[0].slug
+    first = campaign / "crashes" / (new or found)[0].doc.slug
     yield f"{number_of(len(new), 'finding')}{hint}; {next_line('--replay', first)}"
+
+
+def _nothing(campaign: Path, unreadable: int) -> str:
+    """The only line where there is no finding to list."""
+    if unreadable:
+        none = f"{number_of(unreadable, 'finding')} that cannot be read, no other"
+        return f"{none}; next: move them out of {campaign / 'crashes'}"
+    if line := waiting_line(*waiting_in(campaign), campaign):
+        return f"no findings yet; {line}"
+    return f"no findings; {next_line('run', *campaign_option(campaign))}"
 
 
 def _merge_lines(merged: Sequence[Merge], campaign: Path) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,9 @@ from fuzzer.commands.triage import triage
 from fuzzer.signature.known import known_issues
 from fuzzer.system.terminal import command, next_line
 from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.watching.ranking import Grouping
 from generators.graph import Invalid
+from oracles.finding import Kind
 
 Make = Callable[..., tuple[Confirmed, Sighting]]
 
@@ -142,6 +146,71 @@ def test_no_option_is_ignored(tmp_path: Path, saved: Path, options: dict[str, An
 def test_work_on_nothing_starts_no_compiler(tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = printed(capsys, tmp_path, work=True)
     assert (out, err) == ([f"no sighting waits for triage; {next_line('triage', '--campaign', tmp_path)}"], [])
+
+
+# --- the order of the list
+
+
+def campaign_of(make: Make, folder: Path, *kinds: Kind) -> Path:
+    """A campaign with findings of these kinds, of one operator."""
+    with Store(folder, 1) as store:
+        for number, kind in enumerate(kinds):
+            found, _ = make(f"message {kind}", op="neg")
+            found = replace(found, signature=replace(found.signature, kind=kind, skeleton=f"{kind} {number}"))
+            store.save(found, {})
+    return folder
+
+
+def test_severe_findings_come_first_with_the_reasons(
+    tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign_of(make, tmp_path, Kind.REJECTED, Kind.DIED, Kind.INTERNAL_ERROR)
+    out, _ = printed(capsys, tmp_path)
+    kinds = [line.split("-neg-")[0].strip() for line in out if line.startswith("  ") and "-neg-" in line]
+    assert kinds == ["died", "internal-error", "rejected"]
+    assert out[0] == "critical: 1"
+    assert out[2].startswith("      it ends the process; ")
+
+
+def test_so_many_are_listed_and_the_rest_is_counted(
+    tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign_of(make, tmp_path, *[Kind.DIED] * 3)
+    out, _ = printed(capsys, tmp_path, top=1)
+    assert sum("-neg-" in line for line in out[:-2]) == 1
+    assert out[-2] == f"2 more findings: `{command('triage', '--all', '--campaign', tmp_path)}` lists them"
+    assert out[-1].startswith("3 findings; next: ")
+    out, _ = printed(capsys, tmp_path, top=1, everything=True)
+    assert sum("-neg-" in line for line in out[:-1]) == 3
+
+
+@pytest.mark.parametrize(
+    ("by", "heads"),
+    [
+        (Grouping.SEVERITY, ["critical: 1", "medium: 1"]),
+        (Grouping.COMPONENT, ["tvm: 2"]),
+        (Grouping.OPERATOR, ["neg: 2"]),
+        (Grouping.KIND, ["died: 1", "rejected: 1"]),
+        (Grouping.RELEASE, ["in all releases that were run: 2"]),
+    ],
+)
+def test_groups(tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str], by: Grouping, heads: list[str]) -> None:
+    campaign_of(make, tmp_path, Kind.DIED, Kind.REJECTED)
+    out, _ = printed(capsys, tmp_path, by=by)
+    assert [line for line in out[:-1] if not line.startswith(" ")] == heads
+
+
+def test_csv_and_json_have_all_findings_in_this_order(
+    tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign_of(make, tmp_path, Kind.REJECTED, Kind.DIED)
+    rows = list(csv.DictReader(printed(capsys, tmp_path, csv=True, top=1)[0]))
+    assert [row["kind"] for row in rows] == ["died", "rejected"]
+    assert rows[0]["severity"] == "critical"
+    docs = json.loads("".join(printed(capsys, tmp_path, json=True, top=1)[0]))
+    assert [doc["kind"] for doc in docs] == ["died", "rejected"]
+    assert docs[0]["severity"]["level"] == "critical"
+    assert docs[0]["severity"]["reasons"][0] == "it ends the process"
 
 
 # --- what is counted
