@@ -6,7 +6,7 @@
 After each kill, and after a last run that ends by SIGINT:
 
     every folder in crashes/, waiting/ and parked/ can be read, with its case, and has all its files
-    every earlier finding is unchanged
+    every earlier finding is unchanged, but for a scope that was found meanwhile
     every sighting that waited still waits, or is parked, or is a finding or known behaviour now
     no process of the campaign is alive 5 s later
     the index is sound, and knows no finding that is not in crashes/
@@ -79,8 +79,14 @@ def left_in(campaign: Path) -> Left:
 
 
 def _digest(folder: Path) -> str:
-    parts = (part for path in sorted(folder.iterdir()) for part in (path.name.encode(), path.read_bytes()))
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+    """The hash of all files, without what a scope that is found later changes."""
+    files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
+    del files["issue.md"]
+    document = msgspec.json.decode(files[finding_file.NAME])
+    files[finding_file.NAME] = msgspec.json.encode({key: document[key] for key in document if key != "scope"})
+    return hashlib.sha256(
+        b"\0".join(part for name, data in files.items() for part in (name.encode(), data))
+    ).hexdigest()
 
 
 # Checks: each yields a line for each thing that is wrong

@@ -53,13 +53,20 @@ class Disk:
     reserve: int = RESERVE
 
 
+SCOPES = 0.25
+"""The part of the CPU of triage that `fuzz run` spends on scopes. A scope costs some five times what an investigation
+costs."""
+
+
 @dataclass(frozen=True, slots=True)
 class TriageLimits:
     """`share` is the least part of the CPU for triage while sightings wait (`fuzzer.campaign.triage_share`). `drain` is
-    how many seconds a run that has ended its tests may go on with triage."""
+    how many seconds a run that has ended its tests may go on with triage. `scopes` is the part of the CPU of triage
+    that finds the scope of new findings while sightings wait; with 0, none is found."""
 
     share: float = 0.35
     drain: float = math.inf
+    scopes: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

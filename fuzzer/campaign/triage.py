@@ -11,6 +11,7 @@ from fuzzer.campaign.activity import Activity
 from fuzzer.campaign.disk_space import is_full
 from fuzzer.campaign.pausable_lab import LabOfTriage, Stopping
 from fuzzer.campaign.priority import traits_of_saved
+from fuzzer.campaign.scopes import Scopes
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.waiting import Queue, never
@@ -46,6 +47,7 @@ class Triage:
         self.queue = Queue(store.folder, (traits_of_saved(doc.ops, doc.identity, doc.lane) for doc in known), machine)
         self.new: list[FindingDoc] = []
         """The findings that this run has saved."""
+        self._scopes = Scopes(store, lab, settings.triage.scopes)
         self.done = 0
         """How many sightings this run has investigated, or counted as known findings."""
         self._lock = threading.Lock()
@@ -60,12 +62,14 @@ class Triage:
         return sum(self.queue.add(case, each, self._lab.versions) for each in new) > 0
 
     def work(self, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never) -> bool:
-        """Investigate the next sighting. Return False where none is left for this worker. It waits for others as
-        `Queue.take` does."""
+        """Investigate the next sighting, or find the scope of a finding. Return False where nothing is left for this
+        worker. It waits for others as `Queue.take` does."""
         self._activity.end()
+        if self._scopes.is_due:
+            return self._find_scope()
         item = self.queue.take(may_wait, tests_run)
         if item is None:
-            return False
+            return self._find_scope()
         finding = item.sighting.finding
         self._activity.begin(f"triage: {finding.kind} in {finding.lane.name}")
         try:
@@ -83,6 +87,10 @@ class Triage:
                 self._failing.clear()
                 self.done += 1
         return True
+
+    def _find_scope(self) -> bool:
+        self._activity.begin("triage: scope")
+        return self._scopes.work()
 
     def _explanation(self, item: Item) -> str | None:
         """The key of a finding that accounts for a sighting: another worker may have saved it while the sighting
@@ -114,6 +122,7 @@ class Triage:
         doc = self.queue.done(item, lambda tests: self._store.save(found, self._lab.versions, tests))
         if doc is not None:
             self.new.append(doc)
+            self._scopes.add(doc)
             if line := warning(doc):
                 say(line)
 

@@ -14,7 +14,7 @@ import typer
 from fuzzer.campaign.disk_space import GB, RESERVE
 from fuzzer.campaign.layout import ERRORS
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import DRAWN, Disk, LaneMix, RunLimits, Settings, TriageLimits
+from fuzzer.campaign.settings import DRAWN, SCOPES, Disk, LaneMix, RunLimits, Settings, TriageLimits
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share, parsed
@@ -69,6 +69,12 @@ def run(
             min=0, max=1, help="The least share of the CPU for triage while sightings wait. The rest is for tests."
         ),
     ] = TriageLimits().share,
+    scope_share: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1.0, metavar="PART", help="The part of the CPU of triage that finds the scope of new findings."
+        ),
+    ] = SCOPES,
     drain: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="How long triage may go on after the last test of a run.")
     ] = DRAIN_SECONDS,
@@ -129,6 +135,7 @@ def run(
             "disk-reserve": disk_reserve,
             "releases": releases or None,
             "triage-share": triage_share,
+            "scope-share": scope_share,
             "drain": drain,
         }
         words = [f"--{name}={value}" for name, value in {**same, "disk-limit": disk_limit}.items() if value is not None]
@@ -145,7 +152,7 @@ def run(
             LaneMix(every_test, sampled, often, drawn, steered=the_mix),
             RunLimits(seconds, tests, until_new),
             Disk(_bytes(disk_limit), round(disk_reserve * GB)),
-            TriageLimits(triage_share, drain),
+            TriageLimits(triage_share, drain, scope_share),
             workers,
             chosen_ops,
             share=Share(part, of, first, end),

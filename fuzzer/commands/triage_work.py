@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import LaneMix, RunLimits, Settings, TriageLimits
+from fuzzer.campaign.settings import SCOPES, LaneMix, RunLimits, Settings, TriageLimits
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.fleet import Fleet
@@ -34,7 +34,7 @@ def work(campaign: Path, seconds: float | None, workers: int, releases: str, pre
             store.state.seed,
             LaneMix(),
             RunLimits(tests=0),
-            triage=TriageLimits(share=1.0, drain=math.inf if seconds is None else seconds),
+            triage=TriageLimits(share=1.0, drain=math.inf if seconds is None else seconds, scopes=SCOPES),
             workers=workers,
             releases=tuple(others),
             json=json,

@@ -1,0 +1,66 @@
+"""Finds the scope of the findings that a run saves, the most severe ones first, with a part of the CPU of triage."""
+
+from __future__ import annotations
+
+import threading
+
+from fuzzer.campaign.pausable_lab import LabOfTriage
+from fuzzer.campaign.store import Store
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.record import read
+from fuzzer.findings.severity import severity_of
+from fuzzer.report.add_scope import add_scope
+from fuzzer.system.terminal import say
+from fuzzer.triage.scope.find import scope_of
+from generators import case_file
+from generators.graph import Invalid
+from oracles.finding import Component
+
+
+class Scopes:
+    """The findings whose scope is not known yet. Thread-safe.
+
+    `part` is the largest part of the CPU of triage that goes to scopes while sightings wait; with 0, none is found.
+    """
+
+    def __init__(self, store: Store, lab: LabOfTriage, part: float) -> None:
+        self._store, self._lab, self._part = store, lab, part
+        self._before = store.state.counters.triage_cpu_seconds
+        self._lock = threading.Lock()
+        self._left: dict[str, float] = {}
+        """The severity of each finding, by the name of its folder."""
+        self._seconds = 0.0
+
+    def add(self, doc: FindingDoc) -> None:
+        """Let the scope of a new finding be found. Only steady findings of TVM's have one."""
+        if not self._part or doc.flaky or doc.component is not Component.TVM:
+            return
+        score = severity_of(doc, case_file.input_types(self._store.crashes / doc.slug)).score
+        with self._lock:
+            self._left[doc.slug] = score
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a scope comes before the next sighting."""
+        spent = self._store.state.counters.triage_cpu_seconds - self._before
+        return bool(self._left) and self._seconds < self._part * spent
+
+    def work(self) -> bool:
+        """Find the scope of the most severe finding. Return False where none is left."""
+        with self._lock:
+            if not self._left:
+                return False
+            slug = max(self._left, key=lambda each: (self._left[each], each))
+            del self._left[slug]
+        folder = self._store.crashes / slug
+        try:
+            record = read(folder)
+            scope = scope_of(self._lab, record.case, record.finding)
+            with self._lab.admitted():  # nothing is written while the campaign pauses
+                add_scope(folder, scope)
+        except Invalid as error:
+            say(f"{folder}: its scope is not looked for: {error}")
+            return True
+        with self._lock:
+            self._seconds += scope.cpu_seconds
+        return True

@@ -1,0 +1,98 @@
+"""The scope of new findings in a campaign, on executors made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from campaigns_by_hand import FakeExecutor, cases, refused, settings
+
+from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.pausable_lab import Stopping
+from fuzzer.campaign.settings import TriageLimits
+from fuzzer.campaign.store import Store
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.triage.scope.statement import NO_SCOPE, Scope
+from generators.case_file import TENSORS_NAME
+from generators.graph import Case
+from oracles.lane import LaneSpec
+from oracles.outcome import Result
+
+
+class CostlyExecutor(FakeExecutor):
+    """Each run takes one CPU second."""
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return replace(super().run(case, lanes), cpu_seconds=1.0)
+
+    run_fresh = run
+
+
+class Damaging(list[FindingDoc]):
+    """A list of new findings that damages each as soon as it is in it."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self._store = store
+
+    def append(self, doc: FindingDoc) -> None:
+        super().append(doc)
+        (self._store.crashes / doc.slug / TENSORS_NAME).write_bytes(b"")
+
+
+def scopes_of(folder: Path, part: float, executor: FakeExecutor) -> list[Scope]:
+    with Store(folder, 1) as store:
+        limits = replace(settings(folder), triage=TriageLimits(scopes=part))
+        Campaign(limits, store, executor, cases(2)).run()
+        return [finding_file.read(store.crashes / doc.slug).scope for doc in store.findings.values()]
+
+
+def failing(sort: type[FakeExecutor] = CostlyExecutor) -> FakeExecutor:
+    return sort({"number 0": refused(0)})
+
+
+def test_a_new_finding_gets_its_scope_when_nothing_waits(tmp_path: Path) -> None:
+    (scope,) = scopes_of(tmp_path, 0.25, failing())
+    assert scope.statement is not None
+    assert scope.cases >= 10
+    folder = next((tmp_path / "crashes").iterdir())
+    assert "### Scope" in (folder / "issue.md").read_text()
+
+
+def test_with_a_part_of_nothing_no_scope_is_looked_for(tmp_path: Path) -> None:
+    assert scopes_of(tmp_path, 0.0, failing()) == [NO_SCOPE]
+
+
+def test_what_the_scope_costs_counts_as_triage(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        limits = replace(settings(tmp_path), triage=TriageLimits(scopes=0.25))
+        Campaign(limits, store, failing(), cases(2)).run()
+        (doc,) = store.findings.values()
+        scope = finding_file.read(store.crashes / doc.slug).scope
+        assert store.state.counters.triage_cpu_seconds >= scope.cpu_seconds > 0
+
+
+def test_a_finding_that_cannot_be_read_does_not_end_the_campaign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path, 1) as store:
+        limits = replace(settings(tmp_path), triage=TriageLimits(scopes=0.25))
+        campaign = Campaign(limits, store, failing(), cases(2))
+        campaign.triage.new = Damaging(store)
+        campaign.run()
+    assert "its scope is not looked for: " in capsys.readouterr().err
+
+
+def test_a_campaign_that_stops_saves_no_half_of_a_scope(tmp_path: Path) -> None:
+    class Stopped(CostlyExecutor):
+        def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+            if list(tmp_path.glob("crashes/[!.]*/finding.json")):
+                raise Stopping
+            return super().run(case, lanes)
+
+        run_fresh = run
+
+    assert scopes_of(tmp_path, 0.25, failing(Stopped)) == [NO_SCOPE]
