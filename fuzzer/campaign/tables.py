@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fuzzer.campaign.state import State
+from fuzzer.findings import upstream
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.signature.known import count_matches
 
@@ -43,3 +44,15 @@ def known_lines(state: State, docs: Sequence[FindingDoc]) -> Iterator[str]:
     for row in rows:
         if not row["met"]:
             yield f"  matches nothing here: {row['name']} ({row['upstream']})"
+    yield from _upstream_lines(docs)
+
+
+def _upstream_lines(docs: Sequence[FindingDoc]) -> Iterator[str]:
+    for row in upstream.rows().unspecified:
+        slugs = [doc.slug for doc in docs if row.matches(doc)]
+        upstream_words = f"unspecified upstream, apache/tvm #{row.number}, read on {row.read_on}"
+        yield f"  {len(slugs):5} {row.name} ({upstream_words}): {row.why}"
+        yield from (f"        {slug}" for slug in slugs)
+    for related in upstream.rows().related:
+        count = sum(related.matches(doc) for doc in docs)
+        yield f"  {count:5} perhaps {related}" if count else f"  matches nothing here: {related}"

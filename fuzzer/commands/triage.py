@@ -16,7 +16,7 @@ from fuzzer.campaign import tables
 from fuzzer.campaign.layout import blocked
 from fuzzer.campaign.lock import is_campaign, why_no_index
 from fuzzer.commands.options import JsonFlag, PreloadFile, ReleaseNames
-from fuzzer.findings import finding_file
+from fuzzer.findings import finding_file, upstream
 from fuzzer.findings import merge as merging
 from fuzzer.findings.merge import Merge
 from fuzzer.findings.related import causes
@@ -137,7 +137,8 @@ def _lines(
         yield _nothing(campaign, unreadable)
         return
     known = [each for each in found if known_behaviour.match(each.doc.identity)]
-    new = [each for each in found if each not in known]
+    apart = [each for each in found if each not in known and upstream.unspecified(each.doc)]
+    new = [each for each in found if each not in known and each not in apart]
     caused = causes(each.doc for each in new)
     shown = {each.doc.slug for each in new[:most]}
     for name, members in grouped(new, by).items():
@@ -156,6 +157,7 @@ def _lines(
     hint = f" ({more} more are duplicates)" if more else ""
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
     hint += f", and {len(known)} of known behaviour (`--known`)" if known else ""
+    hint += f", and {len(apart)} that TVM leaves unspecified (`--known`)" if apart else ""
     hint += f"; {unreadable} cannot be read" if unreadable else ""
     if line := waiting_line(*waiting_in(campaign), campaign):
         yield line

@@ -16,7 +16,7 @@ from fuzzer.filing.draft import Draft
 from fuzzer.filing.ledger import Ledger, Step, state_folder
 from fuzzer.filing.newest import Newest
 from fuzzer.filing.tracker import BODY, TITLE, Issue, Tracker
-from fuzzer.findings import record
+from fuzzer.findings import record, upstream
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.replay import replay
 from fuzzer.isolate.fleet import Reproducer
@@ -105,7 +105,8 @@ def not_checked(reason: str) -> GateAnswer:
 def may_be_filed(doc: FindingDoc) -> bool:
     """Return whether the finding is one for TVM's maintainers. Its report is not read."""
     steady_bug_of_tvm = doc.component is Component.TVM and not doc.flaky
-    return steady_bug_of_tvm and misuse.match(doc) is None and known.match(doc.identity) is None
+    excused = misuse.match(doc) or known.match(doc.identity) or upstream.unspecified(doc)
+    return steady_bug_of_tvm and excused is None
 
 
 def of_tvm(draft: Draft, context: FilingContext) -> GateAnswer:
@@ -133,6 +134,11 @@ def no_misuse(draft: Draft, context: FilingContext) -> GateAnswer:
 def not_known(draft: Draft, context: FilingContext) -> GateAnswer:
     entry = known.match(draft.doc.identity)
     return closed(f"{entry.name}: {entry.upstream}") if entry else opened()
+
+
+def specified(draft: Draft, context: FilingContext) -> GateAnswer:
+    row = upstream.unspecified(draft.doc)
+    return closed(f"TVM leaves it unspecified: #{row.number}, {row.why}") if row else opened()
 
 
 def presentable(draft: Draft, context: FilingContext) -> GateAnswer:
@@ -268,6 +274,7 @@ FINDING_GATES = (
     Gate("shows in TVM as it is", of_plain_tvm),
     Gate("is no misuse", no_misuse),
     Gate("is not known", not_known),
+    Gate("is specified upstream", specified),
     Gate("can be shown", presentable),
     Gate("was shown by its script", script_showed),
 )

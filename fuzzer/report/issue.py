@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from fuzzer.findings import upstream
 from fuzzer.findings.record import AFTER, BEFORE, FindingRecord
 from fuzzer.report import repro, sanitizer_section, scope_section, wording
 from fuzzer.report.evidence import shown_evidence
@@ -124,13 +125,14 @@ def _steps(record: FindingRecord) -> str:
 
 
 def _triage(record: FindingRecord) -> str:
-    """Labels of TVM's tracker, and the component at fault if it is not TVM."""
+    """Labels of TVM's tracker, issues that are perhaps related, and the component at fault if it is not TVM."""
     doc = record.doc
     labels = ["needs-triage", "type: bug"]
     if "[Frontend]" in wording.area(record):
         labels.append("frontend:onnx" if doc.lane.importer.is_onnx else "frontend:pytorch")
+    perhaps = "".join(f"* perhaps related: {prose(str(row))}\n" for row in upstream.related(doc))
     others = "" if doc.component is Component.TVM else f"* at fault: {wording.OTHERS[doc.component]}, not TVM\n"
-    return "".join(f"* {label}\n" for label in labels) + others
+    return "".join(f"* {label}\n" for label in labels) + perhaps + others
 
 
 def provenance(record: FindingRecord) -> str:

@@ -33,6 +33,11 @@ EFFORT = {Component.TVM: Effort()}
 OTHER_EFFORT = Effort(calls=20, seconds=20.0)
 """For failures of exporters and onnxruntime, which difftvm does not look for."""
 
+EXPENSIVE_KINDS = frozenset({Kind.TIMED_OUT, Kind.OUT_OF_MEMORY})
+"""Kinds of which each run that shows the failure costs as much as a lane may take. No blame is looked for."""
+
+EXPENSIVE_EFFORT = Effort(calls=20, seconds=60.0)
+
 ChooseReleases = Callable[[LaneSpec], Sequence[Release]]
 """Returns the releases of TVM in which the case of a finding on this lane runs, including the lane's own."""
 
@@ -128,8 +133,9 @@ def investigate(
     """
     named = _confirmed_and_reduced(runner, case, sighting, width)
     found = named.found
-    if not found.flaky:
+    if not found.flaky and found.finding.kind not in EXPENSIVE_KINDS:
         found = _blamed(named.run, found, named.observed)
+    if not found.flaky:
         others = releases(found.finding.lane)
         verdicts = in_releases(runner.run_fresh, found.case, found.finding, found.signature, others)
         found = replace(found, releases=verdicts)
@@ -246,7 +252,7 @@ def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int, *, confi
         sighting.finding.lane,
         lambda smaller, lane: try_to_reproduce(shortened, smaller, lane, signature),
         lambda whole: first.computed if whole is case else computed_values(run, whole),
-        EFFORT.get(signature.component, OTHER_EFFORT),
+        EXPENSIVE_EFFORT if signature.kind in EXPENSIVE_KINDS else EFFORT.get(signature.component, OTHER_EFFORT),
         PASSES_OF_AN_INVESTIGATION,
         width=width,
         needs_ops=signature.needs_ops,

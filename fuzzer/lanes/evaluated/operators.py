@@ -44,9 +44,9 @@ def _clip(attrs: Any, x: Tensor, low: Any, high: Any) -> Tensor:
     return x.clamp(low, high)
 
 
-def _floor_divide(x: Tensor, y: Tensor) -> Tensor:
-    """As topi defines it: for floats, PyTorch's own function may give one less."""
-    return torch.div(x, y).floor() if x.is_floating_point() else torch.floor_divide(x, y)
+def _floor_divide(x: Tensor | float, y: Tensor) -> Tensor:
+    """As topi defines it: for floats, PyTorch's own function may give one less. The dividend may be a number."""
+    return torch.div(x, y).floor() if y.is_floating_point() else torch.floor_divide(torch.as_tensor(x), y)
 
 
 def _rounded(x: Tensor) -> Tensor:
@@ -336,9 +336,15 @@ def _triangle(function: Function) -> Function:
     return lambda attrs, x, k=0: function(x, int(k))
 
 
+def _full_like(attrs: Any, x: Tensor, value: Any) -> Tensor:
+    named = getattr(attrs, "dtype", None)
+    dtype = dtype_of(named) if named is not None and str(named) not in ("", "void") else x.dtype
+    return torch.as_tensor(value).to(dtype).expand(x.shape)
+
+
 MADE: dict[str, Function] = {
     "full": lambda attrs, shape, value: torch.as_tensor(value).expand(tuple(shape)).to(dtype_of(attrs.dtype)),
-    "full_like": lambda attrs, x, value: torch.as_tensor(value).to(x.dtype).expand(x.shape),
+    "full_like": _full_like,
     "zeros": lambda attrs, shape: torch.zeros(tuple(shape), dtype=dtype_of(attrs.dtype)),
     "ones": lambda attrs, shape: torch.ones(tuple(shape), dtype=dtype_of(attrs.dtype)),
     "zeros_like": lambda attrs, x: torch.zeros_like(x),

@@ -177,7 +177,7 @@ SUMS: dict[str, Function] = {
     "nn.softmax": lambda attrs, x: x.softmax(int(attrs.axis)),
     "nn.log_softmax": lambda attrs, x: x.log_softmax(int(attrs.axis)),
     "nn.leakyrelu": lambda attrs, x: functional.leaky_relu(x, float(attrs.alpha)),
-    "nn.prelu": lambda attrs, x, slope: torch.where(x < 0, x * _shaped(slope, [int(attrs.axis) % x.dim()], x), x),
+    "nn.prelu": lambda attrs, x, slope: torch.where(x > 0, x, x * _shaped(slope, [int(attrs.axis) % x.dim()], x)),
     "nn.softplus": lambda attrs, x: functional.softplus(x, float(attrs.beta), float(attrs.threshold)),
     "nn.dropout": lambda attrs, x: (x, torch.ones_like(x)),
     "nn.pixel_shuffle": lambda attrs, x: functional.pixel_shuffle(x, int(attrs.upscale_factor)),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fuzzer.isolate.fleet import Runner
+from fuzzer.triage.investigate import EXPENSIVE_KINDS
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.scope.asking import answer_of, asker
 from fuzzer.triage.scope.neighbours import neighbours, with_usual_numbers
@@ -34,8 +35,11 @@ def scope_of(
     """Return the scope of a finding with this reduced case.
 
     If the failure also shows with usual numbers in all inputs, numbers do not matter, and all cases have usual ones: a
-    wrong result can be right by chance where they are zeros or NaN. `NO_SCOPE` where the case does not fail here.
+    wrong result can be right by chance where they are zeros or NaN. `NO_SCOPE` where the case does not fail here, and
+    where each case that fails would take as long as a lane may.
     """
+    if finding.kind in EXPENSIVE_KINDS:
+        return NO_SCOPE
     metered, source = Metered(runner), NumpySource(0)
     finding = cheaper(metered, case, finding)
     answers = Answers(asker(metered, finding), lambda count: max(count / most, metered.cpu_seconds / seconds))

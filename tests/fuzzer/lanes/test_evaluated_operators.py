@@ -34,6 +34,36 @@ def test_floats_are_divided_before_they_are_rounded_down() -> None:
     assert value_of("floor_divide", NO_ATTRS, (torch.tensor([-7]), torch.tensor([2]))).tolist() == [-4]
 
 
+def test_the_dividend_may_be_a_number() -> None:
+    """`T.float32(100.0)`, a PrimValue: TVM's importer writes 100 // x so."""
+    assert value_of("floor_divide", NO_ATTRS, (100.0, torch.tensor([3.0, -3.0]))).tolist() == [33.0, -34.0]
+    assert value_of("floor_divide", NO_ATTRS, (100, torch.tensor([3, -3]))).tolist() == [33, -34]
+
+
+@pytest.mark.parametrize(
+    ("named", "like", "value", "expected"),
+    [
+        ("bfloat16", torch.tensor([True]), torch.tensor(100.0), 100.0),
+        (None, torch.tensor([True]), torch.tensor(100.0), True),
+        ("void", torch.tensor([1]), torch.tensor(-2.25), -2),
+        ("int64", torch.tensor([1.0]), torch.tensor(-2), -2),
+    ],
+)
+def test_a_filled_tensor_has_the_dtype_that_is_named_or_else_that_of_the_operand(
+    named: str | None, like: torch.Tensor, value: torch.Tensor, expected: float
+) -> None:
+    found = value_of("full_like", SimpleNamespace(dtype=named), (like, value))
+    assert found.tolist() == [expected]
+    assert found.dtype == (like.dtype if named in (None, "void") else getattr(torch, named or ""))
+
+
+def test_prelu_multiplies_zero_by_the_slope() -> None:
+    """As PyTorch and TVM's kernel do: the result is NaN where the slope is infinite."""
+    x, slope = torch.tensor([[0.0, -1.0, 2.0]]), torch.tensor([torch.inf, 3.0, torch.inf])
+    found = value_of("nn.prelu", SimpleNamespace(axis=1), (x, slope))
+    assert torch.equal(found.nan_to_num(-9.0), torch.tensor([[-9.0, -3.0, 2.0]]))
+
+
 ROWS = torch.tensor([[1.0, 3.0, 2.0], [3.0, 2.0, 1.0]])
 """No row has equal elements; the tensor has, and so has none of the columns."""
 
