@@ -113,7 +113,7 @@ def lost(before: Left, after: Left) -> Iterator[str]:
     still = after.folders.waiting.keys() | after.folders.parked.keys()
     for place, docs in ((WAITING, before.folders.waiting), (PARKED, before.folders.parked)):
         for name in sorted(docs.keys() - still):
-            if not _is_found(docs[name], after.folders):
+            if not (_is_found(docs[name], after.folders) or _is_counted(docs[name], before.counted, after)):
                 yield f"{place}/{name}: gone, and neither found nor known"
     if after.counted.next_test < before.counted.next_test:
         yield f"the next test was {before.counted.next_test}, and is {after.counted.next_test} now"
@@ -124,7 +124,7 @@ def missed(without_a_kill: Left, after: Left) -> Iterator[str]:
     folders = after.folders
     for name, doc in without_a_kill.folders.waiting.items():
         alike = (other for other in (*folders.waiting.values(), *folders.parked.values()) if accounts_for(other, doc))
-        if not (_is_found(doc, folders) or next(alike, None)):
+        if not (_is_found(doc, folders) or next(alike, None) or _is_counted(doc, NOT_COUNTED, after)):
             yield f"{name}: a test shows it, and the campaign does not have it"
     for name in sorted(without_a_kill.counted.known.keys() - after.counted.known.keys()):
         yield f"{name}: a test shows this known issue, and the campaign has not counted it"
@@ -136,6 +136,16 @@ def _is_found(doc: FindingDoc, after: Folders) -> bool:
     if known.match(signature) or known.possible_match(signature, doc.found_in):
         return True
     return any(accounts_for(finding, doc) for finding in after.saved.values())
+
+
+NOT_COUNTED = Counted()
+
+
+def _is_counted(doc: FindingDoc, before: Counted, after: Left) -> bool:
+    """Whether a finding with the same failure was counted more than once, and more often than before. A finding may
+    have other operators than the sighting: the blame can show that it is the same bug."""
+    alike = [each.signature for each in after.folders.saved.values() if coarse(each).same_failure(coarse(doc))]
+    return any(after.counted.found.get(key, 0) > max(1, before.found.get(key, 0)) for key in alike)
 
 
 def unsound(campaign: Path) -> Iterator[str]:

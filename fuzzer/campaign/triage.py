@@ -24,7 +24,7 @@ from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import say
 from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.explained import explained_by
-from fuzzer.triage.investigate import Sighting, investigate
+from fuzzer.triage.investigate import Confirmed, Sighting, investigate
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec, is_relay
 
@@ -76,7 +76,7 @@ class Triage:
             with self._lab.admitted():  # nothing is written while the campaign pauses
                 self.queue.begin(item)
             if known := self._explanation(item):
-                self.queue.done(item, lambda tests: self._store.count(known, tests))
+                self.queue.done(item, lambda tests: self._count(known, tests))
             else:
                 self._investigate(item)
         except Exception as error:
@@ -119,12 +119,23 @@ class Triage:
             found = with_own_script(self._lab, found, self._lab.versions)
         for case, sighting in found.other_failures:
             self.add(case, [sighting])
-        doc = self.queue.done(item, lambda tests: self._store.save(found, self._lab.versions, tests))
+        doc = self.queue.done(item, lambda tests: self._save(found, tests))
         if doc is not None:
             self.new.append(doc)
             self._scopes.add(doc)
             if line := warning(doc):
                 say(line)
+
+    def _count(self, key: str, tests: int) -> None:
+        """Count a sighting for a finding. This is committed before its folder goes, so that a kill loses nothing."""
+        self._store.count(key, tests)
+        self._store.save_state()
+
+    def _save(self, found: Confirmed, tests: int) -> FindingDoc | None:
+        doc = self._store.save(found, self._lab.versions, tests)
+        if doc is None:  # it was only counted
+            self._store.save_state()
+        return doc
 
     def _ended(self, item: Item, error: Exception) -> None:
         """Let the sighting of an investigation that ended with an error wait again. Raise the error where it is none of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import shutil
 import threading
 import time
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import fakes
@@ -27,7 +29,7 @@ from campaigns_by_hand import (
 )
 from graphs_by_hand import case_of
 
-from fuzzer.campaign import attempts
+from fuzzer.campaign import attempts, state, waiting
 from fuzzer.campaign.layout import PARKED, WAITING
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import RunLimits, Settings, TriageLimits
@@ -358,7 +360,11 @@ def test_a_folder_that_is_removed_during_its_investigation_does_not_end_the_camp
     assert lines == [f"{folder}: it was removed and is not investigated" for folder in sorted(removed)]
 
 
-def test_a_sighting_of_what_another_campaign_found_meanwhile_is_counted(tmp_path: Path) -> None:
+def test_a_sighting_of_what_another_campaign_found_meanwhile_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    committed: list[dict[str, int]] = []
+    monkeypatch.setattr(waiting, "shutil", SimpleNamespace(rmtree=lambda *_, **__: committed.append(counts(tmp_path))))
     sins = {"number 0": refused(0)}
     with Store(tmp_path, 1) as store:
         undrained = replace(settings(tmp_path), triage=TriageLimits(share=0.0, drain=0.0))
@@ -374,6 +380,13 @@ def test_a_sighting_of_what_another_campaign_found_meanwhile_is_counted(tmp_path
         campaign.run()
         assert (campaign.triage.new, len(campaign.triage.queue), executor.ran) == ([], 0, [])
         assert store.state.found == {doc.signature: 1}
+    assert committed[-1] == {doc.signature: 1}, "before the folder of the sighting goes"
+
+
+def counts(campaign: Path) -> dict[str, int]:
+    """How often each finding was met, as it was committed."""
+    found: dict[str, int] = json.loads((campaign / state.NAME).read_text())["seen"]
+    return found
 
 
 def test_some_of_what_a_finding_explains_is_investigated_nevertheless(
