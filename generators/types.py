@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from generators.symbolic import Expr, ExpressionError, Size
 
-if TYPE_CHECKING:  # numpy takes 100 ms, which `fuzz status` and `fuzz triage` do not need
+if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-Array: TypeAlias = "npt.NDArray[Any]"
+    Array: TypeAlias = npt.NDArray[Any]
+else:  # numpy takes 100 ms, which `fuzz status` and `fuzz triage` do not need
+    Array = Any
 
 
 class Invalid(ValueError):

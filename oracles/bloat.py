@@ -19,13 +19,14 @@ from generators.graph import Case, TensorType
 from oracles.finding import OTHER_LANES, Component, Excess, Finding, Kind, Quantity
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Facts, Outcomes, Stage, facts_of
+from oracles.targets import TARGETS_BY_NAME
 
 PARAMETERS, IMPORTED = "the parameters", "the imported module"
 TIMES_WEIGHTS = 2.0
 CONSTANT_BYTES, CONSTANT_BYTES_OF_MODULE = 8 << 10, 64
 EMPTY_LIBRARY, CODE_BYTES_PER_KERNEL = 20 << 10, 64 << 10
 CODE_BYTES_OF_RELAY, CODE_BYTES_PER_OPERATOR = 256 << 10, 64 << 10
-"""Nobody counts the kernels of Relay."""
+"""Nobody counts the kernels of Relay. Libraries that a C compiler makes may be as large."""
 
 TIMES_CODE, CODE_BYTES = 3.2, 8 << 10
 TIMES_OTHERS, MEMORY_BYTES = 4.0, 512 << 20
@@ -41,7 +42,7 @@ def bloat(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
         for excess in (
             Excess(Quantity.CONSTANTS, own.constant_bytes, weights + CONSTANT_BYTES, PARAMETERS),
             *([] if own.needed_bytes is None else [_constants(own, own.needed_bytes)]),
-            Excess(Quantity.LIBRARY, own.built_bytes, weights + _code(own, len(case.graph.nodes)), PARAMETERS),
+            Excess(Quantity.LIBRARY, own.built_bytes, weights + _code(lane, own, len(case.graph.nodes)), PARAMETERS),
             *([_library(own, libraries)] if libraries else []),
             *([_memory(own, other_peaks)] if other_peaks else []),
         ):
@@ -56,9 +57,10 @@ def _constants(own: Facts, needed: int) -> Excess:
     return Excess(Quantity.CONSTANTS, own.constant_bytes, allowed, IMPORTED)
 
 
-def _code(own: Facts, operators: int) -> int:
-    """Return the bytes of code that a library may have, whatever the other lanes have."""
-    if not own.passes:
+def _code(lane: LaneSpec, own: Facts, operators: int) -> int:
+    """Return the bytes of code that a library may have, whatever the other lanes have. What a C compiler or a sanitizer
+    adds is not known."""
+    if not own.passes or TARGETS_BY_NAME[lane.target].compilers:
         return CODE_BYTES_OF_RELAY + CODE_BYTES_PER_OPERATOR * operators
     return EMPTY_LIBRARY + CODE_BYTES_PER_KERNEL * max(own.kernels, operators)
 

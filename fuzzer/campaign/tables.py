@@ -50,6 +50,9 @@ def known_lines(state: State, docs: Sequence[FindingDoc]) -> Iterator[str]:
 def _upstream_lines(docs: Sequence[FindingDoc]) -> Iterator[str]:
     for row in upstream.rows().unspecified:
         slugs = [doc.slug for doc in docs if row.matches(doc)]
+        if not slugs:
+            yield f"  matches nothing here: {row.name} (apache/tvm #{row.number})"
+            continue
         upstream_words = f"unspecified upstream, apache/tvm #{row.number}, read on {row.read_on}"
         yield f"  {len(slugs):5} {row.name} ({upstream_words}): {row.why}"
         yield from (f"        {slug}" for slug in slugs)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from generators.graph import Array, Invalid, Role, Scalar, TensorType
+import numpy.typing as npt
+
+from generators.graph import Invalid, Role, Scalar, TensorType
 
 MAX_SIZE = 1 << 40
 """The largest size of a dimension. Larger ones are not plausible."""
@@ -71,7 +74,7 @@ class Program:
     steps: tuple[Step, ...]
     types: Mapping[str, TensorType]
     roles: Mapping[str, Role] = field(default_factory=dict)
-    constants: Mapping[str, Array] = field(default_factory=dict)
+    constants: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)  # decoded by this type
 
 
 def require_sizes(name: str, sizes: Sequence[int | None], where: str) -> None:

@@ -71,14 +71,15 @@ def fuzz(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def wrong_results(folder: Path, path: Path) -> dict[str, Path]:
-    """The saved wrong results of a campaign with a preloaded file, by their operators. It ends with the second."""
-    options = ("--seed", 1, "--tests", 20, "--until-new", 2, "--workers", 1)
+    """The saved wrong results of a campaign with a preloaded file, by their operators. It ends with the third finding:
+    what is wrong there may be an alias of the input, too."""
+    options = ("--seed", 1, "--tests", 20, "--until-new", 3, "--workers", 1, "--scope-share", 0)
     lanes = ("--ops", "relu,neg", "--lanes", "relax-export-llvm")
     done = fuzz("run", *options, *lanes, "--campaign", folder, "--preload", path, "--json")
     assert done.returncode == 0, done.stderr
     findings = json.loads(done.stdout)["findings"]
-    assert {each["kind"] for each in findings} == {"wrong-value"}
-    return {" ".join(each["ops"]): folder / "crashes" / each["slug"] for each in findings}
+    wrong = [each for each in findings if each["kind"] == "wrong-value"]
+    return {" ".join(each["ops"]): folder / "crashes" / each["slug"] for each in wrong}
 
 
 def test_wrong_results_are_found_reduced_and_replayed_with_the_file_only(tmp_path: Path) -> None:
