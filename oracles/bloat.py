@@ -26,7 +26,7 @@ TIMES_WEIGHTS = 2.0
 CONSTANT_BYTES, CONSTANT_BYTES_OF_MODULE = 8 << 10, 64
 EMPTY_LIBRARY, CODE_BYTES_PER_KERNEL = 20 << 10, 64 << 10
 CODE_BYTES_OF_RELAY, CODE_BYTES_PER_OPERATOR = 256 << 10, 64 << 10
-"""Nobody counts the kernels of Relay. Libraries that a C compiler makes may be as large."""
+"""difftvm does not count the kernels of Relay. Libraries that a C compiler makes may be as large."""
 
 TIMES_CODE, CODE_BYTES = 3.2, 8 << 10
 TIMES_OTHERS, MEMORY_BYTES = 4.0, 512 << 20

@@ -22,7 +22,7 @@ matter."""
 
 TIMES_OTHERS, SECONDS = 3.2, 0.05
 TIMES_OTHERS_OF_RELAY, SECONDS_OF_RELAY = 10.0, 5.0
-"""Nobody counts the kernels and passes of Relay."""
+"""difftvm does not count the kernels and passes of Relay."""
 
 
 def slow(case: Case, outcomes: Outcomes) -> Iterator[Finding]:

@@ -104,7 +104,7 @@ class Relax:
     first: list[str]
     steps: list[str]
     as_library: bool
-    library_arguments: str
+    export_arguments: str
     ends_with: str
     arguments: str
     params: str
@@ -221,7 +221,7 @@ def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_num
         first=first,
         steps=steps,
         as_library=whole and bool(row.compilers or lane.as_library or "path" in measured),
-        library_arguments=f"path, cc={literal_of(row.compilers[0])}, options={literal_of(list(row.flags))}"
+        export_arguments=f"path, cc={literal_of(row.compilers[0])}, options={literal_of(list(row.flags))}"
         if row.compilers
         else "path",
         ends_with=end,

@@ -31,11 +31,9 @@ def either(source: ChoiceSource, values: Sequence[int], *, single: bool = True) 
 
 def steps(source: ChoiceSource, nd: int, most: Sequence[int] = (3, 3, 3)) -> list[int]:
     """Draw strides or dilations. Half of the time all are 1."""
-    return (
-        [1] * nd
-        if source.chance(50)
-        else [source.choice([s for s in (1, 2, 2, 3) if s <= m] or [1]) for m in most[:nd]]
-    )
+    if source.chance(50):
+        return [1] * nd
+    return [source.choice([step for step in (1, 2, 2, 3) if step <= limit] or [1]) for limit in most[:nd]]
 
 
 def window(size: int, kernel: int, stride: int, padding: int, dilation: int = 1, ceil: bool = False) -> int:
