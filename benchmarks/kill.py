@@ -6,7 +6,7 @@
 After each kill, and after a last run that ends by SIGINT:
 
     every folder in crashes/, waiting/ and parked/ can be read, with its case, and has all its files
-    every earlier finding is unchanged, but for a scope that was found meanwhile
+    every earlier finding is unchanged, but for a scope or a natural case that was found meanwhile
     every sighting that waited still waits, or is parked, or is a finding or known behaviour now
     no process of the campaign is alive 5 s later
     the index is sound, and knows no finding that is not in crashes/
@@ -43,7 +43,7 @@ from campaign_files import PARKED, SAVED, WAITING, Counted, Folders, accounts_fo
 from child_campaign import ROOT, fuzz_to_its_end, killed, last_line, raise_on_signals, running, stop
 
 from fuzzer.campaign import index, state
-from fuzzer.findings import finding_file
+from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.signature import known
 from fuzzer.system.processes import start_time
@@ -55,6 +55,9 @@ START_SECONDS = 120.0
 EARLY = 5
 """One kill of so many comes while the compilers start."""
 SIGHTING_FILES = frozenset({finding_file.NAME, case_file.JSON_NAME, case_file.TENSORS_NAME})
+MAY_CHANGE = frozenset({"issue.md", "repro.py", "log.txt", natural_file.NAME, natural_file.TENSORS})
+"""Files of a finding that show its natural case, which is found later."""
+
 FINDING_FILES = SIGHTING_FILES | {"repro.py", "issue.md", "log.txt"}
 
 
@@ -79,9 +82,9 @@ def left_in(campaign: Path) -> Left:
 
 
 def _digest(folder: Path) -> str:
-    """The hash of all files, without what a scope that is found later changes."""
-    files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
-    del files["issue.md"]
+    """The hash of the files that do not change when a scope or a natural case is found later."""
+    paths = (path for path in sorted(folder.iterdir()) if not path.name.startswith("."))
+    files = {path.name: path.read_bytes() for path in paths if path.name not in MAY_CHANGE}
     document = msgspec.json.decode(files[finding_file.NAME])
     files[finding_file.NAME] = msgspec.json.encode({key: document[key] for key in document if key != "scope"})
     return hashlib.sha256(

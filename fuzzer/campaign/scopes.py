@@ -1,4 +1,5 @@
-"""Finds the scope of the findings that a run saves, the most severe ones first, with a part of the CPU of triage."""
+"""Finds the scope and a natural case of the findings that a run saves, the most severe ones first, with a part of the
+CPU of triage."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ from fuzzer.campaign.store import Store
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.record import read
 from fuzzer.findings.severity import severity_of
-from fuzzer.report.add_scope import add_scope
+from fuzzer.report.add_to import add_natural, add_scope
+from fuzzer.report.natural import natural_to_show
 from fuzzer.system.terminal import say
+from fuzzer.triage.metered import MeteredLab
 from fuzzer.triage.scope.find import scope_of
 from generators import case_file
 from generators.graph import Invalid
@@ -20,7 +23,8 @@ from oracles.finding import Component
 class Scopes:
     """The findings whose scope is not known yet. Thread-safe.
 
-    `part` is the largest part of the CPU of triage that goes to scopes while sightings wait; with 0, none is found.
+    `part` is the largest part of the CPU of triage that goes to scopes and natural cases while sightings wait; with 0,
+    none is found.
     """
 
     def __init__(self, store: Store, lab: LabOfTriage, part: float) -> None:
@@ -46,21 +50,23 @@ class Scopes:
         return bool(self._left) and self._seconds < self._part * spent
 
     def work(self) -> bool:
-        """Find the scope of the most severe finding. Return False where none is left."""
+        """Find the scope and a natural case of the most severe finding. Return False where none is left."""
         with self._lock:
             if not self._left:
                 return False
             slug = max(self._left, key=lambda each: (self._left[each], each))
             del self._left[slug]
-        folder = self._store.crashes / slug
+        folder, lab = self._store.crashes / slug, MeteredLab(self._lab)
         try:
             record = read(folder)
-            scope = scope_of(self._lab, record.case, record.finding)
+            scope = scope_of(lab, record.case, record.finding)
             with self._lab.admitted():  # nothing is written while the campaign pauses
-                add_scope(folder, scope)
+                record = add_scope(folder, scope)
+            if found := natural_to_show(lab, record):
+                with self._lab.admitted():
+                    add_natural(folder, found)
         except Invalid as error:
             say(f"{folder}: its scope is not looked for: {error}")
-            return True
         with self._lock:
-            self._seconds += scope.cpu_seconds
+            self._seconds += lab.cpu_seconds
         return True

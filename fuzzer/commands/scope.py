@@ -14,13 +14,15 @@ from fuzzer.commands.progress import Counted, working
 from fuzzer.findings import finding_file
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.report.add_scope import add_scope
+from fuzzer.report.add_to import add_natural, add_scope
+from fuzzer.report.natural import natural_to_show
 from fuzzer.report.scope_section import rows
 from fuzzer.system.terminal import next_line, print_json
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.scope.find import CPU_SECONDS, scope_of
 from fuzzer.triage.scope.words import sentence
-from generators.graph import Invalid
+from generators.graph import Graph, Invalid
+from generators.torch_source import statements
 
 
 def scope(
@@ -34,7 +36,10 @@ def scope(
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
-    """Find what a bug needs: which dtypes, ranks, sizes and attributes fail. Saved in the finding's folder."""
+    """Find what a bug needs: which dtypes, ranks, sizes and attributes fail; and a usual case that shows it.
+
+    Both are saved in the finding's folder.
+    """
     folders = [each for path in findings for each in _folders(path)]
     wanted = [folder for folder in folders if again or not finding_file.read(folder).scope.cases]
     done: list[FindingRecord] = []
@@ -47,7 +52,9 @@ def scope(
             record = read(folder)
             if record.doc.flaky:
                 continue
-            done.append(add_scope(folder, scope_of(lab, record.case, record.finding, seconds=seconds)))
+            record = add_scope(folder, scope_of(lab, record.case, record.finding, seconds=seconds))
+            natural = natural_to_show(lab, record)
+            done.append(add_natural(folder, natural) if natural else record)
             if not json:
                 shown.print(*_lines(done[-1]))
     if json:
@@ -65,6 +72,12 @@ def _folders(path: Path) -> list[Path]:
     raise Invalid(f"{path}: neither a finding nor a folder that holds findings")
 
 
+def _calls(graph: Graph) -> str:
+    """The types of the inputs and the calls, in one line."""
+    inputs = ", ".join(f"{item.value.name}: {item.value.type}" for item in graph.inputs)
+    return "; ".join([inputs, *(line for node in graph.nodes for line in statements(node, node.args, "layer"))])
+
+
 def _lines(record: FindingRecord) -> list[str]:
     found = record.doc.scope
     lines = [f"{record.doc.slug}: {sentence(found, record.case.graph) or 'the failure does not show here'}"]
@@ -75,4 +88,6 @@ def _lines(record: FindingRecord) -> list[str]:
     for title, pairs in (("operators", found.siblings), ("routes", found.routes)):
         if pairs:
             lines.append(f"  {title}: " + ", ".join(f"{name} {answer}" for name, answer in pairs))
+    if record.natural:
+        lines.append(f"  a usual case: {_calls(record.natural.case.graph)}")
     return lines

@@ -224,7 +224,7 @@ def _row(doc: FindingDoc, tests: int, under: Sequence[Merge], detail: FindingDet
 
 
 def _detail(path: Path) -> FindingDetail:
-    record = read(path)
+    record = read(path).shown
     diff = list(page.difference(record))
     script, log = _text(path / "repro.py"), _raw_text(record)
     return FindingDetail(

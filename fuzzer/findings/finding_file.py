@@ -208,7 +208,7 @@ def with_json_numbers(value: Any) -> Any:
             return value
 
 
-def _with_float_numbers(doc: Any) -> Any:
+def with_float_numbers(doc: Any) -> Any:
     """Replace the strings that `with_json_numbers` wrote for the worst element by numbers."""
     match doc:
         case {"evidence": {"mismatch": {"worst": dict() as worst}}}:
@@ -220,7 +220,7 @@ def read(folder: Path) -> FindingDoc:
     """Read finding.json of a folder. Raise `Invalid` with one line if it is missing or not valid."""
     path = folder / NAME
     try:
-        doc = msgspec.convert(_with_float_numbers(msgspec.json.decode(read_plain(path))), FindingDoc)
+        doc = msgspec.convert(with_float_numbers(msgspec.json.decode(read_plain(path))), FindingDoc)
     except (FileNotFoundError, NotADirectoryError):
         raise Invalid(_why_not_a_finding(folder)) from None
     except OSError as error:

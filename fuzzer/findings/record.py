@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.cases.onnx_model import decode as decode_onnx
-from fuzzer.findings import finding_file
+from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
 from generators.graph import Case, Invalid
 from generators.plain_file import read_plain
@@ -33,6 +35,7 @@ class FindingRecord:
     before  TVMScript before the part at fault; "" if it is not known
     after   TVMScript after the part at fault; "" if it is not known
     onnx    the ONNX model that TVM imported; None if there is none, or if onnxruntime does not run it
+    natural the same failure with types and sizes that people write; None if it was not looked for, or not found
     """
 
     doc: FindingDoc
@@ -40,10 +43,16 @@ class FindingRecord:
     before: str = ""
     after: str = ""
     onnx: OnnxModel | None = None
+    natural: FindingRecord | None = None
 
     @property
     def finding(self) -> Finding:
         return self.doc.finding
+
+    @property
+    def shown(self) -> FindingRecord:
+        """What reports show: the natural case where there is one, else the reduced case."""
+        return self.natural or self
 
 
 def record_of(found: Confirmed, doc: FindingDoc) -> FindingRecord:
@@ -51,10 +60,26 @@ def record_of(found: Confirmed, doc: FindingDoc) -> FindingRecord:
     return FindingRecord(doc, found.case, found.blame.before, found.blame.after, found.onnx)
 
 
+def natural_record(found: Confirmed, doc: FindingDoc) -> FindingRecord:
+    """Return the record of a natural case of the finding `doc`."""
+    return record_of(found, natural_file.with_natural(doc, natural_file.document(found)))
+
+
 def read(folder: Path) -> FindingRecord:
     """Read the folder of a finding. Raise `Invalid` if it is not valid, or if its case was changed."""
     doc, case = finding_file.read_with_case(folder)
-    return FindingRecord(doc, case, _text(folder / BEFORE), _text(folder / AFTER), _onnx(folder / ONNX))
+    before, after, onnx = _text(folder / BEFORE), _text(folder / AFTER), _onnx(folder / ONNX)
+    return FindingRecord(doc, case, before, after, onnx, _natural(folder, doc))
+
+
+def _natural(folder: Path, doc: FindingDoc) -> FindingRecord | None:
+    found = natural_file.read(folder)
+    if found is None:
+        return None
+    natural, case = found
+    onnx = decode_onnx(msgspec.json.encode(natural.onnx), str(folder)) if natural.onnx else None
+    shown = natural_file.with_natural(doc, natural)
+    return FindingRecord(shown, case, natural.blame.before, natural.blame.after, onnx)
 
 
 def _text(path: Path) -> str:

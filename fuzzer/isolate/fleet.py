@@ -51,15 +51,20 @@ class Reproducer(FreshRunner, ScriptRunner, Protocol):
     """Shows a finding again, and runs its script. Filing uses it."""
 
 
-class Lab(Runner, ScriptRunner, Protocol):
+class Investigator(Runner, ScriptRunner, Protocol):
     """Runs lanes, and can investigate what fails."""
 
     @property
     def versions(self) -> dict[str, str]: ...
-    @property
-    def cpu_seconds(self) -> float: ...
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         """What compute-sanitizer reports for one run of the lane; empty where it does not apply."""
+
+
+class Lab(Investigator, Protocol):
+    """An investigator that knows what all its runs have cost."""
+
+    @property
+    def cpu_seconds(self) -> float: ...
 
 
 class Backend(Protocol):

@@ -41,7 +41,7 @@ def text(record: FindingRecord) -> str:
 
 
 def title(record: FindingRecord) -> str:
-    return wording.title(record)
+    return wording.title(record.shown)
 
 
 def marker(signature: str) -> str:
@@ -51,17 +51,17 @@ def marker(signature: str) -> str:
 
 def body(record: FindingRecord) -> str:
     """Markdown: a summary, then the sections of TVM's template."""
-    doc = record.doc
+    doc, shown = record.doc, record.shown
     sections = {
-        "Expected behavior": wording.expected(record),
-        "Actual behavior": _actual(record),
-        **({"Scope": scope_section.text(record)} if record.doc.scope.cases else {}),
+        "Expected behavior": wording.expected(shown),
+        "Actual behavior": _actual(shown),
+        **({"Scope": scope_section.text(shown)} if doc.scope.cases else {}),
         "Environment": _environment(record),
-        "Steps to reproduce": _steps(record),
+        "Steps to reproduce": _steps(shown),
         "Triage": _triage(record),
     }
     section_text = "\n".join(f"### {name}\n\n{content.strip()}\n" for name, content in sections.items())
-    return f"{prose(wording.summary(record))}\n\n{section_text}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
+    return f"{prose(wording.summary(shown))}\n\n{section_text}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
 
 
 def _actual(record: FindingRecord) -> str:
@@ -143,9 +143,10 @@ def provenance(record: FindingRecord) -> str:
     smaller = f"minimized automatically{fewer}" if doc.reduction_calls else "not minimized"
     unfinished = "" if doc.reduction_finished or not doc.reduction_calls else " (perhaps not to the end)"
     flaky = "; it does not show each time" if doc.flaky else ""
+    natural = ", then shown with usual types and sizes" if record.natural else ""
     return (
-        f"Found by difftvm, a differential fuzzer; {smaller}{unfinished}; seen in {doc.confirmed} fresh processes"
-        f"{flaky}. This text is generated: no person has checked it."
+        f"Found by difftvm, a differential fuzzer; {smaller}{unfinished}{natural}; "
+        f"seen in {doc.confirmed} fresh processes{flaky}. This text is generated: no person has checked it."
     )
 
 
@@ -155,7 +156,7 @@ def _counted(operators: int) -> str:
 
 def log(record: FindingRecord) -> str:
     """The contents of log.txt: the whole raw text of the evidence."""
-    return _raw(record) + sanitizer_section.log(record.doc.reports)
+    return _raw(record.shown) + sanitizer_section.log(record.doc.reports)
 
 
 def _raw(record: FindingRecord) -> str:

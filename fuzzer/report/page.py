@@ -30,6 +30,7 @@ class GraphRow:
 def html(record: FindingRecord) -> str:
     environment = jinja2.Environment(autoescape=True, loader=jinja2.PackageLoader("fuzzer", "templates"))
     environment.filters["pieces"] = pieces
+    provenance, record = issue.provenance(record), record.shown
     return environment.get_template("finding.html").render(
         title=issue.title(record),
         record=record,
@@ -38,7 +39,7 @@ def html(record: FindingRecord) -> str:
         expected=wording.expected(record),
         evidence=shown_evidence(record),
         second_look=sanitizer_section.log(record.doc.reports).strip(),
-        provenance=issue.provenance(record),
+        provenance=provenance,
         steps=list(_graph_rows(record)),
         outputs=record.case.graph.outputs,
         ir=list(difference(record)),

@@ -58,6 +58,7 @@ _TEMPLATES = jinja2.Environment(
 
 def script(record: FindingRecord) -> str:
     """The source, formatted."""
+    record = record.shown
     finding, doc = record.finding, record.doc
     preloaded = doc.versions.get("preload", "")
     notes = [f"{preloaded} was preloaded: give its path as the argument."] if preloaded else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
@@ -18,6 +18,28 @@ class Place(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """What TVM ran for the reduced case, and what the case needs. Findings of one cause are recognised by it.
+
+    lines       lines of TVM's converters and legalizations: the function, and how many lines after its first one
+    calls       operators of the module as imported
+    converter   the function that gave the first operator another type than PyTorch gives it
+    operator    that operator, by the name that PyTorch's graph has for it
+    made        the type that it got, e.g. float32[2, 3]
+    right       the type that PyTorch gives it
+    attributes  the attributes of the reduced case that are not at their defaults, with the class of their value
+    """
+
+    lines: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    converter: str = ""
+    operator: str = ""
+    made: str = ""
+    right: str = ""
+    attributes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Blame:
     """What is at fault. A field that could not be determined is "" or None.
 
@@ -26,6 +48,7 @@ class Blame:
     evidence  one sentence for a maintainer that says how the blame was determined
     before    TVMScript before the pass at fault. `before` and `after` are saved as files beside finding.json
     after     TVMScript after the pass at fault, or the imported module where the frontend is at fault
+    origin    what TVM ran for the case, whether or not something is blamed
     """
 
     place: Place | None = None
@@ -34,6 +57,7 @@ class Blame:
     evidence: str = ""
     before: str = ""
     after: str = ""
+    origin: Origin = field(default=Origin(), compare=False)
 
 
 class ReleaseVerdict(StrEnum):

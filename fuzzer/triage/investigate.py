@@ -147,6 +147,16 @@ def confirm_and_reduce(runner: Runner, case: Case, sighting: Sighting, width: in
     return _confirmed_and_reduced(runner, case, sighting, width).found
 
 
+def confirm_as_it_is(runner: Runner, case: Case, sighting: Sighting, run_sanitizer: RunSanitizer) -> Confirmed | None:
+    """Confirm, name, blame and examine a case, and do not reduce it. Return None if it does not show the failure."""
+    metered = Metered(runner)
+    named = _named_in_fresh_children(metered, case, sighting, Reduction(case, sighting.finding.lane, 0, True))
+    if named is None:
+        return None
+    found = _examined(named.run, _blamed(named.run, named.found, named.observed), run_sanitizer)
+    return replace(found, cpu_seconds=metered.cpu_seconds)
+
+
 @dataclass(frozen=True, slots=True)
 class _Named:
     """A finding before it is blamed.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from fuzzer.isolate.fleet import Runner
+from fuzzer.isolate.fleet import Investigator, Runner
+from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
@@ -24,6 +25,31 @@ class Metered:
         return self._counted(self._runner.run_fresh(case, lanes))
 
     def _counted(self, result: Result) -> Result:
-        with self._lock:
-            self.cpu_seconds += result.cpu_seconds
+        self._add(result.cpu_seconds)
         return result
+
+    def _add(self, cpu_seconds: float) -> None:
+        with self._lock:
+            self.cpu_seconds += cpu_seconds
+
+
+class MeteredLab(Metered):
+    """An investigator of which also the scripts and the runs under compute-sanitizer are added up."""
+
+    def __init__(self, lab: Investigator) -> None:
+        super().__init__(lab)
+        self._lab = lab
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return self._lab.versions
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        done = self._lab.run_script(source, lane)
+        self._add(done.cpu_seconds)
+        return done
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        reports = self._lab.examine(case, lane)
+        self._add(sum(report.cpu_seconds for report in reports))
+        return reports

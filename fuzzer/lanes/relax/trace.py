@@ -21,15 +21,13 @@ from tvm import relax
 
 from fuzzer.lanes.base.prepared_case import Step
 from fuzzer.lanes.relax import releases
+from fuzzer.lanes.relax.executed_lines import DISPATCHERS, ExecutedLines
 from fuzzer.lanes.relax.needed_passes import CONTAINERS, LEGALIZING, is_optional, without_namespace
 from oracles.lane import LaneSpec
 from oracles.trace import AS_IMPORTED, MistypedOperator, PassRun, Trace, Tracing, Translation
 
 MAX_TEXT = 60_000
 """The largest length of a program's text, in characters."""
-
-_DISPATCHERS = {"_translate_fx_graph", "from_fx", "_translate_exported_graph", "_convert_operator"}
-"""Functions of the importers that look up the converter of an operator in a table, and call it."""
 
 
 class Tracer:
@@ -38,6 +36,7 @@ class Tracer:
         self._trace = Trace()
         self._stack: list[tuple[str, int | None]] = []
         self._optional = 0
+        self._lines = ExecutedLines()
 
     @staticmethod
     def of(spec: LaneSpec, step: Step) -> Tracer | None:
@@ -50,13 +49,18 @@ class Tracer:
 
     @contextmanager
     def importing(self) -> Iterator[None]:
-        with watching_calls(self._converts, self._converted):
-            yield
+        self._lines.start()
+        try:
+            with watching_calls(self._converts, self._converted):
+                yield
+        finally:
+            self._lines.stop()
+            self._note(lines=self._lines.lines)
 
     def imported(self, module: Any) -> None:
         if self._tracing.show == AS_IMPORTED:
             self._note(after=text_of(module.functions))
-        self._note(types=result_types(module))
+        self._note(types=result_types(module), calls=called_in(module))
 
     def should_run(self, name: str) -> bool:
         """Record a pass; return whether it runs."""
@@ -78,6 +82,7 @@ class Tracer:
             if self._functions:  # record the whole text now, because the pass may end the process
                 self._note(before=text_of(self._functions))
             if without_namespace(name) in LEGALIZING:
+                self._lines.start()
                 start_watching(self._legalizes)
         self._note(under_way=self._names)
 
@@ -87,13 +92,19 @@ class Tracer:
             return self._note(under_way=self._names)
         if without_namespace(name) in LEGALIZING:
             sys.setprofile(None)
-            self._note(left=left_in(module))
+            self._lines.stop()
+            self._note(left=left_in(module), lines=self._lines.lines)
         passes = list(self._trace.passes)
         passes[place] = replace(passes[place], changed=tvm_ffi.structural_hash(module) != self._hash)
         if self._functions:
             before, after = _different(self._functions, dict(module.functions))
             self._note(before=text_of(before), after=text_of(after))
         return self._note(passes=tuple(passes), under_way=self._names)
+
+    def stopped(self) -> None:
+        """No further pass runs."""
+        self._lines.stop()
+        self._note(lines=self._lines.lines)
 
     @property
     def _inside(self) -> bool:
@@ -158,7 +169,7 @@ def start_watching(look: Look, look_back: LookBack | None = None) -> None:
 def converter_in(frame: FrameType) -> Translation | None:
     """A function that an importer's table gave for a node of its graph."""
     code, caller = frame.f_code, frame.f_back
-    if caller is None or caller.f_code.co_name not in _DISPATCHERS or code.co_name.startswith("<"):
+    if caller is None or caller.f_code.co_name not in DISPATCHERS or code.co_name.startswith("<"):
         return None
     if caller.f_code.co_name == "_convert_operator":
         return (str(caller.f_locals["op_name"]), _name(frame)) if code.co_name.startswith("_impl") else None
@@ -229,6 +240,7 @@ class _Instrument:
 
     def exit_pass_ctx(self) -> None:
         sys.setprofile(None)  # a pass that raises does not reach run_after_pass
+        self._tracer.stopped()
 
 
 def _different(one: Mapping[Any, Any], other: Mapping[Any, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
@@ -250,6 +262,11 @@ _RUN_AS_THEY_ARE = ("relax.call_", "relax.builtin.", "relax.memory.", "relax.vm.
 
 def left_in(module: Any) -> tuple[str, ...]:
     """Return the operators that the Relax functions still call and that should have become kernels."""
+    return tuple(name for name in called_in(module) if not name.startswith(_RUN_AS_THEY_ARE))
+
+
+def called_in(module: Any) -> tuple[str, ...]:
+    """Return the names of the operators that Relax functions call, each once."""
     found: dict[str, None] = {}
 
     def look(expr: Any) -> None:
@@ -259,7 +276,7 @@ def left_in(module: Any) -> tuple[str, ...]:
     for function in module.functions.values():
         if isinstance(function, relax.Function):
             relax.analysis.post_order_visit(function, look)
-    return tuple(name for name in found if not name.startswith(_RUN_AS_THEY_ARE))
+    return tuple(found)
 
 
 def result_types(module: Any) -> tuple[str, ...]:

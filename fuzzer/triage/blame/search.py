@@ -15,11 +15,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fuzzer.signature import Signature
-from fuzzer.signature.blame import NO_BLAME, Blame, Place
+from fuzzer.signature.blame import NO_BLAME, Blame, Origin, Place
 from fuzzer.triage.blame.bisection import DecidingPass, deciding_pass, programs
 from fuzzer.triage.blame.context import BlameContext, LaneObservation, RunLimitReached
 from fuzzer.triage.blame.first_wrong import first_wrong
 from fuzzer.triage.blame.modules import blame_module, converter_name, converter_of, mistyped
+from fuzzer.triage.blame.origin import origin_of
 from fuzzer.triage.blame.other_lanes import blame_code_generator, blame_lane_feature
 from fuzzer.triage.blame.stopped_pass import blame_stopped_pass, legalizes, module_around
 from fuzzer.triage.reproduce import Observation, RunLanes
@@ -61,13 +62,15 @@ def blame(
     context = BlameContext(run, case, finding, signature)
     for lane, observation in (observed or {}).items():
         context.remember(lane, observation)
-    operator, found = "", NO_BLAME
+    operator, found, origin = "", NO_BLAME, Origin()
     try:
         operator = first_wrong(context)
-        found = _place(context, operator) if needs_trace(finding) else NO_BLAME
+        if needs_trace(finding):
+            origin = origin_of(case.graph, context.traced().trace)
+            found = _place(context, operator)
     except RunLimitReached:
         pass  # what was found so far is kept
-    return replace(found, operator=found.operator or operator)
+    return replace(found, operator=found.operator or operator, origin=origin)
 
 
 def _place(context: BlameContext, operator: str) -> Blame:

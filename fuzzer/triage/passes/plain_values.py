@@ -41,7 +41,7 @@ def _made(make: Maker, item: Input, array: Array) -> Array:
     return plainer if holds(plainer, item.domain) else array
 
 
-def _counted(item: Input, array: Array) -> Array:
+def counted(item: Input, array: Array) -> Array:
     """Return 1, -2, 3, -4, ..., or 1, 2, 3, 4, ... if dtype or domain allow no negative numbers."""
     numbers = np.arange(1, array.size + 1).reshape(array.shape)
     if array.dtype == np.bool_:
@@ -80,7 +80,7 @@ def _only_nonfinite(item: Input, array: Array) -> Array:
 MAKERS: tuple[Maker, ...] = (
     lambda item, array: plain(item),
     lambda item, array: np.ones_like(array),
-    _counted,
+    counted,
     _whole,
     _only_nonfinite,
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fuzzer.cases.attribute_class import class_of
 from fuzzer.triage.scope.neighbours import is_valid, with_attributes, with_input, with_types
 from generators.choice import ChoiceSource
 from generators.domain import ANY
@@ -101,27 +102,15 @@ def _attributes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
         op, types = TABLE[node.op], case.graph.arg_types(node)
         drawn = [op.attrs(source, types) for _ in range(ATTRIBUTE_DRAWS)] if node.attrs else []
         for key, value in node.attrs.items():
-            by_class: dict[str, Attr] = {_class(value): value}
+            by_class: dict[str, Attr] = {class_of(value): value}
             if key in op.defaults:
-                by_class.setdefault(_class(op.defaults[key]), op.defaults[key])
+                by_class.setdefault(class_of(op.defaults[key]), op.defaults[key])
             most = len(by_class) + OTHER_CLASSES
             for attrs in drawn:
                 if attrs is not None and len(by_class) < most:
-                    by_class.setdefault(_class(attrs[key]), attrs[key])
+                    by_class.setdefault(class_of(attrs[key]), attrs[key])
             for each in by_class.values():
                 yield from _varied(key, _text(each), with_attributes(case, index, {key: each}))
-
-
-def _class(value: Attr) -> str:
-    """The class of an attribute's value: values of one class are likely to be treated alike."""
-    match value:
-        case bool() | None | str():
-            return repr(value)
-        case int() | float():
-            sign = "zero" if value == 0 else "one" if value == 1 else "negative" if value < 0 else "positive"
-            return f"{type(value).__name__} {sign}"
-        case tuple():
-            return f"list of {len(value)}, {'equal' if len(set(value)) < 2 else 'different'}"
 
 
 def _text(value: Attr) -> str:

@@ -34,7 +34,7 @@ def listed(words: Sequence[str], last: str = "and") -> str:
 def _condition(condition: Condition, graph: Graph) -> str:
     subject, what = _subject(condition, graph), condition.property.what
     if condition.relation is Relation.ABSENT:
-        return f"{subject} has no {_thing(what)}"
+        return f"{subject} is left out" if what == "dtype" else f"{subject} has no {_thing(what)}"
     if what in _YES_OR_NO and condition.relation in (Relation.IN, Relation.NOT_IN) and len(condition.values) == 1:
         yes, no = _YES_OR_NO[what]
         return f"{subject} {yes if condition.values[0] is (condition.relation is Relation.IN) else no}"

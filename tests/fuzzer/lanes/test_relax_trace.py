@@ -65,6 +65,23 @@ def test_results_are_right_without_all_optional_passes(executor: Executor, case:
     assert sum(each.optional for each in trace.passes) >= 25
 
 
+def test_the_lines_and_operators_of_a_case_are_recorded(executor: Executor) -> None:
+    _, trace = traced(executor, CHAIN, LLVM, Tracing())
+    assert trace.calls == ("relax.nn.relu", "relax.flip", "relax.nn.softmax")
+    functions = {line.partition("+")[0].rpartition(".")[2] for line in trace.lines}
+    assert {"_flip", "_softmax"} <= functions  # the converters, and the kernel of softmax
+    assert not functions & {"from_exported_program", "create_convert_map"}
+
+
+def test_the_lines_of_one_converter_tell_its_branches_apart(executor: Executor) -> None:
+    number = case_of({"x0": "float32[2]"}, [("v0", "mul_scalar", "x0", {"other": 2.0})], "v0")
+    tensor = case_of({"x0": "float32[2]"}, [("v0", "mul", "x0 x0")], "v0")
+    one, other = (set(traced(executor, case, LLVM, Tracing())[1].lines) for case in (number, tensor))
+    assert one & other
+    assert one - other
+    assert other - one
+
+
 def test_passes_converters_and_legalizations_are_recorded(executor: Executor) -> None:
     ran, trace = traced(executor, CHAIN, LLVM, Tracing())
     np.testing.assert_array_equal(ran.outputs[0], outcome_of(executor, CHAIN, LLVM).outputs[0])

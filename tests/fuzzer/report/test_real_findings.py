@@ -26,7 +26,7 @@ STORED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("real_finding
 
 
 def loaded(stored: dict[str, Any]) -> FindingRecord:
-    doc = msgspec.convert(finding_file._with_float_numbers(stored["finding"]), finding_file.FindingDoc)
+    doc = msgspec.convert(finding_file.with_float_numbers(stored["finding"]), finding_file.FindingDoc)
     tensors = base64.b85decode(stored["tensors"])
     case = case_file.decode(json.dumps(stored["case"]).encode(), tensors, doc.slug)
     file = stored["onnx"]

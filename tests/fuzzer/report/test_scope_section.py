@@ -10,7 +10,7 @@ import msgspec
 from fuzzer.findings import finding_file
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, scope_section
-from fuzzer.report.add_scope import add_scope
+from fuzzer.report.add_to import add_scope
 from fuzzer.triage.scope.statement import (
     NO_SCOPE,
     Answer,

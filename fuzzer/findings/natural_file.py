@@ -1,0 +1,92 @@
+"""Writes and reads the natural case of a finding: `natural.json`, and the numbers in `natural.safetensors`.
+
+The reduced case stays what identifies and replays a finding. The natural case shows the same failure with types, sizes
+and attributes that people write.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from fuzzer.cases import onnx_model
+from fuzzer.findings.finding_file import FindingDoc, StoredEvidence, with_float_numbers, with_json_numbers
+from fuzzer.isolate.reports import ScriptRun
+from fuzzer.signature.blame import Blame
+from generators import case_file
+from generators.graph import Case, Invalid
+from generators.plain_file import read_plain
+
+if TYPE_CHECKING:
+    from fuzzer.triage.investigate import Confirmed
+
+FORMAT = 1
+NAME = "natural.json"
+TENSORS = "natural.safetensors"
+
+
+class NaturalDoc(msgspec.Struct, forbid_unknown_fields=True):
+    """The contents of `natural.json`.
+
+    case      the document of the case, as in case.json
+    evidence  what the case shows
+    lanes     the names of the lanes that show it
+    blame     with the TVMScript before and after the part at fault
+    onnx      the ONNX model that TVM imported, as in onnx.json; None if there is none
+    script    how the script of this case ended
+    """
+
+    format: int
+    case: dict[str, Any]
+    evidence: StoredEvidence
+    lanes: list[str]
+    blame: Blame
+    onnx: dict[str, Any] | None
+    script: ScriptRun | None
+
+
+def document(found: Confirmed) -> NaturalDoc:
+    text, _ = case_file.encode(found.case)
+    return NaturalDoc(
+        FORMAT,
+        msgspec.json.decode(text),
+        StoredEvidence.of(found.finding.evidence),
+        list(found.lanes),
+        found.blame,
+        msgspec.json.decode(onnx_model.encode(found.onnx)) if found.onnx else None,
+        found.script,
+    )
+
+
+def encode(found: Confirmed) -> dict[str, bytes]:
+    """Return the contents of the two files, by name."""
+    plain = msgspec.json.encode(with_json_numbers(msgspec.to_builtins(document(found))))
+    return {NAME: msgspec.json.format(plain, indent=1) + b"\n", TENSORS: case_file.encode(found.case)[1]}
+
+
+def read(folder: Path) -> tuple[NaturalDoc, Case] | None:
+    """Read the natural case of a finding; None if it has none. Raise `Invalid` with one line if it is not valid."""
+    path = folder / NAME
+    try:
+        doc = msgspec.convert(with_float_numbers(msgspec.json.decode(read_plain(path))), NaturalDoc)
+        tensors = read_plain(folder / TENSORS)
+    except FileNotFoundError as error:
+        if Path(error.filename).name == NAME:
+            return None
+        raise Invalid(f"{error.filename}: {error.strerror}") from None
+    except OSError as error:
+        raise Invalid(f"{error.filename}: {error.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Invalid(f"{path}: {error}") from None
+    if doc.format != FORMAT:
+        raise Invalid(f"{path}: format {doc.format} is not known; this version reads {FORMAT}")
+    return doc, case_file.decode(msgspec.json.encode(doc.case), tensors, str(path))
+
+
+def with_natural(doc: FindingDoc, natural: NaturalDoc) -> FindingDoc:
+    """Return the finding's document with what the natural case shows in place of what the reduced case shows."""
+    return msgspec.structs.replace(
+        doc, evidence=natural.evidence, lanes=natural.lanes, blame=natural.blame, script=natural.script
+    )

@@ -1,0 +1,121 @@
+"""Finds a case that people would write among those that show the failure of a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from fuzzer.isolate.fleet import Runner
+from fuzzer.signature import Signature, signature_of
+from fuzzer.triage.investigate import (
+    EXPENSIVE_KINDS,
+    Confirmed,
+    RunSanitizer,
+    Sighting,
+    confirm_as_it_is,
+    may_run_in_used_children,
+)
+from fuzzer.triage.natural.changes import CHANGES, changed, less_odd
+from fuzzer.triage.natural.oddity import oddity
+from fuzzer.triage.reproduce import reproduces, up_to_failure
+from fuzzer.triage.scope.find import cheaper
+from fuzzer.triage.scope.neighbours import is_valid
+from fuzzer.triage.scope.properties import properties
+from fuzzer.triage.scope.statement import Statement
+from generators.builder import Limits
+from generators.choice import ChoiceSource, NumpySource
+from generators.graph import Case, Invalid
+from generators.ops import TABLE
+from generators.random_graph import generate
+from generators.renumber import renumbered
+from oracles.finding import Finding, Kind
+
+MOST_QUESTIONS = 20
+
+DRAWN, TRIED = 60, 5
+"""How many cases of a single operator are drawn, and how many of them run, the least odd first."""
+
+NOT_LOOKED_FOR = EXPENSIVE_KINDS | {Kind.SLOW, Kind.BLOAT, Kind.CHECKER_GAP}
+"""Kinds whose runs are expensive, or whose limits depend on the case."""
+
+Fails = Callable[[Case], bool]
+
+
+def natural(
+    runner: Runner,
+    case: Case,
+    finding: Finding,
+    saved: Signature,
+    run_sanitizer: RunSanitizer,
+    statement: Statement | None = None,
+) -> Confirmed | None:
+    """Return the least odd case that was found to show the failure of the reduced `case`, confirmed and blamed as that
+    was. `saved` is the final signature of the finding, and `statement` a certain statement of its scope.
+
+    Return None where no case less odd shows it, and where something else is blamed for the one that does.
+    """
+    if finding.kind in NOT_LOOKED_FOR or case.graph.symbols:
+        return None
+    found = least_odd(case, _fails(runner, case, finding), statement)
+    if found is case:
+        return None
+    sighting = Sighting(signature_of(finding), finding, (finding.lane,))
+    confirmed = confirm_as_it_is(runner, renumbered(found), sighting, run_sanitizer)
+    same = confirmed is not None and confirmed.signature.blamed == saved.blamed
+    return confirmed if same else None
+
+
+def _fails(runner: Runner, case: Case, finding: Finding) -> Fails:
+    finding = cheaper(runner, case, finding)
+    signature, lane = signature_of(finding), finding.lane
+    run = up_to_failure(runner.run if may_run_in_used_children(finding) else runner.run_fresh, signature)
+    return lambda other: reproduces(run, other, lane, signature)
+
+
+def least_odd(case: Case, fails: Fails, statement: Statement | None = None, most: int = MOST_QUESTIONS) -> Case:
+    """Return the least odd case that fails, as far as `most` runs can tell, or the given one.
+
+    First come whole cases: the given one after all changes, and random calls of its operator. Then each change alone.
+    """
+    source, left = NumpySource(0), most
+
+    def asked(proposal: Case) -> bool:
+        nonlocal left
+        if left == 0 or (statement is not None and not statement.holds(properties(proposal))):
+            return False
+        left -= 1
+        return fails(proposal)
+
+    whole = sorted(_whole_cases(source, case), key=oddity)
+    best = next(filter(asked, whole[:TRIED]), case)
+    while (better := next(filter(asked, _single_changes(source, best)), None)) is not None:
+        best = better
+    return best
+
+
+def _whole_cases(source: ChoiceSource, case: Case) -> Iterator[Case]:
+    """Yield the case after all changes, and drawn ones that have the same calls, all less odd than the case."""
+    for each in (case, *_drawn(source, case)):
+        proposal = changed(source, each)
+        if oddity(proposal) < oddity(case):
+            yield proposal
+
+
+def _drawn(source: ChoiceSource, case: Case) -> Iterator[Case]:
+    """Yield calls of the operator of a case of one call, as its row draws them."""
+    if len(case.graph.nodes) != 1:
+        return
+    (node,) = case.graph.nodes
+    for _ in range(DRAWN):
+        try:
+            drawn = generate(source, Limits(max_nodes=1), [TABLE[node.op]], symbolic=False, motif_percent=0)
+        except Invalid:
+            continue
+        same = [(each.op, len(each.args)) for each in drawn.graph.nodes] == [(node.op, len(node.args))]
+        if same and len(drawn.graph.inputs) == len(case.graph.inputs) and is_valid(drawn):
+            yield replace(drawn, origin=case.origin)
+
+
+def _single_changes(source: ChoiceSource, case: Case) -> Iterator[Case]:
+    for change in CHANGES:
+        yield from less_odd(source, change, case)
