@@ -45,6 +45,7 @@ from child_campaign import ROOT, fuzz_to_its_end, killed, last_line, raise_on_si
 from fuzzer.campaign import index, state
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.report import regression_test
 from fuzzer.signature import known
 from fuzzer.system.processes import start_time
 from fuzzer.watching.resources import descendants
@@ -55,8 +56,10 @@ START_SECONDS = 120.0
 EARLY = 5
 """One kill of so many comes while the compilers start."""
 SIGHTING_FILES = frozenset({finding_file.NAME, case_file.JSON_NAME, case_file.TENSORS_NAME})
-MAY_CHANGE = frozenset({"issue.md", "repro.py", "log.txt", natural_file.NAME, natural_file.TENSORS})
-"""Files of a finding that show its natural case, which is found later."""
+MAY_CHANGE = frozenset(
+    {"issue.md", "repro.py", "log.txt", natural_file.NAME, natural_file.TENSORS, regression_test.NAME}
+)
+"""Files of a finding that are made later, or that then show its natural case."""
 
 FINDING_FILES = SIGHTING_FILES | {"repro.py", "issue.md", "log.txt"}
 

@@ -1,5 +1,5 @@
-"""Finds the scope and a natural case of the findings that a run saves, the most severe ones first, with a part of the
-CPU of triage."""
+"""Finds the scope, a natural case and a regression test of the findings that a run saves, the most severe ones first,
+with a part of the CPU of triage."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from fuzzer.campaign.store import Store
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.record import read
 from fuzzer.findings.severity import severity_of
-from fuzzer.report.add_to import add_natural, add_scope
+from fuzzer.report.add_to import add_natural, add_scope, add_test
 from fuzzer.report.natural import natural_to_show
+from fuzzer.report.regression_test import test_to_show
 from fuzzer.system.terminal import say
 from fuzzer.triage.metered import MeteredLab
 from fuzzer.triage.scope.find import scope_of
@@ -65,6 +66,9 @@ class Scopes:
             if found := natural_to_show(lab, record):
                 with self._lab.admitted():
                     add_natural(folder, found)
+            if source := test_to_show(lab, read(folder)):
+                with self._lab.admitted():
+                    add_test(folder, source)
         except Invalid as error:
             say(f"{folder}: its scope is not looked for: {error}")
         with self._lock:

@@ -14,8 +14,9 @@ from fuzzer.commands.progress import Counted, working
 from fuzzer.findings import finding_file
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.report.add_to import add_natural, add_scope
+from fuzzer.report.add_to import add_natural, add_scope, add_test
 from fuzzer.report.natural import natural_to_show
+from fuzzer.report.regression_test import test_to_show
 from fuzzer.report.scope_section import rows
 from fuzzer.system.terminal import next_line, print_json
 from fuzzer.toolchains.registry import finder
@@ -36,9 +37,9 @@ def scope(
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
-    """Find what a bug needs: which dtypes, ranks, sizes and attributes fail; and a usual case that shows it.
+    """Find what a bug needs: which dtypes, ranks, sizes and attributes fail; a usual case that shows it; and a test.
 
-    Both are saved in the finding's folder.
+    All are saved in the finding's folder.
     """
     folders = [each for path in findings for each in _folders(path)]
     wanted = [folder for folder in folders if again or not finding_file.read(folder).scope.cases]
@@ -55,6 +56,8 @@ def scope(
             record = add_scope(folder, scope_of(lab, record.case, record.finding, seconds=seconds))
             natural = natural_to_show(lab, record)
             done.append(add_natural(folder, natural) if natural else record)
+            if source := test_to_show(lab, done[-1]):
+                add_test(folder, source)
             if not json:
                 shown.print(*_lines(done[-1]))
     if json:

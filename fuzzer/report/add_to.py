@@ -1,4 +1,4 @@
-"""Adds to the folder of a saved finding what was found later: its scope, and its natural case."""
+"""Adds to the folder of a saved finding what is made later: its scope, its natural case, and its regression test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.record import FindingRecord, read
-from fuzzer.report import issue, repro
+from fuzzer.report import issue, regression_test, repro
 from fuzzer.system.files import write_atomically
 from fuzzer.system.secrets import blanked
 from fuzzer.triage.investigate import Confirmed
@@ -33,6 +33,10 @@ def add_natural(folder: Path, natural: Confirmed) -> FindingRecord:
     reports = {"repro.py": repro.script(record), "issue.md": issue.text(record), "log.txt": issue.log(record)}
     _write(folder, {name: text.encode() for name, text in reports.items()})
     return record
+
+
+def add_test(folder: Path, source: str) -> None:
+    _write(folder, {regression_test.NAME: source.encode()})
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -64,12 +64,14 @@ def script(record: FindingRecord) -> str:
     notes = [f"{preloaded} was preloaded: give its path as the argument."] if preloaded else []
     notes += [NEEDS_RELAY] if is_relay(finding.lane) else []
     head = docstring([wording.capital(wording.plain_title(record)), *notes, f"{EXITS} (difftvm {doc.signature})"])
-    body = re.sub(r"\n{3,}", "\n\n", _body(record).strip())
+    verdict = repro_verdict.verdict(finding, built=record.onnx is not None)
+    body = re.sub(r"\n{3,}", "\n\n", body_of(record, verdict).strip())
     standard, others = imports(f"{_EXCEPTHOOK}\n{body}")
     return formatted("\n\n".join([head, standard, _EXCEPTHOOK, others, body]) + "\n")
 
 
-def _body(record: FindingRecord) -> str:
+def body_of(record: FindingRecord, verdict: repro_verdict.VerdictPart) -> str:
+    """The statements of the script, without its docstring and imports. `verdict` is its last part."""
     finding, case = record.finding, inputs_that_show_it(record.case, record.finding.kind)
     differentiated = returns_gradients(finding.lane)
     shown = scalar_loss.as_function(case) if differentiated else replace(case, graph=case.bound)
@@ -96,5 +98,5 @@ def _body(record: FindingRecord) -> str:
         guards=repro_guards.parts(finding),
         open_sizes=repro_importers.open_sizes(case) if finding.lane.symbolic else None,
         functions=repro_lane.functions(case, finding, torch_to_numpy, built=record.onnx is not None),
-        verdict=repro_verdict.verdict(finding, built=record.onnx is not None),
+        verdict=verdict,
     )

@@ -1,0 +1,138 @@
+"""`test_regression.py`: a test of one finding in the style of TVM's own tests, for the pull request that fixes it.
+
+It fails while the bug is there. It compares all outputs with PyTorch's or, for a finding in TVM's ONNX frontend, with
+onnxruntime's: values within a tolerance, dtypes and shapes exactly.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import replace
+
+import msgspec
+
+from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
+from fuzzer.findings.record import FindingRecord
+from fuzzer.isolate.fleet import ScriptRunner
+from fuzzer.report import repro, wording
+from fuzzer.report.python_source import docstring, formatted
+from fuzzer.report.repro_imports import imports
+from fuzzer.report.repro_verdict import VerdictPart
+from fuzzer.signature.blame import Place
+from generators.graph import DType
+from oracles.finding import Component, Kind, Mismatch
+from oracles.lane import Engine, Importer, LaneSpec, is_relay, returns_gradients
+from oracles.outcome import Died, Raised, Stage
+from oracles.targets import TARGETS_BY_NAME
+
+NAME = "test_regression.py"
+
+_WITHOUT_TEST = frozenset(
+    {Kind.SLOW, Kind.BLOAT, Kind.NONDETERMINISTIC, Kind.CHECKER_GAP, Kind.MODIFIED_INPUT, Kind.ALIASED_OUTPUT}
+    | {Kind.ILL_FORMED, Kind.TIMED_OUT, Kind.OUT_OF_MEMORY}
+)
+"""Kinds that a comparison of results does not show."""
+
+TOLERANCE = {DType.FLOAT64: 1e-7, DType.FLOAT32: 1e-5, DType.FLOAT16: 1e-2, DType.BFLOAT16: 5e-2}
+"""By the least precise dtype of the case: the tolerances that TVM's own tests use for operators."""
+
+
+def has_test(doc: FindingDoc) -> bool:
+    """Whether a test can show the finding: results of a plain Relax lane on the CPU can."""
+    lane = doc.lane
+    plain = lane.engine is Engine.TVM and not (is_relay(lane) or returns_gradients(lane)) and not doc.flaky
+    in_process = TARGETS_BY_NAME[lane.target].runs.in_plain_process
+    return plain and in_process and doc.component is Component.TVM and doc.kind not in _WITHOUT_TEST
+
+
+def source(record: FindingRecord) -> str:
+    """The test, formatted, with a note about the file of TVM's tests that it belongs to."""
+    record = record.shown
+    function, main = _function(record), 'if __name__ == "__main__":\n    tvm.testing.main()'
+    standard, others = imports(f"{function}\n\n{main}")
+    others = others.replace("import tvm\n", "import tvm\nimport tvm.testing\n")
+    note = f"For {place(record)} of TVM. (difftvm {record.doc.signature})"
+    head = docstring([wording.capital(wording.plain_title(record)), note])
+    return formatted("\n\n".join(filter(None, [head, standard, others, function])) + f"\n\n\n{main}\n")
+
+
+def test_to_show(runner: ScriptRunner, record: FindingRecord) -> str | None:
+    """Return the test of a finding. Return None where it can have none, and where the test does not fail today."""
+    return source(record) if has_test(record.doc) and fails(runner, record) else None
+
+
+def fails(runner: ScriptRunner, record: FindingRecord) -> bool:
+    """Run the test, and return whether it fails as the finding does: with its exception, with the death of the process,
+    or with an assertion about the result."""
+    evidence = record.shown.doc.evidence.evidence
+    expected = evidence.type.rpartition(".")[2] if isinstance(evidence, Raised) else "AssertionError"
+    call = (
+        f"try:\n    {name(record.shown)}()\n"
+        f"except Exception as error:\n    raise SystemExit(1 if type(error).__name__ == {expected!r} else 125)"
+    )
+    test = _function(record.shown).replace("tvm.testing.", "np.testing.")  # tvm.testing imports pytest
+    text = f"{test}\n\n{call}"
+    done = runner.run_script("\n".join([*imports(text), text]), record.finding.lane)
+    return done.shows or (isinstance(evidence, Died) and done.exit_code not in (0, 125, None))
+
+
+def _function(record: FindingRecord) -> str:
+    compared = _as_comparison(record)
+    body = re.sub(r"\n{3,}", "\n\n", repro.body_of(compared, _verdict(record)).strip())
+    without = body.replace(_NO_GRADIENTS, "")
+    decorator = "@torch.no_grad()\n" if without != body else ""
+    return f"{decorator}def {name(record)}():\n{textwrap.indent(without, '    ')}"
+
+
+_NO_GRADIENTS = "torch.set_grad_enabled(False)\n"
+"""A line of scripts. A test must not change this for the tests after it."""
+
+
+def name(record: FindingRecord) -> str:
+    """`test_conv2d_wrong_dtype`."""
+    words = [*dict.fromkeys(record.case.graph.ops), record.doc.kind]
+    return "test_" + "_".join(re.sub(r"\W+", "_", word) for word in words)[:70].strip("_").lower()
+
+
+def place(record: FindingRecord) -> str:
+    """The file of TVM's tests for what is at fault."""
+    doc, lane = record.doc, record.doc.lane
+    match doc.blame.place:
+        case Place.CODEGEN:
+            kind = str(TARGETS_BY_NAME[lane.target].config["kind"])
+            return f"tests/python/codegen/test_target_codegen_{'c_host' if kind == 'c' else kind}.py"
+        case Place.LEGALIZATION:
+            return "tests/python/relax/test_transform_legalize_ops.py"
+        case Place.PASS:
+            return f"tests/python/relax/test_transform_{_snake(doc.blame.culprit.rpartition('.')[2]) or 'passes'}.py"
+        case Place.RUNTIME:
+            return "tests/python/relax/test_vm_build.py"
+        case _:
+            return _of_importer(lane)
+
+
+def _of_importer(lane: LaneSpec) -> str:
+    files = {Importer.FX: "from_fx", Importer.DYNAMO: "dynamo"}
+    name = "onnx" if lane.importer.is_onnx else files.get(lane.importer, "from_exported_program")
+    return f"tests/python/relax/test_frontend_{name}.py"
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _as_comparison(record: FindingRecord) -> FindingRecord:
+    """The record as one of a wrong result, so that the script runs the model to its end."""
+    doc = record.doc
+    evidence = StoredEvidence.of(Mismatch(0, "", ""))
+    identity = replace(doc.identity, kind=Kind.WRONG_VALUE, stage=Stage.RUN)
+    return replace(record, doc=msgspec.structs.replace(doc, kind=doc.kind, evidence=evidence, identity=identity))
+
+
+def _verdict(record: FindingRecord) -> VerdictPart:
+    dtypes = {value.type.dtype for value in record.case.graph.values()}
+    allowed = max((TOLERANCE[dtype] for dtype in dtypes if dtype in TOLERANCE), default=1e-7)
+    half = DType.BFLOAT16 in dtypes
+    comparison = 'got.astype("float32"), want.astype("float32")' if half else "got, want"
+    return VerdictPart("test.py.j2", comparison=comparison, allowed=f"{allowed:g}")
