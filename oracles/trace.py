@@ -106,6 +106,8 @@ class Trace:
     lines          lines of TVM's Python that ran below a converter or a legalization: the name of the function, and
                    how many lines after its first one, e.g. _linear+7
     calls          operators of the module as imported, each once
+    places         the functions that converted or legalized, with their files and first lines:
+                   ("BaseFXGraphImporter._flip", "tvm/relax/frontend/torch/base_fx_graph_translator.py:1480")
     """
 
     passes: tuple[PassRun, ...] = ()
@@ -123,3 +125,4 @@ class Trace:
     other_types: str = ""
     lines: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
+    places: tuple[tuple[str, str], ...] = ()

@@ -13,7 +13,7 @@ from oracles.finding import Kind
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
-    ROOT / "README.md",
+    *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "crashes" / "README.md",
     ROOT / "corpus" / "README.md",

@@ -192,7 +192,7 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
     run, counters = task.progress.counts, store.state.counters
     new = number_of(len(task.triage.new), "new finding") + (":" if task.triage.new else "")
     print(f"{number_of(run.tests, 'test')} in {task.progress.seconds:.0f} s; {run.invalid} invalid; {new}")
-    for line in worth_a_look((store.crashes / doc.slug, doc) for doc in task.triage.new):
+    for line in worth_a_look(store.crashes / doc.slug for doc in task.triage.new):
         print(line)
     if run.errors:
         print(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")
@@ -243,7 +243,7 @@ def _summarise_cluster(driver: Driver, store: Store, json: bool) -> None:
         return
     new = number_of(len(driver.new), "new finding") + (":" if driver.new else "")
     print(f"{number_of(tests, 'test')} of all nodes; {new}")
-    for line in worth_a_look((store.crashes / doc.slug, doc) for doc in driver.new):
+    for line in worth_a_look(store.crashes / doc.slug for doc in driver.new):
         print(line)
     for part in given_up:
         print(f"node {part} was given up")

@@ -22,9 +22,10 @@ from fuzzer.findings.merge import Merge
 from fuzzer.findings.related import causes
 from fuzzer.signature import known as known_behaviour
 from fuzzer.system.terminal import campaign_option, command, next_line, print_json, say
+from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import number_of, waiting_line
 from fuzzer.watching.on_disk import check, counted_in, findings_of, waiting_in
-from fuzzer.watching.ranking import CSV_HEAD, Grouping, Ranked, csv_rows, grouped, lines_of, ranked
+from fuzzer.watching.ranking import CSV_HEAD, Family, Grouping, Ranked, csv_rows, grouped, lines_of, ranked
 from generators.graph import Invalid
 
 TOP = 20
@@ -88,18 +89,18 @@ def triage(
     under = merging.duplicates_by_slug(docs, merging.read(campaign))
     found = ranked((folder, doc) for folder, doc in findings if doc.slug in under)
     if json:
-        print_json([_document(each, under) for each in found])
+        print_json([_document(each, family, under) for family in found for each in family.members])
     elif csv:
         writer = csv_writer(sys.stdout, lineterminator="\n")
         writer.writerows([CSV_HEAD, *csv_rows(found)])
     else:
-        most = len(found) if everything else top
-        print(*_lines(found, under, campaign, len(unreadable), by, most), sep="\n")
+        print(*_lines(found, under, campaign, len(unreadable), by, None if everything else top), sep="\n")
 
 
-def _document(each: Ranked, under: Mapping[str, list[Merge]]) -> dict[str, object]:
+def _document(each: Ranked, family: Family, under: Mapping[str, list[Merge]]) -> dict[str, object]:
     severity = {"level": each.severity.level, "score": each.severity.score, "reasons": each.severity.reasons}
-    return {**msgspec.to_builtins(each.doc), "severity": severity, "duplicates": under[each.doc.slug]}
+    more = {"severity": severity, "family": family.lead.doc.slug, "duplicates": under[each.doc.slug]}
+    return {**msgspec.to_builtins(each.doc), **more}
 
 
 def _check_options(actions: Mapping[str, bool], of_work: Mapping[str, object]) -> None:
@@ -126,43 +127,50 @@ def _merged(campaign: Path, folders: Sequence[Path]) -> list[Merge]:
 
 
 def _lines(
-    found: Sequence[Ranked],
+    found: Sequence[Family],
     under: Mapping[str, list[Merge]],
     campaign: Path,
     unreadable: int,
     by: Grouping,
-    most: int,
+    most: int | None,
 ) -> Iterator[str]:
+    """`most` is the number of families that are listed by their first findings; None lists all findings of all."""
     if not found:
         yield _nothing(campaign, unreadable)
         return
-    known = [each for each in found if known_behaviour.match(each.doc.identity)]
-    apart = [each for each in found if each not in known and upstream.unspecified(each.doc)]
-    new = [each for each in found if each not in known and each not in apart]
-    caused = causes(each.doc for each in new)
-    shown = {each.doc.slug for each in new[:most]}
-    for name, members in grouped(new, by).items():
-        listed = [each for each in members if each.doc.slug in shown]
+    docs = [each.doc for family in found for each in family.members]
+    known = [doc for doc in docs if known_behaviour.match(doc.identity)]
+    apart = [doc for doc in docs if doc not in known and upstream.unspecified(doc)]
+    new = [left for family in found if (left := family.without(lambda doc: doc in known or doc in apart))]
+    findings = [each.doc for family in new for each in family.members]
+    caused = causes(findings)
+    shown = {family.lead.doc.slug for family in new[:most]}
+    for name, some in grouped(new, by).items():
+        listed = [family for family in some if family.lead.doc.slug in shown]
         if listed:
-            yield f"{name}: {len(members)}"
-        for each in listed:
-            yield from lines_of(each)
-            yield from (f"      and {other.slug}: {other.why}" for other in under[each.doc.slug])
-            if each.doc.signature in caused:
-                yield f"      perhaps a consequence of {caused[each.doc.signature].slug}"
+            yield f"{name}: {len(some)}"
+        for family in listed:
+            yield from lines_of(family)
+            for each in family.members:
+                if most is None and each is not family.lead:
+                    yield f"        {found_line(each.doc)}"
+                yield from (f"      and {other.slug}: {other.why}" for other in under[each.doc.slug])
+                if each.doc.signature in caused:
+                    yield f"      perhaps a consequence of {caused[each.doc.signature].slug}"
     if len(shown) < len(new):
         others = command("triage", "--all", *campaign_option(campaign))
-        yield f"{number_of(len(new) - len(shown), 'more finding')}: `{others}` lists them"
-    more = sum(len(under[each.doc.slug]) for each in new)
-    hint = f" ({more} more are duplicates)" if more else ""
+        yield f"{len(new) - len(shown)} more of {number_of(len(new), 'cause')}: `{others}` lists them"
+    more = sum(len(under[doc.slug]) for doc in findings)
+    hint = f", perhaps of {number_of(len(new), 'cause')}" if len(new) < len(findings) else ""
+    hint += f" ({more} more are duplicates)" if more else ""
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
     hint += f", and {len(known)} of known behaviour (`--known`)" if known else ""
     hint += f", and {len(apart)} that TVM leaves unspecified (`--known`)" if apart else ""
     hint += f"; {unreadable} cannot be read" if unreadable else ""
     if line := waiting_line(*waiting_in(campaign), campaign):
         yield line
-    first = campaign / "crashes" / (new or found)[0].doc.slug
-    yield f"{number_of(len(new), 'finding')}{hint}; {next_line('--replay', first)}"
+    first = campaign / "crashes" / (new or found)[0].lead.doc.slug
+    yield f"{number_of(len(findings), 'finding')}{hint}; {next_line('--replay', first)}"
 
 
 def _nothing(campaign: Path, unreadable: int) -> str:

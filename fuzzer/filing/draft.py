@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.findings import record
+from fuzzer.findings.families.grouping import relatives
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.report import issue
 from fuzzer.system.files import write_atomically
@@ -14,13 +15,15 @@ from generators.graph import Case, Invalid
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`body` has the fingerprint in an HTML comment. Other copies of difftvm find the issue by it."""
+    """`body` has the fingerprint in an HTML comment. Other copies of difftvm find the issue by it. `family` are the
+    other findings of the same cause, which the body lists."""
 
     folder: Path
     doc: FindingDoc
     case: Case
     title: str
     body: str
+    family: tuple[FindingDoc, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -37,8 +40,9 @@ class Draft:
 
 def read(folder: Path) -> Draft:
     """The report that the current code writes. Raise `Invalid` if the folder has no finding."""
-    stored = record.read(folder)
-    return Draft(folder, stored.doc, stored.case, issue.title(stored), issue.body(stored))
+    stored, family = record.read(folder), [record.read(path) for path in relatives(folder)]
+    title, body = issue.title(stored), issue.body(stored, family)
+    return Draft(folder, stored.doc, stored.case, title, body, tuple(each.doc for each in family))
 
 
 def write(draft: Draft, folder: Path) -> Path:

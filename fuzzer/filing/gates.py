@@ -188,6 +188,17 @@ def not_filed(draft: Draft, context: FilingContext) -> GateAnswer:
     return closed(f"{entry.url} since it was filed" if entry.url else "it was perhaps filed; --submit finds out")
 
 
+def family_not_filed(draft: Draft, context: FilingContext) -> GateAnswer:
+    """No other finding of the same cause is filed. Only a person can decide that the cause is another one."""
+    if not context.place:
+        return not_checked("no --repo")
+    for doc in draft.family:
+        entry = context.ledger.entry(context.place, doc.signature)
+        if entry is not None and entry.step is not Step.REFUSED:
+            return closed(f"{doc.slug} is of the same family; {entry.url or 'it was perhaps filed'}", forcible=True)
+    return opened()
+
+
 def below_the_limit(draft: Draft, context: FilingContext) -> GateAnswer:
     if not context.place:
         return not_checked("no --repo")
@@ -282,6 +293,7 @@ LEDGER_GATES = (
     Gate("may be filed now", not_stopped),
     Gate("is wanted there", not_paused),
     Gate("was not filed before", not_filed),
+    Gate("has a cause that was not filed", family_not_filed),
     Gate("is within the daily limit", below_the_limit),
 )
 RUN_GATES = (

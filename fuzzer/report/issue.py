@@ -7,12 +7,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from fuzzer.findings import upstream
 from fuzzer.findings.record import AFTER, BEFORE, FindingRecord
+from fuzzer.findings.severity import KINDS
 from fuzzer.report import repro, sanitizer_section, scope_section, wording
 from fuzzer.report.evidence import shown_evidence
 from fuzzer.report.markdown import block, details, prose, shortened, table
 from fuzzer.signature.blame import ReleaseVerdict
+from fuzzer.triage.scope.words import sentence
 from oracles.finding import Component
 from oracles.outcome import Died, Raised
 
@@ -49,19 +54,59 @@ def marker(signature: str) -> str:
     return f"<!-- difftvm: {signature} -->"
 
 
-def body(record: FindingRecord) -> str:
-    """Markdown: a summary, then the sections of TVM's template."""
+def body(record: FindingRecord, family: Sequence[FindingRecord] = ()) -> str:
+    """Markdown: a summary, then the sections of TVM's template. `family` are other findings of the same cause."""
     doc, shown = record.doc, record.shown
     sections = {
         "Expected behavior": wording.expected(shown),
         "Actual behavior": _actual(shown),
         **({"Scope": scope_section.text(shown)} if doc.scope.cases else {}),
+        **({"Perhaps of the same cause": _family(family)} if family else {}),
         "Environment": _environment(record),
         "Steps to reproduce": _steps(shown),
         "Triage": _triage(record),
     }
     section_text = "\n".join(f"### {name}\n\n{content.strip()}\n" for name, content in sections.items())
-    return f"{prose(wording.summary(shown))}\n\n{section_text}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
+    summary = "\n\n".join(filter(None, [prose(wording.summary(shown)), _suspect(record)]))
+    return f"{summary}\n\n{section_text}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
+
+
+SOURCE = "https://github.com/apache/tvm/blob"
+
+
+def _suspect(record: FindingRecord) -> str:
+    """The function that is blamed, as a link to its line in the source of the release; "" where it is not known, or
+    where TVM is no release."""
+    place, version = record.doc.blame.origin.place, _version_of_tvm(record)
+    file, _, line = place.partition(":")
+    if not place or not re.fullmatch(r"[0-9]+(\.[0-9]+)*(\.post[0-9]+)?", version):
+        return ""
+    return f"The function begins at [`{file}:{line}`]({SOURCE}/v{version}/python/{file}#L{line})."
+
+
+def _version_of_tvm(record: FindingRecord) -> str:
+    versions = record.doc.versions
+    return versions.get(f"tvm{_at(record)}", versions.get("tvm", ""))
+
+
+MOST_RELATIVES = 12
+"""How many other findings of a family an issue lists."""
+
+
+def _family(records: Sequence[FindingRecord]) -> str:
+    """A line for each other finding: its operators, what is wrong, and what it needs."""
+    more = len(records) - MOST_RELATIVES
+    lines = [f"- `{' + '.join(each.doc.ops)}`: {prose(_in_short(each))}" for each in records[:MOST_RELATIVES]]
+    return "\n".join([*lines, *([f"- and {more} more"] if more > 0 else [])])
+
+
+def _in_short(record: FindingRecord) -> str:
+    """What is wrong, the first line of the message, and the statement of the scope where it is certain."""
+    doc, evidence = record.doc, record.doc.evidence.evidence
+    text = KINDS[doc.kind][1]
+    if isinstance(evidence, Raised):
+        text += f": {evidence.type}: {wording.cut(wording.first_line(evidence.message), wording.TITLE)}"
+    return f"{text}. {sentence(doc.scope, record.case.graph)}" if doc.scope.is_certain else text
 
 
 def _actual(record: FindingRecord) -> str:

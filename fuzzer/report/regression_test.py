@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 
 from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
 from fuzzer.findings.record import FindingRecord
 from fuzzer.isolate.fleet import ScriptRunner
+from fuzzer.isolate.reports import ScriptRun
 from fuzzer.report import repro, wording
 from fuzzer.report.python_source import docstring, formatted
 from fuzzer.report.repro_imports import imports
@@ -63,8 +65,15 @@ def test_to_show(runner: ScriptRunner, record: FindingRecord) -> str | None:
 
 
 def fails(runner: ScriptRunner, record: FindingRecord) -> bool:
-    """Run the test, and return whether it fails as the finding does: with its exception, with the death of the process,
-    or with an assertion about the result."""
+    """Return whether the test fails as the finding does: with its exception, with the death of the process, or with an
+    assertion about the result."""
+    done, evidence = run(runner, record), record.shown.doc.evidence.evidence
+    return done.shows or (isinstance(evidence, Died) and done.exit_code not in (0, 125, None))
+
+
+def run(runner: ScriptRunner, record: FindingRecord, preload: Path | None = None) -> ScriptRun:
+    """Run the test, after the file `preload` if there is one. The exit code is 0 where it passes, 1 where it fails as
+    the finding does, and 125 where it fails in another way."""
     evidence = record.shown.doc.evidence.evidence
     expected = evidence.type.rpartition(".")[2] if isinstance(evidence, Raised) else "AssertionError"
     call = (
@@ -72,9 +81,9 @@ def fails(runner: ScriptRunner, record: FindingRecord) -> bool:
         f"except Exception as error:\n    raise SystemExit(1 if type(error).__name__ == {expected!r} else 125)"
     )
     test = _function(record.shown).replace("tvm.testing.", "np.testing.")  # tvm.testing imports pytest
-    text = f"{test}\n\n{call}"
-    done = runner.run_script("\n".join([*imports(text), text]), record.finding.lane)
-    return done.shows or (isinstance(evidence, Died) and done.exit_code not in (0, 125, None))
+    first = f"runpy.run_path({str(preload)!r})\n" if preload else ""
+    text = f"{first}{test}\n\n{call}"
+    return runner.run_script("\n".join([*imports(text), text]), record.finding.lane)
 
 
 def _function(record: FindingRecord) -> str:

@@ -9,9 +9,12 @@ import signal
 from typing import assert_never
 
 from fuzzer.findings.record import FindingRecord
+from fuzzer.findings.severity import limits
 from fuzzer.report import onnx_unused
 from fuzzer.signature import readable
 from fuzzer.signature.blame import Place, ReleaseVerdict
+from fuzzer.triage.scope.statement import Statement
+from fuzzer.triage.scope.words import phrase
 from generators.graph import Graph, Node
 from generators.torch_source import constructor, statements
 from oracles.finding import PYTORCH, Component, Excess, Kind, Mismatch, Quantity, SideEffect
@@ -237,7 +240,7 @@ def _failing_step(record: FindingRecord) -> str:
 def _circumstance(record: FindingRecord) -> str:
     """What the failure needs beside the model, in parentheses: the cause, the target, the pipeline, passes."""
     lane = record.doc.lane
-    parts = [_cause(record)] if _cause(record) else []
+    parts = [part for part in (_cause(record), _needs(record)) if part]
     parts += [] if lane.target == "llvm" or place_of(record) is Place.FRONTEND else [f"target {lane.target}"]
     parts += [f"pipeline {lane.pipeline}"] if lane.pipeline is not Pipeline.DEFAULT else []
     named = record.doc.blame.culprit
@@ -247,6 +250,19 @@ def _circumstance(record: FindingRecord) -> str:
         if name != named and record.doc.identity.stage is not Stage.TRANSFORM
     ]
     return f" ({', '.join(parts)})" if parts else ""
+
+
+LONGEST_NEED = 60
+"""A longer statement of scope is left out of the title."""
+
+
+def _needs(record: FindingRecord) -> str:
+    """What the certain statement of the scope limits the bug to: "where x0 is bfloat16"; "" if it is long, or if there
+    is no limit."""
+    scope = record.doc.scope
+    conditions = limits(scope.statement) if scope.is_certain and scope.statement else []
+    text = phrase(Statement(tuple(conditions)), record.case.graph) if conditions else ""
+    return text if len(text) <= LONGEST_NEED else ""
 
 
 def _cause(record: FindingRecord) -> str:

@@ -28,6 +28,7 @@ class Origin:
     made        the type that it got, e.g. float32[2, 3]
     right       the type that PyTorch gives it
     attributes  the attributes of the reduced case that are not at their defaults, with the class of their value
+    place       the file of the function that is blamed, and its first line; "" where no function of Python is
     """
 
     lines: tuple[str, ...] = ()
@@ -37,6 +38,7 @@ class Origin:
     made: str = ""
     right: str = ""
     attributes: tuple[str, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The order in which people should read findings: by severity, and in each level first those that are unlike others.
+"""The order in which people should read findings: families, by severity, and in each level first what is unlike others.
 
 Within a level the order is that of Chen et al., "Taming Compiler Fuzzers" (PLDI 2013): furthest point first. The first
 has the highest score, each next one is the furthest from all before it.
@@ -12,11 +12,12 @@ from enum import StrEnum
 from pathlib import Path
 
 from fuzzer.campaign.priority import Traits, distance, traits_of_saved
+from fuzzer.findings import finding_file
+from fuzzer.findings.families.grouping import families, input_types
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.severity import Level, Severity, severity_of
 from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import number_of
-from generators import case_file
 from generators.graph import Invalid
 
 
@@ -28,18 +29,37 @@ class Ranked:
     severity: Severity
 
 
-def ranked(findings: Iterable[tuple[Path, FindingDoc]]) -> list[Ranked]:
-    """Return the findings, each with its folder given, in the order in which people should read them."""
-    known = [Ranked(doc, severity_of(doc, _types(folder))) for folder, doc in findings]
-    return [each for level in Level for each in furthest_first([one for one in known if one.severity.level is level])]
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Findings that one fix would probably mend, the most severe first."""
+
+    members: tuple[Ranked, ...]
+
+    @property
+    def lead(self) -> Ranked:
+        """The member that stands for the family in lists and reports."""
+        return self.members[0]
+
+    def without(self, leave_out: Callable[[FindingDoc], object]) -> Family | None:
+        """Return the family without some members; None if none is left."""
+        left = tuple(each for each in self.members if not leave_out(each.doc))
+        return Family(left) if left else None
 
 
-def _types(folder: Path) -> tuple[str, ...]:
-    """The types of the inputs; none where the case cannot be read, which `fuzz triage` reports elsewhere."""
-    try:
-        return case_file.input_types(folder)
-    except Invalid:
-        return ()
+def ranked(findings: Iterable[tuple[Path, FindingDoc]]) -> list[Family]:
+    """Return the families of findings, each with its folder given, in the order in which people should read them."""
+    found = {}
+    for members in families(findings):
+        known = [_ranked(folder, doc) for folder, doc in members]
+        family = Family(tuple(sorted(known, key=lambda each: (-each.severity.score, each.doc.slug))))
+        found[family.lead.doc.slug] = family
+    leads = [family.lead for family in found.values()]
+    order = (each for level in Level for each in furthest_first([one for one in leads if one.severity.level is level]))
+    return [found[each.doc.slug] for each in order]
+
+
+def _ranked(folder: Path, doc: FindingDoc) -> Ranked:
+    return Ranked(doc, severity_of(doc, input_types(folder)))
 
 
 def furthest_first(findings: Sequence[Ranked]) -> list[Ranked]:
@@ -65,17 +85,39 @@ MOST_REASONS = 3
 """How many reasons for its severity a list gives for each finding."""
 
 
-def lines_of(each: Ranked) -> list[str]:
-    """A finding in a list: a line about it, and a line with the reasons for its severity."""
-    return [f"  {found_line(each.doc)}", f"      {'; '.join(each.severity.reasons[:MOST_REASONS])}"]
+MOST_MEMBERS = 6
+"""How many members of a family a list names beside the first."""
 
 
-def worth_a_look(findings: Iterable[tuple[Path, FindingDoc]], most: int = 3) -> list[str]:
-    """Return lines about the findings that deserve a look first, each with its level and the reasons, and the number of
-    the others."""
-    order = ranked(findings)
-    lines = [line for each in order[:most] for line in (f"  {each.severity.level}:", *lines_of(each))]
-    return [*lines, *([f"  and {number_of(len(order) - most, 'other')}"] if len(order) > most else [])]
+def lines_of(family: Family) -> list[str]:
+    """A family in a list: a line about its first finding, the reasons for its severity, and the operators of others."""
+    lead, *others = family.members
+    lines = [f"  {found_line(lead.doc)}", f"      {'; '.join(lead.severity.reasons[:MOST_REASONS])}"]
+    if others:
+        lines.append(f"      perhaps one cause with {number_of(len(others), 'other finding')}: {_named(others)}")
+    return lines
+
+
+def _named(others: Sequence[Ranked]) -> str:
+    names = list(dict.fromkeys(f"{each.doc.kind} {'+'.join(each.doc.ops)}" for each in others))
+    more = [f"{len(names) - MOST_MEMBERS} more"] if len(names) > MOST_MEMBERS else []
+    return ", ".join([*names[:MOST_MEMBERS], *more])
+
+
+def worth_a_look(folders: Iterable[Path], most: int = 3) -> list[str]:
+    """Return lines about the families that deserve a look first, each with its level and the reasons, and the number of
+    the others. Findings that cannot be read, which `fuzz triage` reports, are left out."""
+    order = ranked(_readable(folders))
+    lines = [line for each in order[:most] for line in (f"  {each.lead.severity.level}:", *lines_of(each))]
+    return [*lines, *([f"  and {number_of(len(order) - most, 'other cause')}"] if len(order) > most else [])]
+
+
+def _readable(folders: Iterable[Path]) -> Iterator[tuple[Path, FindingDoc]]:
+    for folder in folders:
+        try:
+            yield folder, finding_file.read(folder)
+        except Invalid:
+            continue
 
 
 class Grouping(StrEnum):
@@ -102,21 +144,24 @@ def _release(doc: FindingDoc) -> str:
     return f"new in {new}" if new else "in all releases that were run"
 
 
-def grouped(findings: Iterable[Ranked], by: Grouping) -> dict[str, list[Ranked]]:
-    """Return the findings by the name of their group, in the order of their first members. A finding of several
-    operators is in the group of each."""
-    groups: dict[str, list[Ranked]] = {}
-    for each in findings:
-        for name in _NAMES[by](each):
-            groups.setdefault(name, []).append(each)
+def grouped(found: Iterable[Family], by: Grouping) -> dict[str, list[Family]]:
+    """Return the families by the name of the group of one of their members, in the order of the first in each. A family
+    is in several groups where its members are, or where one of them has several operators."""
+    groups: dict[str, list[Family]] = {}
+    for family in found:
+        members = family.members if by is not Grouping.SEVERITY else family.members[:1]
+        for name in dict.fromkeys(name for each in members for name in _NAMES[by](each)):
+            groups.setdefault(name, []).append(family)
     return groups
 
 
-CSV_HEAD = ("severity", "score", "slug", "component", "kind", "operators", "lanes", "reasons")
+CSV_HEAD = ("severity", "score", "slug", "family", "component", "kind", "operators", "lanes", "reasons")
 
 
-def csv_rows(findings: Iterable[Ranked]) -> Iterator[tuple[str, ...]]:
-    for each in findings:
-        doc, severity = each.doc, each.severity
-        names = (severity.level, f"{severity.score:g}", doc.slug, doc.component, doc.kind)
-        yield *names, " ".join(doc.ops), " ".join(doc.lanes), "; ".join(severity.reasons)
+def csv_rows(found: Iterable[Family]) -> Iterator[tuple[str, ...]]:
+    """A row for each finding. A family has the name of its first member."""
+    for family in found:
+        for each in family.members:
+            doc, severity = each.doc, each.severity
+            names = (severity.level, f"{severity.score:g}", doc.slug, family.lead.doc.slug, doc.component, doc.kind)
+            yield *names, " ".join(doc.ops), " ".join(doc.lanes), "; ".join(severity.reasons)

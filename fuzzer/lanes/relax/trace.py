@@ -120,7 +120,7 @@ class Tracer:
 
     def _converts(self, frame: FrameType) -> None:
         if found := converter_in(frame):
-            self._note(converters=(*self._trace.converters, found))
+            self._note(converters=(*self._trace.converters, found), places=self._places(frame))
 
     def _converted(self, frame: FrameType, result: object) -> None:
         if self._trace.mistyped is None and (found := converter_in(frame)):
@@ -135,7 +135,12 @@ class Tracer:
         if found and not (
             known and known[-1][0] == found[0]
         ):  # otherwise the function called another one with the same call
-            self._note(legalizations=(*known, found))
+            self._note(legalizations=(*known, found), places=self._places(frame))
+
+    def _places(self, frame: FrameType) -> tuple[tuple[str, str], ...]:
+        code = frame.f_code
+        file = "tvm/" + code.co_filename.rpartition("/tvm/")[2]
+        return tuple(dict.fromkeys((*self._trace.places, (_name(frame), f"{file}:{code.co_firstlineno}"))))
 
 
 Look = Callable[[FrameType], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzzer.cases.attribute_class import class_of
-from fuzzer.signature.blame import Origin
+from fuzzer.signature.blame import Blame, Origin, Place
 from generators.graph import Graph
 from generators.ops import TABLE
 from oracles.trace import Trace
@@ -15,6 +15,24 @@ def origin_of(graph: Graph, trace: Trace) -> Origin:
     made = trace.mistyped
     types = (made.by[1], made.by[0], made.made, made.right) if made else ("", "", "", "")
     return Origin(trace.lines, trace.calls, *types, attributes=tuple(dict.fromkeys(_unusual(graph))))
+
+
+def place_in_python(blame: Blame, trace: Trace) -> str:
+    """Return the file and first line of the function that is blamed: a converter, or the legalization of an operator;
+    "" for any other part of TVM."""
+    match blame.place:
+        case Place.FRONTEND:
+            wanted = {function for _, function in trace.converters if _is_named(function, blame.culprit)}
+        case Place.LEGALIZATION:
+            wanted = {function for operator, function in trace.legalizations if operator == blame.culprit}
+        case _:
+            wanted = set()
+    return next((place for function, place in trace.places if function in wanted), "")
+
+
+def _is_named(function: str, culprit: str) -> bool:
+    """Whether `BaseFXGraphImporter._binary_op.convert` is `_binary_op of add`."""
+    return bool(culprit) and culprit.partition(" of ")[0] in (function, *function.split("."))
 
 
 def _unusual(graph: Graph) -> Iterator[str]:

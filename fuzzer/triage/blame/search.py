@@ -20,7 +20,7 @@ from fuzzer.triage.blame.bisection import DecidingPass, deciding_pass, programs
 from fuzzer.triage.blame.context import BlameContext, LaneObservation, RunLimitReached
 from fuzzer.triage.blame.first_wrong import first_wrong
 from fuzzer.triage.blame.modules import blame_module, converter_name, converter_of, mistyped
-from fuzzer.triage.blame.origin import origin_of
+from fuzzer.triage.blame.origin import origin_of, place_in_python
 from fuzzer.triage.blame.other_lanes import blame_code_generator, blame_lane_feature
 from fuzzer.triage.blame.stopped_pass import blame_stopped_pass, legalizes, module_around
 from fuzzer.triage.reproduce import Observation, RunLanes
@@ -66,8 +66,10 @@ def blame(
     try:
         operator = first_wrong(context)
         if needs_trace(finding):
-            origin = origin_of(case.graph, context.traced().trace)
+            trace = context.traced().trace
+            origin = origin_of(case.graph, trace)
             found = _place(context, operator)
+            origin = replace(origin, place=place_in_python(found, trace))
     except RunLimitReached:
         pass  # what was found so far is kept
     return replace(found, operator=found.operator or operator, origin=origin)

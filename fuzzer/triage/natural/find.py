@@ -79,7 +79,7 @@ def least_odd(case: Case, fails: Fails, statement: Statement | None = None, most
     """
     source, left = NumpySource(0), most
 
-    def asked(proposal: Case) -> bool:
+    def shows(proposal: Case) -> bool:
         nonlocal left
         if left == 0 or (statement is not None and not statement.holds(properties(proposal))):
             return False
@@ -87,8 +87,8 @@ def least_odd(case: Case, fails: Fails, statement: Statement | None = None, most
         return fails(proposal)
 
     whole = sorted(_whole_cases(source, case), key=oddity)
-    best = next(filter(asked, whole[:TRIED]), case)
-    while (better := next(filter(asked, _single_changes(source, best)), None)) is not None:
+    best = next(filter(shows, whole[:TRIED]), case)
+    while (better := next(filter(shows, _single_changes(source, best)), None)) is not None:
         best = better
     return best
 

@@ -11,10 +11,10 @@ from generators.builder import Limits
 from generators.check import check, retyped
 from generators.choice import ChoiceSource
 from generators.domain import ANY, Bounds
-from generators.graph import Array, Attrs, Case, DType, Form, Input, Invalid, Layout, Profile, Role, TensorType
+from generators.graph import Array, Attrs, Case, DType, Form, Input, Invalid, Layout, Node, Profile, Role, TensorType
 from generators.ops import TABLE
 from generators.random_graph import generate
-from generators.values import draw
+from generators.values import draw, holds
 
 SIZES = (0, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 24, 33, 64)
 MOST_ELEMENTS = 1 << 14
@@ -94,6 +94,14 @@ def with_attributes(case: Case, index: int, attrs: Attrs) -> Case | None:
         return None
 
 
+def drawn_attributes(source: ChoiceSource, node: Node, types: Sequence[TensorType]) -> Attrs | None:
+    """Draw attributes for other operands of a call; None where there are none for these operands."""
+    try:
+        return TABLE[node.op].attrs(source, tuple(types)) if node.attrs else None
+    except Invalid:
+        return None
+
+
 def _some_input(source: ChoiceSource, case: Case) -> Input | None:
     free = [item for item in case.graph.inputs if item.domain == ANY] or list(case.graph.inputs)
     return source.choice(free) if free else None
@@ -158,7 +166,7 @@ def _attributes(source: ChoiceSource, case: Case) -> Case | None:
     """Draw attributes of one call anew: all, or one that the others keep."""
     index = source.integer(0, len(case.graph.nodes) - 1)
     node = case.graph.nodes[index]
-    drawn = TABLE[node.op].attrs(source, case.graph.arg_types(node)) if node.attrs else None
+    drawn = drawn_attributes(source, node, case.graph.arg_types(node))
     if drawn is None:
         return None
     if source.chance(50):
@@ -236,9 +244,11 @@ def neighbours(source: ChoiceSource, cases: Sequence[Case], count: int, *, with_
 
 
 def with_usual_numbers(source: ChoiceSource, case: Case) -> Case:
-    """Return the case with numbers of both signs that are neither zero nor special, where the domains allow them."""
+    """Return the case with numbers of both signs that are neither zero nor special, where the domains allow them. Where
+    no such numbers are found, an input keeps its own."""
     rng = source.rng()
-    tensors = {item.value.name: _usual(source, item, rng) for item in case.graph.inputs}
+    usual = {item.value.name: (item, _usual(source, item, rng)) for item in case.graph.inputs}
+    tensors = {name: a if holds(a, item.domain) else case.tensors[name] for name, (item, a) in usual.items()}
     return replace(case, tensors=tensors, profile=Profile.NORMAL)
 
 

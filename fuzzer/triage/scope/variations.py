@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fuzzer.cases.attribute_class import class_of
-from fuzzer.triage.scope.neighbours import is_valid, with_attributes, with_input, with_types
+from fuzzer.triage.scope.neighbours import drawn_attributes, is_valid, with_attributes, with_input, with_types
 from generators.choice import ChoiceSource
 from generators.domain import ANY
 from generators.graph import Array, Attr, Case, DType, Input, Layout, Role, TensorType
@@ -100,7 +100,7 @@ def _attributes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
     """Vary each attribute: its default, and values of two other classes that the operator may draw."""
     for index, node in enumerate(case.graph.nodes):
         op, types = TABLE[node.op], case.graph.arg_types(node)
-        drawn = [op.attrs(source, types) for _ in range(ATTRIBUTE_DRAWS)] if node.attrs else []
+        drawn = [drawn_attributes(source, node, types) for _ in range(ATTRIBUTE_DRAWS)]
         for key, value in node.attrs.items():
             by_class: dict[str, Attr] = {class_of(value): value}
             if key in op.defaults:

@@ -152,13 +152,18 @@ def test_work_on_nothing_starts_no_compiler(tmp_path: Path, saved: Path, capsys:
 
 
 def campaign_of(make: Make, folder: Path, *kinds: Kind) -> Path:
-    """A campaign with findings of these kinds, of one operator."""
+    """A campaign with findings of these kinds, each of another cause."""
     with Store(folder, 1) as store:
         for number, kind in enumerate(kinds):
-            found, _ = make(f"message {kind}", op="neg")
-            found = replace(found, signature=replace(found.signature, kind=kind, skeleton=f"{kind} {number}"))
+            found, _ = make(f"message {kind}", op=OPS[number])
+            frame = f"some.cc:tvm::relax::{OPS[number]}"
+            signature = replace(found.signature, kind=kind, skeleton=f"{kind} {number}", frame=frame)
+            found = replace(found, signature=signature)
             store.save(found, {})
     return folder
+
+
+OPS = ("neg", "sqrt", "sigmoid")
 
 
 def test_severe_findings_come_first_with_the_reasons(
@@ -166,7 +171,14 @@ def test_severe_findings_come_first_with_the_reasons(
 ) -> None:
     campaign_of(make, tmp_path, Kind.REJECTED, Kind.DIED, Kind.INTERNAL_ERROR)
     out, _ = printed(capsys, tmp_path)
-    kinds = [line.split("-neg-")[0].strip() for line in out if line.startswith("  ") and "-neg-" in line]
+    kinds = [
+        kind
+        for line in out
+        if line.startswith("  ")
+        for op in OPS
+        for kind in [line.partition(f"-{op}-")[0].strip()]
+        if f"-{op}-" in line
+    ]
     assert kinds == ["died", "internal-error", "rejected"]
     assert out[0] == "critical: 1"
     assert out[2].startswith("      it ends the process; ")
@@ -177,11 +189,30 @@ def test_so_many_are_listed_and_the_rest_is_counted(
 ) -> None:
     campaign_of(make, tmp_path, *[Kind.DIED] * 3)
     out, _ = printed(capsys, tmp_path, top=1)
-    assert sum("-neg-" in line for line in out[:-2]) == 1
-    assert out[-2] == f"2 more findings: `{command('triage', '--all', '--campaign', tmp_path)}` lists them"
+    assert sum(line.startswith("  died-") for line in out[:-2]) == 1
+    assert out[-2] == f"2 more of 3 causes: `{command('triage', '--all', '--campaign', tmp_path)}` lists them"
     assert out[-1].startswith("3 findings; next: ")
     out, _ = printed(capsys, tmp_path, top=1, everything=True)
-    assert sum("-neg-" in line for line in out[:-1]) == 3
+    assert sum(line.startswith("  died-") for line in out[:-1]) == 3
+
+
+def test_the_findings_of_one_cause_are_one_entry_and_all_are_listed_on_request(
+    tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path, 1) as store:
+        slugs = [
+            doc.slug
+            for word in ("here", "there", "below")
+            if (doc := store.save(make(f"no layout for it {word}")[0], {}))
+        ]
+    out, _ = printed(capsys, tmp_path)
+    assert sum(line.startswith("  internal-error-") for line in out) == 1
+    assert "      perhaps one cause with 2 other findings: internal-error relu" in out
+    assert out[-1].startswith("3 findings, perhaps of 1 cause; next: ")
+    out, _ = printed(capsys, tmp_path, everything=True)
+    assert all(sum(slug in line for line in out[:-1]) == 1 for slug in slugs)
+    docs = json.loads("".join(printed(capsys, tmp_path, json=True)[0]))
+    assert len({doc["family"] for doc in docs}) == 1
 
 
 @pytest.mark.parametrize(
@@ -189,7 +220,7 @@ def test_so_many_are_listed_and_the_rest_is_counted(
     [
         (Grouping.SEVERITY, ["critical: 1", "medium: 1"]),
         (Grouping.COMPONENT, ["tvm: 2"]),
-        (Grouping.OPERATOR, ["neg: 2"]),
+        (Grouping.OPERATOR, ["neg: 1", "sqrt: 1"]),
         (Grouping.KIND, ["died: 1", "rejected: 1"]),
         (Grouping.RELEASE, ["in all releases that were run: 2"]),
     ],

@@ -180,6 +180,7 @@ def test_a_draft_without_a_tracker_leaves_these_gates_unchecked(finding: Draft, 
     assert [name for name, verdict in verdicts.items() if verdict is GateVerdict.NOT_ASKED] == [
         "is wanted there",
         "was not filed before",
+        "has a cause that was not filed",
         "is within the daily limit",
         "reproduces",
         "is shown by its script",
@@ -237,3 +238,17 @@ def test_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert state_folder() == tmp_path / ".local" / "state" / "difftvm"
+
+
+def test_a_cause_is_filed_once(context: FilingContext, finding: Draft) -> None:
+    """The family of a draft are other findings of the same cause."""
+    other = msgspec.structs.replace(finding.doc, slug="other", signature="f" * 12)
+    draft = replace(finding, family=(other,))
+    assert gates.family_not_filed(draft, context).verdict is GateVerdict.OPEN
+    entry = LedgerEntry(context.place, other.signature, "a", "title", "other", "0.27.0", 0.0)
+    context.ledger.intend(entry)
+    context.ledger.filed(entry, 7, "https://example.org/7")
+    answer = gates.family_not_filed(draft, context)
+    assert (answer.verdict, answer.forcible) == (GateVerdict.CLOSED, True)
+    assert answer.reason == "other is of the same family; https://example.org/7"
+    assert gates.family_not_filed(finding, context).verdict is GateVerdict.OPEN

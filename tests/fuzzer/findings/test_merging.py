@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -76,7 +77,7 @@ def test_findings_whose_signatures_agree_today_are_put_together(
     triage(campaign)
     lines = capsys.readouterr().out.splitlines()
     assert f"      and {one[1]}: {why}" in lines
-    assert lines[-1].startswith("2 findings (1 more are duplicates); next: ")
+    assert re.match(r"2 findings(, perhaps of 1 cause)? \(1 more are duplicates\); next: ", lines[-1])
 
 
 def test_merging_again_changes_nothing(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:

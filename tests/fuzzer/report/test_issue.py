@@ -15,10 +15,10 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.findings import finding_file
-from fuzzer.findings.record import FindingRecord
+from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import evidence as telling
 from fuzzer.report import issue, markdown
-from fuzzer.signature.blame import Blame, Place, Releases, ReleaseVerdict
+from fuzzer.signature.blame import Blame, Origin, Place, Releases, ReleaseVerdict
 from generators.graph import Case
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.judge import judge_all
@@ -273,3 +273,25 @@ def test_numbers_that_json_lacks_come_back(actual: float, tmp_path: Path) -> Non
     ).doc
     (tmp_path / finding_file.NAME).write_bytes(finding_file.encode(doc))
     assert repr(finding_file.read(tmp_path)) == repr(doc)
+
+
+def test_an_issue_lists_the_other_findings_of_its_cause(saved: Path) -> None:
+    stored = read(saved)
+    assert "of the same cause" not in issue.body(stored)
+    body = issue.body(stored, [stored])
+    line = "- `relu`: the compiler fails on a valid model: tvm.error.InternalError: no layout for it"
+    assert f"### Perhaps of the same cause\n\n{line}\n" in body
+    many = issue.body(stored, [stored] * (issue.MOST_RELATIVES + 2))
+    assert many.count(line) == issue.MOST_RELATIVES
+    assert "\n- and 2 more\n" in many
+
+
+@pytest.mark.parametrize(("version", "linked"), [("0.27.0", True), ("0.27.0.post1", True), ("0.28.dev3+g1a2b", False)])
+def test_the_function_at_fault_is_a_link_into_the_source(saved: Path, version: str, linked: bool) -> None:
+    stored = read(saved)
+    blame = Blame(Place.FRONTEND, culprit="_relu", origin=Origin(place="tvm/relax/frontend/torch/some.py:17"))
+    stored = replace(stored, doc=msgspec.structs.replace(stored.doc, blame=blame, versions={"tvm": version}))
+    link = f"(https://github.com/apache/tvm/blob/v{version}/python/tvm/relax/frontend/torch/some.py#L17)"
+    text = f"The function begins at [`tvm/relax/frontend/torch/some.py:17`]{link}.\n"
+    assert (text in issue.body(stored)) is linked
+    assert "The function begins" not in issue.body(read(saved))

@@ -101,3 +101,16 @@ def test_conditions_on_any_kind_of_value_come_back(saved: Path) -> None:
     assert found == statement
     assert found is not None
     assert [type(value) for value in found.conditions[0].values] == [type(value) for value in values[:-1]]
+
+
+def test_a_certain_statement_stands_in_the_title(saved: Path) -> None:
+    assert issue.title(with_scope(saved, SCOPE)).endswith(" (where x0 is int32 or int64)")
+    doubtful = replace(SCOPE, inside=Hits(19, 20))
+    always = replace(SCOPE, statement=Statement())
+    for scope in (NO_SCOPE, doubtful, always):
+        assert "where" not in issue.title(with_scope(saved, scope))
+
+
+def test_a_long_statement_does_not_stand_in_the_title(saved: Path) -> None:
+    many = Statement((INTEGERS, Condition(Property(0, "operand 0", "rank"), Relation.IN, (1, 3, 5)), INTEGERS))
+    assert "where" not in issue.title(with_scope(saved, replace(SCOPE, statement=many)))

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.severity import Level, Severity
-from fuzzer.watching.ranking import CSV_HEAD, Grouping, Ranked, csv_rows, furthest_first, grouped, ranked, worth_a_look
+from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.watching.ranking import (
+    CSV_HEAD,
+    Family,
+    Grouping,
+    Ranked,
+    csv_rows,
+    furthest_first,
+    grouped,
+    lines_of,
+    ranked,
+    worth_a_look,
+)
 from oracles.finding import Kind
+
+Make = Callable[..., tuple[Confirmed, Sighting]]
 
 
 @pytest.fixture
@@ -23,8 +40,12 @@ def of(doc: FindingDoc, slug: str, score: float, *ops: str) -> Ranked:
     return Ranked(msgspec.structs.replace(doc, slug=slug, ops=list(ops)), Severity(score, ("a reason",)))
 
 
-def slugs(findings: list[Ranked]) -> list[str]:
+def slugs(findings: Iterable[Ranked]) -> list[str]:
     return [each.doc.slug for each in findings]
+
+
+def leads(found: list[Family]) -> list[str]:
+    return slugs(family.lead for family in found)
 
 
 def test_after_the_most_severe_one_comes_what_is_unlike_it(doc: FindingDoc) -> None:
@@ -42,33 +63,74 @@ def test_no_finding_of_a_lower_level_comes_before_one_of_a_higher(doc: FindingDo
     kinds = (Kind.REJECTED, Kind.OUT_OF_BOUNDS_READ, Kind.INTERNAL_ERROR, Kind.CHECKER_GAP)
     docs = [msgspec.structs.replace(doc, kind=kind, slug=str(kind)) for kind in kinds]
     found = ranked((saved, each) for each in docs)
-    levels = [list(Level).index(each.severity.level) for each in found]
+    levels = [list(Level).index(family.lead.severity.level) for family in found]
     assert levels == sorted(levels)
-    assert slugs(found)[0] == Kind.OUT_OF_BOUNDS_READ
+    assert leads(found)[0] == Kind.OUT_OF_BOUNDS_READ
+
+
+def test_each_finding_is_in_one_family_with_the_most_severe_first(doc: FindingDoc, saved: Path) -> None:
+    lane = replace(doc.lane, target="c")
+    docs = [doc, msgspec.structs.replace(doc, slug="other", lane=lane), msgspec.structs.replace(doc, slug="worse")]
+    found = ranked((saved, each) for each in docs)
+    assert sorted(each.doc.slug for family in found for each in family.members) == sorted(each.slug for each in docs)
+    for family in found:
+        assert family.lead.severity.score == max(each.severity.score for each in family.members)
+
+
+def test_a_family_names_its_other_findings(doc: FindingDoc) -> None:
+    family = Family((of(doc, "a", 60.0, "conv2d"), of(doc, "b", 50.0, "conv1d"), of(doc, "c", 50.0, "conv1d")))
+    assert lines_of(family)[2:] == ["      perhaps one cause with 2 other findings: internal-error conv1d"]
+    many = Family(tuple(of(doc, str(n), 50.0, f"op{n}") for n in range(9)))
+    assert lines_of(many)[2].endswith("internal-error op5, internal-error op6, 2 more")
+
+
+def test_a_family_without_some_members(doc: FindingDoc) -> None:
+    family = Family((of(doc, "a", 60.0), of(doc, "b", 50.0)))
+    left = family.without(lambda each: each.slug == "a")
+    assert left is not None
+    assert slugs(left.members) == ["b"]
+    assert family.without(lambda each: True) is None
 
 
 def test_a_finding_whose_case_cannot_be_read_is_ranked_too(doc: FindingDoc, tmp_path: Path) -> None:
-    assert slugs(ranked([(tmp_path / "nowhere", doc)])) == [doc.slug]
+    assert leads(ranked([(tmp_path / "nowhere", doc)])) == [doc.slug]
 
 
 def test_a_finding_of_two_operators_is_in_both_groups(doc: FindingDoc) -> None:
-    both = of(doc, "a", 60.0, "conv2d", "gru")
+    both = Family((of(doc, "a", 60.0, "conv2d", "gru"),))
     assert grouped([both], Grouping.OPERATOR) == {"conv2d": [both], "gru": [both]}
 
 
 def test_a_row_of_csv_has_a_cell_for_each_name(doc: FindingDoc) -> None:
-    (row,) = csv_rows([of(doc, "a", 60.5, "conv2d", "gru")])
+    row, other = csv_rows([Family((of(doc, "a", 60.5, "conv2d", "gru"), of(doc, "b", 20.0)))])
     assert len(row) == len(CSV_HEAD)
-    assert row[:3] == ("high", "60.5", "a")
-    assert row[5] == "conv2d gru"
+    assert row[:4] == ("high", "60.5", "a", "a")
+    assert row[6] == "conv2d gru"
+    assert other[:4] == ("low", "20", "b", "a")
 
 
-def test_the_first_three_deserve_a_look_and_the_others_are_counted(doc: FindingDoc, saved: Path) -> None:
-    kinds = (Kind.REJECTED, Kind.DIED, Kind.WRONG_VALUE, Kind.OUT_OF_BOUNDS_READ)
-    docs = [(saved, msgspec.structs.replace(doc, kind=kind, slug=str(kind))) for kind in kinds]
-    lines = worth_a_look(docs)
-    assert [line.split()[0] for line in lines[1::3]] == ["out-of-bounds-read", "wrong-value", "died"]
+def test_the_first_three_deserve_a_look_and_the_others_are_counted(make: Make, tmp_path: Path) -> None:
+    kinds = {Kind.REJECTED: "neg", Kind.DIED: "sqrt", Kind.WRONG_SHAPE: "sigmoid", Kind.OUT_OF_BOUNDS_READ: "relu"}
+    with Store(tmp_path, 1) as store:
+        for kind, op in kinds.items():
+            found, _ = make(f"message of {op}", op=op)
+            signature = replace(found.signature, kind=kind, skeleton=op, frame=f"some.cc:tvm::relax::{op}")
+            store.save(replace(found, signature=signature), {})
+    folders = finding_file.folders_in(store.crashes)
+    lines = worth_a_look(folders)
+    assert [
+        line.split("-" + op)[0].strip() for line, op in zip(lines[1::3], ("relu", "sqrt", "sigmoid"), strict=True)
+    ] == [
+        "out-of-bounds-read",
+        "died",
+        "wrong-shape",
+    ]
     assert lines[2].startswith("      it reads memory that is not its own; ")
-    assert lines[-1] == "  and 1 other"
-    assert len(worth_a_look(docs[:1])) == 3
+    assert lines[-1] == "  and 1 other cause"
+    assert len(worth_a_look(folders[:1])) == 3
     assert worth_a_look([]) == []
+
+
+def test_what_cannot_be_read_is_left_out(saved: Path) -> None:
+    (saved / "finding.json").write_text("{")
+    assert worth_a_look([saved]) == []

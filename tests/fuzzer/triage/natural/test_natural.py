@@ -31,13 +31,13 @@ def type_of(case: Case) -> str:
 
 
 def counting(fails: Callable[[Case], bool]) -> tuple[Callable[[Case], bool], list[Case]]:
-    asked: list[Case] = []
+    ran: list[Case] = []
 
     def counted(case: Case) -> bool:
-        asked.append(case)
+        ran.append(case)
         return fails(case)
 
-    return counted, asked
+    return counted, ran
 
 
 @pytest.mark.parametrize(
@@ -50,28 +50,28 @@ def counting(fails: Callable[[Case], bool]) -> tuple[Callable[[Case], bool], lis
     ],
 )
 def test_what_the_bug_does_not_need_becomes_usual(fails: Callable[[Case], bool], expected: str) -> None:
-    fails, asked = counting(fails)
+    fails, ran = counting(fails)
     assert type_of(least_odd(SMALL, fails)) == expected
-    assert len(asked) <= MOST_QUESTIONS
+    assert len(ran) <= MOST_QUESTIONS
 
 
 def test_a_case_that_always_fails_takes_one_run_to_change_all() -> None:
-    fails, asked = counting(lambda case: True)
+    fails, ran = counting(lambda case: True)
     assert oddity(least_odd(SMALL, fails)) == 0
-    assert len(asked) == 1
+    assert len(ran) == 1
 
 
 def test_without_a_less_odd_case_that_fails_the_case_stays() -> None:
-    fails, asked = counting(lambda case: False)
+    fails, ran = counting(lambda case: False)
     assert least_odd(SMALL, fails) is SMALL
-    assert len(asked) <= MOST_QUESTIONS
+    assert len(ran) <= MOST_QUESTIONS
 
 
 def test_a_certain_statement_saves_runs() -> None:
     integers = Statement((Condition(Property(0, "operand 0", "dtype"), Relation.IN, ("int64", "int32")),))
-    fails, asked = counting(lambda case: case.graph.inputs[0].value.type.dtype in (DType.INT64, DType.INT32))
+    fails, ran = counting(lambda case: case.graph.inputs[0].value.type.dtype in (DType.INT64, DType.INT32))
     assert type_of(least_odd(SMALL, fails, integers)) == "int64[2,3]"
-    assert all(integers.holds(properties(case)) for case in asked)
+    assert all(integers.holds(properties(case)) for case in ran)
 
 
 def test_calls_whose_operands_depend_on_each_other_are_drawn() -> None:

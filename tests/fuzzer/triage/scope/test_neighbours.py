@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from graphs_by_hand import Call, case_of
 
-from fuzzer.triage.scope.neighbours import neighbours, with_usual_numbers
+from fuzzer.triage.scope.neighbours import drawn_attributes, neighbours, with_usual_numbers
 from fuzzer.triage.scope.properties import properties
 from fuzzer.triage.scope.statement import Property
 from generators.check import check
 from generators.choice import NumpySource
-from generators.graph import Case, DType
+from generators.domain import NONZERO
+from generators.graph import Case, DType, TensorType
 
 CONV = case_of({"x0": "float32[1,2,5,5]", "w0": "float32[3,2,3,3]"}, [("v0", "conv2d", "x0 w0")], "v0")
 CHAIN = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0", {"dim": 1})], "v1")
@@ -59,3 +62,22 @@ def test_usual_numbers_stay_in_the_domain_of_their_input() -> None:
     case = case_of({"x0": "int64[3]", "w0": "float32[4,2]"}, calls, "v0")
     for seed in range(20):
         check(with_usual_numbers(NumpySource(seed), case))
+
+
+def test_operands_without_a_legal_attribute_have_no_drawn_ones() -> None:
+    """gather along a dimension of size 0 has no index."""
+    case = case_of({"x0": "float32[2]", "x1": "int64[1]"}, [("v0", "gather", "x0 x1", {"dim": 0})], "v0")
+    (node,) = case.graph.nodes
+    source = NumpySource(0)
+    assert drawn_attributes(source, node, [TensorType.parse("float32[0]"), TensorType.parse("int64[0]")]) is None
+    assert drawn_attributes(source, node, case.graph.arg_types(node)) is not None
+
+
+def test_usual_numbers_stay_in_the_domain() -> None:
+    case = case_of({"x0": "bool[]"}, [("v0", "logical_not", "x0")], "v0", lambda item: np.array(True))
+    (item,) = case.graph.inputs
+    nonzero = replace(case, graph=replace(case.graph, inputs=(replace(item, domain=NONZERO),)))
+    for seed in range(20):
+        usual = with_usual_numbers(NumpySource(seed), nonzero)
+        check(usual)
+        assert usual.tensors["x0"].shape == ()

@@ -1,0 +1,1 @@
+"""Families of findings: those that one fix would mend."""
