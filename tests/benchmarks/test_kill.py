@@ -62,7 +62,7 @@ def test_missing_files_and_unreadable_folders_are_noticed(tmp_path: Path) -> Non
 def test_a_finding_that_is_gone_or_changed_is_noticed(tmp_path: Path) -> None:
     one, two = sorted(add(tmp_path, "crashes", error("no layout"), error("no kernel")))
     before = kill.left_in(tmp_path)
-    (tmp_path / "crashes" / one / "log.txt").write_text("more")
+    (tmp_path / "crashes" / one / "ir-after.txt").write_text("more")
     (tmp_path / "crashes" / two).rename(tmp_path / "two")
     assert sorted(lost(before, tmp_path)) == sorted([f"crashes/{one}: changed", f"crashes/{two}: gone"])
 
@@ -181,3 +181,11 @@ def test_processes_that_survive_are_noticed() -> None:
         assert process.pid in processes.alive()
         process.communicate(b"\n")
     assert process.pid not in processes.alive()
+
+
+def test_reports_and_a_natural_case_may_be_made_later(tmp_path: Path) -> None:
+    (name,) = add(tmp_path, "crashes", error("no layout"))
+    before = kill.left_in(tmp_path)
+    for file in kill.MAY_CHANGE:
+        (tmp_path / "crashes" / name / file).write_text("made later")
+    assert lost(before, tmp_path) == []
