@@ -21,7 +21,7 @@ def types(case: Case) -> list[str]:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_changed_cases_are_valid_and_no_odder(seed: int) -> None:
     source, case = NumpySource(0), generate(NumpySource(seed), Limits(max_nodes=3), symbolic=False)
     assert oddity(changed(source, case)) <= oddity(case)

@@ -34,6 +34,7 @@ def test_there_are_enough_planted_bugs() -> None:
     assert len(SOME) == len(WORDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trigger", SOME, ids=str)
 def test_the_trigger_of_a_planted_bug_is_found(trigger: Trigger) -> None:
     case = trigger.first_case()
@@ -102,6 +103,7 @@ def test_the_search_ends_with_its_effort() -> None:
     assert CPU_SECONDS <= scope.cpu_seconds <= CPU_SECONDS + 13  # the dtypes are always asked
 
 
+@pytest.mark.slow
 def test_a_failure_that_no_three_conditions_describe_has_no_statement() -> None:
     scope = scope_of(
         lab(lambda case: case.tensors["x0"].size % 3 == 0 and case.tensors["x0"].sum() % 2 < 1),
@@ -112,6 +114,7 @@ def test_a_failure_that_no_three_conditions_describe_has_no_statement() -> None:
     assert not scope.is_certain
 
 
+@pytest.mark.slow
 def test_the_conditions_are_about_calls_of_larger_graphs_too() -> None:
     chain = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0", {"dim": -1})], "v1")
     negative = Condition(Property(1, "dim", "value"), Relation.AT_MOST, (-1,))
