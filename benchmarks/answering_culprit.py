@@ -1,9 +1,9 @@
 """A preload: what a finding blames answers with the values that PyTorch computes, as if it were mended.
 
 `benchmarks/regression_tests.py` runs a copy of this file in which CULPRIT is the name of the converter or the Relax
-operator, and INPUTS the path of a file of `torch.save` with the model's inputs and its first result. A converter of
-TVM's PyTorch frontends answers for each node, the legalization of an operator with the first result of the model. A
-script's process cannot import difftvm, so nothing of it is used.
+operator, and VALUES the path of a safetensors file with the model's inputs and its first result. A converter of TVM's
+PyTorch frontends answers for each node, the legalization of an operator with the first result of the model. A script's
+process cannot import difftvm, so nothing of it is used.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from typing import Any
 import ml_dtypes
 import torch
 import tvm
+from safetensors.torch import load_file
 from tvm import relax
 from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
 from tvm.relax.frontend.torch.fx_translator import TorchFXImporter
 
-CULPRIT, INPUTS = "", ""  # the benchmark replaces this line
-
-saved = torch.load(INPUTS) if INPUTS else {"inputs": [], "result": torch.empty(0)}
-VALUES = saved["inputs"]
+CULPRIT, VALUES = "", ""  # the benchmark replaces this line
 
 
 def array_of(tensor: torch.Tensor) -> Any:
@@ -30,13 +28,14 @@ def array_of(tensor: torch.Tensor) -> Any:
     return tensor.contiguous().numpy()
 
 
-RESULT = array_of(saved["result"])
+TENSORS = load_file(VALUES) if VALUES else {}
+"""The inputs of the model, by their place, and its first result, as "result"."""
 
 
 def value_of(node: torch.fx.Node) -> Any:
     """What PyTorch computes for a node of the graph that is imported."""
     if node.op == "placeholder":
-        return VALUES[[each for each in node.graph.nodes if each.op == "placeholder"].index(node)]
+        return TENSORS[str([each for each in node.graph.nodes if each.op == "placeholder"].index(node))]
     args, kwargs = torch.fx.map_arg((node.args, node.kwargs), value_of)
     match node.op:
         case "call_function":
@@ -83,7 +82,8 @@ def _is_culprit(function: Any) -> bool:
 
 def replace_legalization(operator: str) -> None:
     """The operator computes the model's first result."""
-    tvm.ir.register_op_attr(operator, "FLegalize", lambda builder, call: relax.const(RESULT, str(RESULT.dtype)), 11)
+    result = array_of(TENSORS["result"])
+    tvm.ir.register_op_attr(operator, "FLegalize", lambda builder, call: relax.const(result, str(result.dtype)), 11)
 
 
 if CULPRIT.startswith("relax."):

@@ -5,8 +5,8 @@
 By default for the shipped findings. A test runs in TVM as it is, and again with a preload
 (`benchmarks/answering_culprit.py`) in which the converter or the legalization that the finding blames answers with what
 PyTorch computes. That is possible where a converter of a PyTorch frontend is at fault, and where the operator whose
-legalization is at fault computes the model's result. Prints a line for each finding and
-a summary. Exits with 1 if a test does not fail today.
+legalization is at fault computes the model's result. Prints a line for each finding and a summary. Exits with 1 if a
+test does not fail today.
 """
 
 from __future__ import annotations
@@ -17,19 +17,16 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Any
-
-import ml_dtypes
-import torch
 
 from fuzzer.findings import finding_file
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.lanes import TORCH_LANES
 from fuzzer.report import regression_test
 from fuzzer.signature.blame import Place
 from fuzzer.toolchains.registry import finder
-from generators.graph import Array, Case
-from generators.torch_source import render
+from generators import tensors_file
+from oracles.reference import eager_run
 
 ROOT = Path(__file__).resolve().parent.parent
 PRELOAD = ROOT / "benchmarks" / "answering_culprit.py"
@@ -44,32 +41,20 @@ def can_be_answered(record: FindingRecord) -> bool:
     return converter or (blame.place is Place.LEGALIZATION and blame.culprit.startswith("relax."))
 
 
-def first_result(case: Case, values: list[torch.Tensor]) -> torch.Tensor:
-    """What PyTorch computes for the first output of the case."""
-    names: dict[str, Any] = {}
-    exec(render(case.graph), names)
-    with torch.no_grad():
-        result: torch.Tensor = names["Model"]().eval()(*values)[0]
-    return result
-
-
-def tensor_of(array: Array) -> torch.Tensor:
-    if array.dtype == ml_dtypes.bfloat16:
-        return torch.from_numpy(array.view("int16").copy()).view(torch.bfloat16)
-    return torch.from_numpy(array.copy())
-
-
-def passes_if_answered(record: FindingRecord) -> bool:
+def passes_if_answered(fleet: Fleet, record: FindingRecord) -> bool:
+    """PyTorch computes the answer in a child. It reaches the script's process as safetensors."""
     shown = record.shown
+    eager = eager_run(fleet.run(shown.case, TORCH_LANES).outcomes)
+    if eager is None:
+        return False
     with tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
-        preload = Path(scratch, "preload.py")
-        inputs, culprit = Path(scratch, "inputs.pt"), shown.doc.blame.culprit.partition(" of ")[0]
-        values = [tensor_of(shown.case.tensors[item.value.name]) for item in shown.case.graph.inputs]
-        torch.save({"inputs": values, "result": first_result(shown.case, values)}, inputs)
-        line = f"CULPRIT, INPUTS = {culprit!r}, {str(inputs)!r}"
-        preload.write_text(re.sub("^CULPRIT, INPUTS = .*", line, PRELOAD.read_text(), count=1, flags=re.M))
-        with Fleet(Path(scratch), finder(None)) as fleet:
-            return regression_test.run(fleet, record, preload).exit_code == 0
+        preload, values = Path(scratch, "preload.py"), Path(scratch, "values.safetensors")
+        inputs = {str(n): shown.case.tensors[item.value.name] for n, item in enumerate(shown.case.graph.inputs)}
+        values.write_bytes(tensors_file.encode({**inputs, "result": eager.outputs[0]}))
+        culprit = shown.doc.blame.culprit.partition(" of ")[0]
+        line = f"CULPRIT, VALUES = {culprit!r}, {str(values)!r}"
+        preload.write_text(re.sub("^CULPRIT, VALUES = .*", line, PRELOAD.read_text(), count=1, flags=re.M))
+        return regression_test.run(fleet, record, preload).exit_code == 0
 
 
 def main() -> int:
@@ -89,7 +74,7 @@ def main() -> int:
                 continue
             found = ["fails today" if regression_test.fails(fleet, record) else "DOES NOT FAIL"]
             if can_be_answered(record):
-                found.append("passes with the right answer" if passes_if_answered(record) else "does not pass")
+                found.append("passes with the right answer" if passes_if_answered(fleet, record) else "does not pass")
             counted.update(found)
             print(f"{folder.name}: {', '.join(found)}", flush=True)
     print(", ".join(f"{count} {what}" for what, count in counted.items()))

@@ -8,14 +8,10 @@ import threading
 from fuzzer.campaign.pausable_lab import LabOfTriage
 from fuzzer.campaign.store import Store
 from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.findings.record import read
 from fuzzer.findings.severity import severity_of
-from fuzzer.report.add_to import add_natural, add_scope, add_test
-from fuzzer.report.natural import natural_to_show
-from fuzzer.report.regression_test import test_to_show
+from fuzzer.report.closer_look import look_closer
 from fuzzer.system.terminal import say
 from fuzzer.triage.metered import MeteredLab
-from fuzzer.triage.scope.find import scope_of
 from generators import case_file
 from generators.graph import Invalid
 from oracles.finding import Component
@@ -51,7 +47,7 @@ class Scopes:
         return bool(self._left) and self._seconds < self._part * spent
 
     def work(self) -> bool:
-        """Find the scope and a natural case of the most severe finding. Return False where none is left."""
+        """Look closer at the most severe finding. Return False where none is left."""
         with self._lock:
             if not self._left:
                 return False
@@ -59,16 +55,7 @@ class Scopes:
             del self._left[slug]
         folder, lab = self._store.crashes / slug, MeteredLab(self._lab)
         try:
-            record = read(folder)
-            scope = scope_of(lab, record.case, record.finding)
-            with self._lab.admitted():  # nothing is written while the campaign pauses
-                record = add_scope(folder, scope)
-            if found := natural_to_show(lab, record):
-                with self._lab.admitted():
-                    add_natural(folder, found)
-            if source := test_to_show(lab, read(folder)):
-                with self._lab.admitted():
-                    add_test(folder, source)
+            look_closer(lab, folder, writing=self._lab.admitted)  # nothing is written while the campaign pauses
         except Invalid as error:
             say(f"{folder}: its scope is not looked for: {error}")
         with self._lock:

@@ -12,15 +12,13 @@ import typer
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
 from fuzzer.findings import finding_file
-from fuzzer.findings.record import FindingRecord, read
+from fuzzer.findings.record import FindingRecord
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.report.add_to import add_natural, add_scope, add_test
-from fuzzer.report.natural import natural_to_show
-from fuzzer.report.regression_test import test_to_show
+from fuzzer.report.closer_look import look_closer
 from fuzzer.report.scope_section import rows
 from fuzzer.system.terminal import next_line, print_json
 from fuzzer.toolchains.registry import finder
-from fuzzer.triage.scope.find import CPU_SECONDS, scope_of
+from fuzzer.triage.scope.find import CPU_SECONDS
 from fuzzer.triage.scope.words import sentence
 from generators.graph import Graph, Invalid
 from generators.torch_source import statements
@@ -50,14 +48,9 @@ def scope(
     ):
         lab = Counted(fleet, shown)
         for folder in wanted:
-            record = read(folder)
-            if record.doc.flaky:
+            if finding_file.read(folder).flaky:
                 continue
-            record = add_scope(folder, scope_of(lab, record.case, record.finding, seconds=seconds))
-            natural = natural_to_show(lab, record)
-            done.append(add_natural(folder, natural) if natural else record)
-            if source := test_to_show(lab, done[-1]):
-                add_test(folder, source)
+            done.append(look_closer(lab, folder, seconds))
             if not json:
                 shown.print(*_lines(done[-1]))
     if json:

@@ -29,7 +29,7 @@ from fuzzer.watching.ranking import CSV_HEAD, Family, Grouping, Ranked, csv_rows
 from generators.graph import Invalid
 
 TOP = 20
-"""How many findings are listed."""
+"""How many causes are listed."""
 
 
 def triage(
@@ -50,8 +50,10 @@ def triage(
     ] = None,
     releases: ReleaseNames = "",
     preload: PreloadFile = None,
-    by: Annotated[Grouping, typer.Option("--by", help="Group the findings by this.")] = Grouping.SEVERITY,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="List so many findings.")] = TOP,
+    by: Annotated[Grouping, typer.Option("--by", help="Group the causes by this.")] = Grouping.SEVERITY,
+    top: Annotated[
+        int, typer.Option(min=1, metavar="N", help="List so many causes, each by its most severe finding.")
+    ] = TOP,
     everything: Annotated[bool, typer.Option("--all", help="List all findings.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print all findings as CSV.")] = False,
     json: JsonFlag = False,

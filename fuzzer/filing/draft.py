@@ -40,7 +40,7 @@ class Draft:
 
 def read(folder: Path) -> Draft:
     """The report that the current code writes. Raise `Invalid` if the folder has no finding."""
-    stored, family = record.read(folder), [record.read(path) for path in relatives(folder)]
+    stored, family = record.read(folder), list(record.readable(relatives(folder)))
     title, body = issue.title(stored), issue.body(stored, family)
     return Draft(folder, stored.doc, stored.case, title, body, tuple(each.doc for each in family))
 

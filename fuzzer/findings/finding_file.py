@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, assert_never
 
 import msgspec
 
@@ -216,19 +218,38 @@ def with_float_numbers(doc: Any) -> Any:
     return doc
 
 
-def read(folder: Path) -> FindingDoc:
-    """Read finding.json of a folder. Raise `Invalid` with one line if it is missing or not valid."""
-    path = folder / NAME
+D = TypeVar("D", bound="Document")
+
+
+class Document(Protocol):
+    """A JSON document with evidence, and the number of its format."""
+
+    format: int
+
+
+def read_document(path: Path, type: builtins.type[D], format: int) -> D:
+    """Read a document. Raise `Invalid` with one line if it is not valid; FileNotFoundError and NotADirectoryError if
+    there is no such file."""
     try:
-        doc = msgspec.convert(with_float_numbers(msgspec.json.decode(read_plain(path))), FindingDoc)
+        doc: D = msgspec.convert(with_float_numbers(msgspec.json.decode(read_plain(path))), type)
     except (FileNotFoundError, NotADirectoryError):
-        raise Invalid(_why_not_a_finding(folder)) from None
+        raise
     except OSError as error:
         raise Invalid(f"{error.filename}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{path}: {error}") from None
-    if doc.format != FORMAT:
-        raise Invalid(f"{path}: format {doc.format} is not known; this version reads {FORMAT}")
+    if doc.format != format:
+        raise Invalid(f"{path}: format {doc.format} is not known; this version reads {format}")
+    return doc
+
+
+def read(folder: Path) -> FindingDoc:
+    """Read finding.json of a folder. Raise `Invalid` with one line if it is missing or not valid."""
+    path = folder / NAME
+    try:
+        doc = read_document(path, FindingDoc, FORMAT)
+    except (FileNotFoundError, NotADirectoryError):
+        raise Invalid(_why_not_a_finding(folder)) from None
     if not SLUG.fullmatch(doc.slug):
         raise Invalid(f"{path}: {doc.slug[:60]!r} is not a name for the folder of a finding")
     if reason := invalid_reason(doc.lane):
@@ -252,6 +273,15 @@ def folders_in(parent: Path) -> list[Path]:
     """The folders of findings in a folder, sorted by name. A folder that is still being written has a name that begins
     with a dot, and is left out."""
     return sorted(path.parent for path in parent.glob(f"[!.]*/{NAME}"))
+
+
+def readable(folders: Iterable[Path]) -> Iterator[tuple[Path, FindingDoc]]:
+    """Yield the findings that can be read, each with its folder. `fuzz triage` reports the others."""
+    for folder in folders:
+        try:
+            yield folder, read(folder)
+        except Invalid:
+            continue
 
 
 def read_with_case(folder: Path) -> tuple[FindingDoc, Case]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from fuzzer.cases import onnx_model
-from fuzzer.findings.finding_file import FindingDoc, StoredEvidence, with_float_numbers, with_json_numbers
+from fuzzer.findings.finding_file import FindingDoc, StoredEvidence, read_document, with_json_numbers
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.signature.blame import Blame
 from generators import case_file
@@ -70,18 +70,13 @@ def read(folder: Path) -> tuple[NaturalDoc, Case] | None:
     """Read the natural case of a finding; None if it has none. Raise `Invalid` with one line if it is not valid."""
     path = folder / NAME
     try:
-        doc = msgspec.convert(with_float_numbers(msgspec.json.decode(read_plain(path))), NaturalDoc)
+        doc = read_document(path, NaturalDoc, FORMAT)
+    except FileNotFoundError:
+        return None
+    try:
         tensors = read_plain(folder / TENSORS)
-    except FileNotFoundError as error:
-        if Path(error.filename).name == NAME:
-            return None
-        raise Invalid(f"{error.filename}: {error.strerror}") from None
     except OSError as error:
         raise Invalid(f"{error.filename}: {error.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Invalid(f"{path}: {error}") from None
-    if doc.format != FORMAT:
-        raise Invalid(f"{path}: format {doc.format} is not known; this version reads {FORMAT}")
     return doc, case_file.decode(msgspec.json.encode(doc.case), tensors, str(path))
 
 

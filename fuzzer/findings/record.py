@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +71,15 @@ def read(folder: Path) -> FindingRecord:
     doc, case = finding_file.read_with_case(folder)
     before, after, onnx = _text(folder / BEFORE), _text(folder / AFTER), _onnx(folder / ONNX)
     return FindingRecord(doc, case, before, after, onnx, _natural(folder, doc))
+
+
+def readable(folders: Iterable[Path]) -> Iterator[FindingRecord]:
+    """Yield the records of the findings that can be read with their cases."""
+    for folder in folders:
+        try:
+            yield read(folder)
+        except Invalid:
+            continue
 
 
 def _natural(folder: Path, doc: FindingDoc) -> FindingRecord | None:

@@ -18,7 +18,6 @@ from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.severity import Level, Severity, severity_of
 from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import number_of
-from generators.graph import Invalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +106,9 @@ def _named(others: Sequence[Ranked]) -> str:
 def worth_a_look(folders: Iterable[Path], most: int = 3) -> list[str]:
     """Return lines about the families that deserve a look first, each with its level and the reasons, and the number of
     the others. Findings that cannot be read, which `fuzz triage` reports, are left out."""
-    order = ranked(_readable(folders))
+    order = ranked(finding_file.readable(folders))
     lines = [line for each in order[:most] for line in (f"  {each.lead.severity.level}:", *lines_of(each))]
     return [*lines, *([f"  and {number_of(len(order) - most, 'other cause')}"] if len(order) > most else [])]
-
-
-def _readable(folders: Iterable[Path]) -> Iterator[tuple[Path, FindingDoc]]:
-    for folder in folders:
-        try:
-            yield folder, finding_file.read(folder)
-        except Invalid:
-            continue
 
 
 class Grouping(StrEnum):

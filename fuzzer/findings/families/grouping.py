@@ -41,12 +41,7 @@ def families(findings: Iterable[Saved]) -> list[list[Saved]]:
 def relatives(folder: Path) -> list[Path]:
     """Return the folders of the other findings of the same family in the campaign of a finding, those that can be
     read."""
-    found: list[Saved] = []
-    for path in finding_file.folders_in(folder.absolute().parent):
-        try:
-            found.append((path, finding_file.read(path)))
-        except Invalid:
-            continue
+    found = finding_file.readable(finding_file.folders_in(folder.absolute().parent))
     family = next((each for each in families(found) if any(path.name == folder.name for path, _ in each)), [])
     return [path for path, _ in family if path.name != folder.name]
 

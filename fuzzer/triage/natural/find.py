@@ -72,12 +72,12 @@ def _fails(runner: Runner, case: Case, finding: Finding) -> Fails:
     return lambda other: reproduces(run, other, lane, signature)
 
 
-def least_odd(case: Case, fails: Fails, statement: Statement | None = None, most: int = MOST_QUESTIONS) -> Case:
-    """Return the least odd case that fails, as far as `most` runs can tell, or the given one.
+def least_odd(case: Case, fails: Fails, statement: Statement | None = None) -> Case:
+    """Return the least odd case that fails, as far as `MOST_QUESTIONS` runs can tell, or the given one.
 
     First come whole cases: the given one after all changes, and random calls of its operator. Then each change alone.
     """
-    source, left = NumpySource(0), most
+    source, left = NumpySource(0), MOST_QUESTIONS
 
     def shows(proposal: Case) -> bool:
         nonlocal left

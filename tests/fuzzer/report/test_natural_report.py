@@ -125,8 +125,7 @@ class Lab(FakeLab):
 def steady(saved: Path) -> FindingRecord:
     record = read(saved)
     evidence = finding_file.StoredEvidence.of(fakes.raised(Stage.COMPILE))
-    lane = replace(fakes.TVM)
-    doc = msgspec.structs.replace(record.doc, evidence=evidence, lane=lane)
+    doc = msgspec.structs.replace(record.doc, evidence=evidence, lane=fakes.TVM)
     return replace(record, doc=doc, case=case_of({"x0": "int64[1]"}, [("v0", "neg", "x0")], "v0"))
 
 

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuzzer.filing import draft as drafts
 from fuzzer.findings import finding_file
 from fuzzer.findings.families.grouping import families, put_together, relatives
 from fuzzer.findings.families.similarity import Weights, log_odds, may_be_one, weights
 from fuzzer.findings.families.traits import Traits
 from fuzzer.findings.finding_file import FindingDoc
+from generators import case_file
 from oracles.finding import Component
 
 BY_SYMPTOM = Weights(-1.0, {**dict.fromkeys(weights().weights, 0.0), "same symptom": 3.0}, 0.0, {}, 1.0)
@@ -104,3 +106,14 @@ def test_relatives_are_the_others_of_the_family(doc: FindingDoc, saved: Path) ->
         (copy / finding_file.NAME).write_bytes(finding_file.encode(msgspec.structs.replace(doc, slug=slug)))
     (saved.with_name("damaged") / finding_file.NAME).write_text("{")
     assert [each.name for each in relatives(saved)] == ["same"]
+
+
+def test_a_damaged_finding_of_the_family_does_not_hold_back_a_draft(doc: FindingDoc, saved: Path) -> None:
+    copy = saved.with_name("same")
+    copy.mkdir()
+    for path in saved.iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    (copy / finding_file.NAME).write_bytes(finding_file.encode(msgspec.structs.replace(doc, slug="same")))
+    assert [each.slug for each in drafts.read(saved).family] == ["same"]
+    (copy / case_file.JSON_NAME).write_text("{}")
+    assert drafts.read(saved).family == ()
