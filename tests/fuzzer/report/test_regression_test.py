@@ -109,6 +109,7 @@ def test_which_findings_have_a_test(saved_record: FindingRecord) -> None:
         ({"kind": Kind.SLOW}, False),
         ({"kind": Kind.CHECKER_GAP}, False),
         ({"flaky": True}, False),
+        ({"versions": {**doc.versions, "preload": "wrong_relu.py d43d8d243c38"}}, False),
         ({"component": Component.EXPORTER}, False),
         ({"lane": replace(doc.lane, target="cuda")}, False),
     ]
