@@ -6,6 +6,7 @@ one whose distance to the nearest investigated one is the largest. Here the dist
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -74,7 +75,8 @@ def traits_of_saved(ops: Sequence[str], signature: Signature, lane: LaneSpec) ->
 
 
 def _of_failure(signature: Signature) -> tuple[frozenset[str], frozenset[str]]:
-    message = {signature.kind.value, signature.stage.value, signature.error, *signature.skeleton.split()}
+    words = (signature.kind.value, signature.stage.value, signature.error, *signature.skeleton.split())
+    message = map(sys.intern, words)  # thousands of sightings wait, with the same words
     return frozenset(message), frozenset({signature.frame} - {""})
 
 

@@ -70,15 +70,15 @@ class Triage:
         item = self.queue.take(may_wait, tests_run)
         if item is None:
             return self._find_scope()
-        finding = item.sighting.finding
-        self._activity.begin(f"triage: {finding.kind} in {finding.lane.name}")
+        self._activity.begin(f"triage: {item.kind} in {item.lane.name}")
         try:
             with self._lab.admitted():  # nothing is written while the campaign pauses
                 self.queue.begin(item)
-            if known := self._explanation(item):
+            case, sighting = item.read()
+            if known := self._explanation(case, sighting):
                 self.queue.done(item, lambda tests: self._count(known, tests))
             else:
-                self._investigate(item)
+                self._investigate(item, case, sighting)
         except Exception as error:
             if not self.queue.is_gone(item):
                 self._ended(item, error)
@@ -92,16 +92,16 @@ class Triage:
         self._activity.begin("triage: scope")
         return self._scopes.work()
 
-    def _explanation(self, item: Item) -> str | None:
+    def _explanation(self, case: Case, sighting: Sighting) -> str | None:
         """The key of a finding that accounts for a sighting: another worker may have saved it while the sighting
         waited. For a wrong result, a few runs must show that the operator of that finding is at fault here too."""
-        accounts = [doc for doc in self._store.accounts_for(item.ops, item.sighting) if not doc.flaky]
-        if not item.sighting.signature.needs_ops:
+        accounts = [doc for doc in self._store.accounts_for(frozenset(case.graph.ops), sighting) if not doc.flaky]
+        if not sighting.signature.needs_ops:
             return accounts[0].signature if accounts else None
         # a finding of another node of a cluster has no case here
         here = [doc for doc in accounts if len(doc.ops) == 1 and (self._store.crashes / doc.slug).exists()]
         known = [(finding_file.read_with_case(self._store.crashes / doc.slug)[1], doc.identity) for doc in here]
-        identity = explained_by(self._lab, item.case(), item.sighting, known) if known else None
+        identity = explained_by(self._lab, case, sighting, known) if known else None
         doc = next((doc for doc in accounts if doc.identity == identity), None)
         return doc.signature if doc and not self._is_in_turn(doc.signature) else None
 
@@ -113,12 +113,12 @@ class Triage:
             count = self._explained[key]
         return count >= FIRST_IN_TURN and count & (count - 1) == 0
 
-    def _investigate(self, item: Item) -> None:
-        found = investigate(self._lab, item.case(), item.sighting, self._releases, self._lab.examine)
+    def _investigate(self, item: Item, case: Case, sighting: Sighting) -> None:
+        found = investigate(self._lab, case, sighting, self._releases, self._lab.examine)
         if not self._store.holds(found):
             found = with_own_script(self._lab, found, self._lab.versions)
-        for case, sighting in found.other_failures:
-            self.add(case, [sighting])
+        for other_case, other in found.other_failures:
+            self.add(other_case, [other])
         doc = self.queue.done(item, lambda tests: self._save(found, tests))
         if doc is not None:
             self.new.append(doc)

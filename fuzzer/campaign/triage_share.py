@@ -7,21 +7,22 @@ import threading
 QUIET_TESTS = 400
 """After this number of tests without a new sighting, half of what tests would get goes to triage too."""
 
+MOST_OWED = 60.0
+"""The most CPU seconds that triage catches up on. More comes together only while no sighting waits."""
+
 
 class TriageShare:
     """Decides whether the next task of a worker is triage. Thread-safe.
 
     `share` is the least part of the CPU that triage gets, between 0 and 1, while sightings wait. The part grows with
-    each test that shows nothing new. With a share of 0, triage waits for the end of the tests. The seconds are CPU
-    seconds of this run.
+    each test that shows nothing new. With a share of 0, triage waits for the end of the tests.
     """
 
     def __init__(self, share: float) -> None:
         self._share = share
         self._lock = threading.Lock()
         self._quiet = 0
-        self.test_seconds = 0.0
-        self.triage_seconds = 0.0
+        self._owed = 0.0
 
     @property
     def now(self) -> float:
@@ -33,15 +34,17 @@ class TriageShare:
     @property
     def is_due(self) -> bool:
         """Whether triage has a part, and has had no more than that."""
-        return self.now > 0 and self.triage_seconds <= self.now * (self.test_seconds + self.triage_seconds)
+        return self.now == 1 or (self.now > 0 and self._owed >= 0)
 
     def spent_on_tests(self, cpu_seconds: float) -> None:
+        """Triage gets its part of the time now: a later change of the part concerns later tests only."""
         with self._lock:
-            self.test_seconds += cpu_seconds
+            if (part := self.now) < 1:
+                self._owed = min(self._owed + cpu_seconds * part / (1 - part), MOST_OWED)
 
     def spent_on_triage(self, cpu_seconds: float) -> None:
         with self._lock:
-            self.triage_seconds += cpu_seconds
+            self._owed -= cpu_seconds
 
     def tested(self, new: bool) -> None:
         """Count a finished test; `new` says whether it showed something that was not known."""

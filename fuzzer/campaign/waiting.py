@@ -23,6 +23,7 @@ from fuzzer.campaign.priority import Traits, distance
 from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings.this_machine import lacking
 from fuzzer.lanes.base.availability import THIS, Machine
+from fuzzer.signature import Signature
 from fuzzer.system.files import copy_folder
 from fuzzer.system.secrets import blanked
 from fuzzer.system.terminal import campaign_option, command, say
@@ -86,7 +87,7 @@ class Queue:
         """Write the sighting to the disk. Return False, and only count it, where one like it waits or is parked."""
         with self._changed:
             doc = waiting_item.document(case, sighting, versions)
-            while alike := self._like(doc.slug, sighting, frozenset(case.graph.ops)):
+            while alike := self._like(doc.slug, waiting_item.key_of(sighting.signature), frozenset(case.graph.ops)):
                 if not self.is_gone(alike):
                     alike.attempts.note(alike.folder, Event.SEEN)
                     return False
@@ -185,7 +186,7 @@ class Queue:
             if item.name in before:
                 continue
             with self._changed:
-                if not self._like(item.name, item.sighting, item.ops):
+                if not self._like(item.name, item.key, item.ops):
                     here = self.folder / WAITING / item.name
                     try:
                         copy_folder(item.folder, here, blanked)
@@ -206,8 +207,7 @@ class Queue:
         self._changed.notify_all()
 
     def _place(self, item: Item) -> None:
-        finding = item.sighting.finding
-        item.lacking = lacking(finding.lane, finding.stage, self._machine)
+        item.lacking = lacking(item.lane, item.stage, self._machine)
         item.distance = min((distance(item.traits, each) for each in self._investigated), default=1.0)
 
     def _return(self, item: Item) -> None:
@@ -217,11 +217,10 @@ class Queue:
             self._waiting[item.name] = self._in_work.pop(item.name)
         self._changed.notify_all()
 
-    def _like(self, name: str, sighting: Sighting, ops: frozenset[str]) -> Item | None:
+    def _like(self, name: str, key: Signature, ops: frozenset[str]) -> Item | None:
         """The item that stands for a sighting too: one with the same message, or with the same case and failure. Where
         `MOST_ALIKE` wrong results wait that need no operator that this case lacks, or `MOST_OF_ONE_KEY` in all, the
         first of them. One that this machine cannot show stands for no other."""
-        key = waiting_item.key_of(sighting.signature)
         every = (*self._waiting.values(), *self._in_work.values(), *self._parked.values())
         alike = [item for item in every if item.key == key and (not item.lacking or item.name == name)]
         if not key.needs_ops or len(alike) >= MOST_OF_ONE_KEY:

@@ -28,14 +28,17 @@ from fuzzer.triage.naming import beyond_sibling
 from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.finding import Kind
+from oracles.lane import LaneSpec
+from oracles.outcome import Stage
 
 _NAMED = {lane.name: lane for lane in EVERY_LANE}
 
 
 @dataclass(slots=True)
 class Item:
-    """A sighting that waits. Its case is on the disk.
+    """A sighting that waits. Only what the queue compares is in memory: thousands may wait.
 
+    lane      the lane that failed first, at `stage`
     key       equal for sightings that may be one bug
     distance  the distance to the nearest sighting that was investigated
     lacking   what this machine lacks to show it; "" where it can be investigated here
@@ -43,7 +46,9 @@ class Item:
     """
 
     folder: Path
-    sighting: Sighting
+    kind: Kind
+    lane: LaneSpec
+    stage: Stage
     ops: frozenset[str]
     key: Signature
     traits: Traits
@@ -63,9 +68,10 @@ class Item:
         that fails holds up no other."""
         return -self.attempts.begun, self.severity * (LEAST_DISTANCE + self.distance)
 
-    def case(self) -> Case:
-        """Raise `Invalid` where the file of the case is missing or was changed."""
-        return finding_file.read_with_case(self.folder)[1]
+    def read(self) -> tuple[Case, Sighting]:
+        """Its case and its sighting, from the disk. Raise `Invalid` where a file is missing or was changed."""
+        doc, case = finding_file.read_with_case(self.folder)
+        return case, _sighting(doc)
 
     def excludes(self, other: Item) -> bool:
         """Whether the two are perhaps one bug, so that only one of them is investigated at a time."""
@@ -113,15 +119,21 @@ def read_all(folder: Path) -> Iterator[Item]:
 
 
 def _item(folder: Path, doc: FindingDoc, case: Case) -> Item:
-    others = [_NAMED[name] for name in doc.lanes if name in _NAMED and name != doc.lane.name]
-    lanes = (doc.lane, *(replace(lane, toolchain=doc.lane.toolchain) for lane in others))
-    sighting = Sighting(signature_of(doc.finding), doc.finding, lanes)
+    sighting = _sighting(doc)
     return Item(
         folder,
-        sighting,
+        doc.finding.kind,
+        doc.lane,
+        doc.finding.stage,
         frozenset(case.graph.ops),
         key_of(sighting.signature),
-        traits_of(case.graph, sighting.signature, lanes),
+        traits_of(case.graph, sighting.signature, sighting.lanes),
         severity(doc.finding),
         attempts.read(folder),
     )
+
+
+def _sighting(doc: FindingDoc) -> Sighting:
+    others = [_NAMED[name] for name in doc.lanes if name in _NAMED and name != doc.lane.name]
+    lanes = (doc.lane, *(replace(lane, toolchain=doc.lane.toolchain) for lane in others))
+    return Sighting(signature_of(doc.finding), doc.finding, lanes)

@@ -40,7 +40,7 @@ from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
-from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.investigate import Confirmed, Sighting
 from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
@@ -174,7 +174,8 @@ def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_th
         assert len(campaign.triage.new) == 8
         assert store.state.counters.triage_used > 0.5
         counters = store.state.counters
-        assert (counters.test_cpu_seconds, counters.triage_cpu_seconds) == (60, campaign.share.triage_seconds)
+        one = 3 * 10 + 5 * 1  # three fresh runs confirm each finding
+        assert (counters.test_cpu_seconds, counters.triage_cpu_seconds) == (60, 8 * one)
     assert 0 < len(at) < 8, "some were investigated while tests ran"
 
 
@@ -293,10 +294,10 @@ def test_every_worker_stays_until_nothing_waits(tmp_path: Path) -> None:
         campaign = Campaign(two, store, executor, lambda index: whole if index == 0 else None)
         investigate = campaign.triage._investigate
 
-        def investigate_together(item: Item) -> None:
+        def investigate_together(item: Item, case: Case, sighting: Sighting) -> None:
             if len(item.ops) == 1:
                 together.wait()
-            investigate(item)
+            investigate(item, case, sighting)
 
         campaign.triage._investigate = investigate_together
         campaign.run()
@@ -416,9 +417,9 @@ def test_some_of_what_a_finding_explains_is_investigated_nevertheless(
         campaign = Campaign(settings(tmp_path), store, executor, drawn)
         investigate, done = campaign.triage._investigate, campaign.triage.queue.done
 
-        def investigated(item: Item) -> None:
+        def investigated(item: Item, case: Case, sighting: Sighting) -> None:
             whole.append(item.name)
-            investigate(item)
+            investigate(item, case, sighting)
 
         def ended(item: Item, save: Callable[[int], Any]) -> Any:
             after.append(item.name in whole)

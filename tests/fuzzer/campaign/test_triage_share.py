@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.campaign.triage_share import QUIET_TESTS, TriageShare
+from fuzzer.campaign.triage_share import MOST_OWED, QUIET_TESTS, TriageShare
 
 
 def test_triage_is_due_until_it_has_had_its_share() -> None:
@@ -38,6 +38,50 @@ def test_the_share_grows_while_tests_show_nothing_new() -> None:
     assert 0.9 < share.now < 1
     share.tested(new=True)
     assert share.now == 0.4
+
+
+def after_hours(share: TriageShare) -> TriageShare:
+    """Tests and triage had their parts for long."""
+    for _ in range(1000):
+        share.spent_on_tests(6)
+        share.spent_on_triage(4)
+    return share
+
+
+def test_a_larger_part_concerns_later_tests_only() -> None:
+    """Else triage would first get its larger part of all earlier hours, and the tests would stand still so long."""
+    share = after_hours(TriageShare(0.4))
+    for _ in range(QUIET_TESTS):
+        share.tested(new=False)
+    assert share.now == pytest.approx(0.7)
+    share.spent_on_tests(3)
+    assert share.is_due
+    share.spent_on_triage(7.1)
+    assert not share.is_due
+
+
+def test_a_smaller_part_concerns_later_tests_only() -> None:
+    share = TriageShare(0.4)
+    for _ in range(QUIET_TESTS):
+        share.tested(new=False)
+    for _ in range(1000):
+        share.spent_on_tests(3)
+        share.spent_on_triage(7)
+    share.tested(new=True)
+    assert share.now == 0.4
+    share.spent_on_triage(0.01)
+    assert not share.is_due
+    share.spent_on_tests(1)
+    assert share.is_due
+
+
+def test_what_comes_together_while_nothing_waits_is_bounded() -> None:
+    share = TriageShare(0.5)
+    share.spent_on_tests(10_000)
+    share.spent_on_triage(MOST_OWED)
+    assert share.is_due
+    share.spent_on_triage(0.1)
+    assert not share.is_due
 
 
 def test_the_whole_cpu() -> None:
