@@ -28,3 +28,12 @@ def renumbered(case: Case) -> Case:
     )
     renamed = replace(graph, inputs=inputs, nodes=nodes, outputs=tuple(names[name] for name in graph.outputs))
     return replace(case, graph=renamed, tensors={names[name]: array for name, array in case.tensors.items()})
+
+
+def in_order_of_use(case: Case) -> Case:
+    """Return the case with its inputs in the order in which its calls read them."""
+    graph = case.graph
+    read = list(dict.fromkeys(arg for node in graph.nodes for arg in node.args))
+    place = {name: number for number, name in enumerate(read)}
+    inputs = sorted(graph.inputs, key=lambda item: place.get(item.value.name, len(read)))
+    return replace(case, graph=replace(graph, inputs=tuple(inputs)))

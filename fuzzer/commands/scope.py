@@ -12,7 +12,7 @@ import typer
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
 from fuzzer.findings import finding_file
-from fuzzer.findings.record import FindingRecord
+from fuzzer.findings.record import FindingRecord, read
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.report.closer_look import look_closer
 from fuzzer.report.scope_section import rows
@@ -28,7 +28,7 @@ def scope(
     findings: Annotated[
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders of findings, or a folder that holds some.")
     ],
-    again: Annotated[bool, typer.Option("--again", help="Also findings whose scope is known.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Look again where the scope is known.")] = False,
     seconds: Annotated[
         float, typer.Option(metavar="SECONDS", min=1.0, help="CPU seconds for each finding.")
     ] = CPU_SECONDS,
@@ -37,26 +37,25 @@ def scope(
 ) -> None:
     """Find what a bug needs: which dtypes, ranks, sizes and attributes fail; a usual case that shows it; and a test.
 
-    All are saved in the finding's folder.
+    All are saved in the finding's folder. What is known is only printed.
     """
     folders = [each for path in findings for each in _folders(path)]
-    wanted = [folder for folder in folders if again or not finding_file.read(folder).scope.cases]
+    folders = [folder for folder in folders if not finding_file.read(folder).flaky]
     done: list[FindingRecord] = []
     with (
-        working("looking for the scope", lambda: f"{len(done)} of {len(wanted)} findings have their scope") as shown,
+        working("looking for the scope", lambda: f"{len(done)} of {len(folders)} findings have their scope") as shown,
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
     ):
         lab = Counted(fleet, shown)
-        for folder in wanted:
-            if finding_file.read(folder).flaky:
-                continue
-            done.append(look_closer(lab, folder, seconds))
+        for folder in folders:
+            known = read(folder)
+            done.append(known if known.doc.scope.cases and not again else look_closer(lab, folder, seconds))
             if not json:
                 shown.print(*_lines(done[-1]))
     if json:
         print_json([{"slug": each.doc.slug, **msgspec.to_builtins(each.doc.scope)} for each in done])
     else:
-        print(next_line("report", folders[0]))
+        print(next_line("report", folders[0]) if folders else "flaky findings have no scope")
 
 
 def _folders(path: Path) -> list[Path]:

@@ -202,8 +202,10 @@ def _split(attrs: Any, x: Tensor) -> tuple[Tensor, ...]:
     how, axis = attrs.indices_or_sections, int(attrs.axis)
     if hasattr(how, "__len__"):
         return tuple(torch.tensor_split(x, ints(how), axis))
-    count = int(how)
-    return torch.split(x, -(-x.shape[axis] // count), axis)
+    count, size = int(how), x.shape[axis]
+    length = -(-size // count)
+    require(length * (count - 1) <= size, "split into parts of which the last has a negative size")
+    return tuple(torch.tensor_split(x, [length * part for part in range(1, count)], axis))
 
 
 def _flip(attrs: Any, x: Tensor) -> Tensor:

@@ -24,10 +24,10 @@ from fuzzer.triage.scope.properties import properties
 from fuzzer.triage.scope.statement import Statement
 from generators.builder import Limits
 from generators.choice import ChoiceSource, NumpySource
-from generators.graph import Case, Invalid
+from generators.graph import Case, Graph, Invalid
 from generators.ops import TABLE
 from generators.random_graph import generate
-from generators.renumber import renumbered
+from generators.renumber import in_order_of_use, renumbered
 from oracles.finding import Finding, Kind
 
 MOST_QUESTIONS = 20
@@ -60,7 +60,7 @@ def natural(
     if found is case:
         return None
     sighting = Sighting(signature_of(finding), finding, (finding.lane,))
-    confirmed = confirm_as_it_is(runner, renumbered(found), sighting, run_sanitizer)
+    confirmed = confirm_as_it_is(runner, renumbered(in_order_of_use(found)), sighting, run_sanitizer)
     same = confirmed is not None and confirmed.signature.blamed == saved.blamed
     return confirmed if same else None
 
@@ -112,8 +112,16 @@ def _drawn(source: ChoiceSource, case: Case) -> Iterator[Case]:
         except Invalid:
             continue
         same = [(each.op, len(each.args)) for each in drawn.graph.nodes] == [(node.op, len(node.args))]
-        if same and len(drawn.graph.inputs) == len(case.graph.inputs) and is_valid(drawn):
-            yield replace(drawn, origin=case.origin)
+        if same and len(drawn.graph.inputs) == len(case.graph.inputs):
+            graph = replace(drawn.graph, outputs=_outputs_like(case.graph, drawn.graph))
+            if is_valid(alike := replace(drawn, graph=graph, origin=case.origin)):
+                yield alike
+
+
+def _outputs_like(graph: Graph, drawn: Graph) -> tuple[str, ...]:
+    """Return the outputs of a graph of one call, by the names of another graph of the same call."""
+    theirs, names = ([value.name for value in each.values()] for each in (graph, drawn))
+    return tuple(names[theirs.index(output)] for output in graph.outputs)
 
 
 def _single_changes(source: ChoiceSource, case: Case) -> Iterator[Case]:

@@ -9,24 +9,24 @@ from fuzzer.isolate.fleet import Runner
 from fuzzer.triage.investigate import EXPENSIVE_KINDS
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.scope.asking import answer_of, asker
-from fuzzer.triage.scope.neighbours import neighbours, with_usual_numbers
+from fuzzer.triage.scope.neighbours import is_valid, neighbours, with_attributes, with_usual_numbers
 from fuzzer.triage.scope.routes import routes
-from fuzzer.triage.scope.search import Answers, Near, confirmed, contradicts, learn
+from fuzzer.triage.scope.search import Answers, Near, confirmed, learn
 from fuzzer.triage.scope.siblings import siblings
-from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Hits, Scope, Statement, Variation
+from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Hits, Relation, Scope, Statement, Variation
 from fuzzer.triage.scope.variations import DTYPE_OF, Varied, variations
 from generators.choice import NumpySource
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import Engine
 
-MOST_QUESTIONS, CPU_SECONDS = 130, 10.0
-LEARNT, INSIDE, OUTSIDE, TABLE = 0.4, 0.56, 0.72, 0.88
-"""Parts of the effort at which learning, each side of the confirmation, and the table end. The rest is for siblings and
+MOST_QUESTIONS, CPU_SECONDS = 130, 12.0
+LEARNT, TABLE, INSIDE, OUTSIDE = 0.35, 0.6, 0.72, 0.84
+"""Parts of the effort at which learning, the table, and each side of the confirmation end. The rest is for siblings and
 other routes."""
 
 ROUNDS = 3
-"""How often a statement that a held-out case contradicts is learnt again."""
+"""How many statements are put to the test."""
 
 
 def scope_of(
@@ -56,10 +56,9 @@ def scope_of(
     for each in table:
         if each.what.startswith(DTYPE_OF):  # what a bug needs most often
             answers.about(each.case)
-    statement, hits = _confirmed_statement(near, answers, [each.case for each in table])
+    learn(near, answers, [each.case for each in table], LEARNT)
     rows = _rows(answers, table)
-    if statement is None or any(contradicts(statement, each.properties, each.answer) for each in answers.all):
-        statement, hits = next(iter(answers.statements()), None), (Hits(), Hits())
+    statement, hits = _confirmed_statement(near, answers, start)
     others = siblings(metered, source, start, finding, statement, lambda: answers.used() < 1.0)
     return Scope(
         statement,
@@ -81,17 +80,40 @@ def cheaper(runner: Runner, case: Case, finding: Finding) -> Finding:
     return replace(finding, lane=lane) if answer_of(runner, finding, case, lane) is Answer.FAILS else finding
 
 
-def _confirmed_statement(near: Near, answers: Answers, table: list[Case]) -> tuple[Statement | None, tuple[Hits, Hits]]:
-    """Learn a statement, and ask about held-out cases. Learn again where one of them contradicts it."""
-    statement, hits = None, (Hits(), Hits())
+def _confirmed_statement(near: Near, answers: Answers, start: Case) -> tuple[Statement | None, tuple[Hits, Hits]]:
+    """Return the plainest statement, confirmed by held-out cases. Where one contradicts it, the next statement takes
+    its place."""
     for _ in range(ROUNDS):
-        statement = learn(near, answers, table, LEARNT)
+        statement = _with_each_exception_tried(answers, start)
         if statement is None:
-            return None, (Hits(), Hits())
+            break
         hits = confirmed(near, answers, statement, (INSIDE, OUTSIDE))
         if all(each.right == each.of for each in hits):
-            break
-    return statement, hits
+            return statement, hits
+    return next(iter(answers.statements()), None), (Hits(), Hits())
+
+
+def _with_each_exception_tried(answers: Answers, start: Case) -> Statement | None:
+    """Return the plainest statement. The case `start`, which fails, was run with each value of an attribute for which
+    the statement says that it does not fail: an answer about another case may have had another reason."""
+    while True:
+        statement = next(iter(answers.statements()), None)
+        left = [case for case in _exceptions(start, statement) if not answers.knows(case)]
+        if not left or answers.used() >= INSIDE:
+            return statement
+        for case in left:
+            answers.about(case)
+
+
+def _exceptions(start: Case, statement: Statement | None) -> Iterator[Case]:
+    for condition in statement.conditions if statement else ():
+        place = condition.property
+        attrs = start.graph.nodes[place.call].attrs
+        if condition.relation is Relation.NOT_IN and place.what == "value" and place.subject in attrs:
+            for value in condition.values:
+                case = with_attributes(start, place.call, {place.subject: value})
+                if case is not None and is_valid(case):
+                    yield case
 
 
 def _rows(answers: Answers, table: Sequence[Varied]) -> tuple[Variation, ...]:

@@ -59,9 +59,11 @@ def _drawn_anew(source: ChoiceSource, case: Case) -> Case | None:
 
 def with_types(source: ChoiceSource, case: Case, types: dict[str, TensorType]) -> Case | None:
     """Return the case with other types of its inputs, whose numbers are drawn anew; None where an operator refuses
-    them."""
+    them, and where an input becomes too large."""
     inputs = tuple(_typed(item, types.get(item.value.name, item.value.type)) for item in case.graph.inputs)
     if any(item.domain.bounds is Bounds.DISTINCT and item.domain.axis >= item.value.type.rank for item in inputs):
+        return None
+    if any(_numel(item) > MOST_ELEMENTS for item in inputs):
         return None
     try:
         graph = retyped(replace(case.graph, inputs=inputs))
@@ -70,7 +72,7 @@ def with_types(source: ChoiceSource, case: Case, types: dict[str, TensorType]) -
     rng = source.rng()
     tensors = dict(case.tensors)
     for item in inputs:
-        if item.value.name in types and _numel(item) <= MOST_ELEMENTS:
+        if item.value.name in types:
             tensors[item.value.name] = draw(source, item, case.profile, rng)
     return replace(case, graph=graph, tensors=tensors)
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fuzzer.cases.attribute_class import class_of
-from fuzzer.triage.scope.neighbours import drawn_attributes, is_valid, with_attributes, with_input, with_types
+from fuzzer.triage.scope.neighbours import (
+    drawn_attributes,
+    is_valid,
+    with_attributes,
+    with_input,
+    with_types,
+    with_usual_numbers,
+)
 from generators.choice import ChoiceSource
 from generators.domain import ANY
 from generators.graph import Array, Attr, Case, DType, Input, Layout, Role, TensorType
@@ -40,10 +47,11 @@ class Varied:
 
 def variations(source: ChoiceSource, case: Case, *, with_numbers: bool) -> Iterator[Varied]:
     """Yield valid cases that differ from `case` in one thing, in the order in which a table shows them. The reduced
-    case itself is among them for each thing that is varied."""
+    case itself is among them for each thing that is varied. Without `with_numbers`, all have usual numbers: a zero can
+    hide a wrong result."""
     for varied in _all(source, case, with_numbers):
         if varied.case.graph.nodes and is_valid(varied.case):
-            yield varied
+            yield varied if with_numbers else replace(varied, case=with_usual_numbers(source, varied.case))
 
 
 def _all(source: ChoiceSource, case: Case, with_numbers: bool) -> Iterator[Varied]:
@@ -65,8 +73,25 @@ def _together(case: Case) -> list[tuple[str, list[Input]]]:
 def _dtypes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
     for names, items in _together(case)[:MOST_GROUPS]:
         for dtype in DType:
-            types = {item.value.name: item.value.type.with_dtype(dtype) for item in items if item.domain == ANY}
-            yield from _varied(f"{DTYPE_OF}{names}", dtype.value, with_types(source, case, types) if types else None)
+            types = {item.value.name: item.value.type.with_dtype(dtype) for item in items if _may_be(item, dtype)}
+            varied = with_types(source, case, types) if types else None
+            yield from _varied(f"{DTYPE_OF}{names}", dtype.value, varied and _with_floats_of(case, varied))
+
+
+def _with_floats_of(case: Case, varied: Case) -> Case:
+    """Return the varied case with the numbers of `case` where an input is of floats in both."""
+    tensors = dict(varied.tensors)
+    for name, array in case.tensors.items():
+        old, new = case.graph.types[name].dtype, varied.graph.types[name].dtype
+        if old.is_float and new.is_float:
+            with np.errstate(over="ignore"):
+                tensors[name] = array.astype(new.numpy)
+    return replace(varied, tensors=tensors)
+
+
+def _may_be(item: Input, dtype: DType) -> bool:
+    """Whether the numbers of an input may be of this dtype. Bounds on floats hold for all floats."""
+    return item.domain == ANY or (item.value.type.dtype.is_float and dtype.is_float)
 
 
 def _ranks(source: ChoiceSource, case: Case) -> Iterator[Varied]:

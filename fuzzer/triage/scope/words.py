@@ -22,9 +22,10 @@ def phrase(statement: Statement, graph: Graph) -> str:
 def sentence(scope: Scope, graph: Graph) -> str:
     """Return what is known about the scope, with the number of held-out cases that confirm it; "" if nothing is."""
     if scope.statement is None:
-        return "" if not scope.cases else "It does not fail under one simple condition."
-    hits = scope.inside.right + scope.outside.right, scope.inside.of + scope.outside.of
-    return f"It fails {phrase(scope.statement, graph)} ({hits[0]} of {hits[1]} held-out cases agree)."
+        return "" if not scope.cases else "No simple condition says when it fails."
+    right, of = scope.inside.right + scope.outside.right, scope.inside.of + scope.outside.of
+    confirmed = f"{right} of {of} held-out cases agree" if of else "no other case could confirm it"
+    return f"It fails {phrase(scope.statement, graph)} ({confirmed})."
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:

@@ -42,12 +42,23 @@ def finding(tmp_path: Path) -> Path:
 def test_a_finding_gets_its_scope_once(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scope([finding])
     assert finding_file.read(finding).scope.cases > 0
-    assert capsys.readouterr().out.startswith(f"{finding.name}: ")
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{finding.name}: ")
     runs = len(lab.ran)
     scope([finding])
     assert len(lab.ran) == runs
+    assert capsys.readouterr().out == shown, "what is known is printed"
     scope([finding], again=True)
     assert len(lab.ran) > runs
+
+
+def test_a_flaky_finding_has_no_scope(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    doc = finding_file.read(finding)
+    doc.flaky = True
+    (finding / finding_file.NAME).write_bytes(finding_file.encode(doc))
+    scope([finding])
+    assert not lab.ran
+    assert capsys.readouterr().out == "flaky findings have no scope\n"
 
 
 @pytest.mark.parametrize("parent", ["", "crashes"])

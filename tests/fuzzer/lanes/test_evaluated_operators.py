@@ -98,3 +98,17 @@ def test_the_first_elements_have_a_tie_where_another_element_could_take_their_pl
 
 def test_other_operators_have_no_ties() -> None:
     assert not has_ties("add", NO_ATTRS, (FLOATS, FLOATS))
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "sizes"), [(7, 3, [3, 3, 1]), (4, 2, [2, 2]), (0, 2, [0, 0]), (3, 3, [1, 1, 1])]
+)
+def test_a_split_into_equal_parts_has_as_many_parts_as_it_says(size: int, count: int, sizes: list[int]) -> None:
+    attrs = SimpleNamespace(indices_or_sections=count, axis=0)
+    assert [part.shape[0] for part in value_of("split", attrs, (torch.arange(size),))] == sizes
+
+
+def test_a_split_whose_last_part_has_a_negative_size_is_not_defined() -> None:
+    """TVM infers the sizes 2, 2, 2 and -1."""
+    with pytest.raises(Unknown, match="a negative size"):
+        value_of("split", SimpleNamespace(indices_or_sections=4, axis=0), (torch.arange(5),))

@@ -70,7 +70,7 @@ def test_an_issue_has_the_section_only_where_the_scope_is_known(saved: Path) -> 
 
 def test_without_a_statement_the_table_stays(saved: Path) -> None:
     text = scope_section.text(with_scope(saved, replace(SCOPE, statement=None)))
-    assert text.startswith("It does not fail under one simple condition.\n\n|one thing changed|")
+    assert text.startswith("No simple condition says when it fails.\n\n|one thing changed|")
 
 
 def test_the_scope_is_saved_in_the_folder_and_nothing_else_changes(saved: Path) -> None:

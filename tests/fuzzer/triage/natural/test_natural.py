@@ -81,6 +81,16 @@ def test_calls_whose_operands_depend_on_each_other_are_drawn() -> None:
     assert len({size for item in found.graph.inputs for size in item.value.type.sizes}) > 1
 
 
+@pytest.mark.parametrize("name", ["selu", "relu", "exp", "neg", "abs"])
+def test_a_call_that_is_drawn_has_the_outputs_of_the_case(name: str) -> None:
+    """A drawn graph may return its input too, which has nothing to do with the failure."""
+    small = case_of({"x0": "float32[1]"}, [("v0", name, "x0")], "v0")
+    fails, ran = counting(lambda case: False)
+    assert least_odd(small, fails) is small
+    assert ran
+    assert {tuple(case.graph.outputs) for case in ran} == {("v0",)}
+
+
 def test_the_case_is_confirmed_in_fresh_children() -> None:
     lab = FakeLab(lambda *_: RAISED)
     found = natural(lab, SMALL, FINDING, SAVED, lab.examine)

@@ -11,8 +11,9 @@ from graphs_by_hand import case_of
 from labs import FakeLab
 from triggers import TRIGGERS, Trigger
 
-from fuzzer.triage.scope.find import CPU_SECONDS, MOST_QUESTIONS, scope_of
+from fuzzer.triage.scope.find import CPU_SECONDS, MOST_QUESTIONS, _with_each_exception_tried, scope_of
 from fuzzer.triage.scope.properties import properties
+from fuzzer.triage.scope.search import Answers
 from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Condition, Property, Relation, Statement
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind
@@ -125,3 +126,25 @@ def test_the_conditions_are_about_calls_of_larger_graphs_too() -> None:
 def test_a_case_that_does_not_fail_here_has_no_scope() -> None:
     scope = scope_of(lab(lambda case: False), NEG, FINDING, seconds=1e9)
     assert scope == replace(NO_SCOPE, cpu_seconds=scope.cpu_seconds)
+
+
+def test_a_value_is_an_exception_only_where_the_failing_case_passes_with_it() -> None:
+    """The only case with alpha 3 had no elements, so it passed whatever its alpha."""
+
+    def sub(size: int, alpha: int) -> Case:
+        types = {"x0": f"float32[{size}]", "x1": f"float32[{size}]"}
+        return case_of(types, [("v0", "sub", "x0 x1", {"alpha": alpha})], "v0")
+
+    def ask(case: Case) -> Answer:
+        fails = case.graph.nodes[0].attrs["alpha"] != 1 and case.graph.inputs[0].value.type.numel
+        return Answer.FAILS if fails else Answer.PASSES
+
+    answers, start = Answers(ask, lambda count: count / 100), sub(2, 2)
+    for case in (start, sub(3, 5), sub(1, -2), sub(4, 7), sub(5, 0), sub(2, 1), sub(0, 3)):
+        answers.about(case)
+    alpha = Property(0, "alpha", "value")
+    assert Condition(alpha, Relation.NOT_IN, (1, 3)) in answers.statements()[0].conditions
+    statement = _with_each_exception_tried(answers, start)
+    assert statement is not None
+    assert not any(condition.property == alpha and 3 in condition.values for condition in statement.conditions)
+    assert answers.knows(sub(2, 3))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from graphs_by_hand import Call, case_of
 
-from fuzzer.triage.scope.neighbours import drawn_attributes, neighbours, with_usual_numbers
+from fuzzer.triage.scope.neighbours import drawn_attributes, neighbours, with_types, with_usual_numbers
 from fuzzer.triage.scope.properties import properties
 from fuzzer.triage.scope.statement import Property
 from generators.check import check
@@ -81,3 +81,12 @@ def test_usual_numbers_stay_in_the_domain() -> None:
         usual = with_usual_numbers(NumpySource(seed), nonzero)
         check(usual)
         assert usual.tensors["x0"].shape == ()
+
+
+def test_types_with_too_many_elements_are_none() -> None:
+    """The draw of their numbers would take longer than all runs."""
+    case = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0")
+    source = NumpySource(0)
+    at_most = with_types(source, case, {"x0": TensorType(DType.FLOAT32, (1 << 14,))})
+    assert at_most is not None
+    assert with_types(source, case, {"x0": TensorType(DType.FLOAT32, ((1 << 14) + 1,))}) is None

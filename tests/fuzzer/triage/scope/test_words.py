@@ -67,7 +67,9 @@ def test_the_sentence_says_how_many_cases_agree() -> None:
     statement = Statement((when(X, "rank", IN, 0),))
     scope = Scope(statement, Hits(20, 20), Hits(18, 19), cases=60)
     assert sentence(scope, ADD) == "It fails where the rank of x0 is 0 (38 of 39 held-out cases agree)."
-    assert sentence(Scope(cases=60), ADD) == "It does not fail under one simple condition."
+    unconfirmed = "It fails where the rank of x0 is 0 (no other case could confirm it)."
+    assert sentence(Scope(statement, cases=60), ADD) == unconfirmed
+    assert sentence(Scope(cases=60), ADD) == "No simple condition says when it fails."
     assert sentence(Scope(), ADD) == ""
 
 
