@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +27,6 @@ from fuzzer.filing.auto import auto_filing
 from fuzzer.filing.gates import may_be_filed
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.tracker import PUBLIC
-from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import OFTEN, RELAY_OFTEN, RELAY_ROUTES, RELAY_SAMPLED, SAMPLED_LANES, SCREENING
 from fuzzer.lanes.base.availability import available
@@ -40,7 +39,7 @@ from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
 from fuzzer.watching.formatting import could_not_be_done, evaluated_wrongly, lacking_line, number_of, waiting_line
 from fuzzer.watching.on_disk import waiting_in
-from fuzzer.watching.ranking import worth_a_look
+from fuzzer.watching.ranking import Family, listed_in, worth_a_look
 from fuzzer.watching.watch import watched
 from generators.graph import Invalid
 from oracles.finding import Component
@@ -192,7 +191,8 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
     run, counters = task.progress.counts, store.state.counters
     new = number_of(len(task.triage.new), "new finding") + (":" if task.triage.new else "")
     print(f"{number_of(run.tests, 'test')} in {task.progress.seconds:.0f} s; {run.invalid} invalid; {new}")
-    for line in worth_a_look(store.crashes / doc.slug for doc in task.triage.new):
+    order = listed_in(store.crashes / doc.slug for doc in task.triage.new)
+    for line in worth_a_look(order, len(task.triage.new)):
         print(line)
     if run.errors:
         print(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")
@@ -208,17 +208,17 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
             print(line)
     for device, reason in quarantined.items():
         print(f"{device} was given up: {reason}")
-    print(next_line(*_what_next(task, store, preload)))
+    print(next_line(*_what_next(order, store, preload)))
 
 
-def _what_next(task: Campaign, store: Store, preload: Path | None) -> tuple[object, ...]:
-    """The command to suggest: replay a new finding that may be filed; else list the findings; else continue."""
+def _what_next(new: Sequence[Family], store: Store, preload: Path | None) -> tuple[object, ...]:
+    """The command to suggest: replay the first new finding that may be filed; else list the findings; else continue."""
     where = () if os.path.relpath(store.folder) == "." else ("--campaign", os.path.relpath(store.folder))
     loads = ("--preload", preload) if preload else ()
-    for doc in task.triage.new:
-        folder = store.crashes / doc.slug
-        if may_be_filed(finding_file.read(folder)):
-            return "--replay", os.path.relpath(folder), *loads
+    for family in new:
+        for each in family.members:
+            if may_be_filed(each.doc):
+                return "--replay", os.path.relpath(store.crashes / each.doc.slug), *loads
     return ("triage", *where) if store.findings else ("run", *where, "--seconds", "600", *loads)
 
 
@@ -243,7 +243,7 @@ def _summarise_cluster(driver: Driver, store: Store, json: bool) -> None:
         return
     new = number_of(len(driver.new), "new finding") + (":" if driver.new else "")
     print(f"{number_of(tests, 'test')} of all nodes; {new}")
-    for line in worth_a_look(store.crashes / doc.slug for doc in driver.new):
+    for line in worth_a_look(listed_in(store.crashes / doc.slug for doc in driver.new), len(driver.new)):
         print(line)
     for part in given_up:
         print(f"node {part} was given up")

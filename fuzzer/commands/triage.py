@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from csv import writer as csv_writer
 from pathlib import Path
@@ -16,16 +17,27 @@ from fuzzer.campaign import tables
 from fuzzer.campaign.layout import blocked
 from fuzzer.campaign.lock import is_campaign, why_no_index
 from fuzzer.commands.options import JsonFlag, PreloadFile, ReleaseNames
-from fuzzer.findings import finding_file, upstream
+from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging
 from fuzzer.findings.merge import Merge
 from fuzzer.findings.related import causes
-from fuzzer.signature import known as known_behaviour
 from fuzzer.system.terminal import campaign_option, command, next_line, print_json, say
 from fuzzer.watching.finding_summary import found_line
-from fuzzer.watching.formatting import number_of, waiting_line
+from fuzzer.watching.formatting import findings_of_causes, number_of, waiting_line
 from fuzzer.watching.on_disk import check, counted_in, findings_of, waiting_in
-from fuzzer.watching.ranking import CSV_HEAD, Family, Grouping, Ranked, csv_rows, grouped, lines_of, ranked
+from fuzzer.watching.ranking import (
+    CSV_HEAD,
+    KNOWN,
+    UNSPECIFIED,
+    Family,
+    Grouping,
+    Ranked,
+    apart,
+    csv_rows,
+    grouped,
+    lines_of,
+    ranked,
+)
 from generators.graph import Invalid
 
 TOP = 20
@@ -141,9 +153,8 @@ def _lines(
         yield _nothing(campaign, unreadable)
         return
     docs = [each.doc for family in found for each in family.members]
-    known = [doc for doc in docs if known_behaviour.match(doc.identity)]
-    apart = [doc for doc in docs if doc not in known and upstream.unspecified(doc)]
-    new = [left for family in found if (left := family.without(lambda doc: doc in known or doc in apart))]
+    counted = Counter(map(apart, docs))
+    new = [left for family in found if (left := family.without(apart))]
     findings = [each.doc for family in new for each in family.members]
     caused = causes(findings)
     shown = {family.lead.doc.slug for family in new[:most]}
@@ -153,26 +164,26 @@ def _lines(
             yield f"{name}: {len(some)}"
         for family in listed:
             yield from lines_of(family)
-            for each in family.members:
-                if most is None and each is not family.lead:
+            for each in family.members if most is None else [family.lead]:
+                if each is not family.lead:
                     yield f"        {found_line(each.doc)}"
                 yield from (f"      and {other.slug}: {other.why}" for other in under[each.doc.slug])
-                if each.doc.signature in caused:
-                    yield f"      perhaps a consequence of {caused[each.doc.signature].slug}"
+                cause = caused.get(each.doc.signature)
+                if cause and all(cause.slug != other.doc.slug for other in family.members):
+                    yield f"      perhaps a consequence of {cause.slug}"
     if len(shown) < len(new):
         others = command("triage", "--all", *campaign_option(campaign))
         yield f"{len(new) - len(shown)} more of {number_of(len(new), 'cause')}: `{others}` lists them"
     more = sum(len(under[doc.slug]) for doc in findings)
-    hint = f", perhaps of {number_of(len(new), 'cause')}" if len(new) < len(findings) else ""
-    hint += f" ({more} more are duplicates)" if more else ""
+    hint = f" ({more} more are duplicates)" if more else ""
     hint += f", {len(caused)} of them perhaps consequences of others" if caused else ""
-    hint += f", and {len(known)} of known behaviour (`--known`)" if known else ""
-    hint += f", and {len(apart)} that TVM leaves unspecified (`--known`)" if apart else ""
+    hint += f", and {counted[KNOWN]} of known behaviour (`--known`)" if counted[KNOWN] else ""
+    hint += f", and {counted[UNSPECIFIED]} that TVM leaves unspecified (`--known`)" if counted[UNSPECIFIED] else ""
     hint += f"; {unreadable} cannot be read" if unreadable else ""
     if line := waiting_line(*waiting_in(campaign), campaign):
         yield line
     first = campaign / "crashes" / (new or found)[0].lead.doc.slug
-    yield f"{number_of(len(findings), 'finding')}{hint}; {next_line('--replay', first)}"
+    yield f"{findings_of_causes(len(findings), len(new))}{hint}; {next_line('--replay', first)}"
 
 
 def _nothing(campaign: Path, unreadable: int) -> str:

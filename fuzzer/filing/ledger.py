@@ -127,6 +127,15 @@ def default_path() -> Path:
     return state_folder() / "filed.sqlite"
 
 
+def filed_issues(path: Path) -> dict[str, LedgerEntry]:
+    """Return the filed issues of all places by fingerprint, the newest of each; none where nothing was ever filed.
+    Raise `Invalid` if this version cannot read the ledger."""
+    if not path.exists():
+        return {}
+    with Ledger(path) as ledger:
+        return {entry.fingerprint: entry for entry in ledger.entries()}
+
+
 class Ledger:
     """The open database. Only the thread that opened it may use it."""
 

@@ -7,6 +7,7 @@ refusal of an operator that no model uses is low.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -86,7 +87,14 @@ COMMON, KNOWN, RARE = 0.10, 0.02, 0.0
 def severity_of(doc: FindingDoc, types: Sequence[str]) -> Severity:
     """`types` are the types of the case's inputs, such as "float32[2,3]"."""
     score, first = KINDS[doc.kind]
-    factors = [*_of_lane(doc), *_of_operands(doc, types), *_of_operators(doc), *_of_scope(doc), *_of_releases(doc)]
+    factors = [
+        *_of_lane(doc),
+        *_of_operands(doc, types),
+        *_of_difference(doc),
+        *_of_operators(doc),
+        *_of_scope(doc),
+        *_of_releases(doc),
+    ]
     for factor in factors:
         score *= factor.by
     telling = sorted((each for each in factors if each.reason), key=lambda each: abs(1 - each.by), reverse=True)
@@ -125,12 +133,29 @@ def _of_operands(doc: FindingDoc, types: Sequence[str]) -> Iterator[Factor]:
         yield EMPTY
 
 
+def _of_difference(doc: FindingDoc) -> Iterator[Factor]:
+    """What a user would notice of a wrong value. Where the scope is certain, it says whether special numbers matter."""
+    worst = doc.evidence.mismatch.worst if doc.evidence.mismatch else None
+    if doc.kind is not Kind.WRONG_VALUE or worst is None:
+        return
+    if not math.isfinite(worst.expected) and not doc.scope.is_certain:
+        yield SPECIAL
+    if worst.truth is not None and abs(worst.expected - worst.actual) < _small(worst.expected):
+        yield Factor("by a small difference", 0.6)
+
+
+def _small(right: float) -> float:
+    """Below which difference a float is hardly wrong: one percent of the number, or 0.01, but at most a tenth of it."""
+    return min(0.01 * max(1.0, abs(right)), 0.1 * abs(right))
+
+
 SYMBOLS = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 HALF = {DType.FLOAT16, DType.BFLOAT16}
 NO_FLOATS = Factor("for operands that are no floats", 0.8)
 RANK_0 = Factor("for a tensor of rank 0", 0.7)
 EMPTY = Factor("for an empty tensor", 0.6)
+SPECIAL = Factor("with infinities or NaN", 0.7)
 
 
 def limits(statement: Statement) -> list[Condition]:
@@ -155,6 +180,9 @@ def _of_condition(condition: Condition) -> Factor:
             return Factor("for other dtypes than float32", 0.8)
         case "same dtype":
             return Factor("for operands of different dtypes", 0.85)
+        case "infinities" | "NaN":
+            needs_some = ("none" in values) is not chosen
+            return SPECIAL if needs_some else Factor("", 1.0)
         case "rank" if chosen and values == (0,):
             return RANK_0
         case "elements" | "smallest size" if chosen and values == (0,):
@@ -172,8 +200,14 @@ def always_fails(doc: FindingDoc) -> bool:
     return doc.scope.statement is not None and doc.scope.is_certain and not limits(doc.scope.statement)
 
 
+TRAINING = frozenset({"dropout_training"})
+"""Operators that only training has. TVM compiles models for inference."""
+
+
 def _of_operators(doc: FindingDoc) -> Iterator[Factor]:
     used, files_read = usage()
+    if not TRAINING.isdisjoint(doc.ops):
+        yield Factor("only in training mode", 0.3)
     if not doc.ops:
         return
     rarest = min(doc.ops, key=lambda op: used.get(op, 0))

@@ -12,6 +12,7 @@
     number = 19847                         an issue or pull request of apache/tvm
     read_on = 2026-11-22                   when a person last read it there
     kinds, ops, culprits, passes           lists: the finding has one of them
+    calls                                  operators of Relax: the imported module calls one, and a pass is blamed
     skeletons                              regular expressions: one matches the message
     expects_nan = true                     the right result is NaN
 """
@@ -29,6 +30,7 @@ from importlib.resources import files
 import msgspec
 
 from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.signature.blame import Place
 from generators.graph import Invalid
 from oracles.finding import Component, Kind, Mismatch
 
@@ -44,6 +46,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ops: tuple[str, ...] = ()
     culprits: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
     skeletons: tuple[str, ...] = ()
     expects_nan: bool = False
 
@@ -53,6 +56,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
             and _any(self.kinds, (doc.kind,))
             and _any(self.ops, doc.ops)
             and _any(self.passes, doc.lane.passes)
+            and (not self.calls or (_any(self.calls, doc.blame.origin.calls) and doc.blame.place is Place.PASS))
             and (not self.culprits or any(culprit in doc.blame.culprit for culprit in self.culprits))
             and (not self.skeletons or any(re.search(each, doc.identity.skeleton) for each in self.skeletons))
             and (not self.expects_nan or _expects_nan(doc))
@@ -99,8 +103,9 @@ def parse(text: str, where: str) -> Upstream:
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise Invalid(f"{where}: {error}") from None
     for row in (*found.unspecified, *found.related):
-        if not (row.ops or row.culprits or row.passes or row.skeletons):
-            raise Invalid(f"{where}: #{row.number} would match too much: give it ops, culprits, passes or skeletons")
+        if not (row.ops or row.culprits or row.passes or row.calls or row.skeletons):
+            missing = "ops, culprits, passes, calls or skeletons"
+            raise Invalid(f"{where}: #{row.number} would match too much: give it {missing}")
     return found
 
 

@@ -56,6 +56,11 @@ def number_of(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
+def findings_of_causes(findings: int, causes: int) -> str:
+    """For example "21 findings, perhaps of 18 causes"."""
+    return number_of(findings, "finding") + (f", perhaps of {number_of(causes, 'cause')}" if causes < findings else "")
+
+
 def waiting_line(waiting: int, parked: int, campaign: Path) -> str:
     """What waits for triage, for people; "" where nothing does."""
     some = [f"{number_of(waiting, 'sighting')} waiting for triage"] if waiting else []

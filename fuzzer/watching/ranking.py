@@ -12,10 +12,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from fuzzer.campaign.priority import Traits, distance, traits_of_saved
-from fuzzer.findings import finding_file
+from fuzzer.findings import finding_file, upstream
 from fuzzer.findings.families.grouping import families, input_types
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.severity import Level, Severity, severity_of
+from fuzzer.signature import known
 from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import number_of
 
@@ -103,12 +104,31 @@ def _named(others: Sequence[Ranked]) -> str:
     return ", ".join([*names[:MOST_MEMBERS], *more])
 
 
-def worth_a_look(folders: Iterable[Path], most: int = 3) -> list[str]:
+KNOWN, UNSPECIFIED = "known behaviour", "unspecified upstream"
+
+
+def apart(doc: FindingDoc) -> str:
+    """Return why a finding is counted and not listed: `KNOWN`, `UNSPECIFIED`, or "" if it is listed."""
+    if known.match(doc.identity):
+        return KNOWN
+    return UNSPECIFIED if upstream.unspecified(doc) else ""
+
+
+def listed_in(folders: Iterable[Path]) -> list[Family]:
+    """Return the families of saved findings that are listed, in their order. Findings that cannot be read, which
+    `fuzz triage` reports, are left out."""
+    return [left for family in ranked(finding_file.readable(folders)) if (left := family.without(apart))]
+
+
+def worth_a_look(order: Sequence[Family], findings: int, most: int = 3) -> list[str]:
     """Return lines about the families that deserve a look first, each with its level and the reasons, and the number of
-    the others. Findings that cannot be read, which `fuzz triage` reports, are left out."""
-    order = ranked(finding_file.readable(folders))
+    the others. `findings` is the number of all findings, with those that are not listed."""
     lines = [line for each in order[:most] for line in (f"  {each.lead.severity.level}:", *lines_of(each))]
-    return [*lines, *([f"  and {number_of(len(order) - most, 'other cause')}"] if len(order) > most else [])]
+    if len(order) > most:
+        lines.append(f"  and {number_of(len(order) - most, 'other cause')}")
+    if not_listed := findings - sum(len(family.members) for family in order):
+        lines.append(f"  and {number_of(not_listed, 'finding')} that `fuzz triage` only counts")
+    return lines
 
 
 class Grouping(StrEnum):

@@ -68,12 +68,17 @@ def features(one: Traits, other: Traits, rarity: Rarity, rarest: float) -> dict[
     """What two findings have in common, each from 0 to 1."""
 
     def information(names: Collection[str]) -> float:
-        return sum(rarity.get(name, rarest) for name in names)
+        return sum([rarity.get(name, rarest) for name in names])
 
-    def common(part: Callable[[Traits], frozenset[str]], *, of_smaller: bool = False) -> float:
+    def common(part: Callable[[Traits], frozenset[str]]) -> tuple[float, float]:
+        """The information in common, as a part of that of both together, and of that of the smaller one."""
         mine, theirs = part(one), part(other)
-        whole = min(information(mine), information(theirs)) if of_smaller else information(mine | theirs)
-        return information(mine & theirs) / whole if whole else 0.0
+        if mine.isdisjoint(theirs):
+            return 0.0, 0.0
+        mine_alone, theirs_alone, shared = map(information, (mine - theirs, theirs - mine, mine & theirs))
+        if not shared:  # every finding has it
+            return 0.0, 0.0
+        return shared / (mine_alone + theirs_alone + shared), shared / (min(mine_alone, theirs_alone) + shared)
 
     def rarest_of(names: Collection[str]) -> float:
         return max((rarity.get(name, rarest) for name in names), default=0.0) / rarest
@@ -86,40 +91,43 @@ def features(one: Traits, other: Traits, rarity: Rarity, rarest: float) -> dict[
 
     same_symptom = float(one.symptom == other.symptom)
     same_place = float(one.place == other.place)
-    lines, calls = common(lambda each: each.lines), common(lambda each: each.calls, of_smaller=True)
+    lines, lines_of_smaller = common(lambda each: each.lines)
+    calls, calls_of_smaller = common(lambda each: each.calls)
+    needs, _ = common(lambda each: each.needs)
+    words, _ = common(lambda each: each.words)
     return {
         "same place": same_place,
         "one without place": float(not one.place or not other.place),
-        "same culprits": common(lambda each: each.culprits),
+        "same culprits": common(lambda each: each.culprits)[0],
         "a culprit of both": float(bool(one.culprits & other.culprits)),
         "other culprits": float(bool(one.culprits and other.culprits) and not one.culprits & other.culprits),
-        "same functions": common(lambda each: each.functions),
+        "same functions": common(lambda each: each.functions)[0],
         "other functions": float(bool(one.functions and other.functions) and not one.functions & other.functions),
         "same lines": lines,
         "same lines, same symptom": lines * same_symptom,
-        "lines of the smaller": common(lambda each: each.lines, of_smaller=True),
+        "lines of the smaller": lines_of_smaller,
         "rarest same line": rarest_of(one.lines & other.lines),
         "rarest same line, same symptom": rarest_of(one.lines & other.lines) * same_symptom,
         "rarest same attribute": rarest_of(one.attributes & other.attributes),
         "rarest same attribute, same symptom": rarest_of(one.attributes & other.attributes) * same_symptom,
         "rarest same call, same symptom": rarest_of(one.calls & other.calls) * same_symptom,
-        "same needs, same symptom": common(lambda each: each.needs) * same_symptom,
+        "same needs, same symptom": needs * same_symptom,
         "both imprecise, same target": both(lambda each: each.symptom == "imprecise")
         * float(one.target == other.target),
-        "same calls": common(lambda each: each.calls),
-        "calls of the smaller": calls,
-        "calls of the smaller, same symptom": calls * same_symptom,
+        "same calls": calls,
+        "calls of the smaller": calls_of_smaller,
+        "calls of the smaller, same symptom": calls_of_smaller * same_symptom,
         "same symptom": same_symptom,
         "both memory": both(lambda each: each.symptom == "memory"),
         "one memory": only_one(lambda each: each.symptom == "memory"),
         "both lose NaN": both(lambda each: each.symptom == "NaN is lost"),
         "both ignore a dtype": both(lambda each: each.symptom == "dtype argument ignored"),
         "both always float32": both(lambda each: each.symptom == "always float32"),
-        "both always float32, calls": both(lambda each: each.symptom == "always float32") * calls,
-        "same words": common(lambda each: each.words),
-        "other words": float(bool(one.words and other.words)) * (1 - common(lambda each: each.words)),
+        "both always float32, calls": both(lambda each: each.symptom == "always float32") * calls_of_smaller,
+        "same words": words,
+        "other words": float(bool(one.words and other.words)) * (1 - words),
         "one with a message": only_one(lambda each: bool(each.words)),
-        "same names": common(lambda each: each.names),
+        "same names": common(lambda each: each.names)[0],
         "same operators": float(one.operators == other.operators),
         "one within the other": float(one.operators < other.operators or other.operators < one.operators),
         "a consequence": float(_follows(one, other) or _follows(other, one)),
@@ -134,9 +142,9 @@ def features(one: Traits, other: Traits, rarity: Rarity, rarest: float) -> dict[
         "both half, memory": both(lambda each: "half" in each.types and each.symptom == "memory"),
         "both empty": both(lambda each: "empty" in each.types),
         "one empty": only_one(lambda each: "empty" in each.types),
-        "same attributes": common(lambda each: each.attributes),
-        "same needs": common(lambda each: each.needs),
-        "other needs": float(bool(one.needs and other.needs)) * (1 - common(lambda each: each.needs)),
+        "same attributes": common(lambda each: each.attributes)[0],
+        "same needs": needs,
+        "other needs": float(bool(one.needs and other.needs)) * (1 - needs),
         "a sibling": float(bool(one.siblings & other.operators or other.siblings & one.operators)),
     }
 

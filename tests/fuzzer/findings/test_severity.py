@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,13 @@ import msgspec
 import pytest
 
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.findings.severity import KINDS, LEAST_SCORE, Level, Severity, always_fails, severity_of, usage
+from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
+from fuzzer.findings.severity import KINDS, LEAST_SCORE, TRAINING, Level, Severity, always_fails, severity_of, usage
 from fuzzer.lanes import EVERY_TVM_LANE
 from fuzzer.signature.blame import Releases, ReleaseVerdict
 from fuzzer.triage.scope.statement import Condition, Hits, Property, Relation, Scope, Statement
 from generators.ops import TABLE
-from oracles.finding import Component, Kind
+from oracles.finding import Component, Kind, Mismatch, WorstElement
 from oracles.lane import LaneSpec
 
 LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
@@ -49,6 +50,62 @@ def test_every_kind_has_a_score_and_every_score_a_level() -> None:
         *(Level.CRITICAL, Level.CRITICAL, Level.HIGH, Level.HIGH, Level.MEDIUM, Level.LOW, Level.LOW)
     ]
     assert list(LEAST_SCORE) == list(Level)
+
+
+def difference(expected: float, actual: float) -> StoredEvidence:
+    return StoredEvidence(mismatch=Mismatch(0, "a", "b", WorstElement((0,), expected, actual, 0.0, 0.0, expected)))
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "reason"),
+    [
+        (2.9e-7, 3.0e-7, "by a small difference"),
+        (1000.0, 1009.0, "by a small difference"),
+        (1.05, 1.0, None),
+        (0.005, 0.0, None),
+        (-1.0, -0.0, None),
+        (math.nan, 0.0, "with infinities or NaN"),
+        (-math.inf, math.nan, "with infinities or NaN"),
+        (2980.0, math.inf, None),
+    ],
+)
+def test_small_differences_and_special_numbers_matter_less(
+    doc: FindingDoc, expected: float, actual: float, reason: str | None
+) -> None:
+    found = severity(doc, evidence=difference(expected, actual))
+    assert found.score == {None: 90.0, "by a small difference": 54.0, "with infinities or NaN": 63.0}[reason]
+    assert reason is None or reason in found.reasons
+
+
+def test_integers_have_no_small_differences(doc: FindingDoc) -> None:
+    worst = WorstElement((0,), 1000.0, 1001.0, 0.0, 0.0, None)
+    assert severity(doc, evidence=StoredEvidence(mismatch=Mismatch(0, "a", "b", worst))).score == 90.0
+
+
+@pytest.mark.parametrize(
+    ("relation", "values", "needs"),
+    [
+        (Relation.IN, ("all", "some"), True),
+        (Relation.NOT_IN, ("none",), True),
+        (Relation.IN, ("none",), False),
+        (Relation.NOT_IN, ("all", "some"), False),
+    ],
+)
+def test_a_bug_that_needs_special_numbers_matters_less(
+    doc: FindingDoc, relation: Relation, values: tuple[str, ...], needs: bool
+) -> None:
+    """A certain statement decides, whatever the number that is wrong."""
+    scope = certain(on("infinities", relation, *values))
+    found = severity(doc, scope=scope, evidence=difference(math.inf, 1.0))
+    assert found.score == (63.0 if needs else 90.0)
+    assert found.reasons.count("with infinities or NaN") == needs
+
+
+def test_what_only_training_has_matters_little(doc: FindingDoc) -> None:
+    found = severity(doc, ops=["dropout_training"])
+    assert found.level is Level.MEDIUM
+    assert found.reasons[1] == "only in training mode"
+    assert set(TRAINING) <= set(TABLE)
 
 
 def test_a_silent_wrong_result_of_a_common_operator_is_critical(doc: FindingDoc) -> None:

@@ -16,6 +16,7 @@ from fuzzer.findings import finding_file, upstream
 from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
 from fuzzer.findings.record import read
 from fuzzer.report import issue
+from fuzzer.signature.blame import Blame, Origin, Place
 from generators.graph import Invalid
 from generators.ops import TABLE
 from oracles.finding import Component, Kind, Mismatch, WorstElement
@@ -34,6 +35,21 @@ def doc(saved: Path) -> FindingDoc:
     return msgspec.structs.replace(
         finding_file.read(saved), kind=Kind.WRONG_VALUE, component=Component.TVM, ops=["relu"], evidence=wrong(math.nan)
     )
+
+
+def test_nan_that_a_pass_loses_within_an_operator_is_left_unspecified(doc: FindingDoc) -> None:
+    """A norm is the maximum of absolute values."""
+    norm = msgspec.structs.replace(doc, ops=["linalg_vector_norm"])
+    assert upstream.unspecified(norm) is None
+
+    def blamed(place: Place, *calls: str) -> FindingDoc:
+        return msgspec.structs.replace(norm, blame=Blame(place, origin=Origin(calls=calls)))
+
+    row = upstream.unspecified(blamed(Place.PASS, "relax.abs", "relax.max"))
+    assert row is not None
+    assert row.number == 19847
+    assert upstream.unspecified(blamed(Place.LEGALIZATION, "relax.abs", "relax.max")) is None
+    assert upstream.unspecified(blamed(Place.PASS, "relax.abs", "relax.sum")) is None
 
 
 def test_nan_through_relu_is_left_unspecified(doc: FindingDoc) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,22 +12,25 @@ import pytest
 
 from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
 from fuzzer.findings.severity import Level, Severity
 from fuzzer.triage.investigate import Confirmed, Sighting
 from fuzzer.watching.ranking import (
     CSV_HEAD,
+    UNSPECIFIED,
     Family,
     Grouping,
     Ranked,
+    apart,
     csv_rows,
     furthest_first,
     grouped,
     lines_of,
+    listed_in,
     ranked,
     worth_a_look,
 )
-from oracles.finding import Kind
+from oracles.finding import Component, Kind, Mismatch, WorstElement
 
 Make = Callable[..., tuple[Confirmed, Sighting]]
 
@@ -117,7 +121,7 @@ def test_the_first_three_deserve_a_look_and_the_others_are_counted(make: Make, t
             signature = replace(found.signature, kind=kind, skeleton=op, frame=f"some.cc:tvm::relax::{op}")
             store.save(replace(found, signature=signature), {})
     folders = finding_file.folders_in(store.crashes)
-    lines = worth_a_look(folders)
+    lines = worth_a_look(listed_in(folders), 4)
     assert [
         line.split("-" + op)[0].strip() for line, op in zip(lines[1::3], ("relu", "sqrt", "sigmoid"), strict=True)
     ] == [
@@ -127,10 +131,27 @@ def test_the_first_three_deserve_a_look_and_the_others_are_counted(make: Make, t
     ]
     assert lines[2].startswith("      it reads memory that is not its own; ")
     assert lines[-1] == "  and 1 other cause"
-    assert len(worth_a_look(folders[:1])) == 3
-    assert worth_a_look([]) == []
+    assert len(worth_a_look(listed_in(folders[:1]), 1)) == 3
+    assert worth_a_look([], 0) == []
 
 
 def test_what_cannot_be_read_is_left_out(saved: Path) -> None:
     (saved / "finding.json").write_text("{")
-    assert worth_a_look([saved]) == []
+    assert listed_in([saved]) == []
+
+
+def test_what_is_only_counted_is_not_among_them(saved: Path) -> None:
+    """NaN through relu is left unspecified by TVM's maintainers."""
+    worst = WorstElement((0,), math.nan, 0.0, 0.0, 0.0)
+    doc = msgspec.structs.replace(
+        finding_file.read(saved),
+        kind=Kind.WRONG_VALUE,
+        component=Component.TVM,
+        ops=["relu"],
+        evidence=StoredEvidence(mismatch=Mismatch(0, "nan", "0", worst)),
+    )
+    assert len(listed_in([saved])) == 1
+    (saved / finding_file.NAME).write_bytes(finding_file.encode(doc))
+    assert apart(doc) == UNSPECIFIED
+    assert listed_in([saved]) == []
+    assert worth_a_look([], 1) == ["  and 1 finding that `fuzz triage` only counts"]
