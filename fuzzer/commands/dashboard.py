@@ -11,9 +11,10 @@ import typer
 from fuzzer.dashboard.data import DashboardData, gather
 from fuzzer.dashboard.page import html
 from fuzzer.dashboard.serve import LOOPBACK, server
+from fuzzer.filing.ledger import default_path, filed_issues
 from fuzzer.system.files import write_atomically
 from fuzzer.system.terminal import next_line, print_json, say
-from fuzzer.watching.formatting import number_of
+from fuzzer.watching.formatting import findings_of_causes, number_of
 from generators.graph import Invalid
 
 
@@ -24,13 +25,18 @@ def dashboard(
         bool, typer.Option("--serve", help="Serve the page on the loopback interface; a reload updates it.")
     ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve: the port; 0 for any free one.")] = 8642,
+    ledger: Annotated[
+        Path | None,
+        typer.Option("--ledger", metavar="FILE", help="The record of filed issues; by default that of `fuzz file`."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the data of the page as JSON; write no file.")] = False,
 ) -> None:
     """Write a campaign as one HTML page that needs no network. The campaign may be running."""
+    filed = ledger or default_path()
     if serve:
-        _serve(campaign, port)
+        _serve(campaign, filed, port)
         return
-    data = gather(campaign)
+    data = gather(campaign, filed_issues(filed))
     if json:
         print_json(data)
         return
@@ -40,7 +46,8 @@ def dashboard(
         write_atomically(path, page.encode())
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
-    print(f"{path}: {number_of(len(data.findings), 'finding')}, {len(page.encode()) / 1e6:.1f} MB{_unreadable(data)}")
+    counted = findings_of_causes(len(data.findings), len(data.families))
+    print(f"{path}: {counted}, {len(page.encode()) / 1e6:.1f} MB{_unreadable(data)}")
     print(next_line("dashboard", "--serve", "--campaign", campaign) + f", or open {path} in a browser")
 
 
@@ -49,9 +56,9 @@ def _unreadable(data: DashboardData) -> str:
     return f"; {unreadable} that cannot be read: {data.unreadable[0]}" if data.unreadable else ""
 
 
-def _serve(campaign: Path, port: int) -> None:
-    gather(campaign)  # raises `Invalid` if there is no campaign, before the server starts
-    with server(lambda: html(gather(campaign)), port) as serving:
+def _serve(campaign: Path, ledger: Path, port: int) -> None:
+    gather(campaign, filed_issues(ledger))  # raises `Invalid` before the server starts, not at the first request
+    with server(lambda: html(gather(campaign, filed_issues(ledger))), port) as serving:
         say(f"http://{LOOPBACK}:{serving.server_address[1]}/ (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):
             serving.serve_forever()

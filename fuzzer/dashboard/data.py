@@ -9,71 +9,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import msgspec
+from types import MappingProxyType
 
 from fuzzer.campaign import lock
-from fuzzer.dashboard.drawing import Drawing, drawing
+from fuzzer.dashboard.finding_rows import FamilyRow, FindingContext, FindingRow, rows
+from fuzzer.filing.ledger import LedgerEntry
 from fuzzer.findings import merge as merging
-from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.findings.merge import Merge
-from fuzzer.findings.record import FindingRecord, read
-from fuzzer.report import issue, page, wording
 from fuzzer.watching.health import LaneHealth, lanes_health
 from fuzzer.watching.on_disk import Origin, counters_of, findings_of, opened, waiting_in
-from generators.graph import Invalid
-from generators.plain_file import read_plain
-from oracles.finding import Mismatch
-
-DETAILED = 400
-"""The number of newest findings that are shown with graph, difference and script. Others are in the table only."""
+from fuzzer.watching.ranking import ranked
 
 CURVE_POINTS = 300
-DIFF_LINES, DIFF_COLUMNS, SCRIPT_CHARS, LOG_CHARS = 160, 240, 20_000, 4_000
 UNREADABLE = 20
 ORIGINS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class FindingDetail:
-    """The details of a chosen finding. `diff` has (class, line) rows of `fuzzer.report.page`. `diff_more` is the number
-    of lines that are left out, `script_more` and `log_more` are numbers of characters."""
-
-    title: str
-    summary: str
-    graph: Drawing
-    diff: Sequence[tuple[str, str]]
-    diff_more: int
-    script: str
-    script_more: int
-    log: str
-    log_more: int
-
-
-class FindingRow(msgspec.Struct, frozen=True, rename={"tests": "seen"}):
-    """A finding in the table. `found` is in seconds since 1970, 0 if it is not known; `tests` is the number of tests
-    that found it. The page and `fuzz dashboard --json` have it as `seen`."""
-
-    slug: str
-    signature: str
-    kind: str
-    component: str
-    ops: Sequence[str]
-    lanes: Sequence[str]
-    flaky: bool
-    confirmed: str
-    found: float
-    tests: int
-    place: str
-    operator: str
-    culprit: str
-    evidence: str
-    releases: Sequence[tuple[str, str]]
-    introduced: str
-    fixed: str
-    versions: Mapping[str, str]
-    duplicates: Sequence[str]
-    detail: FindingDetail | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +37,7 @@ class Support:
 class DashboardData:
     """`made` is in Unix's seconds; `curve` has rows of (seconds, tests, lane results, features, findings, CPU seconds);
     `unreadable` says of some folders why they are no findings. `crashes` is their folder, as a shell takes it.
+    `families` has the worst first; `findings` are their members in the same order.
 
     Books and support are of all `campaigns` together, curve and lanes of this one's own tests; `origins` are the
     largest of those that were merged into it."""
@@ -114,6 +63,7 @@ class DashboardData:
     failing: Sequence[str]
     support: Support
     releases: Sequence[str]
+    families: Sequence[FamilyRow]
     findings: Sequence[FindingRow]
     unreadable: Sequence[str]
     campaigns: int
@@ -121,16 +71,17 @@ class DashboardData:
     more_origins: int
 
 
-def gather(folder: Path) -> DashboardData:
-    """Read a campaign. Raise `Invalid` if there is none."""
+def gather(folder: Path, filed: Mapping[str, LedgerEntry] = MappingProxyType({})) -> DashboardData:
+    """Read a campaign. `filed` has the filed issues by the signature of their finding. Raise `Invalid` if there is no
+    campaign."""
     with opened(folder) as read_only:
         statistics, lanes = counters_of(read_only), lanes_health(read_only)
         features, curve, operators = read_only.features, read_only.progress(CURVE_POINTS), read_only.operators()
     counters = statistics.total
-    rows, unreadable = _findings(folder, statistics.found)
+    families, found, unreadable = _ranked(folder, statistics.found, filed)
     waiting, parked = waiting_in(folder)
     if not statistics.merged:  # as of now, as the tiles are: the index has a point every half minute
-        findings = sum(1 + len(row.duplicates) for row in rows)
+        findings = sum(1 + len(row.duplicates) for row in found)
         now = counters.tests, counters.lane_results, features, findings, round(counters.cpu_seconds)
         curve = [*(point for point in curve if point[0] < counters.wall_seconds), (round(counters.wall_seconds), *now)]
     return DashboardData(
@@ -154,8 +105,9 @@ def gather(folder: Path) -> DashboardData:
         lanes=lanes,
         failing=[lane.lane for lane in lanes if lane.fails],
         support=support(operators),
-        releases=list(dict.fromkeys(release for row in rows for release, _ in row.releases)),
-        findings=rows,
+        releases=list(dict.fromkeys(release for row in found for release, _ in row.releases)),
+        families=families,
+        findings=found,
         unreadable=unreadable,
         campaigns=statistics.campaigns,
         origins=statistics.merged[:ORIGINS],
@@ -179,81 +131,13 @@ def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
     return Support(lanes, {op: [(totals[op, lane], results[op, lane]) for lane in lanes] for op in ops})
 
 
-def _findings(folder: Path, tests_by_signature: Mapping[str, int]) -> tuple[list[FindingRow], list[str]]:
-    """The findings, newest first, and messages for those that cannot be read."""
+def _ranked(
+    folder: Path, tests: Mapping[str, int], filed: Mapping[str, LedgerEntry]
+) -> tuple[list[FamilyRow], list[FindingRow], list[str]]:
+    """The families of the findings, the worst first, the findings, and messages for those that cannot be read."""
     docs, unreadable = findings_of(folder)
     under = merging.duplicates_by_slug([doc for _, doc in docs], merging.read(folder))
-    kept = [(path, doc) for path, doc in docs if doc.slug in under]
-    kept.sort(key=lambda each: (-each[1].found, each[1].slug))
-    rows = []
-    for number, (path, doc) in enumerate(kept):
-        detail = None
-        if number < DETAILED:
-            try:
-                detail = _detail(path)
-            except Invalid as error:
-                unreadable.append(str(error))
-        rows.append(_row(doc, tests_by_signature.get(doc.signature, 0), under[doc.slug], detail))
-    return rows, unreadable[:UNREADABLE]
-
-
-def _row(doc: FindingDoc, tests: int, under: Sequence[Merge], detail: FindingDetail | None) -> FindingRow:
-    blame, releases = doc.blame, doc.releases
-    return FindingRow(
-        doc.slug,
-        doc.signature,
-        doc.kind,
-        doc.component,
-        list(dict.fromkeys(doc.ops)),
-        doc.lanes,
-        doc.flaky,
-        doc.confirmed,
-        doc.found,
-        tests,
-        blame.place or "",
-        blame.operator,
-        blame.culprit,
-        blame.evidence,
-        releases.verdicts,
-        releases.introduced,
-        releases.fixed,
-        doc.versions,
-        [each.slug for each in under],
-        detail,
-    )
-
-
-def _detail(path: Path) -> FindingDetail:
-    record = read(path).shown
-    diff = list(page.difference(record))
-    script, log = _text(path / "repro.py"), _raw_text(record)
-    return FindingDetail(
-        wording.capital(wording.plain_title(record)),
-        wording.summary(record),
-        drawing(record.case, record.doc.blame.operator),
-        [(name, line[:DIFF_COLUMNS]) for name, line in diff[:DIFF_LINES]],
-        max(0, len(diff) - DIFF_LINES),
-        script[:SCRIPT_CHARS],
-        max(0, len(script) - SCRIPT_CHARS),
-        log[:LOG_CHARS],
-        max(0, len(log) - LOG_CHARS),
-    )
-
-
-def _raw_text(record: FindingRecord) -> str:
-    """The text of log.txt. The two values of a mismatch are on lines of their own."""
-    match record.doc.evidence.evidence:
-        case Mismatch(output=output, expected=expected, actual=actual, against=against):
-            return f"output {output}, compared with {against}\nexpected  {expected}\nactual    {actual}\n"
-        case _:
-            return issue.log(record)
-
-
-def _text(path: Path) -> str:
-    """The contents of a file of the finding; "" if it is missing."""
-    try:
-        return read_plain(path).decode(errors="replace")
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise Invalid(f"{error.filename}: {error.strerror}") from None
+    kept = {doc.slug: (path, doc) for path, doc in docs if doc.slug in under}
+    folders = {slug: path for slug, (path, _) in kept.items()}
+    families, findings, more = rows(ranked(kept.values()), folders, FindingContext(tests, filed, under))
+    return families, findings, [*unreadable, *more][:UNREADABLE]

@@ -39,7 +39,16 @@ function prose(text) {
 
 const DAY = 86400;
 const isNew = (row) => row.found > data.made - DAY; // 0: not known
-const foundAt = (row) => (row.found ? `${moment(row.found)} UTC` : "");
+const timeOf = (found) => (found ? `${moment(found)} UTC` : "");
+const rowOf = Object.fromEntries(data.findings.map((row) => [row.slug, row]));
+const families = data.families.map(({ slugs, scope }, place) => ({ order: place, scope, members: slugs.map((slug) => rowOf[slug]), lead: rowOf[slugs[0]] }));
+const LEVELS = [...new Set(families.map((family) => family.lead.level))]; // the worst first, as the families are
+const familyOf = Object.fromEntries(families.flatMap((family) => family.members.map((row) => [row.slug, family])));
+const listed = families.filter((family) => family.members.some((row) => !row.apart));
+const testsOf = (family) => family.members.reduce((sum, row) => sum + row.seen, 0);
+const firstOf = (family) => family.members.map((row) => row.found).filter(Boolean).sort((a, b) => a - b)[0] ?? 0;
+const blameOf = (row) => [row.component, row.place, row.culprit || row.operator].filter(Boolean).join(", ");
+const titleOf = (row) => row.detail?.title.replaceAll("`", "") ?? row.slug;
 
 function tiles() {
   const fresh = data.findings.filter(isNew).length;
@@ -48,6 +57,7 @@ function tiles() {
   const apart = [[flaky, "flaky"], [duplicates, "more are duplicates"]].filter(([count]) => count);
   const together = data.campaigns > 1 ? `, of ${number(data.campaigns)} campaigns` : "";
   const told = [
+    ["Causes", number(listed.length), LEVELS.map((level) => [listed.filter((family) => family.lead.level === level).length, level]).filter(([count]) => count).map(([count, level]) => `${number(count)} ${level}`).join(", ")],
     ["Findings", number(data.findings.length), apart.map(([count, what]) => `${number(count)} ${what}`).join(", ")],
     ["Last 24 hours", number(fresh), "findings"],
     ["Waiting", number(data.waiting), `for triage, which has had ${Math.round(100 * data.triage_used)} % of the CPU${data.parked ? `; ${number(data.parked)} parked` : ""}`],
@@ -76,52 +86,87 @@ function rate() {
   return last[0] > first[0] ? (last[1] - first[1]) / (last[0] - first[0]) : 0;
 }
 
-// --- the table of findings
+// --- the table of causes
 
-const blameOf = (row) => [row.component, row.place, row.culprit || row.operator].filter(Boolean).join(", ");
-const titleOf = (row) => row.detail?.title.replaceAll("`", "") ?? row.slug;
-const keys = { title: titleOf, where: blameOf, seen: (row) => row.seen, found: (row) => row.found };
-const filters = ["words", "component", "kind", "place", "lane", "which"].map(byId);
-let order = { key: "found", descending: true };
+const keys = {
+  severity: (family) => -family.order,
+  title: (family) => titleOf(family.lead),
+  findings: (family) => family.members.length,
+  seen: (family) => testsOf(family),
+  found: (family) => firstOf(family),
+};
+const filters = ["words", "level", "state", "component", "kind", "of-operator", "place", "lane", "release"].map(byId);
+let order = { key: "severity", descending: true };
 
 function fillFilters() {
-  const offer = (id, values) => byId(id).append(...[...new Set(values)].filter(Boolean).sort().map((value) => element("option", {}, value)));
-  offer("component", data.findings.map((row) => row.component));
-  offer("kind", data.findings.map((row) => row.kind));
-  offer("place", data.findings.map((row) => row.place));
-  offer("lane", data.findings.flatMap((row) => row.lanes));
+  const offer = (id, values) => byId(id).append(...values.filter(Boolean).map((value) => element("option", {}, value)));
+  const all = (values) => [...new Set(values)].sort();
+  offer("level", LEVELS);
+  offer("component", all(data.findings.map((row) => row.component)));
+  offer("kind", all(data.findings.map((row) => row.kind)));
+  offer("of-operator", all(data.findings.flatMap((row) => row.ops)));
+  offer("place", all(data.findings.map((row) => row.place)));
+  offer("lane", all(data.findings.flatMap((row) => row.lanes)));
+  offer("release", all(data.findings.flatMap(releasesOf)));
 }
 
+/** What is known of the releases of a finding, in the words of the filter. */
+function releasesOf(row) {
+  return [
+    ...row.releases.filter(([, verdict]) => verdict === "fails").map(([release]) => `fails in ${release}`),
+    row.introduced && `new in ${row.introduced}`, row.fixed && `fixed in ${row.fixed}`,
+  ].filter(Boolean);
+}
+
+const STATES = {
+  listed: (row) => !row.apart,
+  new: isNew,
+  unfiled: (row) => !row.apart && !row.issue,
+  filed: (row) => Boolean(row.issue),
+  flaky: (row) => row.flaky,
+};
+
 function wanted(row) {
-  const [words, component, kind, place, lane, which] = filters.map((field) => field.value);
-  const text = [row.slug, titleOf(row), blameOf(row), row.operator, row.evidence, row.detail?.log, ...row.ops].join(" ").toLowerCase();
+  const [words, level, state, component, kind, operator, place, lane, release] = filters.map((field) => field.value);
+  const text = [row.slug, titleOf(row), blameOf(row), row.operator, row.evidence, row.detail?.needs, row.detail?.log.text, ...row.ops].join(" ").toLowerCase();
   return words.toLowerCase().split(/\s+/).every((word) => text.includes(word))
-    && (!component || row.component === component) && (!kind || row.kind === kind) && (!place || row.place === place)
-    && (!lane || row.lanes.includes(lane))
-    && (!which || { new: isNew(row), steady: !row.flaky, flaky: row.flaky }[which]);
+    && (!level || familyOf[row.slug].lead.level === level)
+    && (!state || (STATES[state] ? STATES[state](row) : row.apart === state))
+    && (!component || row.component === component) && (!kind || row.kind === kind)
+    && (!operator || row.ops.includes(operator)) && (!place || row.place === place)
+    && (!lane || row.lanes.includes(lane)) && (!release || releasesOf(row).includes(release));
 }
 
 function showRows() {
   const key = keys[order.key];
   const compare = (a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) * (order.descending ? -1 : 1);
-  const rows = data.findings.filter(wanted).sort(compare);
-  document.querySelector("#rows tbody").replaceChildren(...rows.map(tableRow));
-  byId("shown").textContent = `${number(rows.length)} of ${number(data.findings.length)}`;
+  const shown = families.filter((family) => family.members.some(wanted)).sort(compare);
+  document.querySelector("#rows tbody").replaceChildren(...shown.map(tableRow));
+  byId("shown").textContent = `${number(shown.length)} of ${number(families.length)}`;
   markChosen();
 }
 
-function tableRow(row) {
-  const name = element("td", {}, element("a", { href: `#finding/${row.slug}` }, titleOf(row)));
-  name.append(element("span", { class: "tag kind" }, row.kind));
-  if (isNew(row)) name.append(element("span", { class: "tag" }, "new"));
-  if (row.flaky) name.append(element("span", { class: "tag" }, "flaky"));
-  return element("tr", { "data-slug": row.slug }, name, element("td", {}, blameOf(row)),
-    element("td", { class: "number" }, number(row.seen)), element("td", { title: foundAt(row) }, row.found ? moment(row.found).slice(5) : ""));
+function tag(text, more = "") {
+  return element("span", { class: `tag ${more}` }, text);
+}
+
+function tableRow(family) {
+  const lead = family.lead, title = titleOf(lead);
+  const name = element("td", {}, element("a", { href: `#family/${lead.slug}` }, title));
+  if (!title.includes(lead.kind)) name.append(tag(lead.kind, "quiet kind"));
+  if (family.members.some(isNew)) name.append(tag("new"));
+  if (lead.flaky) name.append(tag("flaky"));
+  if (family.members.some((row) => row.issue)) name.append(tag("filed", "good"));
+  if (lead.apart) name.append(tag(lead.apart, "quiet"));
+  name.append(element("div", { class: "quiet where" }, blameOf(lead)));
+  return element("tr", { "data-slug": lead.slug }, element("td", {}, tag(lead.level, lead.level)), name,
+    element("td", { class: "number" }, number(family.members.length)), element("td", { class: "number" }, number(testsOf(family))),
+    element("td", { title: timeOf(firstOf(family)) }, firstOf(family) ? moment(firstOf(family)).slice(5) : ""));
 }
 
 function sortBy(event) {
   const key = event.currentTarget.dataset.key;
-  const first = key === "seen" || key === "found"; // the largest and the newest first
+  const first = key !== "title"; // the worst, the largest and the newest first
   order = { key, descending: order.key === key ? !order.descending : first };
   for (const head of document.querySelectorAll("#rows thead th")) {
     const mine = head.firstElementChild.dataset.key === key;
@@ -130,13 +175,14 @@ function sortBy(event) {
   showRows();
 }
 
-// --- one finding
+// --- one cause, or one finding of several
 
-let chosen = data.findings[0]?.slug ?? ""; // the newest finding, until the user chooses another
+let chosen = (listed[0] ?? families[0])?.lead; // of the worst cause, until the user chooses another
+let alone = false; // whether the finding is shown without its cause
 
 function markChosen() {
   for (const row of document.querySelectorAll("#rows tbody tr")) {
-    const mine = row.dataset.slug === chosen;
+    const mine = chosen && row.dataset.slug === familyOf[chosen.slug].lead.slug;
     row.classList.toggle("chosen", mine);
     if (mine) row.querySelector("a").setAttribute("aria-current", "true");
     else row.querySelector("a").removeAttribute("aria-current");
@@ -144,37 +190,79 @@ function markChosen() {
 }
 
 function showChosen() {
-  const row = data.findings.find((each) => each.slug === chosen);
-  if (row) byId("detail").replaceChildren(...detail(row));
+  if (chosen) byId("detail").replaceChildren(...(alone ? findingPage(chosen) : familyPage(familyOf[chosen.slug])));
   const drawn = document.querySelector(".graph");
   if (drawn) drawn.scrollLeft = (drawn.scrollWidth - drawn.clientWidth) / 2;
   markChosen();
 }
 
-/** Show the finding that the address names, and move the focus to it. */
+/** Show what the address names, and move the focus to it. */
 function follow() {
-  if (!location.hash.startsWith("#finding/")) return;
-  chosen = decodeURIComponent(location.hash.slice(9));
+  const [, how, slug] = location.hash.match(/^#(family|finding)\/(.*)$/) ?? [];
+  const row = how && rowOf[decodeURIComponent(slug)];
+  if (!row) return;
+  chosen = row;
+  alone = how === "finding" && familyOf[row.slug].members.length > 1;
   showChosen();
   byId("detail").focus({ preventScroll: true });
   byId("detail").scrollIntoView({ block: innerWidth < 1200 ? "start" : "nearest" });
 }
 
-function detail(row) {
-  const whole = `${data.folder}/crashes/${row.slug}`, typed = `${data.crashes}/${row.slug}`;
-  if (!row.detail) {
-    const how = `fuzz report ${typed}`;
-    return [element("h3", {}, row.slug), element("p", {}, "This page holds the newest findings whole, and this is an older one."), ...copyable("To see it", how)];
+/** The page of a cause: what is known of all its findings together, and its most severe finding whole. */
+function familyPage(family) {
+  const { lead, members } = family;
+  const parts = [...heading(lead)];
+  if (members.length > 1) {
+    const inOrder = [...members].sort((a, b) => a.found - b.found);
+    parts.push(element("h4", {}, `${number(members.length)} findings, perhaps of this cause`), element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Findings of this cause" }, element("table", { class: "members" },
+      head("Finding", "Tests", "Found"), element("tbody", {}, ...inOrder.map(memberRow)))));
   }
+  parts.push(...scopeTables(members.length > 1 ? "What fails and what passes, of all its findings" : "What fails and what passes", family.scope));
+  return [...parts, ...details(lead, members.length > 1 ? "Its most severe finding" : "The finding")];
+}
+
+function memberRow(row) {
+  const name = element("th", { scope: "row" }, element("a", { href: `#finding/${row.slug}` }, titleOf(row)));
+  if (row.issue) name.append(tag("filed", "good"));
+  if (row.detail?.needs) name.append(element("div", { class: "quiet" }, ...prose(row.detail.needs)));
+  return element("tr", {}, name, element("td", { class: "number" }, number(row.seen)), element("td", { title: timeOf(row.found) }, row.found ? moment(row.found).slice(5) : ""));
+}
+
+/** The page of one finding of several of a cause. */
+function findingPage(row) {
+  const family = familyOf[row.slug];
+  const back = element("p", {}, "One of ", element("a", { href: `#family/${family.lead.slug}` }, `${number(family.members.length)} findings, perhaps of one cause`));
+  return [back, ...heading(row), ...(row.detail ? scopeTables("What fails and what passes", row.detail.scope) : []), ...details(row, "The finding")];
+}
+
+function heading(row) {
+  const why = element("p", {}, tag(row.level, `${row.level} first`), ` ${row.reasons.join("; ")}`);
+  if (!row.detail) return [element("h3", {}, row.slug), why];
+  return [element("h3", {}, ...prose(row.detail.title)), why, element("p", {}, ...prose(row.detail.summary)), ...(row.detail.needs ? [element("p", {}, ...prose(row.detail.needs))] : [])];
+}
+
+function scopeTables(title, scope) {
+  const parts = [];
+  const region = (name, table) => element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, table);
+  if (scope.rows.length) parts.push(region("One thing changed", element("table", { class: "scope" }, head("One thing changed", "fails", "passes", "fails in another way"), element("tbody", {}, ...scope.rows.map(([what, ...cells]) => element("tr", {}, element("th", { scope: "row" }, what), ...cells.map((cell) => element("td", {}, cell))))))));
+  for (const [name, answers] of [["Similar operators", scope.siblings], ["Other routes", scope.routes]]) {
+    const by = (wanted) => answers.filter(([, answer]) => answer === wanted).map(([each]) => each).join(", ");
+    if (answers.length) parts.push(element("h5", {}, name), facts(["fails", "passes", "fails in another way", "is not supported"].map((answer) => [answer, by(answer)])));
+  }
+  return parts.length ? [element("h4", {}, title), ...parts] : [];
+}
+
+function details(row, title) {
+  const whole = `${data.folder}/crashes/${row.slug}`, typed = `${data.crashes}/${row.slug}`;
   const it = row.detail;
-  const parts = [element("h3", {}, ...prose(it.title)), element("p", {}, ...prose(it.summary))];
-  parts.push(facts([
+  if (!it) return [element("p", {}, "This page holds the worst findings whole, and this is another one."), ...copyable("To see it", `fuzz report ${typed}`)];
+  const parts = [element("h4", {}, title), facts([
     ["kind", row.kind], ["component", row.component], ["lanes", row.lanes.join(", ")],
     ["confirmed", row.confirmed + (row.flaky ? ", flaky" : "")], ["seen", `in ${number(row.seen)} ${row.seen === 1 ? "test" : "tests"}`],
-    ["found", row.found && `${foundAt(row)} (${span(Math.max(0, data.made - row.found))} ago)`],
+    ["found", row.found && `${timeOf(row.found)} (${span(Math.max(0, data.made - row.found))} ago)`],
     ["versions", Object.entries(row.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
     ["signature", row.signature], ["same bug", row.duplicates.join(", ")],
-  ]));
+  ])];
   parts.push(element("h4", {}, "Graph"), graph(it.graph));
   parts.push(element("h4", {}, "Blame"), facts([
     ["place", row.place || "not known"], ["at fault", row.culprit], ["operator", row.operator], ["introduced in", row.introduced],
@@ -186,10 +274,22 @@ function detail(row) {
     const lines = it.diff.map(([name, line]) => element("span", { class: name }, line + "\n"));
     parts.push(element("pre", { tabindex: "0", "aria-label": "Difference of the IR" }, ...lines), rest(it.diff_more, "lines", `${whole}/ir-before.txt, ir-after.txt`));
   }
-  parts.push(...copyable("Script that reproduces it", it.script), rest(it.script_more, "characters", `${whole}/repro.py`));
+  parts.push(...copyable("Script that reproduces it", it.script.text), rest(it.script.more, "characters", `${whole}/repro.py`));
+  if (it.test.text) parts.push(...copyable("Test for the pull request that fixes it", it.test.text), rest(it.test.more, "characters", `${whole}/test_regression.py`));
   parts.push(...copyable("Run it again", `fuzz --replay ${typed}`));
-  parts.push(element("h4", {}, "Raw text"), element("pre", { tabindex: "0", "aria-label": "Raw text" }, it.log), rest(it.log_more, "characters", `${whole}/log.txt`));
+  parts.push(...filing(row, typed));
+  parts.push(element("h4", {}, "Raw text"), element("pre", { tabindex: "0", "aria-label": "Raw text" }, it.log.text), rest(it.log.more, "characters", `${whole}/log.txt`));
   return parts;
+}
+
+/** Where the cause was filed, why it is not filed, or how to file it. */
+function filing(row, typed) {
+  const filed = familyOf[row.slug].members.filter((each) => each.issue);
+  if (filed.length)
+    return [element("h4", {}, "Filed"), ...filed.map((each) => element("p", {}, element("a", { href: each.issue.url }, each.issue.url), ` (${each.issue.state}): ${titleOf(each)}`))];
+  const why = row.apart || (row.flaky && "it is flaky") || (row.component !== "tvm" && `it is the fault of ${row.component}`);
+  if (why) return [element("h4", {}, "Not to be filed"), element("p", {}, `${why[0].toUpperCase()}${why.slice(1)}.`)];
+  return copyable("Draft the issue; nothing is sent", `fuzz file ${typed}`);
 }
 
 function rest(count, unit, where) {
@@ -367,6 +467,6 @@ for (const button of document.querySelectorAll("#rows thead button")) button.add
 for (const form of document.querySelectorAll("form")) form.addEventListener("submit", (event) => event.preventDefault());
 addEventListener("keydown", onKey);
 addEventListener("hashchange", follow);
-byId("rows").addEventListener("click", (event) => event.target.hash === location.hash && follow()); // no change, no event
+byId("findings").addEventListener("click", (event) => event.target.hash && event.target.hash === location.hash && follow()); // no change, no event
 showChosen();
 follow();

@@ -1,4 +1,4 @@
-"""A campaign made by hand: four findings, one of them hostile, one flaky, one old."""
+"""A campaign made by hand: five findings, two of them of one family, one hostile, one flaky, one old."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.lanes import ONNXRUNTIME, TORCH, TVM_LANES
 from fuzzer.signature import signature_of
-from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Place, Releases, ReleaseVerdict
+from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Origin, Place, Releases, ReleaseVerdict
 from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Hits, Scope, Statement, Variation
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Outcome, Raised, Ran, Stage, Unsupported
 
@@ -39,31 +40,62 @@ def found(
     return confirmed, Sighting(signature, finding, (LANE,))
 
 
+ORIGIN = Origin(("_linear +7", "_linear +9"), ("relax.matmul", "relax.add"), place="relax/transform/fuse_ops.py:10")
+SCOPE = Scope(
+    Statement(),
+    Hits(9, 9),
+    variations=(
+        Variation("dtype of x0", "float32", Answer.FAILS),
+        Variation("dtype of x0", "int64", Answer.PASSES),
+        Variation("rank of x0", "1", Answer.PASSES),
+        Variation("rank of x0", "2", Answer.FAILS),
+    ),
+    siblings=(("gelu", Answer.PASSES),),
+    routes=(("from_fx", Answer.FAILS), ("target c", Answer.PASSES)),
+    cases=40,
+)
+WIDER_SCOPE = Scope(variations=(Variation("dtype of x0", "int64", Answer.FAILS),), cases=1)
+
 FINDINGS = (
     found(
         "no layout for it",
         {"x0": "float32[2,3]", "w0": "float32[4,3]", "b0": "float32[4]"},
         [("v0", "linear", "x0 w0 b0"), ("v1", "relu", "v0")],
-        Blame(Place.PASS, "relu", "FuseOps", "Without `FuseOps` it is right", "y = x\n", "y = x\ny = R.add(x, w)\n"),
+        Blame(
+            Place.PASS,
+            "relu",
+            "FuseOps",
+            "Without `FuseOps` it is right",
+            "y = x\n",
+            "y = x\ny = R.add(x, w)\n",
+            origin=ORIGIN,
+        ),
         Releases((("0.26.0", ReleaseVerdict.PASSES), ("0.27.0", ReleaseVerdict.FAILS))),
     ),
     found(HOSTILE, {"x0": "float32[2]"}, [("v0", "hardswish", "x0")], Blame(Place.CODEGEN, HOSTILE, HOSTILE, HOSTILE)),
     found("it fails now and then", {"x0": "float32[2]"}, [("v0", "neg", "x0")]),
     found("of another day", {"x0": "float32[2]"}, [("v0", "abs", "x0")]),
+    found(
+        "no layout for it at all",
+        {"x0": "float32[2,3]", "w0": "float32[4,3]", "b0": "float32[4]"},
+        [("v0", "linear", "x0 w0 b0"), ("v1", "neg", "v0")],
+        Blame(Place.PASS, "neg", "FuseOps", "Without `FuseOps` it is right", origin=ORIGIN),
+    ),
 )
-HOURS_AGO = (1, 2, 3, 48)
+SCOPES = (SCOPE, NO_SCOPE, NO_SCOPE, NO_SCOPE, WIDER_SCOPE)
+HOURS_AGO = (1, 2, 3, 48, 4)
 
 
 def campaign(folder: Path) -> list[str]:
     """The slugs of `FINDINGS`, in their order."""
     slugs = []
     with Store(folder, 7) as store:
-        for finding, hours in zip(FINDINGS, HOURS_AGO, strict=True):
+        for finding, hours, scope in zip(FINDINGS, HOURS_AGO, SCOPES, strict=True):
             doc = store.save(finding[0], VERSIONS)
             assert doc is not None
             slugs.append(doc.slug)
             doc = finding_file.read(store.crashes / doc.slug)
-            doc.found = time.time() - 3600 * hours
+            doc.found, doc.scope = time.time() - 3600 * hours, scope
             (store.crashes / doc.slug / finding_file.NAME).write_bytes(finding_file.encode(doc))
         refused: Outcome = Unsupported(Stage.IMPORT, "no")
         for number, (ops, outcome) in enumerate(((("relu", "neg"), refused), (("relu",), Ran(())))):

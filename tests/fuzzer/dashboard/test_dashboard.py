@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shlex
@@ -13,35 +14,98 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from campaigns import HOSTILE, campaign, found
 from typer.testing import CliRunner
 
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
-from fuzzer.dashboard import data as gathering
-from fuzzer.dashboard.data import Support, _raw_text, gather, support
+from fuzzer.dashboard import finding_rows
+from fuzzer.dashboard.data import Support, gather, support
+from fuzzer.dashboard.finding_rows import FiledIssue, ScopeTables, _raw_text
 from fuzzer.dashboard.page import html
 from fuzzer.dashboard.serve import LOOPBACK, server
+from fuzzer.filing.ledger import Ledger, LedgerEntry, filed_issues
 from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import StoredEvidence
 from fuzzer.findings.record import read
 from fuzzer.report import wording
 from fuzzer.report.wording import TITLE
 from generators.graph import Invalid
-from oracles.finding import Mismatch
+from oracles.finding import Kind, Mismatch, WorstElement
 
 
 def test_what_is_gathered(tmp_path: Path) -> None:
     slugs = campaign(tmp_path)
     data = gather(tmp_path)
-    assert [row.slug for row in data.findings] == slugs  # the newest first
+    linear, hardswish, flaky, absolute, second_linear = slugs
+    assert [family.slugs for family in data.families] == [[linear, second_linear], [absolute], [hardswish], [flaky]]
+    assert [row.slug for row in data.findings] == [linear, second_linear, absolute, hardswish, flaky]
+    assert [row.level for row in data.findings] == ["critical", "high", "high", "medium", "medium"]
     first = data.findings[0]
     assert (first.component, first.kind, first.place, first.culprit, first.introduced, first.tests) == (
         *("tvm", "internal-error", "pass", "FuseOps", "0.27.0", 1),
     )
-    assert [row.flaky for row in data.findings] == [False, False, True, False]
+    assert first.reasons[:2] == ("the compiler fails on a valid model", "new in 0.27.0")
+    assert [row.flaky for row in data.findings] == [False, False, False, False, True]
     assert (data.tests, data.wall_seconds, data.holder, data.unreadable) == (2, 80, None, [])
     assert [row[:2] for row in data.curve] == [(0, 0), (40, 1), (80, 2)]
+
+
+def test_the_scope_of_a_family_is_that_of_all_its_findings(tmp_path: Path) -> None:
+    campaign(tmp_path)
+    data = gather(tmp_path)
+    assert data.families[0].scope == ScopeTables(
+        [("dtype of x0", "float32, int64", "", ""), ("rank of x0", "2", "1", "")],
+        [("gelu", "passes")],
+        [("from_fx", "fails"), ("target c", "passes")],
+    )
+    detail = data.findings[0].detail
+    assert detail is not None
+    assert detail.scope.rows[0] == ("dtype of x0", "float32", "int64", "")
+    assert detail.needs == "It fails in every case that was tried (9 of 9 held-out cases agree)."
+    assert data.families[1].scope == ScopeTables([], [], [])
+
+
+def filed_in(ledger: Path, signature: str) -> None:
+    entry = LedgerEntry("api.github.com/o/n", signature, "nonce", "title", "finding", "0.27.0", 1.0)
+    with Ledger(ledger) as opened:
+        opened.intend(entry)
+        opened.filed(entry, 7, "https://github.com/o/n/issues/7")
+
+
+def test_filed_issues_are_those_of_the_ledger(tmp_path: Path) -> None:
+    first, *_ = campaign(tmp_path)
+    ledger = tmp_path / "filed.sqlite"
+    assert filed_issues(ledger) == {}
+    assert not ledger.exists()
+    filed_in(ledger, finding_file.read(tmp_path / "crashes" / first).signature)
+    rows = gather(tmp_path, filed_issues(ledger)).findings
+    assert [row.issue for row in rows] == [FiledIssue("https://github.com/o/n/issues/7", "unseen"), *[None] * 4]
+    printed = CliRunner().invoke(
+        app, ["dashboard", "--campaign", str(tmp_path), "--json", "--ledger", str(ledger)], catch_exceptions=False
+    )
+    assert json.loads(printed.stdout)["findings"][0]["issue"]["url"] == "https://github.com/o/n/issues/7"
+
+
+def test_a_ledger_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    campaign(tmp_path)
+    (tmp_path / "filed.sqlite").write_text("no database, but long enough to be one" * 30)
+    with pytest.raises(Invalid, match=r"filed\.sqlite: file is not a database; name another with --ledger"):
+        filed_issues(tmp_path / "filed.sqlite")
+
+
+def test_what_triage_does_not_list_says_why(tmp_path: Path) -> None:
+    first, *_ = campaign(tmp_path)
+    assert {row.apart for row in gather(tmp_path).findings} == {""}
+    folder = tmp_path / "crashes" / first
+    doc = finding_file.read(folder)
+    worst = WorstElement((0,), math.nan, 0.0, 0.0, 0.0, None)
+    evidence = StoredEvidence.of(Mismatch(0, "nan", "0", worst=worst))
+    relu = msgspec.structs.replace(doc, ops=["relu"], kind=Kind.WRONG_VALUE, evidence=evidence)
+    (folder / finding_file.NAME).write_bytes(finding_file.encode(relu))
+    assert {row.slug: row.apart for row in gather(tmp_path).findings}[first] == "unspecified upstream"
 
 
 def test_a_finding_that_is_damaged_costs_its_own_row(tmp_path: Path) -> None:
@@ -49,8 +113,8 @@ def test_a_finding_that_is_damaged_costs_its_own_row(tmp_path: Path) -> None:
     (tmp_path / "crashes" / slugs[0] / "finding.json").write_text("{")
     (tmp_path / "crashes" / slugs[1] / "case.json").write_text("{}")
     data = gather(tmp_path)
-    assert [row.slug for row in data.findings] == slugs[1:]
-    assert data.findings[0].detail is None
+    assert sorted(row.slug for row in data.findings) == sorted(slugs[1:])
+    assert [row.slug for row in data.findings if row.detail is None] == [slugs[1]]
     assert [slug in reason for slug, reason in zip(slugs, data.unreadable, strict=False)] == [True, True]
 
 
@@ -65,13 +129,13 @@ def test_it_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "crashes" / slugs[0]
     (folder / "ir-after.txt").write_text("".join(f"line {n} {'x' * 999}\n" for n in range(9999)))
     (folder / "repro.py").write_text("#" * 999_999)
-    monkeypatch.setattr(gathering, "DETAILED", 2)
+    monkeypatch.setattr(finding_rows, "DETAILED", 3)  # the first of the three worst families
     data = gather(tmp_path)
-    assert [row.detail is None for row in data.findings] == [False, False, True, True]
+    assert [row.detail is None for row in data.findings] == [False, True, False, False, True]
     detail = data.findings[0].detail
     assert detail is not None
     assert (len(detail.diff), max(len(line) for _, line in detail.diff)) == (160, 240)
-    assert (len(detail.script), detail.script_more) == (20_000, 979_999)
+    assert (len(detail.script.text), detail.script.more) == (20_000, 979_999)
     assert detail.diff_more > 1000
     assert len(html(data)) < 150_000
 
@@ -92,9 +156,14 @@ def test_the_page_holds_the_data_whatever_it_says(tmp_path: Path) -> None:
     campaign(tmp_path)
     page = html(gather(tmp_path))
     (embedded,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert HOSTILE in json.loads(embedded)["findings"][1]["detail"]["log"]
+    assert HOSTILE in json.loads(embedded)["findings"][3]["detail"]["log"]["text"]
     assert page.count("<script") == 2
     assert not re.search(r"(src|href)=[\"']?(https?:)?//", page)
+
+
+@pytest.fixture(autouse=True)
+def no_ledger_of_the_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
 def test_the_command_writes_the_page_and_prints_its_data(tmp_path: Path) -> None:
@@ -102,9 +171,11 @@ def test_the_command_writes_the_page_and_prints_its_data(tmp_path: Path) -> None
     written = CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path)], catch_exceptions=False)
     path = tmp_path / "dashboard.html"
     assert path.read_text().startswith("<!doctype html>")
-    assert written.stdout.splitlines()[0] == f"{path}: 4 findings, {path.stat().st_size / 1e6:.1f} MB"
+    assert (
+        written.stdout.splitlines()[0] == f"{path}: 5 findings, perhaps of 4 causes, {path.stat().st_size / 1e6:.1f} MB"
+    )
     other = CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path), "--json"], catch_exceptions=False)
-    assert len(json.loads(other.stdout)["findings"]) == 4
+    assert len(json.loads(other.stdout)["findings"]) == 5
     with pytest.raises(Invalid, match="no campaign"):
         CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path / "x")], catch_exceptions=False)
 
@@ -164,7 +235,7 @@ def test_a_finding_is_as_old_as_it_says_and_not_as_its_file(tmp_path: Path) -> N
     doc = finding_file.read(folder)
     doc.found = 0.0  # as an earlier version of difftvm wrote it
     (folder / "finding.json").write_bytes(finding_file.encode(doc))
-    assert gather(tmp_path).findings[-1].slug == first, "what has no time is not the newest"
+    assert {row.slug: row.found for row in gather(tmp_path).findings}[first] == 0
 
 
 def test_titles_are_whole(tmp_path: Path) -> None:

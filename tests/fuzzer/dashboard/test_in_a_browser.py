@@ -15,6 +15,8 @@ from fuzzer.campaign.merge import merge
 from fuzzer.campaign.store import Store
 from fuzzer.dashboard.data import gather
 from fuzzer.dashboard.page import html
+from fuzzer.filing.ledger import LedgerEntry, State
+from fuzzer.findings import finding_file
 
 pytestmark = pytest.mark.browser
 
@@ -56,7 +58,7 @@ def test_it_opens_from_a_file_and_sends_no_request(page: Page, address: str) -> 
     assert page.value("document.title").endswith(" - difftvm")
     assert page.value("document.querySelectorAll('#rows tbody tr').length") == 4
     assert page.value("[...document.querySelectorAll('.tiles dt')].map((each) => each.textContent)") == [
-        *("Findings", "Last 24 hours", "Waiting", "Tests", "Time", "Tests a second", "Lanes")
+        *("Causes", "Findings", "Last 24 hours", "Waiting", "Tests", "Time", "Tests a second", "Lanes")
     ]
 
 
@@ -119,19 +121,11 @@ def test_tab_reaches_everything_that_acts(page: Page) -> None:
             page.value("document.activeElement.id || document.activeElement.dataset.key || document.activeElement.hash")
         )
     assert {
-        "words",
-        "component",
-        "kind",
-        "place",
-        "lane",
-        "which",
-        "where",
-        "found",
-        "#findings",
-        "op",
-        "poor",
+        *("words", "level", "state", "component", "kind", "of-operator", "place", "lane", "release"),
+        *("severity", "title", "findings", "seen", "found", "#findings", "op", "poor"),
     } <= reached
-    assert len([each for each in reached if each and each.startswith("#finding/")]) == 4
+    assert len([each for each in reached if each and each.startswith("#family/")]) == 4
+    assert len([each for each in reached if each and each.startswith("#finding/")]) == 2
 
 
 def test_filters_and_order(page: Page) -> None:
@@ -142,12 +136,67 @@ def test_filters_and_order(page: Page) -> None:
         return rows
 
     assert len(choose("component", "tvm")) == 4
-    assert [slug.split("-")[2] for slug in choose("which", "flaky")] == ["flaky"]
-    assert len(choose("which", "new")) == 3
-    choose("which", "")
+    assert [slug.split("-")[2] for slug in choose("state", "flaky")] == ["flaky"]
+    assert len(choose("state", "new")) == 3
+    assert len(choose("state", "unfiled")) == 4
+    assert [choose("state", state) for state in ("filed", "known behaviour", "unspecified upstream")] == [[], [], []]
+    choose("state", "listed")
+    assert [slug.split("-")[2] for slug in choose("level", "critical")] == ["linear"]
+    choose("level", "")
+    assert [slug.split("-")[2] for slug in choose("of-operator", "neg")] == ["linear", "flaky"]
+    choose("of-operator", "")
+    assert [slug.split("-")[2] for slug in choose("release", "new in 0.27.0")] == ["linear"]
+    choose("release", "")
+    assert choose("kind", "") == page.value("data.families.map((family) => family.slugs[0])")  # the worst first
     page.value("document.querySelector('[data-key=found]').click()")
-    assert page.value("document.querySelector('#rows th:last-child').getAttribute('aria-sort')") == "ascending"
-    assert choose("kind", "")[0] == page.value("data.findings.at(-1).slug")
+    assert page.value("document.querySelector('#rows th:last-child').getAttribute('aria-sort')") == "descending"
+    assert [slug.split("-")[2] for slug in choose("kind", "")] == ["hardswish", "flaky", "linear", "abs"]
+    page.value("document.querySelector('[data-key=found]').click()")
+    assert choose("kind", "")[0].split("-")[2] == "abs"
+
+
+def texts(page: Page, selector: str) -> list[str]:
+    found: list[str] = page.value(f"[...document.querySelectorAll({selector!r})].map((each) => each.textContent)")
+    return found
+
+
+def test_the_page_of_a_cause_has_its_findings_and_their_scope(page: Page) -> None:
+    """The worst cause is open at first. The link of a finding opens it, and the link above it returns."""
+    members = texts(page, "#detail .members tbody a")
+    assert ["neg" in title for title in members] == [True, False]  # the first that was found first
+    assert "It fails in every case that was tried" in page.value("document.querySelector('#detail').textContent")
+    assert texts(page, "#detail .scope tbody tr:first-child > *") == ["dtype of x0", "float32, int64", "", ""]
+    assert texts(page, "#detail .scope tbody tr:last-child > *") == ["rank of x0", "2", "1", ""]
+    page.value("document.querySelector('#detail .members tbody a').click()")
+    page.until("document.activeElement.id === 'detail'")
+    assert "One of 2 findings" in page.value("document.querySelector('#detail').textContent")
+    assert texts(page, "#detail .members tbody a") == []
+    page.value("document.querySelector('#detail a[href^=\"#family/\"]').click()")
+    page.until("document.querySelector('#detail .members') !== null")
+    assert page.value("document.querySelector('#rows tr.chosen').dataset.slug") == page.value(
+        "data.families[0].slugs[0]"
+    )
+
+
+def test_the_state_of_filing(chromium: Page, tmp_path: Path) -> None:
+    *_, second = campaign(tmp_path)
+    chromium.width(1400)
+    signature = finding_file.read(tmp_path / "crashes" / second).signature
+    url = "https://github.com/o/n/issues/7"
+    entry = LedgerEntry(
+        "api.github.com/o/n", signature, "nonce", "title", second, "0.27.0", 1.0, url=url, state=State.OPEN
+    )
+    (tmp_path / "dashboard.html").write_text(html(gather(tmp_path, {signature: entry})))
+    chromium.open((tmp_path / "dashboard.html").as_uri())
+    assert chromium.errors == []
+    assert texts(chromium, "#rows tr .tag.good") == ["filed"]
+    assert texts(chromium, f"#detail a[href='{url}']") == [url]
+    chromium.value("document.querySelector('#rows a[href*=abs]').click()")
+    chromium.until("location.hash.includes('abs')")
+    assert texts(chromium, "[aria-label='Draft the issue; nothing is sent']")[0].startswith("fuzz file ")
+    chromium.value("document.querySelector('#rows a[href*=flaky]').click()")
+    chromium.until("location.hash.includes('flaky')")
+    assert "It is flaky." in chromium.value("document.querySelector('#detail').textContent")
 
 
 def test_support_is_a_table_of_numbers(page: Page) -> None:
@@ -212,7 +261,7 @@ def test_a_campaign_that_did_nothing_itself(chromium: Page, tmp_path: Path) -> N
     chromium.open((tmp_path / "dashboard.html").as_uri())
     assert chromium.errors == []
     tiles = chromium.value("[...document.querySelectorAll('.tiles div')].map((each) => each.textContent)")
-    assert [tile[:6] for tile in tiles] == ["Findin", "Last 2", "Waitin", "Tests2", "Time1 "]
+    assert [tile[:6] for tile in tiles] == ["Causes", "Findin", "Last 2", "Waitin", "Tests2", "Time1 "]
     for section in ("time", "lanes"):
         assert "no tests of its own" in chromium.value(f"document.getElementById('{section}').textContent")
     assert chromium.value("document.querySelectorAll('#stages tbody tr').length") == 2
