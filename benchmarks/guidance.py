@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 
-from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.cases import Cases, random_cases
 from fuzzer.campaign.failure_rates import FailureRates, Typed
 from fuzzer.campaign.features import features_of, of_case
 from fuzzer.campaign.guidance import YIELD, Guidance
@@ -106,17 +106,24 @@ def curve_of(name: str, seed: int, cpu: float) -> list[Point]:
 
 
 def curve_in(folder: Path, name: str, seed: int, cpu: float) -> list[Point]:
-    mix = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True)
-    settings = Settings(folder, seed, mix, guided=name != "random")
+    settings = Settings(folder, seed, MIX, guided=name != "random")
     guidance = ARMS[name](settings, seed)
-    draw: Callable[[int], Case | None] = guidance.case if guidance else random_cases(settings, seed)
-    chooser = guidance.chooser if guidance else LaneChooser()
+    return curve_of_cases(settings, guidance.case if guidance else random_cases(settings, seed), guidance, cpu)
+
+
+MIX = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True)
+
+
+def curve_of_cases(settings: Settings, draw: Cases, guidance: Guidance | None, cpu: float) -> list[Point]:
+    """Run cases until the CPU seconds are used. Raise `RuntimeError` if there are too few cases."""
+    seed, chooser = settings.seed, guidance.chooser if guidance else LaneChooser()
     found, curve = Found(), list[Point]()
-    with Executor(folder / "scratch") as executor:
+    with Executor(settings.campaign / "scratch") as executor:
         warm, began, index = executor.cpu_seconds, time.process_time(), 0
         while len(curve) < STEPS:
             case = draw(index)
-            assert case is not None, "cases do not end"
+            if case is None:
+                raise RuntimeError(f"all {index} cases have run")
             result = run_test(executor.run, settings, seed, index, case, chooser).result
             findings = tuple(judge_all(case, result.outcomes))
             features = features_of(result.outcomes, findings) | frozenset(of_case(case))
