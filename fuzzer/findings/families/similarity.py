@@ -110,6 +110,8 @@ def features(one: Traits, other: Traits, rarity: Rarity, rarest: float) -> dict[
         "rarest same line, same symptom": rarest_of(one.lines & other.lines) * same_symptom,
         "rarest same attribute": rarest_of(one.attributes & other.attributes),
         "rarest same attribute, same symptom": rarest_of(one.attributes & other.attributes) * same_symptom,
+        "rarest same attribute, both a wrong shape": rarest_of(one.attributes & other.attributes)
+        * both(lambda each: each.symptom == "shape"),
         "rarest same call, same symptom": rarest_of(one.calls & other.calls) * same_symptom,
         "same needs, same symptom": needs * same_symptom,
         "both imprecise, same target": both(lambda each: each.symptom == "imprecise")

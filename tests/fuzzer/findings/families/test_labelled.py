@@ -38,11 +38,12 @@ def test_findings_with_one_line_have_one_cause() -> None:
 
 @pytest.mark.slow
 def test_precision_and_recall_by_five_fold_split() -> None:
-    """The bar that was set is 0.95 and 0.80; docs/families.md has the figures of five orders."""
-    _, scores = benchmark.mean_scores(FINDINGS, seeds=2)
-    score = scores[benchmark.best_threshold(scores)]
+    threshold = weights().threshold
+    _, scores = benchmark.mean_scores(FINDINGS, seeds=5, thresholds=[threshold])
+    score = scores[threshold]
     assert score.precision >= benchmark.LEAST_PRECISION
-    assert score.recall >= 0.77
+    assert score.recall >= benchmark.LEAST_RECALL
+    assert benchmark.chosen(threshold, score) in PAGE
 
 
 def test_the_page_says_how_many_findings_and_causes_there_are() -> None:
