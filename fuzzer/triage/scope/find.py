@@ -42,12 +42,13 @@ def scope_of(
         return NO_SCOPE
     metered, source = Metered(runner), NumpySource(0)
     finding = cheaper(metered, case, finding)
-    answers = Answers(asker(metered, finding), lambda count: max(count / most, metered.cpu_seconds / seconds))
+    ask = asker(metered, finding)
     plain = with_usual_numbers(source, case)
-    numbers_matter = answers.about(plain) is not Answer.FAILS
+    numbers_matter = ask(plain) is not Answer.FAILS
+    start = case if numbers_matter else plain
+    answers = Answers(ask, lambda count: max(count / most, metered.cpu_seconds / seconds), with_numbers=numbers_matter)
     if numbers_matter and answers.about(case) is not Answer.FAILS:
         return replace(NO_SCOPE, cpu_seconds=metered.cpu_seconds)
-    start = case if numbers_matter else plain
 
     def near(cases: Sequence[Case], count: int) -> Iterator[Case]:
         return neighbours(source, cases, count, with_numbers=numbers_matter)

@@ -17,13 +17,14 @@ MOST_SIZES = 5
 """Sizes of more dimensions are not looked at one by one."""
 
 
-def properties(case: Case) -> dict[Property, Scalar]:
-    """Return all properties of a case. Sizes that are symbols count as they are bound."""
+def properties(case: Case, *, with_numbers: bool = True) -> dict[Property, Scalar]:
+    """Return all properties of a case; without `with_numbers`, all but those of the numbers of inputs. Sizes that are
+    symbols count as they are bound."""
     graph = case.bound
     types, inputs = graph.types, {item.value.name: item for item in graph.inputs}
     found: dict[Property, Scalar] = {}
     for index, node in enumerate(graph.nodes):
-        for (subject, what), value in _of_call(node, types, inputs, case.tensors):
+        for (subject, what), value in _of_call(node, types, inputs, case.tensors if with_numbers else {}):
             found[Property(index, subject, what)] = value
     return found
 
@@ -39,7 +40,10 @@ def _of_call(
         for what, value in _of_type(type):
             yield (subject, what), value
         if name in inputs:
-            for what, value in _of_input(inputs[name], tensors[name]):
+            yield (subject, "constant"), inputs[name].role.is_owned
+            yield (subject, "layout"), str(inputs[name].layout)
+        if name in tensors:
+            for what, value in _of_numbers(tensors[name]):
                 yield (subject, what), value
     for (one, first), (other, second) in combinations(enumerate(operands), 2):
         subject = f"operands {one} and {other}"
@@ -73,9 +77,7 @@ def _of_type(type: TensorType) -> Iterator[tuple[str, Scalar]]:
         yield "largest size", max(sizes)
 
 
-def _of_input(item: Input, array: Array) -> Iterator[tuple[str, Scalar]]:
-    yield "constant", item.role.is_owned
-    yield "layout", str(item.layout)
+def _of_numbers(array: Array) -> Iterator[tuple[str, Scalar]]:
     numbers = array.astype(np.float64) if holds_floats(array) else array
     with np.errstate(invalid="ignore"):
         yield "negative numbers", _how_many(numbers < 0)

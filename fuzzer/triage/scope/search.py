@@ -48,17 +48,20 @@ class Answered:
 
 class Answers:
     """All cases that were asked. `used` returns which part of the effort that number of questions has used, from 0 to
-    1."""
+    1. Without `with_numbers`, all cases have usual numbers, and no statement is about numbers."""
 
-    def __init__(self, ask: Ask, used: Callable[[int], float]) -> None:
-        self._ask, self._used = ask, used
+    def __init__(self, ask: Ask, used: Callable[[int], float], *, with_numbers: bool = True) -> None:
+        self._ask, self._used, self._with_numbers = ask, used, with_numbers
         self._answered: dict[str, Answered] = {}
 
     def about(self, case: Case) -> Answer:
         key = case_file.digest(case)
         if key not in self._answered:
-            self._answered[key] = Answered(case, properties(case), self._ask(case))
+            self._answered[key] = Answered(case, self.properties_of(case), self._ask(case))
         return self._answered[key].answer
+
+    def properties_of(self, case: Case) -> Properties:
+        return properties(case, with_numbers=self._with_numbers)
 
     def knows(self, case: Case) -> bool:
         return case_file.digest(case) in self._answered
@@ -93,11 +96,11 @@ def learn(near: Near, answers: Answers, first: Sequence[Case] = (), until: float
         pool = [*(case for case in first if not answers.knows(case)), *_new_cases(near, answers)]
         if not pool:
             break
-        case = _most_disputed(committee, pool)
+        case = _most_disputed(committee, [(each, answers.properties_of(each)) for each in pool])
         quiet += case is None
         case = case or pool[-1]
         answer = answers.about(case)
-        if not committee or contradicts(committee[0], properties(case), answer):
+        if not committee or contradicts(committee[0], answers.properties_of(case), answer):
             quiet = 0
     found = answers.statements()
     return found[0] if found else None
@@ -113,11 +116,10 @@ def contradicts(statement: Statement, case: Properties, answer: Answer) -> bool:
     return answer.decides and statement.holds(case) is not (answer is Answer.FAILS)
 
 
-def _most_disputed(committee: Sequence[Statement], pool: Iterable[Case]) -> Case | None:
+def _most_disputed(committee: Sequence[Statement], pool: Iterable[tuple[Case, Properties]]) -> Case | None:
     """Return the case about which most statements disagree, plain statements first; None where they all agree."""
     best, most = None, 0.0
-    for case in pool:
-        found = properties(case)
+    for case, found in pool:
         votes = [(each.holds(found), 1.0 / max(cost_of(each), 1.0)) for each in committee]
         disputed = min(sum(weight for holds, weight in votes if holds is side) for side in (True, False))
         if disputed > most:
@@ -143,8 +145,9 @@ def _hits(near: Near, answers: Answers, statement: Statement, until: float, *, i
         for case in _new_cases(near, answers):
             if of >= HELD_OUT or answers.used() >= until or right < of:
                 return Hits(right, of)
-            if statement.holds(properties(case)) is inside and not answers.knows(case):
+            found = answers.properties_of(case)
+            if statement.holds(found) is inside and not answers.knows(case):
                 answer = answers.about(case)
                 of += answer.decides
-                right += answer.decides and not contradicts(statement, properties(case), answer)
+                right += answer.decides and not contradicts(statement, found, answer)
     return Hits(right, of)

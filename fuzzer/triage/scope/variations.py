@@ -73,8 +73,8 @@ def _together(case: Case) -> list[tuple[str, list[Input]]]:
 def _dtypes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
     for names, items in _together(case)[:MOST_GROUPS]:
         for dtype in DType:
-            types = {item.value.name: item.value.type.with_dtype(dtype) for item in items if _may_be(item, dtype)}
-            varied = with_types(source, case, types) if types else None
+            types = {item.value.name: item.value.type.with_dtype(dtype) for item in items}
+            varied = with_types(source, case, types) if all(_may_be(item, dtype) for item in items) else None
             yield from _varied(f"{DTYPE_OF}{names}", dtype.value, varied and _with_floats_of(case, varied))
 
 

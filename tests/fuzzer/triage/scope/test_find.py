@@ -98,6 +98,21 @@ def test_numbers_are_no_condition_where_usual_ones_fail_too() -> None:
     assert {condition.property.what for condition in scope.statement.conditions} <= sizes
 
 
+def test_what_all_usual_numbers_are_is_no_condition() -> None:
+    """They are fractions where they are floats. Yet the bug needs floats and an element."""
+
+    def fails(case: Case) -> bool:
+        type = case.graph.inputs[0].value.type
+        return type.dtype.is_float and type.numel > 0
+
+    scope = scope_of(lab(fails), NEG, FINDING, seconds=1e9)
+    assert scope.is_certain
+    assert scope.statement is not None
+    whats = {condition.property.what for condition in scope.statement.conditions}
+    assert "dtype" in whats
+    assert whats <= {"dtype", "elements", "smallest size"}
+
+
 def test_the_search_ends_with_its_effort() -> None:
     """Each run of this lab takes one CPU second."""
     scope = scope_of(lab(lambda case: True), NEG, FINDING)

@@ -10,7 +10,7 @@ from graphs_by_hand import case_of
 
 from fuzzer.triage.scope.variations import variations
 from generators.choice import NumpySource
-from generators.domain import Domain, index, within
+from generators.domain import NONZERO, Domain, index, within
 from generators.graph import Case, DType
 from generators.values import plain
 
@@ -64,6 +64,13 @@ LOG = with_domain(case_of({"x0": "float32[2]"}, [("v0", "log", "x0")], "v0"), "x
 
 def test_bounds_on_floats_hold_for_all_floats() -> None:
     assert values(LOG)["dtype of x0"] == FLOATS
+
+
+def test_operands_are_varied_together_where_all_of_them_may_have_the_dtype() -> None:
+    case = case_of({"x0": "float32[2]", "x1": "float32[2]"}, [("v0", "sub", "x0 x1")], "v0")
+    found = values(with_domain(case, "x1", NONZERO))
+    assert found["dtype of x0 and x1"] == found["dtype of x1"] == FLOATS
+    assert found["dtype of x0"] == [dtype.value for dtype in DType if dtype is not DType.BOOL]
 
 
 def test_bounds_on_indices_hold_for_their_dtype_only() -> None:
