@@ -1,10 +1,13 @@
 """A compiled model holds its parameters about once, and an amount of code in proportion to its kernels.
 
 Measured on random cases (`benchmarks/compile_work.py`): the constants of a module after all passes were never larger
-than those of the imported module together with what depends on these alone. The imported module had at most 2.7 kB of
-constants that the graph does not need: indices, scalars. A library without kernels takes 15 kB, and each kernel 1 kB in
-the median. What another pipeline made of the same import had at most 2.8 times as much code as what the default
-pipeline made, so that a factor of four shows. Without such a lane, only a library with 64 kB for each kernel is found.
+than those of the imported module, or of it legalized, together with what depends on these alone. The imported module
+had at most 2.7 kB of constants that the graph does not need: indices, scalars. The indices of large tensors are larger:
+a write through an index may need one number for each dimension and element, and so does what depends on a shape alone,
+such as `ones_like`. Operators whose operands depend on a weight get no such allowance. A library without kernels takes
+15 kB, and each kernel 1 kB in the median. What another pipeline made of the same import had at most 2.8 times as much
+code as what the default pipeline made, so that a factor of four shows. Without such a lane, only a library with 64 kB
+for each kernel is found.
 
 The case for which this oracle was written is Linear(128, 512) on (1, 56, 56, 128), with 0.26 MB of weights: Relay's
 from_pytorch gives a library of 14.7 MB, the import of the ONNX file one of 0.32 MB.
@@ -24,6 +27,7 @@ from oracles.targets import TARGETS_BY_NAME
 PARAMETERS, IMPORTED = "the parameters", "the imported module"
 TIMES_WEIGHTS = 2.0
 CONSTANT_BYTES, CONSTANT_BYTES_OF_MODULE = 8 << 10, 64
+INDEX_BYTES = 8
 EMPTY_LIBRARY, CODE_BYTES_PER_KERNEL = 20 << 10, 64 << 10
 CODE_BYTES_OF_RELAY, CODE_BYTES_PER_OPERATOR = 256 << 10, 64 << 10
 """difftvm does not count the kernels of Relay. Libraries that a C compiler makes may be as large."""
@@ -34,15 +38,15 @@ TIMES_OTHERS, MEMORY_BYTES = 4.0, 512 << 20
 
 def bloat(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     facts = {lane: facts_of(out) for lane, out in outcomes.items() if lane.engine is Engine.TVM}
-    foldable = foldable_bytes(case)
+    stored = foldable_bytes(case) + index_bytes(case)
     for lane, own in facts.items():
         other_peaks = [fact.peak_bytes for other, fact in facts.items() if other != lane and fact.peak_bytes]
         libraries = _other_libraries(lane, facts)
-        weights = TIMES_WEIGHTS * own.parameter_bytes + foldable
+        needed = TIMES_WEIGHTS * own.parameter_bytes + stored
         for excess in (
-            Excess(Quantity.CONSTANTS, own.constant_bytes, weights + CONSTANT_BYTES, PARAMETERS),
+            Excess(Quantity.CONSTANTS, own.constant_bytes, needed + CONSTANT_BYTES, PARAMETERS),
             *([] if own.needed_bytes is None else [_constants(own, own.needed_bytes)]),
-            Excess(Quantity.LIBRARY, own.built_bytes, weights + _code(lane, own, len(case.graph.nodes)), PARAMETERS),
+            Excess(Quantity.LIBRARY, own.built_bytes, needed + _code(lane, own, len(case.graph.nodes)), PARAMETERS),
             *([_library(own, libraries)] if libraries else []),
             *([_memory(own, other_peaks)] if other_peaks else []),
         ):
@@ -96,6 +100,21 @@ def foldable_bytes(case: Case) -> int:
         if fixed.issuperset(node.args):
             fixed.update(value.name for value in node.results)
             total += sum(_bytes(value.type) for value in node.results)
+    return total
+
+
+def index_bytes(case: Case) -> int:
+    """Bytes of an index for each dimension and element of the largest tensor of each operator whose operands depend on
+    no weight."""
+    graph = case.bound
+    weighted = {item.value.name for item in graph.inputs if item.role.is_owned}
+    total = 0
+    for node in graph.nodes:
+        if weighted.isdisjoint(node.args):
+            types = (*graph.arg_types(node), *(value.type for value in node.results))
+            total += max(max(type.rank, 1) * type.numel for type in types) * INDEX_BYTES
+        else:
+            weighted.update(value.name for value in node.results)
     return total
 
 

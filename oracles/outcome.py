@@ -59,8 +59,8 @@ class Facts:
     aliases          outputs (by position) that share memory with an input (by name)
     accesses         accesses to memory that is none of the model's tensors, or has no value yet
     parameter_bytes  the size of the case's parameters and buffers
-    needed_bytes     the size of the imported module's constants, and of what can be computed from them alone; None: not
-                     measured
+    needed_bytes     the size of the constants of the imported module, or of it legalized, and of what can be computed
+                     from them alone; None: not measured
     constant_bytes   the size of the constants in the module before the build
     built_bytes      the size of the shared library, where one is written
     peak_bytes       by how much the peak of the process's memory grew

@@ -24,6 +24,7 @@ from oracles.bloat import (
     MEMORY_BYTES,
     TIMES_CODE,
     bloat,
+    index_bytes,
 )
 from oracles.checker_gap import checker_gap
 from oracles.finding import Component, Excess, Finding, Kind, Quantity, SideEffect
@@ -162,6 +163,8 @@ def test_the_end_of_a_process_on_a_broken_module_is_a_gap_and_no_crash(end: Died
 # --- sizes
 
 WEIGHTS = 100_000
+INDICES = 2 * 8
+"""An index for each element of `CASE`."""
 
 
 def sized(**sizes: Any) -> Ran:
@@ -171,8 +174,8 @@ def sized(**sizes: Any) -> Ran:
 @pytest.mark.parametrize(
     ("quantity", "name", "allowed"),
     [
-        (Quantity.CONSTANTS, "constant_bytes", 2 * WEIGHTS + CONSTANT_BYTES),
-        (Quantity.LIBRARY, "built_bytes", 2 * WEIGHTS + CODE_BYTES_OF_RELAY + CODE_BYTES_PER_OPERATOR),
+        (Quantity.CONSTANTS, "constant_bytes", 2 * WEIGHTS + INDICES + CONSTANT_BYTES),
+        (Quantity.LIBRARY, "built_bytes", 2 * WEIGHTS + INDICES + CODE_BYTES_OF_RELAY + CODE_BYTES_PER_OPERATOR),
     ],
 )
 def test_more_bytes_than_the_parameters_and_some_code_are_bloat(quantity: Quantity, name: str, allowed: int) -> None:
@@ -184,7 +187,7 @@ def test_more_bytes_than_the_parameters_and_some_code_are_bloat(quantity: Quanti
 
 @pytest.mark.parametrize(("kernels", "most"), [(1, 1), (3, 3), (0, 1)])
 def test_a_library_may_have_so_much_code_for_each_kernel(kernels: int, most: int) -> None:
-    allowed = 2 * WEIGHTS + EMPTY_LIBRARY + most * CODE_BYTES_PER_KERNEL
+    allowed = 2 * WEIGHTS + INDICES + EMPTY_LIBRARY + most * CODE_BYTES_PER_KERNEL
     assert list(bloat(CASE, {TVM: sized(passes=80, kernels=kernels, built_bytes=allowed)})) == []
     (finding,) = bloat(CASE, {TVM: sized(passes=80, kernels=kernels, built_bytes=allowed + 1)})
     assert finding.evidence == Excess(Quantity.LIBRARY, allowed + 1, allowed, "the parameters")
@@ -243,6 +246,17 @@ def test_values_that_depend_on_no_input_may_be_constants() -> None:
     assert list(bloat(Case(graph, {}), {TVM: replace(violations.CORRECT_RUN, facts=folded)})) == []
     more = replace(folded, constant_bytes=folded.constant_bytes + 1)
     assert len(list(bloat(Case(graph, {}), {TVM: replace(violations.CORRECT_RUN, facts=more)}))) == 1
+
+
+def test_operators_of_no_weight_may_have_an_index_for_each_dimension_and_element() -> None:
+    of_input = Node("relu", ("x0",), {}, (Value("v0", TensorType.parse("float32[100,3]")),))
+    of_weight = Node("add", ("x0", "w0"), {}, (Value("v1", TensorType.parse("float32[100,3]")),))
+    after = Node("relu", ("v1",), {}, (Value("v2", TensorType.parse("float32[100,3]")),))
+    inputs = tuple(
+        Input(Value(name, TensorType.parse("float32[100,3]")), role)
+        for name, role in (("x0", Role.INPUT), ("w0", Role.PARAM))
+    )
+    assert index_bytes(Case(Graph(inputs, (of_input, of_weight, after), ("v2",)), {})) == 300 * 2 * 8
 
 
 def test_memory_is_compared_with_that_of_the_other_lanes() -> None:

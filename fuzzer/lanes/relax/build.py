@@ -23,7 +23,7 @@ from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.check import Checker
 from fuzzer.lanes.relax.params import before_passes, options
 from fuzzer.lanes.relax.trace import Tracer
-from fuzzer.lanes.relax.work import WorkCounter, constant_bytes, foldable_bytes
+from fuzzer.lanes.relax.work import ConstantCounter, WorkCounter
 from oracles.lane import LaneSpec, Pipeline
 from oracles.outcome import Stage
 from oracles.targets import TARGETS_BY_NAME, Runs, Target
@@ -54,10 +54,11 @@ def built(
         with context(spec, tracer, checker, recorder, counter), target:
             step(Stage.TRANSFORM)
             module = before_passes(module, spec.params, params)
-            step.note(needed_bytes=constant_bytes(module) + foldable_bytes(module))
+            constants = ConstantCounter(step, module)
             module = transformed(module, spec, step, checker, target)
+            constants.count(module)
             step(Stage.COMPILE)
-            executable = compiled(module, spec, step, target)
+            executable = compiled(module, spec, constants, target)
         step(Stage.LOAD)
         if device is None:
             compile_only.look(executable, row)
@@ -126,7 +127,6 @@ def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None
         module = apply(name, module, target)
         if checker and name in ROUND_TRIPS:  # the instrument checks after all other passes
             checker.look(module, name)
-    step.note(constant_bytes=constant_bytes(module))
     return module
 
 
@@ -155,7 +155,7 @@ def without_tensor_intrinsics() -> Iterator[None]:
         del sys.modules[name]
 
 
-def compiled(module: Any, spec: LaneSpec, step: Step, target: Any) -> Any:
+def compiled(module: Any, spec: LaneSpec, constants: ConstantCounter, target: Any) -> Any:
     """Compile a module to an executable. Called in the scope of the target."""
     whole = "default"
     match spec.pipeline:
@@ -163,7 +163,7 @@ def compiled(module: Any, spec: LaneSpec, step: Step, target: Any) -> Any:
             pass
         case Pipeline.ZERO:
             module = relax.get_pipeline("zero")(module)
-            step.note(constant_bytes=constant_bytes(module))
+            constants.count(module)
         case Pipeline.CPU:
             whole = relax.backend.cpu_generic.get_default_pipeline(target)
     return relax.build(module, target, relax_pipeline=whole, exec_mode=spec.executor.value)

@@ -45,6 +45,35 @@ class _Instrument:
         self._counter.after(str(info.name), module)
 
 
+class ConstantCounter:
+    """Records the constants of a module, and those that the imported module needs: its own, and what can be computed
+    from them alone.
+
+    The legalization of some operators gives constants for the types of their operands: of `isfinite` of integers, of
+    the mask of an attention. The imported module is legalized only where it seems to need less than the module has."""
+
+    def __init__(self, step: Step, imported: Any) -> None:
+        self._step, self._imported = step, imported
+        self._needed = constant_bytes(imported) + foldable_bytes(imported)
+        self._legalized = False
+
+    def count(self, module: Any) -> None:
+        held = constant_bytes(module)
+        if held > self._needed and not self._legalized:
+            self._needed, self._legalized = max(self._needed, _needed_when_legalized(self._imported)), True
+        self._step.note(constant_bytes=held, needed_bytes=self._needed)
+
+
+def _needed_when_legalized(imported: Any) -> int:
+    """Return 0 where it cannot be legalized; the lane itself tells that."""
+    try:
+        with tvm.transform.PassContext():  # without the instruments of the lane
+            legal = relax.transform.LegalizeOps()(imported)
+    except Exception:
+        return 0
+    return constant_bytes(legal) + foldable_bytes(legal)
+
+
 def constant_bytes(module: Any) -> int:
     """Return the size in bytes of all constants in the Relax functions. A constant that is used twice counts once."""
     sizes: dict[int, int] = {}

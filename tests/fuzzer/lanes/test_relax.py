@@ -84,6 +84,13 @@ def test_constants_are_counted_after_the_pipeline(executor: Executor) -> None:
     assert facts(executor, NAMED["zero"]).constant_bytes == sum(array.nbytes for array in case.owned.values())
 
 
+def test_what_is_constant_when_legalized_is_needed(executor: Executor) -> None:
+    """`isfinite` of integers is true everywhere."""
+    case = case_of({"x0": "uint8[2,3,16]"}, [("v0", "isfinite", "x0")], "v0")
+    observed = facts_of(executor.run(case, (NAMED["zero"],)).outcomes[NAMED["zero"]])
+    assert observed.constant_bytes == 2 * 3 * 16 <= (observed.needed_bytes or 0)
+
+
 def test_an_output_that_is_an_input(executor: Executor) -> None:
     case = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0 x0")
     outcomes = executor.run(case, (TORCH, LLVM)).outcomes
