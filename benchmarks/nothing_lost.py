@@ -219,10 +219,10 @@ def _found(bug: Bug, version: str) -> bool:
 
 def summary(bugs: Sequence[Bug]) -> list[str]:
     found = sum(_found(bug, THIS) for bug in bugs)
-    lost, asked = only_against(bugs), sum(AGAINST in bug.campaigns for bug in bugs)
+    lost, missed = only_against(bugs), sum(AGAINST in bug.campaigns for bug in bugs)
     lines = [f"{len(bugs)} planted bugs: this version finds {found}"]
-    if asked:
-        lines = [f"{lines[0]}; the other version was asked for {asked} and finds {len(lost)} of them"]
+    if missed:
+        lines = [f"{lines[0]}; the other version was asked for {missed} and finds {len(lost)} of them"]
     return [*lines, *(f"only {AGAINST}: {bug.fault}, {bug.lane}" for bug in lost)]
 
 
