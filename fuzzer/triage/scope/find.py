@@ -9,7 +9,7 @@ from fuzzer.isolate.fleet import Runner
 from fuzzer.triage.investigate import EXPENSIVE_KINDS
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.scope.asking import answer_of, asker
-from fuzzer.triage.scope.neighbours import is_valid, neighbours, with_attributes, with_usual_numbers
+from fuzzer.triage.scope.neighbours import is_valid, neighbours, with_attributes, with_usual_numbers, with_whole_numbers
 from fuzzer.triage.scope.routes import routes
 from fuzzer.triage.scope.search import Answers, Near, confirmed, learn
 from fuzzer.triage.scope.siblings import siblings
@@ -34,9 +34,10 @@ def scope_of(
 ) -> Scope:
     """Return the scope of a finding with this reduced case.
 
-    If the failure also shows with usual numbers in all inputs, numbers do not matter, and all cases have usual ones: a
-    wrong result can be right by chance where they are zeros or NaN. `NO_SCOPE` where the case does not fail here, and
-    where each case that fails would take as long as a lane may.
+    If the failure also shows with usual numbers in all inputs, and without their fractions, numbers do not matter, and
+    all cases have usual ones: a wrong result can be right by chance where they are zeros or NaN.
+
+    `NO_SCOPE` where the case does not fail here, and where each case that fails would take as long as a lane may.
     """
     if finding.kind in EXPENSIVE_KINDS:
         return NO_SCOPE
@@ -44,7 +45,7 @@ def scope_of(
     finding = cheaper(metered, case, finding)
     ask = asker(metered, finding)
     plain = with_usual_numbers(source, case)
-    numbers_matter = ask(plain) is not Answer.FAILS
+    numbers_matter = ask(plain) is not Answer.FAILS or ask(with_whole_numbers(plain)) is Answer.PASSES
     start = case if numbers_matter else plain
     answers = Answers(ask, lambda count: max(count / most, metered.cpu_seconds / seconds), with_numbers=numbers_matter)
     if numbers_matter and answers.about(case) is not Answer.FAILS:

@@ -11,7 +11,21 @@ from generators.builder import Limits
 from generators.check import check, retyped
 from generators.choice import ChoiceSource
 from generators.domain import ANY, Bounds
-from generators.graph import Array, Attrs, Case, DType, Form, Input, Invalid, Layout, Node, Profile, Role, TensorType
+from generators.graph import (
+    Array,
+    Attrs,
+    Case,
+    DType,
+    Form,
+    Input,
+    Invalid,
+    Layout,
+    Node,
+    Profile,
+    Role,
+    TensorType,
+    holds_floats,
+)
 from generators.ops import TABLE
 from generators.random_graph import generate
 from generators.values import draw, holds
@@ -252,6 +266,14 @@ def with_usual_numbers(source: ChoiceSource, case: Case) -> Case:
     usual = {item.value.name: (item, _usual(source, item, rng)) for item in case.graph.inputs}
     tensors = {name: a if holds(a, item.domain) else case.tensors[name] for name, (item, a) in usual.items()}
     return replace(case, tensors=tensors, profile=Profile.NORMAL)
+
+
+def with_whole_numbers(case: Case) -> Case:
+    """Return the case without fractions, where the domains allow that."""
+    rounded = {name: np.trunc(array) if holds_floats(array) else array for name, array in case.tensors.items()}
+    domains = {item.value.name: item.domain for item in case.graph.inputs}
+    kept = {name: a if holds(a, domains[name]) else case.tensors[name] for name, a in rounded.items()}
+    return replace(case, tensors=kept)
 
 
 def _usual(source: ChoiceSource, item: Input, rng: np.random.Generator) -> Array:

@@ -21,7 +21,19 @@ from oracles.outcome import Outcome, Stage
 
 RAISED = fakes.raised(Stage.COMPILE)
 FINDING = Finding(Kind.INTERNAL_ERROR, Component.TVM, fakes.TVM, Stage.COMPILE, RAISED)
-WORDS = ("relu:", "conv2d: operand 0", "mul:", "cumsum: dim", "neg:", "exp:", "tril:", "sqrt:", "embedding:", "argmax:")
+WORDS = (
+    "relu:",
+    "conv2d: operand 0",
+    "mul:",
+    "cumsum: dim",
+    "neg:",
+    "exp:",
+    "tril:",
+    "sqrt:",
+    "embedding:",
+    "argmax:",
+    "round:",
+)
 SOME = [each for each in TRIGGERS if str(each).startswith(WORDS)]
 NEG = case_of({"x0": "float32[3]"}, [("v0", "neg", "x0")], "v0")
 
