@@ -138,8 +138,8 @@ def words_of(checkout: Path, fault: str, cases: Sequence[Case], folder: Path) ->
     for place, case in enumerate(cases):  # a campaign runs its corpus in the order of the names
         corpus.add(folder, f"case-{place:06}", case)
     options = {"campaign": folder, "seed": SEED, "tests": len(cases), "workers": 2, "preload": faults}
-    if b"--drain" in fuzz_to_its_end(checkout, "run", "--help").stdout:  # what waits counts as found
-        options["drain"] = 0
+    if b"--triage-share" in fuzz_to_its_end(checkout, "run", "--help").stdout:  # what waits counts as found
+        options |= {"triage-share": 0, "drain": 0}
     return "run", *(word for name, value in options.items() for word in (f"--{name}", value))
 
 

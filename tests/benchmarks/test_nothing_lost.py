@@ -51,7 +51,7 @@ def test_a_campaign_runs_the_cases_in_this_order_in_tiers(tmp_path: Path) -> Non
     words = nothing_lost.words_of(ROOT, PLANTED[0].fault, cases, tmp_path / "this")
     assert "--lanes" not in words, "a test of lanes that the user named has no tiers"
     assert words[words.index("--tests") + 1] == 3
-    assert words[words.index("--drain") + 1] == 0
+    assert words[words.index("--drain") + 1] == words[words.index("--triage-share") + 1] == 0
     assert [each.graph.ops for each in corpus.cases(tmp_path / "this").values()] == [("neg",), ("abs",), ("exp",)]
     faults = Path(str(words[words.index("--preload") + 1]))
     assert faults.with_name("planted").read_text() == PLANTED[0].fault
