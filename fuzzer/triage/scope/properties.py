@@ -100,6 +100,7 @@ def _of_attribute(value: Attr, rank: int) -> Iterator[tuple[str, Scalar]]:
             yield "length", len(value)
             yield "length beyond the rank", len(value) - rank
             yield "different items", len(set(value)) > 1
+            yield "an item is None", None in value
             for place, item in enumerate(value[:MOST_SIZES]):
                 yield f"item {place}", item
             numbers = _numbers(value)

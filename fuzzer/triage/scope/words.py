@@ -52,6 +52,7 @@ _YES_OR_NO = {
     "same shape": ("have the same shape", "have different shapes"),
     "constant": ("is a parameter", "is an input"),
     "different items": ("has different items", "has equal items"),
+    "an item is None": ("has the item None", "has no item None"),
     "dtype of operand 0": ("has the dtype of the first operand", "has another dtype than the first operand"),
 }
 _QUANTITIES = {

@@ -60,11 +60,17 @@ def test_a_list() -> None:
         "length": 2,
         "length beyond the rank": 0,
         "different items": True,
+        "an item is None": False,
         "item 0": 1,
         "item 1": 0,
         "smallest item": 0,
         "largest item": 1,
     }
+
+
+def test_an_item_of_a_list_is_none() -> None:
+    call = ("v0", "adaptive_avg_pool2d", "x0", {"output_size": (None, 1)})
+    assert of(case_of({"x0": "float32[1,2,3]"}, [call], "v0"), "output_size")["an item is None"] is True
 
 
 @pytest.mark.parametrize(
