@@ -7,7 +7,8 @@ one whose distance to the nearest investigated one is the largest. Here the dist
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from fuzzer.signature import Signature
@@ -62,22 +63,31 @@ class Traits(NamedTuple):
 
 def traits_of(graph: Graph, signature: Signature, lanes: Sequence[LaneSpec]) -> Traits:
     return Traits(
-        frozenset(graph.ops),
-        frozenset(str(type.dtype) for type in graph.types.values()),
+        _names(graph.ops),
+        _names(type.dtype.value for type in graph.types.values()),
         *_of_failure(signature),
-        frozenset(word for lane in lanes for word in _words_of(lane)),
+        _names(word for lane in lanes for word in _words_of(lane)),
     )
 
 
 def traits_of_saved(ops: Sequence[str], signature: Signature, lane: LaneSpec) -> Traits:
     """The traits of a finding whose case is not read again. Its dtypes are unknown."""
-    return Traits(frozenset(ops), frozenset(), *_of_failure(signature), frozenset(_words_of(lane)))
+    return Traits(_names(ops), frozenset(), *_of_failure(signature), _names(_words_of(lane)))
 
 
 def _of_failure(signature: Signature) -> tuple[frozenset[str], frozenset[str]]:
-    words = (signature.kind.value, signature.stage.value, signature.error, *signature.skeleton.split())
-    message = map(sys.intern, words)  # thousands of sightings wait, with the same words
-    return frozenset(message), frozenset({signature.frame} - {""})
+    message = (signature.kind.value, signature.stage.value, signature.error, *signature.skeleton.split())
+    return _names(message), _names({signature.frame} - {""})
+
+
+def _names(names: Iterable[str]) -> frozenset[str]:
+    """Thousands of sightings wait, with the same names: each name, and each set of them, is in memory once."""
+    return _kept(frozenset(map(sys.intern, names)))
+
+
+@lru_cache(maxsize=10_000)
+def _kept(names: frozenset[str]) -> frozenset[str]:
+    return names
 
 
 def _words_of(lane: LaneSpec) -> tuple[str, ...]:

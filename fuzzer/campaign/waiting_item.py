@@ -49,7 +49,6 @@ class Item:
     kind: Kind
     lane: LaneSpec
     stage: Stage
-    ops: frozenset[str]
     key: Signature
     traits: Traits
     severity: float
@@ -61,6 +60,10 @@ class Item:
     @property
     def name(self) -> str:
         return self.folder.name
+
+    @property
+    def ops(self) -> frozenset[str]:
+        return self.traits.operators
 
     @property
     def order(self) -> tuple[int, float]:
@@ -120,14 +123,15 @@ def read_all(folder: Path) -> Iterator[Item]:
 
 def _item(folder: Path, doc: FindingDoc, case: Case) -> Item:
     sighting = _sighting(doc)
+    traits = traits_of(case.graph, sighting.signature, sighting.lanes)
+    usual = _NAMED.get(doc.lane.name)
     return Item(
         folder,
         doc.finding.kind,
-        doc.lane,
+        usual if usual == doc.lane else doc.lane,
         doc.finding.stage,
-        frozenset(case.graph.ops),
         key_of(sighting.signature),
-        traits_of(case.graph, sighting.signature, sighting.lanes),
+        traits,
         severity(doc.finding),
         attempts.read(folder),
     )
