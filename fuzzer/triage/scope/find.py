@@ -45,9 +45,12 @@ def scope_of(
     finding = cheaper(metered, case, finding)
     ask = asker(metered, finding)
     plain = with_usual_numbers(source, case)
-    numbers_matter = ask(plain) is not Answer.FAILS or ask(with_whole_numbers(plain)) is Answer.PASSES
+    usual = [(each, ask(each)) for each in (plain, with_whole_numbers(plain))]
+    numbers_matter = usual[0][1] is not Answer.FAILS or usual[1][1] is Answer.PASSES
     start = case if numbers_matter else plain
     answers = Answers(ask, lambda count: max(count / most, metered.cpu_seconds / seconds), with_numbers=numbers_matter)
+    for usual_case, answer in usual:
+        answers.record(usual_case, answer)
     if numbers_matter and answers.about(case) is not Answer.FAILS:
         return replace(NO_SCOPE, cpu_seconds=metered.cpu_seconds)
 

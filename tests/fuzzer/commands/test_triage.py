@@ -18,6 +18,7 @@ from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.waiting import Queue
 from fuzzer.commands.triage import triage
+from fuzzer.signature.blame import Blame, Origin, Place
 from fuzzer.signature.known import known_issues
 from fuzzer.system.terminal import command, next_line
 from fuzzer.triage.investigate import Confirmed, Sighting
@@ -199,11 +200,12 @@ def test_so_many_are_listed_and_the_rest_is_counted(
 def test_the_findings_of_one_cause_are_one_entry_and_all_are_listed_on_request(
     tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    blame = Blame(Place.FRONTEND, "relu", "_relu", origin=Origin(converter="_relu", lines=("_relu+1", "_relu+2")))
     with Store(tmp_path, 1) as store:
         slugs = [
             doc.slug
             for word in ("here", "there", "below")
-            if (doc := store.save(make(f"no layout for it {word}")[0], {}))
+            if (doc := store.save(replace(make(f"no layout for it {word}")[0], blame=blame), {}))
         ]
     out, _ = printed(capsys, tmp_path)
     assert sum(line.startswith("  internal-error-") for line in out) == 1

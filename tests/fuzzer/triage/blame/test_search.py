@@ -14,7 +14,7 @@ from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_BLAME, Blame, Place
 from fuzzer.triage.blame.modules import converter_name, converter_of, mistyped
 from fuzzer.triage.blame.search import blame, needs_trace, symbol_only_in_formulas
-from generators.graph import Graph, Input, TensorType, Value
+from generators.graph import Graph, Input, Symbol, TensorType, Value
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
 from oracles.outcome import IllFormed, Raised, Result, Stage
@@ -178,7 +178,8 @@ def test_which_operator_reads_a_size_that_the_inputs_leave_undefined_is_chance(s
     case = chain(1)
     x = case.graph.inputs[0]
     open_size = replace(x, value=replace(x.value, type=TensorType.parse(f"float32[{size}]")))
-    case = replace(case, graph=replace(case.graph, inputs=(open_size,)))
+    graph = replace(case.graph, inputs=(open_size,), symbols=(Symbol("n", 1, 4),))
+    case = replace(case, graph=graph, sizes={"n": 2})
 
     def run(case: object, lanes: Sequence[LaneSpec]) -> Result:
         right = (fakes.expect([1.0, -2.0]),)

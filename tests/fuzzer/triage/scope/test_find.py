@@ -64,6 +64,14 @@ def test_a_bug_that_always_shows() -> None:
     assert {each.answer for each in scope.variations} == {Answer.FAILS}
 
 
+def test_a_case_without_inputs() -> None:
+    window = {"window_length": 3, "periodic": True, "dtype": "float32"}
+    case = case_of({}, [("v0", "hann_window", "", window)], "v0")
+    scope = scope_of(lab(lambda case: case.graph.nodes[0].attrs["periodic"] is True), case, FINDING, seconds=1e9)
+    assert scope.statement is not None
+    assert {condition.property.subject for condition in scope.statement.conditions} == {"periodic"}
+
+
 def test_the_table_has_the_reduced_case_and_each_change() -> None:
     scope = scope_of(lab(lambda case: case.graph.inputs[0].value.type.dtype.is_float), NEG, FINDING, seconds=1e9)
     dtypes = {each.value: each.answer for each in scope.variations if each.what == "dtype of x0"}
