@@ -1,15 +1,16 @@
 """Which planted bugs and founding cases another version finds and this one does not, in the same cases.
 
     python benchmarks/nothing_lost.py [--against PATH] [--cases 2000] [--most 10] [--before 30] [--only WORD]
-                                      [--no-founding] [--json FILE]
+                                      [--missed 200] [--no-founding] [--json FILE]
 
 The bugs are those of `tests/fuzzer/triage/blame/planted.py`: of every stage, silent and loud, in passes and in targets.
 Sixty campaigns of 2,000 tests would take days, so each bug gets only cases that can show it: those of the first
 `--cases` random cases that hold its operator with a result in float32 and without symbolic sizes, the smallest first,
-`--most` of them. Before them come the first `--before` cases that do not: what a lane of tier 2 is worth depends on
-what was compiled earlier. These cases are the corpus of a new campaign, which runs each of them unchanged (`fuzz run
---tests N --preload`, with the faults of the checkout that runs). The other version gets the very same cases of the bugs
-that this version misses.
+`--most` of them. A bug that this version misses there gets `--missed` of them, in a new campaign. A bug of all
+operators, such as a pass that raises for each module, shows in cases of any. Before these come the first `--before`
+cases that cannot show it: what a lane of tier 2 is worth depends on what was compiled earlier. These cases are the
+corpus of a new campaign, which runs each of them unchanged (`fuzz run --tests N --preload`, with the faults of the
+checkout that runs). The other version gets the very same cases of the bugs that this version misses.
 
 Campaigns run the default mix of lanes, so a version may also miss a bug because it did not choose the lane. A bug is
 found if a finding, a waiting or a parked sighting of TVM shows its failure with the fault planted and does not show it
@@ -100,15 +101,12 @@ class FoundingCase(msgspec.Struct, frozen=True):
 # What runs
 
 
-def operator_of(planted: Planted) -> str:
-    """The operator that the bug is in; where it is in all of them, that of the planted example."""
-    return planted.calls[1][1]
-
-
 def can_show(case: Case, operator: str) -> bool:
+    """Whether a case can show a bug of the operator; of any operator, where it is ""."""
     if case.graph.symbols:
         return False
-    return any(node.op == operator and node.results[0].type.dtype is DType.FLOAT32 for node in case.graph.nodes)
+    nodes = [node for node in case.graph.nodes if operator in ("", node.op)]
+    return any(node.results[0].type.dtype is DType.FLOAT32 for node in nodes)
 
 
 def chosen(cases: Mapping[int, Case], operator: str, most: int) -> dict[int, Case]:
@@ -261,6 +259,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path, metavar="PATH", help="another checkout")
     parser.add_argument("--cases", type=int, default=2000, help="random cases to choose from")
     parser.add_argument("--most", type=int, default=10, help="cases for each bug")
+    parser.add_argument("--missed", type=int, default=200, help="cases for each bug that is missed in these")
     parser.add_argument("--before", type=int, default=30, help="cases before these that cannot show the bug")
     parser.add_argument("--only", default="", metavar="WORD", help="bugs whose name contains this")
     parser.add_argument("--no-founding", action="store_true", help="leave out the founding cases")
@@ -297,13 +296,12 @@ def planted_bug(
     judge: Judge,
     options: argparse.Namespace,
 ) -> Bug:
-    operator = operator_of(planted)
-    able = chosen(cases, operator, options.most)
-    every = [*before_them(cases, operator, options.before).values(), *able.values()]
-    campaigns = {}
-    for version, checkout in checkouts.items():
-        where = folder / version
-        failed = run_campaign(checkout, planted, every, where)
+    campaigns: dict[str, Campaign] = {}
+    before = before_them(cases, planted.operator, options.before)
+    for version, most in rounds(checkouts, options.most, options.missed):
+        able = chosen(cases, planted.operator, most)
+        where = folder / f"{version}-{most}"
+        failed = run_campaign(checkouts[version], planted, [*before.values(), *able.values()], where)
         found, tally = read(where), counted_in(where).tally
         finding = judge.shown(found, where, planted.fault)
         count = len(found.saved) + len(found.waiting) + len(found.parked)
@@ -311,6 +309,11 @@ def planted_bug(
         if finding:
             break
     return Bug(planted.fault, planted.lane, len(able), campaigns)
+
+
+def rounds(versions: Iterable[str], most: int, missed: int) -> list[tuple[str, int]]:
+    """The version and the number of cases of one campaign after the other, until one finds the bug."""
+    return [(THIS, most), *((version, missed) for version in versions if missed > most or version != THIS)]
 
 
 if __name__ == "__main__":

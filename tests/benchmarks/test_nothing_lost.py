@@ -37,12 +37,19 @@ def test_a_bug_gets_the_smallest_cases_that_can_show_it() -> None:
     assert list(nothing_lost.chosen(cases, "exp", 10)) == [9, 7, 3]
     assert list(nothing_lost.chosen(cases, "exp", 2)) == [9, 7]
     assert nothing_lost.chosen(cases, "tanh", 2) == {}
+    assert list(nothing_lost.chosen(cases, "", 10)) == [4, 9, 7, 3], "a bug of all operators"
 
 
 def test_other_cases_come_before_them() -> None:
     cases = {3: case("float32", "exp"), 4: case("float32", "neg"), 5: case("float16", "exp"), 6: case("float32", "abs")}
     assert list(nothing_lost.before_them(cases, "exp", 10)) == [4, 5, 6]
     assert list(nothing_lost.before_them(cases, "exp", 2)) == [4, 5]
+
+
+def test_a_bug_that_is_missed_gets_more_cases_and_then_the_other_version() -> None:
+    assert nothing_lost.rounds([THIS], 10, 200) == [(THIS, 10), (THIS, 200)]
+    assert nothing_lost.rounds([THIS, AGAINST], 10, 200) == [(THIS, 10), (THIS, 200), (AGAINST, 200)]
+    assert nothing_lost.rounds([THIS, AGAINST], 200, 200) == [(THIS, 200), (AGAINST, 200)]
 
 
 @pytest.mark.slow
@@ -69,9 +76,7 @@ def test_the_founding_cases_are_run_by_the_other_checkout(tmp_path: Path, monkey
 def test_there_are_sixty_bugs_and_cases_for_each() -> None:
     assert len(PLANTED) >= 60
     cases = nothing_lost.drawn(2000)
-    counts = {
-        operator: len(nothing_lost.chosen(cases, operator, 10)) for operator in map(nothing_lost.operator_of, PLANTED)
-    }
+    counts = {each.operator: len(nothing_lost.chosen(cases, each.operator, 10)) for each in PLANTED}
     assert min(counts.values()) >= 8, counts
 
 
