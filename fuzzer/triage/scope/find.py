@@ -10,6 +10,7 @@ from fuzzer.triage.investigate import EXPENSIVE_KINDS
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.scope.asking import answer_of, asker
 from fuzzer.triage.scope.neighbours import is_valid, neighbours, with_attributes, with_usual_numbers, with_whole_numbers
+from fuzzer.triage.scope.open_sizes import asker_of_opened, open_dimensions, open_rows, opened
 from fuzzer.triage.scope.routes import routes
 from fuzzer.triage.scope.search import Answers, Near, confirmed, learn
 from fuzzer.triage.scope.siblings import siblings
@@ -34,6 +35,7 @@ def scope_of(
 ) -> Scope:
     """Return the scope of a finding with this reduced case.
 
+    Where dimensions of the case are open, they are open in all cases, and a statement is about their sizes in the run.
     If the failure also shows with usual numbers in all inputs, and without their fractions, numbers do not matter, and
     all cases have usual ones: a wrong result can be right by chance where they are zeros or NaN.
 
@@ -43,7 +45,9 @@ def scope_of(
         return NO_SCOPE
     metered, source = Metered(runner), NumpySource(0)
     finding = cheaper(metered, case, finding)
-    ask = asker(metered, finding)
+    ask, dimensions = asker(metered, finding), open_dimensions(case)
+    if dimensions:
+        ask, case = asker_of_opened(ask, dimensions), case.at(case.sizes)
     plain = with_usual_numbers(source, case)
     usual = [(each, ask(each)) for each in (plain, with_whole_numbers(plain))]
     numbers_matter = usual[0][1] is not Answer.FAILS or usual[1][1] is Answer.PASSES
@@ -64,13 +68,16 @@ def scope_of(
     learn(near, answers, [each.case for each in table], LEARNT)
     rows = _rows(answers, table)
     statement, hits = _confirmed_statement(near, answers, start)
-    others = siblings(metered, source, start, finding, statement, lambda: answers.used() < 1.0)
+
+    def has_time() -> bool:
+        return answers.used() < 1.0
+
     return Scope(
         statement,
         *hits,
-        rows,
-        others,
-        routes(metered, start, finding, lambda: answers.used() < 1.0),
+        (*rows, *open_rows(metered, start, finding, has_time)),
+        () if dimensions else siblings(metered, source, start, finding, statement, has_time),
+        routes(metered, opened(start, dimensions) or start, finding, has_time),
         answers.count,
         round(metered.cpu_seconds, 2),
     )

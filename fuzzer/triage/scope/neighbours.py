@@ -57,7 +57,7 @@ def is_valid(case: Case) -> bool:
         check(case)
     except Invalid:
         return False
-    return all(value.type.numel <= MOST_ELEMENTS for value in case.graph.values())
+    return all(value.type.numel <= MOST_ELEMENTS for value in case.bound.values())
 
 
 def _drawn_anew(source: ChoiceSource, case: Case) -> Case | None:

@@ -38,7 +38,7 @@ def routes(
     """Return what each route does with the case, as long as there is time. Only a finding in Relax has routes."""
     if not is_relax(finding.lane):
         return ()
-    lanes = {name: _in_toolchain(_BY_NAME[lane], finding.lane) for name, lane in ROUTES.items()}
+    lanes = {name: _beside(_BY_NAME[lane], finding.lane) for name, lane in ROUTES.items()}
     return tuple(
         (name, answer_of(runner, finding, case, lane))
         for name, lane in lanes.items()
@@ -46,5 +46,6 @@ def routes(
     )
 
 
-def _in_toolchain(lane: LaneSpec, other: LaneSpec) -> LaneSpec:
-    return replace(lane, toolchain=other.toolchain)
+def _beside(lane: LaneSpec, other: LaneSpec) -> LaneSpec:
+    """Return the lane in the toolchain of another lane, with open sizes where that one has them."""
+    return replace(lane, toolchain=other.toolchain, symbolic=other.symbolic)

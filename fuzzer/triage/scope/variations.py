@@ -16,6 +16,7 @@ from fuzzer.triage.scope.neighbours import (
     with_types,
     with_usual_numbers,
 )
+from fuzzer.triage.scope.operand_count import with_operands_left_out_and_added
 from generators.choice import ChoiceSource
 from generators.domain import ANY
 from generators.graph import Array, Attr, Case, DType, Input, Layout, Role, TensorType
@@ -59,6 +60,8 @@ def _all(source: ChoiceSource, case: Case, with_numbers: bool) -> Iterator[Varie
     yield from _ranks(source, case)
     yield from _sizes(source, case)
     yield from _attributes(source, case)
+    for number, varied in with_operands_left_out_and_added(source, case):
+        yield Varied("operands", str(number), varied)
     for item in case.graph.inputs:
         yield from _of_input(case, item, with_numbers)
 

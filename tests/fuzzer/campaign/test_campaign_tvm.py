@@ -82,7 +82,7 @@ def worked(folder: Path, waiting: Waiting) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def second(folder: Path, worked: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """A run with triage. Its summary covers both runs."""
-    return run(folder, 1)
+    return run(folder, 1, "--scope-share", 0)
 
 
 def test_the_summary(first: tuple[Mapping[str, Any], str]) -> None:

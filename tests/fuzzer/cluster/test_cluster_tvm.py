@@ -174,7 +174,8 @@ def test_a_driver_and_a_head_that_are_killed_lose_nothing(tmp_path: Path, alone:
 
 
 def test_a_node_with_real_compilers(tmp_path: Path) -> None:
-    words = ["run", "--cluster", "local", "--tests", "2", "--seed", "1", "--lanes", "relax-export-llvm", "--ops", "add"]
+    words = ["run", "--cluster", "local", "--tests", "2", "--seed", "1", "--scope-share", "0"]
+    words += ["--lanes", "relax-export-llvm", "--ops", "add"]
     done = subprocess.run(
         [sys.executable, "-m", "fuzzer.cli", *words, "--json", "--campaign", str(tmp_path)],
         capture_output=True,

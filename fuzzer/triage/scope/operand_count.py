@@ -1,0 +1,64 @@
+"""A call without operands that it can do without, and with operands that it may have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+
+from generators.check import retyped
+from generators.choice import ChoiceSource
+from generators.graph import Case, Input, Invalid, Profile, Value
+from generators.ops import TABLE
+from generators.values import draw
+
+MOST_ADDED = 2
+
+
+def with_operands_left_out_and_added(source: ChoiceSource, case: Case) -> Iterator[tuple[int, Case]]:
+    """Yield the case with other numbers of operands, and the case itself among them. There are none for several calls,
+    for a call that reads an operand twice, and where the operator takes one number of operands only."""
+    if len(case.graph.nodes) != 1 or len(case.graph.inputs) != len(case.graph.nodes[0].args):
+        return
+    number = len(case.graph.inputs)
+    fewest, most = TABLE[case.graph.nodes[0].op].arity
+    found = {fewer: _with_fewer(case, fewer) for fewer in range(fewest, number)} | {number: case}
+    for longer in range(number + 1, min(most, number + MOST_ADDED) + 1):
+        before = found[longer - 1]
+        found[longer] = before and _with_one_more(source, before)
+    for each, varied in found.items() if len(found) > 1 else ():
+        if varied is not None:
+            yield each, varied
+
+
+def _with_fewer(case: Case, number: int) -> Case | None:
+    """Return the call with its first operands only; None where its operator refuses that."""
+    (node,) = case.graph.nodes
+    inputs = tuple(item for item in case.graph.inputs if item.value.name in node.args[:number])
+    graph = replace(case.graph, inputs=inputs, nodes=(replace(node, args=node.args[:number]),))
+    tensors = {item.value.name: case.tensors[item.value.name] for item in inputs}
+    return _retyped(replace(case, graph=graph, tensors=tensors))
+
+
+def _with_one_more(source: ChoiceSource, case: Case) -> Case | None:
+    """Return the call with another operand, of the first type that its operator takes: that of an operand or of a
+    result, or one of their dimensions. None where it takes none of them."""
+    (node,) = case.graph.nodes
+    types = (*case.graph.arg_types(node), *(value.type for value in node.results))
+    vectors = (type.with_shape(size) for type in types for size in type.sizes)
+    name = next(each for each in map("x{}".format, count()) if each not in case.tensors)
+    for type in dict.fromkeys((*types, *vectors)):
+        item = Input(Value(name, type.with_dtype(types[0].dtype)))
+        called = replace(node, args=(*node.args, name))
+        graph = replace(case.graph, inputs=(*case.graph.inputs, item), nodes=(called,))
+        tensors = {**case.tensors, name: draw(source, item, Profile.NORMAL, source.rng())}
+        if longer := _retyped(replace(case, graph=graph, tensors=tensors)):
+            return longer
+    return None
+
+
+def _retyped(case: Case) -> Case | None:
+    try:
+        return replace(case, graph=retyped(case.graph))
+    except Invalid:
+        return None
