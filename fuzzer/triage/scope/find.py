@@ -18,7 +18,7 @@ from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Hits, Relation, Scop
 from fuzzer.triage.scope.variations import DTYPE_OF, Varied, variations
 from generators.choice import NumpySource
 from generators.graph import Case
-from oracles.finding import Finding
+from oracles.finding import Finding, Kind
 from oracles.lane import Engine
 
 MOST_QUESTIONS, CPU_SECONDS = 130, 12.0
@@ -52,7 +52,16 @@ def scope_of(
     usual = [(each, ask(each)) for each in (plain, with_whole_numbers(plain))]
     numbers_matter = usual[0][1] is not Answer.FAILS or usual[1][1] is Answer.PASSES
     start = case if numbers_matter else plain
-    answers = Answers(ask, lambda count: max(count / most, metered.cpu_seconds / seconds), with_numbers=numbers_matter)
+
+    def with_other_numbers(case: Case) -> Case:
+        return with_usual_numbers(source, case)
+
+    answers = Answers(
+        ask,
+        lambda count: max(count / most, metered.cpu_seconds / seconds),
+        with_numbers=numbers_matter,
+        with_other_numbers=with_other_numbers if finding.kind is Kind.WRONG_VALUE and not numbers_matter else None,
+    )
     for usual_case, answer in usual:
         answers.record(usual_case, answer)
     if numbers_matter and answers.about(case) is not Answer.FAILS:
@@ -94,14 +103,14 @@ def cheaper(runner: Runner, case: Case, finding: Finding) -> Finding:
 
 def _confirmed_statement(near: Near, answers: Answers, start: Case) -> tuple[Statement | None, tuple[Hits, Hits]]:
     """Return the plainest statement, confirmed by held-out cases. Where one contradicts it, the next statement takes
-    its place."""
+    its place. A case that passes by chance counts as one of those for which the statement is not right."""
     for _ in range(ROUNDS):
         statement = _with_each_exception_tried(answers, start)
         if statement is None:
             break
-        hits = confirmed(near, answers, statement, (INSIDE, OUTSIDE))
-        if all(each.right == each.of for each in hits):
-            return statement, hits
+        inside, outside = confirmed(near, answers, statement, (INSIDE, OUTSIDE))
+        if inside.right == inside.of and outside.right == outside.of:
+            return statement, (Hits(inside.right, inside.of + answers.by_chance(statement)), outside)
     return next(iter(answers.statements()), None), (Hits(), Hits())
 
 

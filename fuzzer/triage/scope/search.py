@@ -35,6 +35,10 @@ POOLS_OF_HELD_OUT = 6
 QUIET, QUIET_WITHOUT_PASSES = 8, 30
 """A search ends when so many answers in turn were as the plainest statement says."""
 
+ASKED_AGAIN, MOST_BY_CHANCE = 2, 0.1
+"""How often a case is asked again that passes perhaps by chance, and how many such cases there may be for each one that
+fails."""
+
 LAST_PASSES = 12
 """New cases are near those that fail, and near the last ones that pass."""
 
@@ -48,21 +52,48 @@ class Answered:
 
 class Answers:
     """All cases that were asked. `used` returns which part of the effort that number of questions has used, from 0 to
-    1. Without `with_numbers`, all cases have usual numbers, and no statement is about numbers."""
+    1. Without `with_numbers`, all cases have usual numbers, and no statement is about numbers.
 
-    def __init__(self, ask: Ask, used: Callable[[int], float], *, with_numbers: bool = True) -> None:
+    `with_other_numbers` is given where a result may be right by chance. Then a case that passes against the plainest
+    statement is asked again with other numbers. If no statement fits all answers, a few passes count as chance.
+    """
+
+    def __init__(
+        self,
+        ask: Ask,
+        used: Callable[[int], float],
+        *,
+        with_numbers: bool = True,
+        with_other_numbers: Callable[[Case], Case] | None = None,
+    ) -> None:
         self._ask, self._used, self._with_numbers = ask, used, with_numbers
+        self._with_other_numbers = with_other_numbers
         self._answered: dict[str, Answered] = {}
+        self._by_chance: list[Answered] = []
+        self._statements: list[Statement] | None = None
 
     def about(self, case: Case) -> Answer:
         key = case_file.digest(case)
         if key not in self._answered:
-            self.record(case, self._ask(case))
+            answer = self._ask(case)
+            if answer is Answer.PASSES and self._fails_with_other_numbers(case):
+                answer = Answer.FAILS
+            self.record(case, answer)
         return self._answered[key].answer
+
+    def _fails_with_other_numbers(self, case: Case) -> bool:
+        """Whether a case that passes does so by chance. Asked only where the plainest statement says that it fails."""
+        if self._with_other_numbers is None or not self.that(Answer.FAILS):
+            return False
+        plainest = next(iter(self.statements()), None)
+        if plainest is None or not plainest.holds(self.properties_of(case)):
+            return False
+        return any(self._ask(self._with_other_numbers(case)) is Answer.FAILS for _ in range(ASKED_AGAIN))
 
     def record(self, case: Case, answer: Answer) -> None:
         """Take in an answer that is known already."""
         self._answered[case_file.digest(case)] = Answered(case, self.properties_of(case), answer)
+        self._statements = None
 
     def properties_of(self, case: Case) -> Properties:
         return properties(case, with_numbers=self._with_numbers)
@@ -84,10 +115,28 @@ class Answers:
     def that(self, answer: Answer) -> list[Answered]:
         return [each for each in self._answered.values() if each.answer is answer]
 
+    def by_chance(self, statement: Statement) -> int:
+        """How many cases pass against the statement, which count as chance."""
+        return sum(statement.holds(each.properties) for each in self._by_chance)
+
     def statements(self) -> list[Statement]:
-        """The plainest statements that fit all answers."""
-        fails, passes = ([each.properties for each in self.that(answer)] for answer in (Answer.FAILS, Answer.PASSES))
-        return statements(fails, passes, COMMITTEE)
+        """The plainest statements that fit all answers but those that count as chance."""
+        if self._statements is None:
+            self._statements = self._that_fit()
+        return self._statements
+
+    def _that_fit(self) -> list[Statement]:
+        fails = [each.properties for each in self.that(Answer.FAILS)]
+        passes = [each for each in self.that(Answer.PASSES) if each not in self._by_chance]
+        found = statements(fails, [each.properties for each in passes], COMMITTEE)
+        if found or self._with_other_numbers is None or len(self._by_chance) >= len(fails) * MOST_BY_CHANCE:
+            return found
+        for odd in reversed(passes):
+            found = statements(fails, [each.properties for each in passes if each is not odd], COMMITTEE)
+            if found:
+                self._by_chance.append(odd)
+                break
+        return found
 
 
 def learn(near: Near, answers: Answers, first: Sequence[Case] = (), until: float = 1.0) -> Statement | None:

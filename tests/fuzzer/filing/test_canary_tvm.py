@@ -71,8 +71,7 @@ def test_a_campaign_files_its_finding_and_shows_no_token(fuzz: Fuzz, server: Git
     server.on_write = lambda: observed.append((processes_that_show_it(), families()))
     where = ("--repo", REPO, "--base-url", server.url, "--ledger", tmp_path / "filed.sqlite")
     options = ("--ops", "select", "--lanes", "relax-export-llvm", "--seed", 1, "--tests", 1, "--workers", 1)
-    options += ("--scope-share", 0)
-    ran = fuzz("run", *options, "--campaign", tmp_path / "c", "--auto-file", *where)
+    ran = fuzz("run", *options, "--scope-share", 0, "--campaign", tmp_path / "c", "--auto-file", *where)
     assert ran.returncode == 0, ran.stderr
     (issue,) = server.issues(REPO)
     assert f"filed: {issue['html_url']}" in ran.stderr
