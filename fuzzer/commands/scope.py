@@ -74,8 +74,8 @@ def _calls(graph: Graph) -> str:
 
 
 def _lines(record: FindingRecord) -> list[str]:
-    found = record.doc.scope
-    lines = [f"{record.doc.slug}: {sentence(found, record.case.graph) or 'the failure does not show here'}"]
+    found, graph = record.shown.doc.scope, record.shown.case.graph
+    lines = [f"{record.doc.slug}: {sentence(found, graph) or 'the failure does not show here'}"]
     for what, fails, passes, _ in rows(found.variations):
         lines.append(
             f"  {what}: " + "; ".join(filter(None, (fails and f"fails {fails}", passes and f"passes {passes}")))
@@ -84,5 +84,5 @@ def _lines(record: FindingRecord) -> list[str]:
         if pairs:
             lines.append(f"  {title}: " + ", ".join(f"{name} {answer}" for name, answer in pairs))
     if record.natural:
-        lines.append(f"  a usual case: {_calls(record.natural.case.graph)}")
+        lines.append(f"  a usual case: {_calls(graph)}")
     return lines

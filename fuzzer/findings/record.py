@@ -13,6 +13,7 @@ from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.cases.onnx_model import decode as decode_onnx
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.triage.scope.words import with_names_of
 from generators.graph import Case, Invalid
 from generators.plain_file import read_plain
 from oracles.finding import Finding
@@ -70,7 +71,7 @@ def read(folder: Path) -> FindingRecord:
     """Read the folder of a finding. Raise `Invalid` if it is not valid, or if its case was changed."""
     doc, case = finding_file.read_with_case(folder)
     before, after, onnx = _text(folder / BEFORE), _text(folder / AFTER), _onnx(folder / ONNX)
-    return FindingRecord(doc, case, before, after, onnx, _natural(folder, doc))
+    return FindingRecord(doc, case, before, after, onnx, _natural(folder, doc, case))
 
 
 def readable(folders: Iterable[Path]) -> Iterator[FindingRecord]:
@@ -82,13 +83,14 @@ def readable(folders: Iterable[Path]) -> Iterator[FindingRecord]:
             continue
 
 
-def _natural(folder: Path, doc: FindingDoc) -> FindingRecord | None:
+def _natural(folder: Path, doc: FindingDoc, reduced: Case) -> FindingRecord | None:
     found = natural_file.read(folder)
     if found is None:
         return None
     natural, case = found
     onnx = decode_onnx(msgspec.json.encode(natural.onnx), str(folder)) if natural.onnx else None
     shown = natural_file.with_natural(doc, natural)
+    shown = msgspec.structs.replace(shown, scope=with_names_of(doc.scope, reduced.graph, case.graph))
     return FindingRecord(shown, case, natural.blame.before, natural.blame.after, onnx)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fuzzer.triage.natural.oddity import oddity, usual_rank
 from fuzzer.triage.passes.plain_values import counted
 from fuzzer.triage.scope.neighbours import is_valid, with_attributes, with_types, with_usual_numbers
+from fuzzer.triage.scope.statement import is_number
 from generators.choice import ChoiceSource
 from generators.domain import ANY
 from generators.graph import Case, DType, Form, Input, Layout, TensorType
@@ -121,6 +122,14 @@ def _defaults(source: ChoiceSource, case: Case) -> Iterator[Case | None]:
             yield with_attributes(case, index, {key: value})
 
 
+def _small_attributes(source: ChoiceSource, case: Case) -> Iterator[Case | None]:
+    """Propose 2 for each attribute that is another number."""
+    for index, node in enumerate(case.graph.nodes):
+        for key, value in node.attrs.items():
+            if key in TABLE[node.op].defaults and is_number(value):
+                yield with_attributes(case, index, {key: 2})
+
+
 def _numbers(source: ChoiceSource, case: Case) -> Iterator[Case | None]:
     """Propose 1, -2, 3, -4, ..., which a report writes as a rule; else numbers of both signs."""
     yield with_counted(case, case.tensors.keys())
@@ -135,5 +144,5 @@ def _writing(source: ChoiceSource, case: Case) -> Iterator[Case | None]:
     yield replace(case, graph=replace(case.graph, nodes=nodes))
 
 
-CHANGES: tuple[Change, ...] = (_float32, _rank, _sizes, _defaults, _writing, _numbers)
+CHANGES: tuple[Change, ...] = (_float32, _rank, _sizes, _defaults, _small_attributes, _writing, _numbers)
 """What a reader misses most comes first. Sizes and dtypes draw numbers, so numbers come last."""

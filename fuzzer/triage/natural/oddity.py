@@ -6,7 +6,8 @@ import re
 from itertools import starmap
 
 from fuzzer.triage.passes.plain_values import value_complexity
-from generators.graph import Array, Case, DType, Form, Input, Layout, Node, TensorType
+from fuzzer.triage.scope.statement import is_number
+from generators.graph import Array, Attr, Case, DType, Form, Input, Layout, Node, TensorType
 from generators.ops import TABLE
 
 LARGEST_USUAL_SIZE = 8
@@ -70,5 +71,12 @@ def _of_rank(rank: int, usual: int | None) -> int:
 
 def _of_call(node: Node) -> int:
     defaults = TABLE[node.op].defaults
-    other = sum(key in defaults and value != defaults[key] for key, value in node.attrs.items())
-    return 2 * other + (node.form is not Form.PLAIN)
+    attributes = sum(_of_attribute(value, defaults[key]) for key, value in node.attrs.items() if key in defaults)
+    return attributes + (node.form is not Form.PLAIN)
+
+
+def _of_attribute(value: Attr, default: Attr) -> int:
+    """A factor of 0 makes a call pointless, and the sign and the fraction of a number seldom matter."""
+    if value == default:
+        return 0
+    return 3 if is_number(value) and (value <= 0 or value % 1) else 2  # type: ignore[operator]

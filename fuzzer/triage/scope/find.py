@@ -78,13 +78,18 @@ def scope_of(
     rows = _rows(answers, table)
     statement, hits = _confirmed_statement(near, answers, start)
 
+    failing = [
+        start,
+        *(each.case for each in table if answers.knows(each.case) and answers.about(each.case) is Answer.FAILS),
+    ]
+
     def has_time() -> bool:
         return answers.used() < 1.0
 
     return Scope(
         statement,
         *hits,
-        (*rows, *open_rows(metered, start, finding, has_time)),
+        (*rows, *open_rows(metered, failing, finding, has_time)),
         () if dimensions else siblings(metered, source, start, finding, statement, has_time),
         routes(metered, opened(start, dimensions) or start, finding, has_time),
         answers.count,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from fuzzer.isolate.fleet import Runner
@@ -17,7 +17,7 @@ from oracles.lane import is_relax
 Dimensions = Collection[tuple[str, int]]
 """Dimensions of inputs: the name of the input, and the axis."""
 
-OPEN_SIZE, MOST_AXES = "open size", 3
+OPEN_SIZE_OF, MOST_AXES = "open size of ", 3
 SMALLEST = 2
 """torch.export takes sizes of 0 and 1 for constants."""
 
@@ -62,22 +62,27 @@ def asker_of_opened(ask: Callable[[Case], Answer], dimensions: Dimensions) -> Ca
     return ask_opened
 
 
-def open_rows(runner: Runner, case: Case, finding: Finding, has_time: Callable[[], bool]) -> Iterator[Variation]:
-    """Say what a case without symbols does when TVM compiles it for all sizes of one dimension of its first input, as
-    long as there is time. The dimensions of other inputs with the same axis and size are open too."""
-    cases = list(_with_an_open_axis(case)) if is_relax(finding.lane) else []
+def open_rows(
+    runner: Runner, fails: Sequence[Case], finding: Finding, has_time: Callable[[], bool]
+) -> Iterator[Variation]:
+    """Say what happens when TVM compiles a case for all sizes of one dimension of its first input, as long as there is
+    time. The dimensions of other inputs with the same axis and size are open too. The case is the first of these, which
+    fail, that can be open."""
+    opened_cases = ((case, list(_with_an_open_axis(case))) for case in fails if is_relax(finding.lane))
+    case, changed = next((each for each in opened_cases if each[1]), (None, []))
+    if case is None:
+        return
+    what = OPEN_SIZE_OF + next(item.value.name for item in case.graph.inputs if not item.role.is_owned)
     fixed, open_ = (replace(finding.lane, symbolic=each) for each in (False, True))
-    if cases:
-        yield Variation(OPEN_SIZE, "none", answer_of(runner, finding, case, fixed))
-    for axis, changed in cases:
+    yield Variation(what, "none", answer_of(runner, finding, case, fixed))
+    for axis, each in changed:
         if has_time():
-            yield Variation(OPEN_SIZE, f"dimension {axis}", answer_of(runner, finding, changed, open_))
+            yield Variation(what, f"dimension {axis}", answer_of(runner, finding, each, open_))
 
 
 def _with_an_open_axis(case: Case) -> Iterator[tuple[int, Case]]:
     free = [item for item in case.graph.inputs if not item.role.is_owned]
-    for item in free[:1]:
-        for axis, size in enumerate(item.value.type.sizes[:MOST_AXES]):
-            alike = {(i.value.name, axis) for i in free if i.value.type.sizes[axis : axis + 1] == (size,)}
-            if changed := opened(case, alike):
-                yield axis, changed
+    for axis, size in enumerate(free[0].value.type.sizes[:MOST_AXES] if free else ()):
+        alike = {(each.value.name, axis) for each in free if each.value.type.sizes[axis : axis + 1] == (size,)}
+        if changed := opened(case, alike):
+            yield axis, changed

@@ -19,8 +19,9 @@ from fuzzer.triage.scope.neighbours import (
 from fuzzer.triage.scope.operand_count import with_operands_left_out_and_added
 from generators.choice import ChoiceSource
 from generators.domain import ANY
-from generators.graph import Array, Attr, Case, DType, Input, Layout, Role, TensorType
+from generators.graph import Array, Attr, Case, DType, Input, Layout, Role, TensorType, holds_floats
 from generators.ops import TABLE
+from generators.values import holds
 
 RANKS = range(6)
 SIZES = (0, 1, 2, 7, 17, 64)
@@ -77,19 +78,30 @@ def _dtypes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
     for names, items in _together(case)[:MOST_GROUPS]:
         for dtype in DType:
             types = {item.value.name: item.value.type.with_dtype(dtype) for item in items}
-            varied = with_types(source, case, types) if all(_may_be(item, dtype) for item in items) else None
-            yield from _varied(f"{DTYPE_OF}{names}", dtype.value, varied and _with_floats_of(case, varied))
+            varied = _typed(source, case, types) if all(_may_be(item, dtype) for item in items) else None
+            yield from _varied(f"{DTYPE_OF}{names}", dtype.value, varied)
 
 
-def _with_floats_of(case: Case, varied: Case) -> Case:
-    """Return the varied case with the numbers of `case` where an input is of floats in both."""
+def _typed(source: ChoiceSource, case: Case, types: dict[str, TensorType]) -> Case | None:
+    """Return the case with other types of its inputs, None where an operator refuses them. Inputs that stay floats keep
+    their numbers, special ones first."""
+    varied = with_types(source, case, types)
+    if varied is None:
+        return None
     tensors = dict(varied.tensors)
-    for name, array in case.tensors.items():
-        old, new = case.graph.types[name].dtype, varied.graph.types[name].dtype
-        if old.is_float and new.is_float:
-            with np.errstate(over="ignore"):
-                tensors[name] = array.astype(new.numpy)
+    for item in varied.graph.inputs:
+        array, type = case.tensors[item.value.name], item.value.type
+        if holds_floats(array) and array.size and type.dtype.is_float:
+            numbers = _in_shape(array, type)
+            tensors[item.value.name] = numbers if holds(numbers, item.domain) else tensors[item.value.name]
     return replace(varied, tensors=tensors)
+
+
+def _in_shape(array: Array, type: TensorType) -> Array:
+    flat = array.astype(np.float64).ravel()
+    numbers = flat if array.shape == type.sizes else flat[np.argsort(np.isfinite(flat), kind="stable")]
+    with np.errstate(over="ignore"):
+        return np.resize(numbers, type.sizes).astype(type.dtype.numpy)
 
 
 def _may_be(item: Input, dtype: DType) -> bool:
@@ -101,7 +113,7 @@ def _ranks(source: ChoiceSource, case: Case) -> Iterator[Varied]:
     for names, items in _together(case)[:1]:
         for rank in RANKS:
             types = {item.value.name: _with_rank(item.value.type, rank) for item in items}
-            yield from _varied(f"rank of {names}", str(rank), with_types(source, case, types))
+            yield from _varied(f"rank of {names}", str(rank), _typed(source, case, types))
 
 
 def _with_rank(type: TensorType, rank: int) -> TensorType:
@@ -116,7 +128,8 @@ def _sizes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
             for size in SIZES:
                 types = {each.value.name: _with_size(each.value.type, axis, old, size) for each in case.graph.inputs}
                 what = f"size of dimension {axis}" if item.value.type.rank > 1 else "size"
-                yield from _varied(what, str(size), with_types(source, case, types))
+                of_input = f" of {item.value.name}" if len(case.graph.inputs) > 1 else ""
+                yield from _varied(what + of_input, str(size), _typed(source, case, types))
 
 
 def _with_size(type: TensorType, axis: int, old: int, new: int) -> TensorType:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from fuzzer.triage.scope.statement import Condition, Relation, Scope, Statement
+from fuzzer.triage.scope.statement import LEAST_HELD_OUT, Condition, Relation, Scope, Statement, Variation
 from generators.graph import Graph, Scalar
 
 ALWAYS = "in every case that was tried"
@@ -25,7 +26,24 @@ def sentence(scope: Scope, graph: Graph) -> str:
         return "" if not scope.cases else "No simple condition says when it fails."
     right, of = scope.inside.right + scope.outside.right, scope.inside.of + scope.outside.of
     confirmed = f"{right} of {of} held-out cases agree" if of else "no other case could confirm it"
-    return f"It fails {phrase(scope.statement, graph)} ({confirmed})."
+    fails = "It fails" if of >= LEAST_HELD_OUT else "Perhaps it fails"
+    return f"{fails} {phrase(scope.statement, graph)} ({confirmed})."
+
+
+def with_names_of(scope: Scope, graph: Graph, other: Graph) -> Scope:
+    """Return the scope of a case with this graph with the names of another graph of the same calls in its rows. In the
+    smallest case, the first operand may be x1."""
+    if [len(node.args) for node in graph.nodes] != [len(node.args) for node in other.nodes]:
+        return scope
+    mine, its = ([name for node in each.nodes for name in node.args] for each in (graph, other))
+    names = dict(zip(mine, its, strict=True))
+
+    def renamed(each: Variation) -> Variation:
+        what, of, inputs = each.what.rpartition(" of ")
+        found = sorted(names.get(name, name) for name in inputs.split(" and "))
+        return replace(each, what=what + of + " and ".join(found))
+
+    return replace(scope, variations=tuple(map(renamed, scope.variations)))
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:
@@ -36,6 +54,8 @@ def _condition(condition: Condition, graph: Graph) -> str:
     subject, what = _subject(condition, graph), condition.property.what
     if condition.relation is Relation.ABSENT:
         return f"{subject} is left out" if what == "dtype" else f"{subject} has no {_thing(what)}"
+    if what == "elements" and (condition.relation, condition.values) in _EMPTY_OR_NOT:
+        return f"{subject} {_EMPTY_OR_NOT[condition.relation, condition.values]}"
     if what in _YES_OR_NO and condition.relation in (Relation.IN, Relation.NOT_IN) and len(condition.values) == 1:
         yes, no = _YES_OR_NO[what]
         return f"{subject} {yes if condition.values[0] is (condition.relation is Relation.IN) else no}"
@@ -46,6 +66,12 @@ def _condition(condition: Condition, graph: Graph) -> str:
     return f"the {_thing(what)} of {subject} {_is(condition)}"
 
 
+_EMPTY_OR_NOT: dict[tuple[Relation, tuple[Scalar, ...]], str] = {
+    (Relation.AT_LEAST, (1,)): "is not empty",
+    (Relation.IN, (0,)): "is empty",
+    (Relation.NOT_IN, (0,)): "is not empty",
+    (Relation.AT_MOST, (0,)): "is empty",
+}
 _YES_OR_NO = {
     "same dtype": ("have the same dtype", "have different dtypes"),
     "same rank": ("have the same rank", "have different ranks"),

@@ -71,3 +71,11 @@ def test_an_image_without_its_batch_is_odd() -> None:
     calls = [("v0", "max_pool2d", "x0", {"kernel_size": 2})]
     batched, alone = (case_of({"x0": type}, calls, "v0", counted) for type in ("float32[2,3,4,5]", "float32[3,4,5]"))
     assert oddity(batched) < oddity(alone)
+
+
+def test_a_factor_of_zero_is_odd() -> None:
+    def sub(alpha: float) -> int:
+        types = {"x0": "float32[2,3]", "x1": "float32[2,3]"}
+        return oddity(case_of(types, [("v0", "sub", "x0 x1", {"alpha": alpha})], "v0"))
+
+    assert sub(1) < sub(2) < sub(0) == sub(-2.5)

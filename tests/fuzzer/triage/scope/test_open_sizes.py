@@ -11,7 +11,7 @@ from labs import FakeLab
 
 from fuzzer.lanes import EVERY_TVM_LANE
 from fuzzer.triage.scope.find import scope_of
-from fuzzer.triage.scope.open_sizes import OPEN_SIZE, open_dimensions, opened
+from fuzzer.triage.scope.open_sizes import open_dimensions, opened
 from generators.check import check
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind
@@ -65,7 +65,7 @@ def test_the_table_says_what_open_sizes_do() -> None:
 
     finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, fakes.TVM, Stage.COMPILE, RAISED)
     scope = scope_of(FakeLab(run), LINEAR, finding, seconds=1e9)
-    assert [(each.value, str(each.answer)) for each in scope.variations if each.what == OPEN_SIZE] == [
+    assert [(each.value, str(each.answer)) for each in scope.variations if each.what == "open size of x0"] == [
         ("none", "fails"),
         ("dimension 0", "passes"),
     ]
@@ -90,6 +90,6 @@ def test_the_scope_of_a_failure_that_needs_open_sizes() -> None:
     assert scope.statement is not None
     assert [condition.property.what for condition in scope.statement.conditions] == ["dtype"]
     rows = {(each.what, each.value): str(each.answer) for each in scope.variations}
-    assert (rows[OPEN_SIZE, "none"], rows[OPEN_SIZE, "dimension 1"]) == ("passes", "fails")
+    assert (rows["open size of x0", "none"], rows["open size of x0", "dimension 1"]) == ("passes", "fails")
     assert rows["size of dimension 0", "1"] == "is not valid", "a size of 1 is not open"
     assert dict(scope.routes)["from_exported_program"] == "fails"

@@ -103,3 +103,17 @@ def test_where_numbers_matter_floats_of_another_precision_have_the_same() -> Non
     }
     assert list(found) == FLOATS
     assert all(np.isnan(first) and second == 1.5 for first, second in found.values())
+
+
+def test_where_numbers_matter_special_ones_stay_in_every_shape() -> None:
+    case = case_of(
+        {"x0": "float32[3]"}, [("v0", "relu", "x0")], "v0", lambda item: np.array([1.5, 2, np.nan], "float32")
+    )
+    rows = [each for each in variations(NumpySource(0), case, with_numbers=True) if each.what in ("rank of x0", "size")]
+    assert len(rows) == 12
+    assert all(np.isnan(each.case.tensors["x0"]).any() for each in rows if each.value != "0" or each.what != "size")
+
+
+def test_the_rows_of_several_inputs_name_them() -> None:
+    found = values(case_of({"x0": "float32[2]", "x1": "float32[2]"}, [("v0", "add", "x0 x1")], "v0"))
+    assert found["size of x0"] == ["0", "1", "2", "7", "17", "64"]

@@ -6,8 +6,8 @@ import pytest
 from graphs_by_hand import case_of
 from triggers import AT_LEAST, AT_MOST, BOTH, IN, NOT_IN, TRIGGERS, X, when
 
-from fuzzer.triage.scope.statement import Condition, Hits, Property, Relation, Scope, Statement
-from fuzzer.triage.scope.words import listed, phrase, sentence
+from fuzzer.triage.scope.statement import Answer, Condition, Hits, Property, Relation, Scope, Statement, Variation
+from fuzzer.triage.scope.words import listed, phrase, sentence, with_names_of
 
 ADD = case_of({"x0": "float32[2]", "w0": "float32[2]"}, [("v0", "add", "x0 w0")], "v0").graph
 CHAIN = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0", {"dim": 0})], "v1").graph
@@ -25,7 +25,7 @@ CHAIN = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0
             "where the size of the last dimension of x0 leaves 1 when divided by 4",
         ),
         (when(X, "size 2", AT_LEAST, 17), "where the size of dimension 2 of x0 is at least 17"),
-        (when(X, "elements", IN, 0), "where the number of elements of x0 is 0"),
+        (when(X, "elements", IN, 0), "where x0 is empty"),
         (when("dim", "value", AT_MOST, -1), "where `dim` is negative"),
         (when("stride", "value", IN, None), "where `stride` is None"),
         (when("alpha", "value", NOT_IN, 1), "where `alpha` is not 1"),
@@ -68,7 +68,7 @@ def test_the_sentence_says_how_many_cases_agree() -> None:
     statement = Statement((when(X, "rank", IN, 0),))
     scope = Scope(statement, Hits(20, 20), Hits(18, 19), cases=60)
     assert sentence(scope, ADD) == "It fails where the rank of x0 is 0 (38 of 39 held-out cases agree)."
-    unconfirmed = "It fails where the rank of x0 is 0 (no other case could confirm it)."
+    unconfirmed = "Perhaps it fails where the rank of x0 is 0 (no other case could confirm it)."
     assert sentence(Scope(statement, cases=60), ADD) == unconfirmed
     assert sentence(Scope(cases=60), ADD) == "No simple condition says when it fails."
     assert sentence(Scope(), ADD) == ""
@@ -77,3 +77,20 @@ def test_the_sentence_says_how_many_cases_agree() -> None:
 @pytest.mark.parametrize(("words", "text"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])
 def test_a_list_of_words(words: list[str], text: str) -> None:
     assert listed(words) == text
+
+
+def test_rows_get_the_names_of_another_graph_of_the_same_calls() -> None:
+    """In the reduced case x1 is the first operand, in the case that a report shows it is x0."""
+    types = {"x0": "float32[2]", "x1": "float32[2]"}
+    reduced, shown = (case_of(types, [("v0", "sub", names)], "v0").graph for names in ("x1 x0", "x0 x1"))
+    rows = ("dtype of x0 and x1", "dtype of x0", "size of dimension 0 of x1", "size of dimension 0", "alpha")
+    scope = Scope(variations=tuple(Variation(row, "1", Answer.FAILS) for row in rows))
+    assert [each.what for each in with_names_of(scope, reduced, shown).variations] == [
+        *("dtype of x0 and x1", "dtype of x1", "size of dimension 0 of x0", "size of dimension 0", "alpha"),
+    ]
+    assert with_names_of(scope, reduced, CHAIN) == scope
+
+
+def test_a_statement_that_few_cases_confirm_is_a_guess() -> None:
+    scope = Scope(Statement((when(X, "rank", IN, 0),)), Hits(1, 1), Hits(), cases=60)
+    assert sentence(scope, ADD) == "Perhaps it fails where the rank of x0 is 0 (1 of 1 held-out cases agree)."
