@@ -1,4 +1,5 @@
-"""Compiling `torch.isfinite` fails: Check failed: (t.MatchesCode(DLDataTypeCode::kDLFloat)) is false
+"""Compiling `torch.isfinite` fails: Check failed: (t.MatchesCode(DLDataTypeCode::kDLFloat)) is false (where x0
+is of floats)
 
 Exits 1 while the bug is there, 0 when it is gone, 125 when it cannot tell. (difftvm 295716393534)
 """
@@ -14,13 +15,13 @@ from tvm.relax.frontend.torch import from_exported_program
 
 class Model(torch.nn.Module):
     def forward(self, x0):
-        v0 = torch.isfinite(x0)  # bool[1]
+        v0 = torch.isfinite(x0)  # bool[2,3]
         return (v0,)
 
 
 torch.set_grad_enabled(False)
 model = Model().eval()
-inputs = (torch.ones(1),)
+inputs = (torch.tensor([[1.0, -2.0, 3.0], [-4.0, 5.0, -6.0]]),)
 expected = [output.numpy() for output in model(*inputs)]
 
 

@@ -37,25 +37,24 @@ def known(state: State, docs: Sequence[FindingDoc]) -> list[dict[str, object]]:
 
 
 def known_lines(state: State, docs: Sequence[FindingDoc]) -> Iterator[str]:
-    rows = known(state, docs)
-    for row in rows:
+    matched, others = list[str](), list[str]()
+    for row in known(state, docs):
         if row["met"]:
-            yield f"  {row['met']:5} {row['name']} ({row['upstream']}): {row['why']}"
-    for row in rows:
-        if not row["met"]:
-            yield f"  matches nothing here: {row['name']} ({row['upstream']})"
-    yield from _upstream_lines(docs)
-
-
-def _upstream_lines(docs: Sequence[FindingDoc]) -> Iterator[str]:
-    for row in upstream.rows().unspecified:
-        slugs = [doc.slug for doc in docs if row.matches(doc)]
-        if not slugs:
-            yield f"  matches nothing here: {row.name} (apache/tvm #{row.number})"
-            continue
-        upstream_words = f"unspecified upstream, apache/tvm #{row.number}, read on {row.read_on}"
-        yield f"  {len(slugs):5} {row.name} ({upstream_words}): {row.why}"
-        yield from (f"        {slug}" for slug in slugs)
+            matched.append(f"  {row['met']:5} {row['name']} ({row['upstream']}): {row['why']}")
+        else:
+            others.append(f"{row['name']} ({row['upstream']})")
+    for unspecified in upstream.rows().unspecified:
+        slugs = [doc.slug for doc in docs if unspecified.matches(doc)]
+        words = f"unspecified upstream, apache/tvm #{unspecified.number}, read on {unspecified.read_on}"
+        if slugs:
+            matched.append(f"  {len(slugs):5} {unspecified.name} ({words}): {unspecified.why}")
+            matched += [f"        {slug}" for slug in slugs]
+        else:
+            others.append(f"{unspecified.name} (apache/tvm #{unspecified.number})")
     for related in upstream.rows().related:
-        count = sum(related.matches(doc) for doc in docs)
-        yield f"  {count:5} perhaps {related}" if count else f"  matches nothing here: {related}"
+        if count := sum(related.matches(doc) for doc in docs):
+            matched.append(f"  {count:5} perhaps {related}")
+        else:
+            others.append(str(related))
+    yield from matched
+    yield from (f"  matches nothing here: {other}" for other in others)

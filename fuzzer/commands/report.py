@@ -16,7 +16,7 @@ from generators.graph import Invalid
 
 
 def report(
-    findings: Annotated[list[Path], typer.Argument(help="Folders of crashes/.")],
+    findings: Annotated[list[Path], typer.Argument(help="Folders of findings, such as crashes/x.")],
     format: Annotated[Format, typer.Option("--format", help="The format.")] = Format.MD,
     out: Annotated[
         Path | None,

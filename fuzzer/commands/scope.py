@@ -64,7 +64,7 @@ def _folders(path: Path) -> list[Path]:
     for parent in (path, path / "crashes"):
         if found := finding_file.folders_in(parent):
             return found
-    raise Invalid(f"{path}: neither a finding nor a folder that holds findings")
+    raise Invalid(finding_file.why_not_a_finding(path))
 
 
 def _calls(graph: Graph) -> str:

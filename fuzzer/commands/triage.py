@@ -52,7 +52,8 @@ def triage(
         bool, typer.Option("--merge", help="Put findings of one bug together; nothing is deleted.")
     ] = False,
     work: Annotated[
-        bool, typer.Option("--work", help="Investigate the sightings that wait, also those that are parked.")
+        bool,
+        typer.Option("--work", help="Investigate what waits, and again the parked sightings, whose triage failed."),
     ] = False,
     seconds: Annotated[
         float | None, typer.Option(min=0, help="With --work: begin no investigation after this.")

@@ -282,12 +282,12 @@ def _listed(issues: list[Issue]) -> str:
 FINDING_GATES = (
     Gate("is TVM's fault", of_tvm),
     Gate("is steady", steady),
-    Gate("shows in TVM as it is", of_plain_tvm),
-    Gate("is no misuse", no_misuse),
+    Gate("shows without a preloaded file", of_plain_tvm),
+    Gate("is a valid use of TVM", no_misuse),
     Gate("is not known", not_known),
     Gate("is specified upstream", specified),
-    Gate("can be shown", presentable),
-    Gate("was shown by its script", script_showed),
+    Gate("fits into an issue", presentable),
+    Gate("was shown by repro.py when saved", script_showed),
 )
 LEDGER_GATES = (
     Gate("may be filed now", not_stopped),
@@ -297,8 +297,8 @@ LEDGER_GATES = (
     Gate("is within the daily limit", below_the_limit),
 )
 RUN_GATES = (
-    Gate("reproduces", reproduces),
-    Gate("is shown by its script", script_shows),
+    Gate("shows in fresh runs", reproduces),
+    Gate("is shown by repro.py today", script_shows),
     Gate("fails in the newest release", in_the_newest),
 )
 TRACKER_GATES = (Gate("is in no other issue", not_there),)

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.filing import DraftOnly, Filed, FilingOutcome, GateResult, HeldBack, NotAccepted
-from fuzzer.filing.gates import GateVerdict
+from fuzzer.filing.gates import RUN_GATES, GateVerdict
 from fuzzer.system.terminal import next_line
 
 
@@ -20,11 +20,17 @@ def _line(result: GateResult) -> str:
     return f"  {verdict:9}  {result.gate.name}" + (f": {result.answer.reason}" if result.answer.reason else "")
 
 
+def _is_left_to_check(result: GateResult) -> bool:
+    return result.gate in RUN_GATES and result.answer.verdict is GateVerdict.NOT_ASKED
+
+
 def _summary(draft: Draft, outcome: FilingOutcome) -> str:
     match outcome:
         case DraftOnly(gates=gates) if closed := [each for each in gates if each.answer.verdict is GateVerdict.CLOSED]:
             hint = "; --force files it nevertheless" if all(each.answer.forcible for each in closed) else ""
             return f"nothing was sent, and --submit would not file it either{hint}"
+        case DraftOnly(gates=gates) if any(map(_is_left_to_check, gates)):
+            return f"nothing was sent; read the draft, {next_line('file', draft.folder, '--check')}"
         case DraftOnly():
             return f"nothing was sent; {next_line('file', draft.folder, '--submit', '--repo', 'OWNER/NAME')}"
         case HeldBack(gates=gates):

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, assert_never
 
@@ -249,7 +250,7 @@ def read(folder: Path) -> FindingDoc:
     try:
         doc = read_document(path, FindingDoc, FORMAT)
     except (FileNotFoundError, NotADirectoryError):
-        raise Invalid(_why_not_a_finding(folder)) from None
+        raise Invalid(why_not_a_finding(folder)) from None
     if not SLUG.fullmatch(doc.slug):
         raise Invalid(f"{path}: {doc.slug[:60]!r} is not a name for the folder of a finding")
     if reason := invalid_reason(doc.lane):
@@ -257,10 +258,17 @@ def read(folder: Path) -> FindingDoc:
     return doc
 
 
-def _why_not_a_finding(folder: Path) -> str:
+def _did_you_mean(folder: Path) -> str:
+    """Name the finding beside it, or among those of the current directory, whose name is most alike."""
+    others = {each.name: each for parent in (Path("crashes"), folder.parent) for each in folders_in(parent)}
+    found = get_close_matches(folder.name, others, n=1)
+    return f"; did you mean {others[found[0]]}?" if found else ""
+
+
+def why_not_a_finding(folder: Path) -> str:
     """Return one sentence that says why the path is not the folder of a finding."""
     if not folder.exists():
-        return f"{folder}: there is no such folder"
+        return f"{folder}: there is no such folder{_did_you_mean(folder)}"
     if not folder.is_dir():
         return f"{folder}: not the folder of a finding, but a file"
     for parent in (folder, folder / "crashes"):

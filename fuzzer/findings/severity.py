@@ -188,7 +188,7 @@ def _of_condition(condition: Condition) -> Factor:
         case "elements" | "smallest size" if chosen and values == (0,):
             return EMPTY
         case _:
-            return Factor("under one more condition", 0.9)
+            return Factor("only under a condition", 0.9)
 
 
 def _of_dtypes(dtypes: Sequence[DType]) -> Factor:

@@ -116,7 +116,8 @@ def place(record: FindingRecord) -> str:
         case Place.LEGALIZATION:
             return "tests/python/relax/test_transform_legalize_ops.py"
         case Place.PASS:
-            return f"tests/python/relax/test_transform_{_snake(doc.blame.culprit.rpartition('.')[2]) or 'passes'}.py"
+            words = ("test_transform", _snake(doc.blame.culprit.rpartition(".")[2]))
+            return f"tests/python/relax/{'_'.join(filter(None, words))}.py"
         case Place.RUNTIME:
             return "tests/python/relax/test_vm_build.py"
         case _:

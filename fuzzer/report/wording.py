@@ -270,7 +270,7 @@ def _cause(record: FindingRecord) -> str:
     blame = record.doc.blame
     match blame.place:
         case Place.FRONTEND if blame.culprit:
-            return f"converter `{blame.culprit}`"
+            return f"converter {_named(blame.culprit)}"
         case Place.LEGALIZATION if blame.culprit:
             return f"legalization of `{blame.culprit}`"
         case _:
@@ -322,8 +322,9 @@ def blamed(record: FindingRecord) -> str:
     blame = record.doc.blame
     if blame.place is None:
         return ""
-    named = f" `{blame.culprit}`" if blame.culprit else ""
-    operator = f", at `{blame.operator}`" if blame.operator and blame.operator != blame.culprit else ""
+    named = f" {_named(blame.culprit)}" if blame.culprit else ""
+    at = blame.operator and blame.operator != blame.culprit.rpartition(" of ")[2]
+    operator = f", at `{blame.operator}`" if at else ""
     what = {
         Place.FRONTEND: f"the frontend{named and ': its converter'}{named}",
         Place.PASS: f"{'the' if named else 'a'} pass{named}",
@@ -333,6 +334,11 @@ def blamed(record: FindingRecord) -> str:
     }[blame.place]
     evidence = f" {blame.evidence.rstrip('.')}." if blame.evidence else ""
     return f"At fault is {what}{operator}.{evidence}"
+
+
+def _named(culprit: str) -> str:
+    """For example "`_binary_op` of `sub`": a converter of several operators, and the one that it converts."""
+    return " of ".join(f"`{name}`" for name in culprit.split(" of "))
 
 
 def released(record: FindingRecord) -> str:

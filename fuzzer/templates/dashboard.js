@@ -54,7 +54,8 @@ function tiles() {
   const fresh = data.findings.filter(isNew).length;
   const flaky = data.findings.filter((row) => row.flaky).length;
   const duplicates = data.findings.reduce((sum, row) => sum + row.duplicates.length, 0);
-  const apart = [[flaky, "flaky"], [duplicates, "more are duplicates"]].filter(([count]) => count);
+  const kept = data.findings.filter((row) => row.apart).length;
+  const apart = [[flaky, "flaky"], [kept, "known or unspecified"], [duplicates, "more are duplicates"]].filter(([count]) => count);
   const together = data.campaigns > 1 ? `, of ${number(data.campaigns)} campaigns` : "";
   const told = [
     ["Causes", number(listed.length), LEVELS.map((level) => [listed.filter((family) => family.lead.level === level).length, level]).filter(([count]) => count).map(([count, level]) => `${number(count)} ${level}`).join(", ")],
@@ -190,7 +191,8 @@ function markChosen() {
 }
 
 function showChosen() {
-  if (chosen) byId("detail").replaceChildren(...(alone ? findingPage(chosen) : familyPage(familyOf[chosen.slug])));
+  const none = () => [element("p", { class: "quiet" }, "There is no finding yet.")];
+  byId("detail").replaceChildren(...(!chosen ? none() : alone ? findingPage(chosen) : familyPage(familyOf[chosen.slug])));
   const drawn = document.querySelector(".graph");
   if (drawn) drawn.scrollLeft = (drawn.scrollWidth - drawn.clientWidth) / 2;
   markChosen();
@@ -270,7 +272,7 @@ function details(row, title) {
   ]));
   if (row.evidence && !it.summary.includes(row.evidence)) parts.push(element("p", {}, ...prose(row.evidence)));
   if (it.diff.length) {
-    parts.push(element("h4", {}, "IR around the part at fault"));
+    parts.push(element("h4", {}, it.diff.some(([name]) => name !== "same") ? "IR around the part at fault" : "IR that the part at fault gave"));
     const lines = it.diff.map(([name, line]) => element("span", { class: name }, line + "\n"));
     parts.push(element("pre", { tabindex: "0", "aria-label": "Difference of the IR" }, ...lines), rest(it.diff_more, "lines", `${whole}/ir-before.txt, ir-after.txt`));
   }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fuzzer.triage.scope.statement import LEAST_HELD_OUT, Condition, Relation, Scope, Statement, Variation
-from generators.graph import Graph, Scalar
+from generators.graph import DType, Graph, Scalar
 
 ALWAYS = "in every case that was tried"
 
@@ -61,11 +61,17 @@ def _condition(condition: Condition, graph: Graph) -> str:
         return f"{subject} {yes if condition.values[0] is (condition.relation is Relation.IN) else no}"
     if what in _QUANTITIES:
         return f"{_amounts(condition)} of {subject} are {_QUANTITIES[what]}"
+    if what == "dtype" and condition.relation is Relation.IN and (kind := _KINDS.get(frozenset(condition.values))):
+        return f"{subject} is of {kind}"
     if what in ("dtype", "value", "layout"):
         return f"{subject} {_is(condition)}"
     return f"the {_thing(what)} of {subject} {_is(condition)}"
 
 
+_KINDS: dict[frozenset[Scalar], str] = {
+    frozenset(dtype.value for dtype in DType if dtype.is_float): "floats",
+    frozenset(dtype.value for dtype in DType if not dtype.is_float and dtype is not DType.BOOL): "integers",
+}
 _EMPTY_OR_NOT: dict[tuple[Relation, tuple[Scalar, ...]], str] = {
     (Relation.AT_LEAST, (1,)): "is not empty",
     (Relation.IN, (0,)): "is empty",

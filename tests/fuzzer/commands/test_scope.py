@@ -75,7 +75,7 @@ def test_json(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_folder_without_findings_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match=f"^{tmp_path}: neither a finding nor a folder that holds findings$"):
+    with pytest.raises(Invalid, match=f"^{tmp_path}: not the folder of a finding: there is no finding.json in it$"):
         scope([tmp_path])
 
 

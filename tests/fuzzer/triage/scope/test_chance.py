@@ -31,7 +31,7 @@ def answers_of(with_other_numbers: Callable[[Case], Case] | None, *cases: Case) 
     return answers, [answers.about(case) for case in cases]
 
 
-def test_a_case_that_passes_by_chance_is_asked_again_with_other_numbers() -> None:
+def test_a_pass_by_chance_is_followed_by_questions_with_other_numbers() -> None:
     cases = neg(2), neg(5), neg(0), neg(3, LUCKY)
     _, found = answers_of(lambda case: neg(case.tensors["x0"].size, 2.0), *cases)
     assert found == [Answer.FAILS, Answer.FAILS, Answer.PASSES, Answer.FAILS]

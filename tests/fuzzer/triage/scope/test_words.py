@@ -18,6 +18,8 @@ CHAIN = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0
     [
         (when(X, "dtype", IN, "float16"), "where x0 is float16"),
         (when(X, "dtype", IN, "bfloat16", "float16", "float64"), "where x0 is bfloat16, float16 or float64"),
+        (when(X, "dtype", IN, "bfloat16", "float16", "float32", "float64"), "where x0 is of floats"),
+        (when(X, "dtype", IN, "int16", "int32", "int64", "int8", "uint8"), "where x0 is of integers"),
         (when(X, "dtype", NOT_IN, "float32"), "where x0 is not float32"),
         (when("operand 1", "rank", IN, 0), "where the rank of w0 is 0"),
         (
