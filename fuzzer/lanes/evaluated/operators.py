@@ -162,8 +162,8 @@ REDUCTIONS = {
     "max": _reduction(lambda x, axes, keep: x.amax(axes, keepdim=keep) if axes else x),
     "min": _reduction(lambda x, axes, keep: x.amin(axes, keepdim=keep) if axes else x),
     "prod": _reduction(_one_by_one(lambda x, axis, keep: x.prod(axis, keepdim=keep, dtype=x.dtype))),
-    "variance": _reduction(lambda x, axes, keep: x.var(axes, correction=0, keepdim=keep)),
-    "std": _reduction(lambda x, axes, keep: x.std(axes, correction=0, keepdim=keep)),
+    "variance": _reduction(lambda x, axes, keep: x.var(axes, correction=0, keepdim=keep) if axes else x - x),
+    "std": _reduction(lambda x, axes, keep: x.std(axes, correction=0, keepdim=keep) if axes else x - x),
     "argmax": _index(torch.argmax),
     "argmin": _index(torch.argmin),
     "cumsum": _scan(torch.cumsum),
@@ -252,7 +252,7 @@ def _gather_elements(attrs: Any, x: Tensor, index: Tensor) -> Tensor:
 def _gather_nd(attrs: Any, x: Tensor, index: Tensor) -> Tensor:
     require(int(attrs.batch_dims) == 0, "gather_nd in batches")
     parts = [_checked_index(part, size) for part, size in zip(index.unbind(-1), x.shape, strict=False)]
-    return x[tuple(parts)]
+    return x[tuple(parts)] if parts else x.expand(*index.shape[:-1], *x.shape)
 
 
 def _scatter_elements(attrs: Any, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:

@@ -112,3 +112,18 @@ def test_a_split_whose_last_part_has_a_negative_size_is_not_defined() -> None:
     """TVM infers the sizes 2, 2, 2 and -1."""
     with pytest.raises(Unknown, match="a negative size"):
         value_of("split", SimpleNamespace(indices_or_sections=4, axis=0), (torch.arange(5),))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod", "variance", "std"])
+def test_a_reduction_over_no_axis_keeps_the_shape(name: str) -> None:
+    """Unlike `dim=()` of PyTorch, which is all dimensions."""
+    found = value_of(name, SimpleNamespace(axis=[], keepdims=False), (ROWS,))
+    assert torch.equal(found, torch.zeros_like(ROWS) if name in ("variance", "std") else ROWS)
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+def test_gather_nd_without_coordinates_gives_the_whole_tensor_for_each_row(rows: int) -> None:
+    """What masked_select of a tensor of rank 0 becomes through ONNX."""
+    attrs, index = SimpleNamespace(batch_dims=0), torch.zeros((rows, 0), dtype=torch.int64)
+    assert value_of("gather_nd", attrs, (torch.tensor(5.0), index)).tolist() == [5.0] * rows
+    assert value_of("gather_nd", attrs, (ROWS, index)).shape == (rows, 2, 3)
