@@ -268,6 +268,7 @@ def _scatter_elements(attrs: Any, x: Tensor, index: Tensor, updates: Tensor) -> 
 def _scatter_nd(attrs: Any, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
     how = str(attrs.reduction)
     require(how in ("update", "add"), f"scatter_nd by {how}")
+    require(index.shape[-1] > 0, "scatter_nd without coordinates")
     parts = [_checked_index(part, size) for part, size in zip(index.unbind(-1), x.shape, strict=False)]
     return x.index_put(tuple(parts), updates, accumulate=how == "add")
 
