@@ -4,10 +4,10 @@ Measured on random cases (`benchmarks/compile_work.py`): the constants of a modu
 than those of the imported module, or of it legalized, together with what depends on these alone. The imported module
 had at most 2.7 kB of constants that the graph does not need: indices, scalars. The indices of large tensors are larger:
 a write through an index may need one number for each dimension and element, and so does what depends on a shape alone,
-such as `ones_like`. Operators whose operands depend on a weight get no such allowance. A library without kernels takes
-15 kB, and each kernel 1 kB in the median. What another pipeline made of the same import had at most 2.8 times as much
-code as what the default pipeline made, so that a factor of four shows. Without such a lane, only a library with 64 kB
-for each kernel is found.
+such as `ones_like`. Other operators whose operands depend on a weight get no such allowance. A library without kernels
+takes 15 kB, and each kernel 1 kB in the median. What another pipeline made of the same import had at most 2.8 times as
+much code as what the default pipeline made, so that a factor of four shows. Without such a lane, only a library with
+64 kB for each kernel is found.
 
 The case for which this oracle was written is Linear(128, 512) on (1, 56, 56, 128), with 0.26 MB of weights: Relay's
 from_pytorch gives a library of 14.7 MB, the import of the ONNX file one of 0.32 MB.
@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 
 from generators.graph import Case, TensorType
+from generators.ops import FAMILIES
 from oracles.finding import OTHER_LANES, Component, Excess, Finding, Kind, Quantity
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Facts, Outcomes, Stage, facts_of
@@ -28,6 +29,9 @@ PARAMETERS, IMPORTED = "the parameters", "the imported module"
 TIMES_WEIGHTS = 2.0
 CONSTANT_BYTES, CONSTANT_BYTES_OF_MODULE = 8 << 10, 64
 INDEX_BYTES = 8
+WRITE_THROUGH_AN_INDEX = ("setitem", "scatter", "index_add")
+"""One operator of each family."""
+
 EMPTY_LIBRARY, CODE_BYTES_PER_KERNEL = 20 << 10, 64 << 10
 CODE_BYTES_OF_RELAY, CODE_BYTES_PER_OPERATOR = 256 << 10, 64 << 10
 """difftvm does not count the kernels of Relay. Libraries that a C compiler makes may be as large."""
@@ -65,7 +69,7 @@ def _code(lane: LaneSpec, own: Facts, operators: int) -> int:
     """Return the bytes of code that a library may have, whatever the other lanes have. What a C compiler or a sanitizer
     adds is not known."""
     if not own.passes or TARGETS_BY_NAME[lane.target].compilers:
-        return CODE_BYTES_OF_RELAY + CODE_BYTES_PER_OPERATOR * operators
+        return CODE_BYTES_OF_RELAY + CODE_BYTES_PER_OPERATOR * max(own.kernels, operators)
     return EMPTY_LIBRARY + CODE_BYTES_PER_KERNEL * max(own.kernels, operators)
 
 
@@ -104,16 +108,17 @@ def foldable_bytes(case: Case) -> int:
 
 
 def index_bytes(case: Case) -> int:
-    """Bytes of an index for each dimension and element of the largest tensor of each operator whose operands depend on
-    no weight."""
+    """Bytes of an index for each dimension and element of the largest tensor of each operator that writes through an
+    index, or whose operands depend on no weight."""
     graph = case.bound
     weighted = {item.value.name for item in graph.inputs if item.role.is_owned}
+    writes = {row.name for op in WRITE_THROUGH_AN_INDEX for row in FAMILIES[op]}
     total = 0
     for node in graph.nodes:
-        if weighted.isdisjoint(node.args):
+        if node.op in writes or weighted.isdisjoint(node.args):
             types = (*graph.arg_types(node), *(value.type for value in node.results))
             total += max(max(type.rank, 1) * type.numel for type in types) * INDEX_BYTES
-        else:
+        if not weighted.isdisjoint(node.args):
             weighted.update(value.name for value in node.results)
     return total
 

@@ -257,6 +257,16 @@ def test_operators_of_no_weight_may_have_an_index_for_each_dimension_and_element
         for name, role in (("x0", Role.INPUT), ("w0", Role.PARAM))
     )
     assert index_bytes(Case(Graph(inputs, (of_input, of_weight, after), ("v2",)), {})) == 300 * 2 * 8
+    written = Node("index_put", ("v1",), {}, (Value("v2", TensorType.parse("float32[100,3]")),))
+    assert index_bytes(Case(Graph(inputs, (of_input, of_weight, written), ("v2",)), {})) == 2 * 300 * 2 * 8
+
+
+def test_a_library_that_a_c_compiler_makes_may_have_so_much_code_for_each_kernel() -> None:
+    """A GRU is one operator, and a hundred kernels."""
+    lane = replace(TVM, name="c", target="c")
+    allowed = 2 * WEIGHTS + INDICES + CODE_BYTES_OF_RELAY + 100 * CODE_BYTES_PER_OPERATOR
+    assert list(bloat(CASE, {lane: sized(passes=80, kernels=100, built_bytes=allowed)})) == []
+    assert len(list(bloat(CASE, {lane: sized(passes=80, kernels=100, built_bytes=allowed + 1)}))) == 1
 
 
 def test_memory_is_compared_with_that_of_the_other_lanes() -> None:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import fakes
 from labs import FakeLab
 
-from fuzzer.campaign.judging import judged
 from fuzzer.campaign.pausable_lab import LabOfTriage, PausableLab
 from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
-from generators.graph import Case
-from oracles.lane import LaneSpec, Params
-from oracles.outcome import Outcome, Result, Stage
-
-CUDA = replace(fakes.TVM, name="relax-export-cuda", target="cuda", params=Params.BOUND)
+from oracles.lane import LaneSpec
 
 
 class CostlyLab(FakeLab):
@@ -36,14 +28,3 @@ def test_every_run_of_triage_counts_once() -> None:
     assert of_triage.run_script("", fakes.TVM).shows
     assert of_triage.examine(fakes.CASE, fakes.TVM) == reports
     assert costs == [1.0, 1.0, 2.0, 7.0]
-
-
-def test_a_lane_that_a_test_runs_again_is_a_cost_of_the_test() -> None:
-    def wrong(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
-        return fakes.raised(Stage.COMPILE) if lane == CUDA else None
-
-    lab = FakeLab(wrong)
-    first = lab.run(fakes.CASE, (fakes.TORCH, fakes.TORCH_F64, fakes.TORCH_ENVELOPE, CUDA))
-    result, findings = judged(lab.run_fresh, fakes.CASE, first)
-    assert ([finding.lane for finding in findings], len(lab.fresh)) == ([CUDA], 1)
-    assert result == Result(first.outcomes, {}, 2.0)
