@@ -4,7 +4,7 @@
 
 Counts the findings of TVM that are not flaky, their families, and how many findings the largest families have. Of their
 scopes: the CPU seconds, how many have a statement, how many of these are certain, and how many held-out cases agree,
-inside and outside of their statements.
+inside and outside of their statements, and with how many statements all of them agree.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ def lines(sizes: Sequence[int], scopes: Sequence[Scope]) -> Iterator[str]:
     stated = [scope for scope in known if scope.statement is not None]
     certain = sum(scope.is_certain for scope in stated)
     yield f"{len(stated)} statements, {certain} of them certain; held-out cases that agree: {_agree(stated)}"
+    held_out = [_sum([scope.inside, scope.outside]) for scope in stated]
+    tried = [hits for hits in held_out if hits.of]
+    yield f"statements with which all held-out cases agree: {sum(hits.right == hits.of for hits in tried)} of {len(tried)}"
 
 
 def _agree(scopes: Sequence[Scope]) -> str:

@@ -17,5 +17,6 @@ def test_families_scopes_and_held_out_cases_are_counted() -> None:
         "7 findings, 4 families; 2 have several findings; the largest have [3, 2, 1, 1]",
         "3 scopes: 7.5 CPU s in the median, 22 in all",
         "2 statements, 1 of them certain; held-out cases that agree: 11 of 12 inside, 1 of 1 outside",
+        "statements with which all held-out cases agree: 1 of 2",
     ]
     assert list(causes.lines([1], [NO_SCOPE]))[1:] == ["no scopes"]
