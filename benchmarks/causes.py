@@ -35,7 +35,8 @@ def lines(sizes: Sequence[int], scopes: Sequence[Scope]) -> Iterator[str]:
     yield f"{len(stated)} statements, {certain} of them certain; held-out cases that agree: {_agree(stated)}"
     held_out = [_sum([scope.inside, scope.outside]) for scope in stated]
     tried = [hits for hits in held_out if hits.of]
-    yield f"statements with which all held-out cases agree: {sum(hits.right == hits.of for hits in tried)} of {len(tried)}"
+    agreed = sum(hits.right == hits.of for hits in tried)
+    yield f"statements with which all held-out cases agree: {agreed} of {len(tried)}"
 
 
 def _agree(scopes: Sequence[Scope]) -> str:
