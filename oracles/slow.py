@@ -15,6 +15,7 @@ from generators.graph import Case
 from oracles.finding import OTHER_LANES, Component, Excess, Finding, Kind, Quantity
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Facts, Outcomes, Stage, facts_of
+from oracles.transforms import TRANSFORMS_BY_NAME, ModuleForm, Rounding
 
 ONCE, EACH_KERNEL, EACH_PASS = 0.015, 0.0075, 0.0003
 """CPU seconds of a compilation, of each kernel and of each pass, on the machine of the measurement. Only their ratios
@@ -28,12 +29,18 @@ TIMES_OTHERS_OF_RELAY, SECONDS_OF_RELAY = 10.0, 5.0
 def slow(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     """A lane is not judged where no other lane compiled the case for its target: some models take long to compile."""
     facts = {lane: facts_of(out) for lane, out in outcomes.items() if lane.engine is Engine.TVM}
-    spent = {lane: fact for lane, fact in facts.items() if fact.compile_seconds > 0}
+    spent = {lane: fact for lane, fact in facts.items() if fact.compile_seconds > 0 and not _is_scheduled(lane)}
     for lane, own in spent.items():
         others = [fact for other, fact in spent.items() if other != lane and _comparable(lane, own, other, fact)]
         if others and own.compile_seconds > (allowed := _allowed(own, others)):
             excess = Excess(Quantity.TIME, round(own.compile_seconds, 2), round(allowed, 2), OTHER_LANES)
             yield Finding(Kind.SLOW, Component.TVM, lane, Stage.COMPILE, excess)
+
+
+def _is_scheduled(lane: LaneSpec) -> bool:
+    """Whether passes give the kernels other loops: then the number of kernels says too little about the work."""
+    rows = (TRANSFORMS_BY_NAME[name] for name in lane.passes)
+    return any(row.form is ModuleForm.KERNELS and row.rounding is Rounding.OTHER_ORDER for row in rows)
 
 
 def _comparable(lane: LaneSpec, own: Facts, other: LaneSpec, facts: Facts) -> bool:

@@ -328,6 +328,14 @@ def test_the_time_of_another_code_generator_says_nothing(other: dict[str, Any]) 
     assert len(list(slow(CASE, {**lanes, replace(TVM, name="o"): timed(0.1, 8, 80)}))) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "judged"), [("DlightCPU", False), ("MetaSchedule-2", False), ("CombineParallelMatmul", True)]
+)
+def test_scheduled_kernels_are_no_measure_of_work(name: str, judged: bool) -> None:
+    lanes: dict[LaneSpec, Outcome] = {replace(TVM, passes=(name,)): timed(9.0, 8, 80), TVM: timed(0.1, 8, 80)}
+    assert len(list(slow(CASE, lanes))) == judged
+
+
 def test_a_lane_that_times_out_in_the_build_is_not_called_slow() -> None:
     lanes: Outcomes = {TVM: timed(0.1), TVM_ONNX: timed(0.1), TVM_C: fakes.hung(Stage.COMPILE)}
     assert list(slow(CASE, lanes)) == []
