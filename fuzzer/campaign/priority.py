@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from fuzzer.signature import Signature
+from fuzzer.system.interned import interned
 from generators.graph import Graph
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import Engine, LaneSpec
@@ -82,12 +82,7 @@ def _of_failure(signature: Signature) -> tuple[frozenset[str], frozenset[str]]:
 
 def _names(names: Iterable[str]) -> frozenset[str]:
     """Thousands of sightings wait, with the same names: each name, and each set of them, is in memory once."""
-    return _kept(frozenset(map(sys.intern, names)))
-
-
-@lru_cache(maxsize=10_000)
-def _kept(names: frozenset[str]) -> frozenset[str]:
-    return names
+    return interned(frozenset(map(sys.intern, names)))
 
 
 def _words_of(lane: LaneSpec) -> tuple[str, ...]:

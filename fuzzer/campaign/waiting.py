@@ -171,7 +171,7 @@ class Queue:
                 if self.is_gone(item):
                     continue
                 del self._parked[item.name]
-                item.folder = _moved(item.folder, self.folder / WAITING)
+                item.parent = _moved(item.folder, self.folder / WAITING).parent
                 item.attempts.note(item.folder, Event.ANEW)
                 self._wait(item)
 
@@ -192,7 +192,7 @@ class Queue:
                         copy_folder(item.folder, here, blanked)
                     except FileNotFoundError:  # the source has investigated it meanwhile
                         continue
-                    item.folder = here
+                    item.parent = here.parent
                     item.attempts.note(here, Event.ANEW)
                     self._wait(item)
                     new += 1
@@ -234,7 +234,7 @@ class Queue:
             if self.is_gone(item):
                 continue
             del self._waiting[item.name]
-            item.folder = _moved(item.folder, self.folder / PARKED)
+            item.parent = _moved(item.folder, self.folder / PARKED).parent
             self._parked[item.name] = item
             again = command("triage", "--work", *campaign_option(self.folder))
             say(f"{item.folder}: {item.attempts.why_used_up}; `{again}` tries again")

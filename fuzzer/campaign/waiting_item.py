@@ -21,6 +21,7 @@ from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import Signature, interchangeable_kinds, signature_of
 from fuzzer.system.files import write_folder
+from fuzzer.system.interned import interned
 from fuzzer.system.secrets import blanked
 from fuzzer.system.terminal import say
 from fuzzer.triage.investigate import Sighting, unconfirmed
@@ -38,6 +39,7 @@ _NAMED = {lane.name: lane for lane in EVERY_LANE}
 class Item:
     """A sighting that waits. Only what the queue compares is in memory: thousands may wait.
 
+    parent    the folder of all that wait, or are parked; its own folder there has its `name`
     lane      the lane that failed first, at `stage`
     key       equal for sightings that may be one bug
     distance  the distance to the nearest sighting that was investigated
@@ -45,7 +47,8 @@ class Item:
     begun     whether it is being investigated
     """
 
-    folder: Path
+    parent: Path
+    name: str
     kind: Kind
     lane: LaneSpec
     stage: Stage
@@ -58,8 +61,8 @@ class Item:
     begun: bool = False
 
     @property
-    def name(self) -> str:
-        return self.folder.name
+    def folder(self) -> Path:
+        return self.parent / self.name
 
     @property
     def ops(self) -> frozenset[str]:
@@ -126,11 +129,12 @@ def _item(folder: Path, doc: FindingDoc, case: Case) -> Item:
     traits = traits_of(case.graph, sighting.signature, sighting.lanes)
     usual = _NAMED.get(doc.lane.name)
     return Item(
-        folder,
+        interned(folder.parent),
+        folder.name,
         doc.finding.kind,
         usual if usual == doc.lane else doc.lane,
         doc.finding.stage,
-        key_of(sighting.signature),
+        interned(key_of(sighting.signature)),
         traits,
         severity(doc.finding),
         attempts.read(folder),
