@@ -109,6 +109,8 @@ def main() -> None:
         arguments.workers,
         "--seed",
         arguments.seed,
+        "--drain",
+        0,  # tests are counted to the end
         "--campaign",
         folder,
     ]
