@@ -43,7 +43,7 @@ LAST_PASSES = 12
 """New cases are near those that fail, and near the last ones that pass."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # arrays have no plain equality
 class Answered:
     case: Case
     properties: Properties
