@@ -29,7 +29,7 @@ TIMES_OTHERS_OF_RELAY, SECONDS_OF_RELAY = 10.0, 5.0
 def slow(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     """A lane is not judged where no other lane compiled the case for its target: some models take long to compile."""
     facts = {lane: facts_of(out) for lane, out in outcomes.items() if lane.engine is Engine.TVM}
-    spent = {lane: fact for lane, fact in facts.items() if fact.compile_seconds > 0 and not _is_scheduled(lane)}
+    spent = {lane: fact for lane, fact in facts.items() if fact.compile_seconds > 0 and not _does_other_work(lane)}
     for lane, own in spent.items():
         others = [fact for other, fact in spent.items() if other != lane and _comparable(lane, own, other, fact)]
         if others and own.compile_seconds > (allowed := _allowed(own, others)):
@@ -37,10 +37,12 @@ def slow(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
             yield Finding(Kind.SLOW, Component.TVM, lane, Stage.COMPILE, excess)
 
 
-def _is_scheduled(lane: LaneSpec) -> bool:
-    """Whether passes give the kernels other loops: then the number of kernels says too little about the work."""
-    rows = (TRANSFORMS_BY_NAME[name] for name in lane.passes)
-    return any(row.form is ModuleForm.KERNELS and row.rounding is Rounding.OTHER_ORDER for row in rows)
+def _does_other_work(lane: LaneSpec) -> bool:
+    """Whether the number of kernels and passes says too little about the work: passes give the kernels other loops, or
+    write the module as text and read it, which takes 0.05 s for a kernel."""
+    rows = [TRANSFORMS_BY_NAME[name] for name in lane.passes]
+    schedules = any(row.form is ModuleForm.KERNELS and row.rounding is Rounding.OTHER_ORDER for row in rows)
+    return schedules or any(row.round_trip for row in rows)
 
 
 def _comparable(lane: LaneSpec, own: Facts, other: LaneSpec, facts: Facts) -> bool:
