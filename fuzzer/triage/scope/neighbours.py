@@ -104,8 +104,13 @@ def with_attributes(case: Case, index: int, attrs: Attrs) -> Case | None:
     """Return the case with other attributes of one call; None where its operator refuses them."""
     nodes = list(case.graph.nodes)
     nodes[index] = replace(nodes[index], attrs={**nodes[index].attrs, **attrs})
+    return retyped_if_valid(replace(case, graph=replace(case.graph, nodes=tuple(nodes))))
+
+
+def retyped_if_valid(case: Case) -> Case | None:
+    """Return the case with its result types inferred anew; None where an operator refuses its operands."""
     try:
-        return replace(case, graph=retyped(replace(case.graph, nodes=tuple(nodes))))
+        return replace(case, graph=retyped(case.graph))
     except Invalid:
         return None
 

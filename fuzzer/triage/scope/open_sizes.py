@@ -68,7 +68,9 @@ def open_rows(
     """Say what happens when TVM compiles a case for all sizes of one dimension of its first input, as long as there is
     time. The dimensions of other inputs with the same axis and size are open too. The case is the first of these, which
     fail, that can be open."""
-    opened_cases = ((case, list(_with_an_open_axis(case))) for case in fails if is_relax(finding.lane))
+    if not is_relax(finding.lane):
+        return
+    opened_cases = ((case, list(_with_an_open_axis(case))) for case in fails)
     case, changed = next((each for each in opened_cases if each[1]), (None, []))
     if case is None:
         return

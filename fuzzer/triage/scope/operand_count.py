@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 
-from generators.check import retyped
+from fuzzer.triage.scope.neighbours import retyped_if_valid
 from generators.choice import ChoiceSource
-from generators.graph import Case, Input, Invalid, Profile, Value
+from generators.graph import Case, Input, Profile, Value
 from generators.ops import TABLE
 from generators.values import draw
 
 MOST_ADDED = 2
+"""How many operands are added to a call that may have more."""
 
 
 def with_operands_left_out_and_added(source: ChoiceSource, case: Case) -> Iterator[tuple[int, Case]]:
@@ -37,7 +38,7 @@ def _with_fewer(case: Case, number: int) -> Case | None:
     inputs = tuple(item for item in case.graph.inputs if item.value.name in node.args[:number])
     graph = replace(case.graph, inputs=inputs, nodes=(replace(node, args=node.args[:number]),))
     tensors = {item.value.name: case.tensors[item.value.name] for item in inputs}
-    return _retyped(replace(case, graph=graph, tensors=tensors))
+    return retyped_if_valid(replace(case, graph=graph, tensors=tensors))
 
 
 def _with_one_more(source: ChoiceSource, case: Case) -> Case | None:
@@ -52,13 +53,6 @@ def _with_one_more(source: ChoiceSource, case: Case) -> Case | None:
         called = replace(node, args=(*node.args, name))
         graph = replace(case.graph, inputs=(*case.graph.inputs, item), nodes=(called,))
         tensors = {**case.tensors, name: draw(source, item, Profile.NORMAL, source.rng())}
-        if longer := _retyped(replace(case, graph=graph, tensors=tensors)):
+        if longer := retyped_if_valid(replace(case, graph=graph, tensors=tensors)):
             return longer
     return None
-
-
-def _retyped(case: Case) -> Case | None:
-    try:
-        return replace(case, graph=retyped(case.graph))
-    except Invalid:
-        return None
