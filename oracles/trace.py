@@ -102,7 +102,7 @@ class Trace:
     examined       the checks of single operators, in the order of computation, by the lanes `interpreted*`
     outside        the message, where the module as imported reads elements outside a tensor
     contradiction  the message, where it declares a call with another shape than the operator's definition gives
-    other_types    the message, where it declares other types of its results than the graph has
+    other_types    the message, where it declares another type of a value than the graph has
     lines          lines of TVM's Python that ran below a converter or a legalization: the name of the function, and
                    how many lines after its first one, e.g. _linear+7
     calls          operators of the module as imported, each once

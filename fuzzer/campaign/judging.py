@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from fuzzer.lanes.base.availability import is_for_a_device
 from fuzzer.triage.reproduce import RunLanes, joined
 from generators.graph import Case
@@ -12,21 +10,32 @@ from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Result, facts_of
 
+SLOW_RUNS = 3
+"""Runs in which a lane must be slow: one measurement may be off on a busy machine."""
+
 
 def judged(run_fresh: RunLanes, case: Case, result: Result) -> tuple[Result, list[Finding]]:
-    """The result of a test, and its findings. Some lanes are run again in fresh children, and then only that run is
-    judged. All runs are costs of the test."""
+    """The result of a test, and its findings. Some lanes are run again in fresh children, and then only the last run is
+    judged. All runs are costs of the test.
+
+    A lane on a GPU that fails runs again: the first run may show a state that an earlier test left on the device. Where
+    a lane was slow, all compiled lanes run again."""
     findings = list(judge_all(case, result.outcomes))
-    to_repeat = tuple(dict.fromkeys(_to_repeat(findings, result)))
-    if not to_repeat:
-        return result, findings
-    result = joined(result, run_fresh(case, to_repeat))
-    return result, list(judge_all(case, result.outcomes))
+    if failed := tuple(dict.fromkeys(finding.lane for finding in findings if is_for_a_device(finding.lane))):
+        result = joined(result, run_fresh(case, failed))
+        findings = list(judge_all(case, result.outcomes))
+    slow = _slow(findings)
+    for _ in range(SLOW_RUNS - 1):
+        if slow:
+            result = joined(result, run_fresh(case, _compiled(result)))
+            findings = list(judge_all(case, result.outcomes))
+            slow &= _slow(findings)
+    return result, [finding for finding in findings if finding.kind is not Kind.SLOW or finding.lane in slow]
 
 
-def _to_repeat(findings: list[Finding], result: Result) -> Iterator[LaneSpec]:
-    """A lane on a GPU that fails: the first run may show a state that an earlier test left on the device. All lanes
-    that were compiled, where one was slow: one measurement may be off on a busy machine."""
-    yield from (finding.lane for finding in findings if is_for_a_device(finding.lane))
-    if any(finding.kind is Kind.SLOW for finding in findings):
-        yield from (lane for lane, outcome in result.outcomes.items() if facts_of(outcome).compile_seconds > 0)
+def _slow(findings: list[Finding]) -> set[LaneSpec]:
+    return {finding.lane for finding in findings if finding.kind is Kind.SLOW}
+
+
+def _compiled(result: Result) -> tuple[LaneSpec, ...]:
+    return tuple(lane for lane, outcome in result.outcomes.items() if facts_of(outcome).compile_seconds > 0)

@@ -116,8 +116,8 @@ def evaluation_disagrees(tier_1: Outcomes, outcomes: Outcomes) -> tuple[LaneSpec
     """The plain lanes for whose module the evaluation is wrong: a bug of difftvm.
 
     The evaluation raised an exception; or its values, or the shapes that it expects, are wrong by PyTorch, and compiled
-    code is right. A module that reads outside of a tensor, or declares other types of its results, is left out: there
-    compiled code may be right by chance."""
+    code is right. A module that reads outside of a tensor, or declares other types than the graph has, is left out:
+    there compiled code may be right by chance."""
     right, found = expected(outcomes), verdicts(tier_1)
     return tuple(plain_of(lane) for lane in found if _is_mistaken(lane, found[lane], tier_1, outcomes, right))
 

@@ -16,7 +16,7 @@ from fuzzer.findings.record import FindingRecord, read
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.report.closer_look import look_closer
 from fuzzer.report.scope_section import rows
-from fuzzer.system.terminal import next_line, print_json
+from fuzzer.system.terminal import next_line, print_json, say
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.scope.find import CPU_SECONDS
 from fuzzer.triage.scope.words import sentence
@@ -37,24 +37,33 @@ def scope(
 ) -> None:
     """Find what a bug needs: which dtypes, ranks, sizes and attributes fail; a usual case that shows it; and a test.
 
-    All are saved in the finding's folder. What is known is only printed.
+    All are saved in the finding's folder. What is known is only printed. An error in one finding does not stop the
+    others; the first one ends the command.
     """
     folders = [each for path in findings for each in _folders(path)]
     folders = [folder for folder in folders if not finding_file.read(folder).flaky]
     done: list[FindingRecord] = []
+    errors: list[Exception] = []
     with (
         working("looking for the scope", lambda: f"{len(done)} of {len(folders)} findings have their scope") as shown,
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
     ):
         lab = Counted(fleet, shown)
         for folder in folders:
-            known = read(folder)
-            done.append(known if known.doc.scope.cases and not again else look_closer(lab, folder, seconds))
+            try:
+                known = read(folder)
+                done.append(known if known.doc.scope.cases and not again else look_closer(lab, folder, seconds))
+            except Exception as error:
+                say(f"{folder.name}: {type(error).__name__}: {error}")
+                errors.append(error)
+                continue
             if not json:
                 shown.print(*_lines(done[-1]))
     if json:
         print_json([{"slug": each.doc.slug, **msgspec.to_builtins(each.doc.scope)} for each in done])
-    else:
+    if errors:
+        raise errors[0]
+    if not json:
         print(next_line("report", folders[0]) if folders else "flaky findings have no scope")
 
 

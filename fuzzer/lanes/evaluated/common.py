@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -26,6 +26,11 @@ class Outside(Exception):
 
 class Contradiction(Exception):
     """A call is declared with another shape than the definition of its operator gives."""
+
+    def __init__(self, name: str, dtype: str, declared: Sequence[int], defined: Sequence[int]) -> None:
+        """`name`: of the Relax operator; `dtype`: of its result; the shapes: as declared, and by the definition."""
+        super().__init__(f"{name} is declared as {list(declared)}, and by its definition it is {list(defined)}")
+        self.dtype, self.declared, self.defined = dtype, tuple(declared), tuple(defined)
 
 
 def plain(function: Function) -> Function:

@@ -21,7 +21,7 @@ from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.check import Checker
 from fuzzer.lanes.relax.importing import Imported, imported
 from fuzzer.lanes.relax.trace import result_types
-from generators.graph import Array, TensorType
+from generators.graph import Array, Graph, TensorType
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Ran, Stage
 from oracles.trace import Trace
@@ -51,7 +51,8 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     except Outside as error:
         step.note(trace=Trace(outside=str(error)))
     except Contradiction as error:
-        step.note(trace=Trace(contradiction=str(error)))
+        refuted = is_refuted(error, prepared.case.bound)
+        step.note(trace=Trace(other_types=str(error)) if refuted else Trace(contradiction=str(error)))
     except Unknown as error:
         recorder.undefined(str(error))
     return Built()
@@ -67,6 +68,14 @@ def other_types(declared: Sequence[str], right: Sequence[TensorType]) -> str:
         if one and one != other:
             return f"result {place} is declared as {one}, and the graph's is {other}"
     return ""
+
+
+def is_refuted(found: Contradiction, graph: Graph) -> bool:
+    """Whether the graph shows that the declared shape is wrong: a node's value has the type by the definition, and no
+    value has the declared type."""
+    types = {(each.dtype.value, each.sizes) for each in graph.types.values()}
+    computed = {(result.type.dtype.value, result.type.sizes) for node in graph.nodes for result in node.results}
+    return (found.dtype, found.defined) in computed and (found.dtype, found.declared) not in types
 
 
 def _results(model: Imported) -> tuple[Array, ...]:
@@ -92,9 +101,7 @@ def _value(call: Any, args: Sequence[Any]) -> Any:
     for declared, tensor in zip(declared_types(call), flat(value), strict=False):
         sizes = _sizes(declared)
         if sizes is not None and isinstance(tensor, torch.Tensor) and list(tensor.shape) != sizes:
-            raise Contradiction(
-                f"relax.{name} is declared as {sizes}, and by its definition it is {list(tensor.shape)}"
-            )
+            raise Contradiction(f"relax.{name}", str(declared.dtype), sizes, tensor.shape)
     return value
 
 

@@ -16,6 +16,7 @@ from labs import FakeLab
 from fuzzer.commands import scope as module
 from fuzzer.commands.scope import scope
 from fuzzer.findings import finding_file
+from fuzzer.findings.record import FindingRecord
 from generators.graph import Invalid
 
 SHIPPED = Path(__file__).parents[3] / "crashes" / "wrong-dtype-softsign-3b0e52a5b390"
@@ -72,6 +73,26 @@ def test_json(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -
     (found,) = json.loads(capsys.readouterr().out)
     assert found["slug"] == finding.name
     assert {"statement", "inside", "outside", "variations", "siblings", "routes", "cases", "cpu_seconds"} <= set(found)
+
+
+def test_an_error_in_one_finding_does_not_stop_the_others(
+    lab: FakeLab, finding: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = Path(shutil.copytree(finding, finding.with_name("a-broken-finding")))
+    looks_closer = module.look_closer
+
+    def failing(lab: FakeLab, folder: Path, seconds: float) -> FindingRecord:
+        if folder == broken:
+            raise ZeroDivisionError("no rows")
+        return looks_closer(lab, folder, seconds)
+
+    monkeypatch.setattr(module, "look_closer", failing)
+    with pytest.raises(ZeroDivisionError, match="no rows"):
+        scope([broken, finding])
+    shown = capsys.readouterr()
+    assert shown.err == "a-broken-finding: ZeroDivisionError: no rows\n"
+    assert shown.out.startswith(f"{finding.name}: ")
+    assert finding_file.read(finding).scope.cases > 0
 
 
 def test_a_folder_without_findings_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from graphs_by_hand import case_of
+from graphs_by_hand import Call, case_of
 from small_models import CASES, outcome_of, small
 
 from fuzzer.campaign.tier_one import Verdict, evaluation_disagrees, verdicts
@@ -94,6 +94,34 @@ def test_a_module_that_declares_other_types_than_the_graph_is_wrong_and_the_eval
     compiled = executor.run(case, (plain_of(EXPORT),)).outcomes
     assert isinstance(compiled[plain_of(EXPORT)], Ran)
     assert evaluation_disagrees(tier_1, {**tier_1, **compiled}) == ()
+
+
+def test_a_declared_shape_that_the_graph_refutes_is_a_mistake_of_tvm(executor: Executor) -> None:
+    """TVM 0.27 declares arange(0, -10, -2) with six elements. The sixth is not read here."""
+    calls: list[Call] = [
+        ("v0", "arange", "", {"start": 0, "end": -10, "step": -2, "dtype": "float32"}),
+        ("v1", "select", "v0", {"dim": 0, "index": 1}),
+        ("v2", "add", "x0 v1"),
+    ]
+    case = case_of({"x0": "float32[3]"}, calls, "v2")
+    assert traced(executor, case, EXPORT) == Trace(
+        other_types="relax.arange is declared as [6], and by its definition it is [5]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("declared_as", "defined_as", "refuted"),
+    [((6,), (5,), True), ((5,), (6,), False), ((7,), (6,), False), ((3,), (5,), False), ((6,), (3,), False)],
+    ids=["of-tvm", "of-difftvm", "neither-in-the-graph", "both-in-the-graph", "of-an-input-only"],
+)
+def test_a_node_of_the_graph_decides_between_a_declaration_and_a_definition(
+    declared_as: tuple[int, ...], defined_as: tuple[int, ...], refuted: bool
+) -> None:
+    from fuzzer.lanes.evaluated.evaluation import is_refuted  # loads TVM
+
+    graph = case_of({"x0": "float32[3]", "x1": "float32[5]"}, [("v0", "relu", "x1")], "v0").graph
+    assert is_refuted(Contradiction("relax.arange", "float32", declared_as, defined_as), graph) is refuted
+    assert not is_refuted(Contradiction("relax.arange", "int64", declared_as, defined_as), graph)
 
 
 def test_operands_of_two_dtypes_decide_nothing(executor: Executor) -> None:
