@@ -1,9 +1,10 @@
 """Replay every finding of a campaign, and run every repro.py without access to the fuzzer.
 
-    python benchmarks/replay_all.py DIR [--component tvm] [--jobs 2]
+    python benchmarks/replay_all.py PATH... [--component tvm] [--jobs 2]
 
-Prints a line for each finding, then how many replays exit with 77, how many scripts exit with 1, and the median number
-of operators. Exits with 1 if a replay or script exits otherwise.
+Each path is a campaign or the folder of a finding. Prints a line for each finding when it is done, then how many
+replays exit with 77, how many scripts exit with 1, and the median number of operators. Exits with 1 if a replay or
+script exits otherwise.
 """
 
 from __future__ import annotations
@@ -43,26 +44,30 @@ def check(folder: Path) -> tuple[FindingDoc, int, int]:
     return finding_file.read(folder), replay.returncode, repro.returncode
 
 
+def _folders(path: Path) -> list[Path]:
+    if (path / finding_file.NAME).exists():
+        return [path]
+    return sorted(file.parent for file in (path / "crashes").glob(f"*/{finding_file.NAME}"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("campaign", type=Path)
+    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH")
     parser.add_argument("--component", default="*")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
-    folders = sorted(path.parent for path in (arguments.campaign / "crashes").glob(f"*/{finding_file.NAME}"))
-    docs = [finding_file.read(folder) for folder in folders]
-    chosen = [
-        f for f, d in zip(folders, docs, strict=True) if arguments.component in ("*", d.component) and not d.flaky
-    ]
+    docs = {folder: finding_file.read(folder) for path in arguments.paths for folder in _folders(path)}
+    chosen = [f for f, doc in docs.items() if arguments.component in ("*", doc.component) and not doc.flaky]
+    results = []
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(check, chosen))
-    for doc, replay, repro in results:
-        mark = "ok " if (replay, repro) == (77, 1) else "BAD"
-        print(f"{mark} replay {replay:3} repro {repro:3} {len(doc.ops)} ops  {doc.slug}")
+        for doc, replay, repro in pool.map(check, chosen):
+            mark = "ok " if (replay, repro) == (77, 1) else "BAD"
+            print(f"{mark} replay {replay:3} repro {repro:3} {len(doc.ops)} ops  {doc.slug}", flush=True)
+            results.append((doc, replay, repro))
     replays, scripts = (sum(r[i] == code for r in results) for i, code in ((1, 77), (2, 1)))
     ops = statistics.median(len(doc.ops) for doc, _, _ in results) if results else 0
     print(f"{len(results)} findings, {replays} replay with 77, {scripts} scripts exit 1, median of {ops} operators")
-    print(f"{sum(doc.flaky for doc in docs)} flaky findings left out")
+    print(f"{sum(doc.flaky for doc in docs.values())} flaky findings left out")
     sys.exit(0 if replays == scripts == len(results) else 1)
 
 
