@@ -7,6 +7,7 @@ process. It imports nothing of difftvm, because each import costs twice as much 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,6 +36,9 @@ def main() -> None:
     sys.modules["torch"] = None  # type: ignore[assignment]  # keeps tvm_ffi from loading it, which is not needed
     import tvm
     from tvm.runtime.vm import VirtualMachine
+
+    if "TVM_USE_RUNTIME_LIB" not in os.environ:
+        import tvm.relax
 
     library = Path(sys.argv[1])
     inputs = read(library.with_name("inputs"))

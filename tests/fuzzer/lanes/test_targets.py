@@ -64,6 +64,12 @@ def test_all_dtypes_go_to_the_sanitized_process_and_back(executor: Executor) -> 
         assert (given.dtype, given.shape, given.tobytes()) == (array.dtype, array.shape, array.tobytes()), name
 
 
+def test_a_function_that_tvm_registers_in_python_is_there_under_a_sanitizer(executor: Executor) -> None:
+    case = case_of({"x0": "float32[2]"}, [("v0", "assert_async", "x0", {"low": -5})], "v0")
+    outcome = outcome_of(executor, case, ASAN)
+    assert isinstance(outcome, Ran), outcome
+
+
 def test_the_worker_of_a_gpu_runs_the_lane_on_it() -> None:
     """No function of CUDA is called, so the test runs without a GPU."""
     ask = (
