@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from importlib import import_module
 from typing import Annotated, Any
@@ -127,6 +126,7 @@ def _reported(error: Exception) -> Exit:
     The types of errors are imported here, because `fuzz --help` does not need their modules."""
     from fuzzer.campaign.lock import Busy
     from fuzzer.system.environment import EnvironmentMissing
+    from fuzzer.system.storage_errors import is_of_the_storage
     from generators.graph import Invalid
 
     match error:
@@ -139,7 +139,7 @@ def _reported(error: Exception) -> Exit:
         case EnvironmentMissing():
             say(f"fuzz: {error}")
             return Exit.ENVIRONMENT
-        case OSError(errno=errno.ENOSPC):
+        case OSError() if is_of_the_storage(error):
             say(f"fuzz: {error}; what was saved before is intact")
             return Exit.ENVIRONMENT
         case _:

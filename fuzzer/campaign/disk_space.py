@@ -1,12 +1,11 @@
-"""Free disk space. A campaign pauses while too little is free, and deletes the rows of its oldest tests while its
-directory is too large.
+"""The disk of a campaign. The campaign pauses while too little is free and after a write failed, and deletes the rows
+of its oldest tests while its directory is too large.
 
 Findings and the corpus are never removed.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
 import time
@@ -15,6 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzer.campaign.pause_switch import PauseSwitch
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.files import write_synced
+from fuzzer.system.storage_errors import is_full, may_pass
 
 GB = 1_000_000_000
 RESERVE = GB // 2
@@ -32,10 +34,9 @@ DISK = "disk"
 PROBE = 1 << 20
 """Bytes that are written as a trial after a write failed: statvfs does not show a user's quota."""
 
-
-def is_full(error: OSError) -> bool:
-    """Whether the disk is full, or the user's quota on it is used up."""
-    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+MOST_FAILURES = 12
+"""The campaign ends when so many writes failed in turn, and none because the disk was full, although the trials after
+them succeeded."""
 
 
 def free_bytes(folder: Path) -> int:
@@ -66,37 +67,57 @@ class DiskSpace:
     _over: str = ""
     _forgetting: bool = False
     _failed: bool = False
+    _failures: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def look(self) -> bool:
         """Check the disk, and set or clear the switch. Return whether there is enough space."""
         with self._lock:
-            if why := self._short() or self._too_large() or self._still_full():
+            if why := self._why_not():
                 self._close(why)
             elif self.switch.is_set_by(DISK):
-                self.report("there is free space again: continuing")
+                self.report("the disk can be written again: continuing")
                 self.switch.clear(DISK)
             return not self.switch.is_set_by(DISK)
 
-    def ran_out(self, why: str) -> None:
-        """Set the switch after a write failed. `look` clears it when there is space again."""
+    def failed(self, error: OSError) -> None:
+        """Set the switch after a write failed. `look` clears it when a trial succeeds. Raise `EnvironmentMissing` after
+        too many failures in turn."""
         with self._lock:
             self._failed = True
-            self._close(why)
+            self._failures += not is_full(error)
+            if self._failures >= MOST_FAILURES:
+                raise EnvironmentMissing(
+                    f"{self.folder}: {self._failures} writes failed in turn, the last one with: {error}; what was"
+                    " saved before is intact"
+                )
+            self._close(str(error))
+
+    def succeeded(self) -> None:
+        """Everything could be written."""
+        with self._lock:
+            self._failures = 0
+
+    def _why_not(self) -> str:
+        try:
+            return self._short() or self._too_large() or self._still_failing()
+        except OSError as error:
+            if not may_pass(error):
+                raise
+            self._failed = True
+            return f"{self.folder}: {error}; waiting"
 
     def _close(self, why: str) -> None:
         if not self.switch.is_set_by(DISK):
             self.switch.set(DISK)
             self.report(f"paused: {why}")
 
-    def _still_full(self) -> str:
+    def _still_failing(self) -> str:
         if not self._failed:
             return ""
         probe = self.folder / ".tmp-space"
         try:
-            probe.write_bytes(bytes(PROBE))
-        except OSError as error:
-            return f"{self.folder}: {error.strerror}; waiting for free space"
+            write_synced(probe, bytes(PROBE))
         finally:
             probe.unlink(missing_ok=True)
         self._failed = False

@@ -11,6 +11,7 @@ merged into it has a number of its own.
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -347,7 +348,7 @@ def is_sound(folder: Path) -> bool:
         with closing(sqlite3.connect(path.resolve().as_uri(), uri=True)) as db:
             return bool(db.execute("PRAGMA integrity_check").fetchone() == ("ok",))
     except sqlite3.OperationalError as error:
-        raise OSError(_TROUBLE.get(error.sqlite_errorcode & 0xFF, errno.EIO), str(error), str(path)) from error
+        raise _of_the_machine(error, path) or OSError(errno.EIO, str(error), str(path)) from error
     except sqlite3.DatabaseError:
         return False
 
@@ -356,10 +357,28 @@ _TROUBLE = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_IOERR: errno.EIO,
     sqlite3.SQLITE_BUSY: errno.EBUSY,
-    sqlite3.SQLITE_CANTOPEN: errno.ENOENT,
-    sqlite3.SQLITE_NOMEM: errno.ENOMEM,
+    sqlite3.SQLITE_LOCKED: errno.EBUSY,
+    sqlite3.SQLITE_PROTOCOL: errno.EBUSY,
+    sqlite3.SQLITE_READONLY: errno.EROFS,
+    sqlite3.SQLITE_PERM: errno.EACCES,
 }
 """By error code of SQLite, the errno of failures of the machine. These are no damage, and may be temporary."""
+
+
+def _of_the_machine(error: sqlite3.OperationalError, path: Path) -> OSError | None:
+    """The error of the machine that SQLite reports; None where the file is at fault."""
+    code = error.sqlite_errorcode & 0xFF
+    number = _why_not_opened(path) if code == sqlite3.SQLITE_CANTOPEN else _TROUBLE.get(code)
+    return OSError(number, f"{error}; nothing that was written before is lost", str(path)) if number else None
+
+
+def _why_not_opened(path: Path) -> int:
+    """The errno for a file that SQLite cannot open. It does not say why."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        return error.errno or errno.EIO
+    return errno.EACCES  # one of the files beside it
 
 
 class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextlib's
@@ -373,8 +392,8 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.OperationalError) and (number := _TROUBLE.get(error.sqlite_errorcode & 0xFF)):
-            raise OSError(number, f"{error}; nothing that was written before is lost", str(self._path)) from error
+        if isinstance(error, sqlite3.OperationalError) and (trouble := _of_the_machine(error, self._path)):
+            raise trouble from error
         if isinstance(error, sqlite3.DatabaseError):
             folder = self._path.parent
             raise Invalid(
@@ -383,7 +402,7 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
 
 
 def _connected(path: Path, writes: bool) -> sqlite3.Connection:
-    source = path.resolve().as_uri() + ("" if writes else "?mode=ro")
+    source = path.resolve().as_uri() + ("" if writes else _how_to_read(path))
     db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
     try:
         if writes:
@@ -396,6 +415,17 @@ def _connected(path: Path, writes: bool) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _how_to_read(path: Path) -> str:
+    """How SQLite opens the file to read it. In a folder that cannot be written it reads no journal, and makes no file
+    beside it. Raise `Invalid` where there is a journal to read."""
+    if os.access(path.parent, os.W_OK):
+        return "?mode=ro"
+    journal = path.with_name(f"{path.name}-wal")
+    if journal.exists() and journal.stat().st_size:
+        raise Invalid(f"{path}: a killed run has left {journal.name}; copy the folder to where it can be written")
+    return "?mode=ro&immutable=1"
 
 
 def _migrate(db: sqlite3.Connection, path: Path, writes: bool) -> None:

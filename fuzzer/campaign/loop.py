@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from fuzzer.campaign.activity import Activity
 from fuzzer.campaign.cases import Cases
-from fuzzer.campaign.disk_space import DiskSpace, is_full
+from fuzzer.campaign.disk_space import DiskSpace
 from fuzzer.campaign.dispatcher import Dispatcher
 from fuzzer.campaign.failed_tests import FailedTests
 from fuzzer.campaign.guidance import Guidance
@@ -24,6 +24,7 @@ from fuzzer.campaign.triage_share import TriageShare
 from fuzzer.isolate.fleet import Lab
 from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.system.processes import give_back_memory
+from fuzzer.system.storage_errors import may_pass
 from fuzzer.system.terminal import say
 from oracles.outcome import Result
 
@@ -80,7 +81,7 @@ class Campaign:
 
     def run(self) -> None:
         if self.disk_space.look():
-            self.store.save_state()
+            self.progress.save()
         with ThreadPoolExecutor(self.settings.workers, "worker") as pool:
             workers = [pool.submit(self._work) for _ in range(self.settings.workers)]
             try:
@@ -125,9 +126,9 @@ class Campaign:
             dealer = self._dealer
             return dealer.may_drain and self.triage.work(lambda: dealer.may_drain, lambda: dealer.tests_run)
         except OSError as error:
-            if not is_full(error):
+            if not may_pass(error):
                 raise
-            self.disk_space.ran_out(str(error))
+            self.disk_space.failed(error)
             return True
 
     def _count_triage(self, result: Result) -> None:

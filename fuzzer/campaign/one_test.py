@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fuzzer.campaign.cases import Cases
-from fuzzer.campaign.disk_space import DiskSpace, is_full
+from fuzzer.campaign.disk_space import DiskSpace
 from fuzzer.campaign.dispatcher import Dispatcher
 from fuzzer.campaign.failed_tests import FailedTests
 from fuzzer.campaign.guidance import Guidance
@@ -19,6 +19,7 @@ from fuzzer.campaign.tiers import run_test
 from fuzzer.campaign.triage import Triage
 from fuzzer.campaign.triage_share import TriageShare
 from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.storage_errors import may_pass
 from fuzzer.triage.investigate import sightings
 from fuzzer.triage.reproduce import is_valid
 from generators.graph import Case, Invalid
@@ -46,8 +47,8 @@ class Tests:
     watch: Watch
 
     def run(self, number: int) -> None:
-        """Do one test, or end the tests where no case is left. A test that fills the disk is repeated when there is
-        space again."""
+        """Do one test, or end the tests where no case is left. A test that could not be written is repeated when the
+        disk can be written again."""
         case = None
         while True:
             try:
@@ -56,9 +57,9 @@ class Tests:
                     return self.dealer.no_more_cases()
                 return self._run(number, case)
             except OSError as error:
-                if not is_full(error):
+                if not may_pass(error):
                     raise
-                self.disk_space.ran_out(str(error))
+                self.disk_space.failed(error)
             except (Stopping, Invalid, EnvironmentMissing):
                 raise
             except Exception as error:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fuzzer.campaign.counters import Counters
-from fuzzer.campaign.disk_space import DiskSpace, is_full
+from fuzzer.campaign.disk_space import DiskSpace
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.store import Store
+from fuzzer.system.storage_errors import may_pass
 
 
 class RunCounts(NamedTuple):
@@ -60,7 +61,7 @@ class RunProgress:
         return RunCounts(*(count - before for count, before in zip(now, self._counts_before, strict=True)))
 
     def save(self, over: bool = False) -> None:
-        """Commit everything. A full disk pauses the campaign."""
+        """Commit everything. A disk that fails or is full pauses the campaign."""
         times, counters = os.times(), self._store.state.counters
         counters.cpu_seconds = self._cpu_before + times.user + times.system + self._lab_seconds()
         counters.wall_seconds = self._wall_before + self.seconds
@@ -69,6 +70,8 @@ class RunProgress:
             self.over = over
             self.after_saving()
         except OSError as error:
-            if not is_full(error):
+            if not may_pass(error):
                 raise
-            self._disk_space.ran_out(str(error))
+            self._disk_space.failed(error)
+        else:
+            self._disk_space.succeeded()

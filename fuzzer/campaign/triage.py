@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from fuzzer.campaign.activity import Activity
-from fuzzer.campaign.disk_space import is_full
 from fuzzer.campaign.pausable_lab import LabOfTriage, Stopping
 from fuzzer.campaign.priority import traits_of_saved
 from fuzzer.campaign.scopes import Scopes
@@ -21,6 +20,7 @@ from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.report.own_script import warning, with_own_script
 from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.storage_errors import is_full
 from fuzzer.system.terminal import say
 from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.explained import explained_by
@@ -140,7 +140,7 @@ class Triage:
     def _ended(self, item: Item, error: Exception) -> None:
         """Let the sighting of an investigation that ended with an error wait again. Raise the error where it is none of
         this sighting, and where it ends the campaign."""
-        if isinstance(error, Stopping | EnvironmentMissing) or (isinstance(error, OSError) and is_full(error)):
+        if isinstance(error, Stopping | EnvironmentMissing) or is_full(error):
             self.queue.put_back(item)
             raise error
         with self._lock:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fuzzer.campaign.disk_space import RESERVE, DiskSpace, free_bytes, is_full
+from fuzzer.campaign.disk_space import RESERVE, DiskSpace, free_bytes
 from fuzzer.campaign.layout import WAITING
 from fuzzer.campaign.merge import bring
 from fuzzer.campaign.pause_switch import PauseSwitch
@@ -28,6 +28,7 @@ from fuzzer.cluster.progress import Progress
 from fuzzer.cluster.remote import NodeActor
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.system.storage_errors import is_full
 from fuzzer.watching.formatting import number_of
 from generators.graph import Invalid
 from generators.plain_file import read_plain
@@ -268,7 +269,7 @@ class Driver:
             node.acknowledged = True
         except (Invalid, OSError) as error:
             if isinstance(error, OSError) and is_full(error):
-                self._disk_space.ran_out(str(error))
+                self._disk_space.failed(error)
                 update = None
             else:
                 self._complain(part, error)

@@ -253,11 +253,13 @@ class Executor:
             status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             for end in (data, their_data, status, their_status):
                 opened.enter_context(end)
+            self._scratch.mkdir(parents=True, exist_ok=True)  # a lane may have deleted it
+            scratch = tempfile.mkdtemp(dir=self._scratch)
+            log = opened.enter_context(tempfile.TemporaryFile(dir=self._scratch))
             try:
-                log = opened.enter_context(tempfile.TemporaryFile())
                 pid = self._forked(FORK, status, their_status, log.fileno(), their_data.fileno())
-                scratch = tempfile.mkdtemp(dir=self._scratch)
             except OSError:
+                shutil.rmtree(scratch, ignore_errors=True)
                 raise ZygoteGone from None
             their_data.close()
             opened.pop_all()  # these ends and the log stay open: the `ChildProcess` owns them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -16,19 +17,23 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace the contents of `path` by `data`: write a temporary file beside it, sync it, rename it."""
+    """Replace the contents of `path` by `data`: write a temporary file beside it, sync it, rename it. Raise OSError
+    where it cannot be written; the file is then as before, or complete."""
     temporary = path.with_name(f".tmp-{path.name}-{os.getpid()}")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    temporary.unlink(missing_ok=True)  # it may be a link
+    try:
+        write_synced(temporary, data)
+        temporary.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
     sync_folder(path.parent)
 
 
 def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
     """Make a new folder with these files. It is written beside `path` under a name that begins with `.tmp-`, synced and
-    renamed. Raise OSError where it cannot be written, or where `path` exists already."""
+    renamed. Raise OSError where it cannot be written, or where `path` exists already; nothing of it remains then."""
     temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=path.parent))
     try:
         for name, data in files.items():
@@ -39,7 +44,11 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
     except OSError:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    sync_folder(path.parent)
+    try:
+        sync_folder(path.parent)
+    except OSError:  # a caller that tries again must not find it
+        shutil.rmtree(path, ignore_errors=True)
+        raise
 
 
 def copy_folder(folder: Path, to: Path, changed: Callable[[bytes], bytes] = bytes) -> None:

@@ -14,14 +14,19 @@ import pytest
 from fakes import CASE
 
 from fuzzer.campaign import index
-from fuzzer.campaign.disk_space import GB, MEASURE_SECONDS, DiskSpace, free_bytes, size_of
+from fuzzer.campaign.disk_space import GB, MEASURE_SECONDS, MOST_FAILURES, DiskSpace, free_bytes, size_of
 from fuzzer.campaign.index import FEW
 from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import LANES
 from fuzzer.seeds import corpus
+from fuzzer.system.environment import EnvironmentMissing
 from oracles.outcome import Ran
+
+NO_SPACE = OSError(errno.ENOSPC, "No space left on device")
+HIDDEN_QUOTA = OSError(errno.EIO, "disk I/O error")
+"""What SQLite makes of a quota that is used up."""
 
 
 class Clock:
@@ -61,7 +66,11 @@ def test_too_little_is_free(tmp_path: Path) -> None:
     assert [disk_space.look(), disk_space.look(), switch.is_set] == [False, False, True]
     assert reports == [f"paused: {tmp_path}: 0.25 GB are free, --disk-reserve keeps 1; waiting for free space"]
     left[0] = GB
-    assert (disk_space.look(), switch.is_set, reports[1:]) == (True, False, ["there is free space again: continuing"])
+    assert (disk_space.look(), switch.is_set, reports[1:]) == (
+        True,
+        False,
+        ["the disk can be written again: continuing"],
+    )
 
 
 def test_the_oldest_tests_are_forgotten_and_nothing_else(full: Path) -> None:
@@ -145,20 +154,20 @@ def test_a_worker_that_runs_out_of_space_during_a_check_does_not_wait_for_ever(t
     reports: list[str] = []
     disk_space = DiskSpace(tmp_path, PauseSwitch(), reports.append, reserve=0)
     with ThreadPoolExecutor(4) as pool:
-        for running in [pool.submit(disk_space.ran_out, "no space") for _ in range(400)]:
+        for running in [pool.submit(disk_space.failed, NO_SPACE) for _ in range(400)]:
             disk_space.look()
             running.result()
     assert disk_space.look()
     assert not disk_space.switch.is_set
-    assert reports[::2] == ["paused: no space"] * (len(reports) // 2)
+    assert reports[::2] == [f"paused: {NO_SPACE}"] * (len(reports) // 2)
 
 
 def test_a_disk_that_ran_out_between_two_looks(tmp_path: Path) -> None:
     reports, switch = [], PauseSwitch()
     disk_space = DiskSpace(tmp_path, switch, reports.append, reserve=0)
-    disk_space.ran_out("no space")
-    disk_space.ran_out("no space")
-    assert (switch.is_set, reports) == (True, ["paused: no space"])
+    disk_space.failed(NO_SPACE)
+    disk_space.failed(NO_SPACE)
+    assert (switch.is_set, reports) == (True, [f"paused: {NO_SPACE}"])
     assert disk_space.look()
     assert not switch.is_set
 
@@ -166,19 +175,53 @@ def test_a_disk_that_ran_out_between_two_looks(tmp_path: Path) -> None:
 def test_a_quota_that_does_not_show_in_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reports: list[str] = []
     disk_space = DiskSpace(tmp_path, switch := PauseSwitch(), reports.append, reserve=0)
-    disk_space.ran_out("Disk quota exceeded")
+    disk_space.failed(HIDDEN_QUOTA)
     with monkeypatch.context() as context:
-        context.setattr(Path, "write_bytes", out_of_quota)
+        context.setattr("fuzzer.campaign.disk_space.write_synced", out_of_quota)
         assert [disk_space.look(), disk_space.look()] == [False, False]
     assert disk_space.look()
     assert (switch.is_set, reports) == (
         False,
-        ["paused: Disk quota exceeded", "there is free space again: continuing"],
+        [f"paused: {HIDDEN_QUOTA}", "the disk can be written again: continuing"],
     )
 
 
-def out_of_quota(path: Path, data: bytes) -> int:
+def out_of_quota(path: Path, data: bytes) -> None:
     raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+
+@pytest.mark.parametrize("where", ["free", "forget"])
+def test_a_disk_that_cannot_be_looked_at_pauses(tmp_path: Path, where: str) -> None:
+    reports: list[str] = []
+    disk_space = DiskSpace(tmp_path, switch := PauseSwitch(), reports.append, reserve=0)
+
+    def broken(*_: object) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+    if where == "free":
+        disk_space.free = broken
+    else:
+        (tmp_path / "large").write_bytes(b"x" * 8000)
+        disk_space.limit, disk_space.forget = 1, lambda: bool(broken())
+    assert not disk_space.look()
+    assert reports == [f"paused: {tmp_path}: [Errno {errno.EIO}] Input/output error; waiting"]
+    disk_space.free, disk_space.limit = free_bytes, None
+    assert disk_space.look()
+    assert not switch.is_set
+
+
+def test_a_disk_that_fails_again_and_again_ends_the_campaign(tmp_path: Path) -> None:
+    disk_space = DiskSpace(tmp_path, PauseSwitch(), lambda text: None, reserve=0)
+    for _ in range(2 * MOST_FAILURES):
+        disk_space.failed(NO_SPACE)  # a full disk is waited for
+        assert disk_space.look()
+    for _ in range(MOST_FAILURES - 1):
+        disk_space.failed(HIDDEN_QUOTA)
+    disk_space.succeeded()
+    for _ in range(MOST_FAILURES - 1):
+        disk_space.failed(HIDDEN_QUOTA)
+    with pytest.raises(EnvironmentMissing, match=r"12 writes failed in turn, .*; what was saved before is intact"):
+        disk_space.failed(HIDDEN_QUOTA)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from campaigns_by_hand import (
 )
 from fakes import TORCH
 
-from fuzzer.campaign import tiers
+from fuzzer.campaign import tiers, waiting_item
 from fuzzer.campaign.failed_tests import TROUBLE
 from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.layout import ERRORS
@@ -255,8 +255,9 @@ def test_where_every_test_goes_wrong_the_campaign_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_counters_that_cannot_be_saved_on_a_full_disk_pause_the_campaign(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("number", [errno.EDQUOT, errno.EIO, errno.EROFS], ids=["quota", "io-error", "read-only"])
+def test_counters_that_cannot_be_saved_pause_the_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
     with Store(tmp_path, 1) as store:
@@ -269,7 +270,7 @@ def test_counters_that_cannot_be_saved_on_a_full_disk_pause_the_campaign(
         def after_saving() -> None:
             if full:
                 full.pop()
-                raise OSError(errno.EDQUOT, "Disk quota exceeded")
+                raise OSError(number, "it cannot be written")
             shut.append(campaign.pause_switch.is_set)
 
         campaign = Campaign(settings(tmp_path), store, FakeExecutor(), drawn)
@@ -278,6 +279,31 @@ def test_counters_that_cannot_be_saved_on_a_full_disk_pause_the_campaign(
         assert store.state.next_test == store.state.counters.tests > 0
     assert full == []
     assert not any(shut)
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EDQUOT])
+def test_a_sighting_that_cannot_be_written_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    written, fails = waiting_item.write_folder, [True]
+
+    def write(*arguments: Any) -> None:
+        if fails:
+            fails.pop()
+            raise OSError(number, "it cannot be written")
+        written(*arguments)
+
+    monkeypatch.setattr("fuzzer.campaign.waiting_item.write_folder", write)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor({"number 1": refused(1)}), cases(3))
+        campaign.run()
+        assert (store.state.next_test, store.state.counters.tests, store.state.counters.errors) == (3, 3, 0)
+        assert [doc.kind for doc in campaign.triage.new] == [Kind.REJECTED]
+    assert fails == []
+    shown = capsys.readouterr().err
+    assert f"paused: [Errno {number}] it cannot be written" in shown
+    assert "the disk can be written again: continuing" in shown
 
 
 def test_a_wrong_evaluation_is_counted_when_its_test_is_finished(

@@ -2,10 +2,49 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
+from pathlib import Path
 
-from fuzzer.system.files import keep_only_tail
+import pytest
+
+from fuzzer.system import files
+from fuzzer.system.files import keep_only_tail, write_atomically, write_folder
+
+
+def failing(*_: object) -> None:
+    raise OSError(errno.EIO, "Input/output error")
+
+
+@pytest.mark.parametrize("at", ["write_synced", "sync_folder"])
+def test_a_folder_that_could_not_be_written_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """The caller tries again, also where only the last sync failed."""
+    with monkeypatch.context() as context:
+        context.setattr(files, at, failing)
+        with pytest.raises(OSError, match="Input/output"):
+            write_folder(tmp_path / "finding", {"case.json": b"{}"})
+    assert list(tmp_path.iterdir()) == []
+    write_folder(tmp_path / "finding", {"case.json": b"{}"})
+    assert (tmp_path / "finding" / "case.json").read_bytes() == b"{}"
+
+
+def test_a_file_that_could_not_be_written_is_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_atomically(tmp_path / "state", b"old")
+    monkeypatch.setattr("os.fsync", failing)
+    with pytest.raises(OSError, match="Input/output"):
+        write_atomically(tmp_path / "state", b"new")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("state", b"old")]
+
+
+def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / f".tmp-state-{os.getpid()}").symlink_to(tmp_path / "mine")
+    write_atomically(tmp_path / "state", b"new")
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    assert (tmp_path / "state").read_bytes() == b"new"
 
 
 def test_what_a_long_log_takes_on_the_disk_is_given_back() -> None:
