@@ -9,8 +9,8 @@ import tempfile
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import CodeType
@@ -23,8 +23,6 @@ from fuzzer.lanes.base.prepared_case import Lane, PreparedCase, Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Facts, Frame, Ran, Stage
-
-MAX_MESSAGE = 20_000
 
 
 class _LastStageEnded(BaseException):
@@ -78,16 +76,26 @@ def collect_between_cases_only() -> None:
 
 
 def main(data: int) -> None:
-    from fuzzer.lanes.runners import (
-        runner_of,
-    )  # imported here because it loads every compiler
-
     faulthandler.enable()
     connection = Connection(data)
     kept = KeptCase()
-    with suppress(EOFError):  # the supervisor closed the connection: there are no more cases
+    with reporting_failures(connection), suppress(EOFError):  # the supervisor closed it: there are no more cases
+        from fuzzer.lanes.runners import runner_of  # imported here because it loads every compiler
+
         while True:
             run_job(connection, runner_of, kept)
+
+
+@contextmanager
+def reporting_failures(connection: Connection) -> Iterator[None]:
+    """Send an exception of difftvm's own code as `Failed`. A process that ends for it looks as if a lane had ended
+    it."""
+    try:
+        yield
+    except Exception as error:
+        text = f"{type(error).__name__}: {text_of(error)}\n{traceback.format_exc()}"
+        protocol.send(connection, protocol.Failed(text[: protocol.MOST_TEXT]))
+        raise
 
 
 class KeptCase:
@@ -121,7 +129,8 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane], kept:
             _run_lane(connection, prepared, index, spec, runner_of(spec), steps)
     except Exception as error:  # lanes' exceptions do not get here: this is a defect of difftvm
         steps(Stage.START)
-        protocol.send(connection, protocol.Failed(f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
+        text = f"{type(error).__name__}: {text_of(error)}\n{traceback.format_exc()}"
+        protocol.send(connection, protocol.Failed(text[: protocol.MOST_TEXT]))
         return
     steps(Stage.START)
     protocol.send(connection, protocol.Finished(dict(steps.cpu)))
@@ -137,7 +146,7 @@ def _run_lane(
         ran: Ran | Built = runner.run(prepared, spec, step)
     except _LastStageEnded:
         ran = Built()
-    except Exception as error:  # any exception is the outcome of the lane
+    except BaseException as error:  # any exception is the outcome of the lane, SystemExit too
         if value := value_pointed_at(error, prepared.case):
             step.note(pointed=value)
         protocol.send(connection, _raised(index, error, step))
@@ -150,12 +159,20 @@ def _run_lane(
     protocol.send(connection, protocol.DidRun(index, outputs, again), data, more)
 
 
-def _raised(index: int, error: Exception, step: _Steps) -> protocol.DidRaise:
+def text_of(error: BaseException) -> str:
+    """The message of an exception, also where its class cannot make one."""
+    try:
+        return str(error)
+    except BaseException as other:
+        return f"(no message: its __str__ raised {type(other).__name__})"
+
+
+def _raised(index: int, error: BaseException, step: _Steps) -> protocol.DidRaise:
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     lines = zip(traceback.extract_tb(error.__traceback__), traceback.walk_tb(error.__traceback__), strict=True)
     frames = [_frame(summary, frame.f_code) for summary, (frame, _) in lines]
-    return protocol.DidRaise(index, step.stage, name, str(error)[:MAX_MESSAGE], frames)
+    return protocol.DidRaise(index, step.stage, name, text_of(error)[: protocol.MOST_TEXT], frames)
 
 
 def _frame(summary: traceback.FrameSummary, code: CodeType) -> Frame:

@@ -226,7 +226,7 @@ class ChildProcess:
     def log_tail(self) -> str:
         """The last part of what the process printed since its last job began."""
         size = os.fstat(self.log.fileno()).st_size  # not by a seek, which would move the process's own position
-        begin = max(self.log_begin, size - LOG_BYTES)
+        begin = min(max(self.log_begin, size - LOG_BYTES), size)  # the process may have cut it
         return secrets.blanked(os.pread(self.log.fileno(), size - begin, begin)).decode(errors="replace")
 
     def _over_bounds(self, bounds: Bounds, stage: Stage, wall: float, cpu_began: float) -> Outcome | None:
@@ -290,7 +290,7 @@ def _outcome(message: _Did, payload: memoryview, scratch: str) -> Outcome:
             outputs, rest = protocol.unpack(docs, payload)
             return Ran(outputs, protocol.unpack(more, rest)[0] if more is not None else None)
         case protocol.DidRaise(stage=stage, type=name, text=text, frames=frames):
-            text = without_machine_paths(text, scratch)
+            text = without_machine_paths(text[: protocol.MOST_TEXT], scratch)
             frames = [replace(frame, file=without_machine_paths(frame.file, scratch)) for frame in frames]
             return classify_failure(Raised(stage, name, text, tuple(frames)))
         case protocol.DidBuild():

@@ -38,7 +38,7 @@ from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.outcome import Died, Result, TimedOut
+from oracles.outcome import Died, Result, Skipped, TimedOut
 
 __all__ = ["Bounds", "EnvironmentMissing", "Executor"]
 
@@ -49,6 +49,13 @@ CASES = 8
 
 MEMORY_SHARE = 4
 """A child that uses more than 1 / `MEMORY_SHARE` of its memory limit after a case runs no further case."""
+
+MOST_FILES = 256
+"""A child with more open files after a case runs no further case. The usual limit of a process is 1,024."""
+
+MOST_LOST, MOST_STARTS = 2, 4
+"""How many children a run may lose with their zygote before that is the outcome of a lane, and how often a zygote is
+started for one request."""
 
 
 T = TypeVar("T")
@@ -150,7 +157,7 @@ class Executor:
         return self._run(case, lanes, bounds or self.bounds, reuse=False)
 
     def _run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, reuse: bool) -> Result:
-        result, cpu, pending = Result({}), 0.0, list(lanes)
+        result, cpu, pending, lost = Result({}), 0.0, list(lanes), 0
         while pending:
             batch = next_batch(pending)
             child = self._used_child(case) if reuse and not batch[0].fresh else self._fork()
@@ -164,8 +171,11 @@ class Executor:
                 cpu += after - before
                 with self._lock:
                     self._cpu_of_children += after - before
-            if used and not healthy:
+            lost += _is_lost(child)
+            if not healthy and not self._closed and (used or (_is_lost(child) and lost <= MOST_LOST)):
                 _remove_last_outcome(batch, result)
+                reuse = False
+            if _remove_skipped(batch if used else batch[1:], result):
                 reuse = False
             pending = [lane for lane in pending if lane not in result.outcomes]
         return Result({lane: result.outcomes[lane] for lane in lanes}, dict(result.stage_cpu), cpu)
@@ -191,6 +201,8 @@ class Executor:
 
     def _is_reusable(self, child: ChildProcess, bounds: Bounds) -> bool:
         """Whether the child may run another job."""
+        if processes.open_files(child.pid) > MOST_FILES:
+            return False
         return processes.resident_bytes(child.pid) * MEMORY_SHARE <= bounds.memory_bytes
 
     def _keep(self, child: ChildProcess) -> float:
@@ -229,23 +241,21 @@ class Executor:
 
     def _from_zygote(self, ask: Callable[[], T]) -> T:
         """Return the result of `ask`, which sends a request to the zygote. If the zygote has ended, for example because
-        the kernel was short of memory, start a new one, but only once."""
-        zygote = self._zygote
-        try:
-            return ask()
-        except ZygoteGone:
-            with self._lock:
-                if self._closed:
-                    raise EnvironmentMissing("this executor is closed") from None
-                if self._zygote is zygote:  # otherwise another thread has started a new one already
-                    self._control.close()
-                    zygote.kill()
-                    zygote.wait()
-                    self._keeper.submit(self._start).result()
-        try:
-            return ask()
-        except ZygoteGone:
-            raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started") from None
+        the kernel was short of memory or a lane killed it, start a new one, a few times."""
+        for _ in range(MOST_STARTS):
+            zygote = self._zygote
+            try:
+                return ask()
+            except ZygoteGone:
+                with self._lock:
+                    if self._closed:
+                        raise EnvironmentMissing("this executor is closed") from None
+                    if self._zygote is zygote:  # otherwise another thread has started a new one already
+                        self._control.close()
+                        zygote.kill()
+                        zygote.wait()
+                        self._keeper.submit(self._start).result()
+        raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started")
 
     def _ask_for_child(self) -> ChildProcess:
         with contextlib.ExitStack() as opened:
@@ -288,6 +298,22 @@ class Executor:
         if not greeting:
             raise ConnectionResetError("the zygote has ended")
         return int(json.loads(greeting)["pid"])
+
+
+def _is_lost(child: ChildProcess) -> bool:
+    """Whether a child ended with its zygote, for no reason of its own."""
+    return child.ended is not None and child.ended.with_zygote
+
+
+def _remove_skipped(lanes: Sequence[LaneSpec], result: Result) -> bool:
+    """Remove the outcomes of lanes that lacked something, as open files, in a process that had run others before: one
+    of these may have taken it. They run again, the first of them in a process that has run nothing. Return whether
+    there are such lanes."""
+    outcomes = {lane: result.outcomes.get(lane) for lane in lanes}
+    lacking = [lane for lane, outcome in outcomes.items() if isinstance(outcome, Skipped) and outcome.environment]
+    for lane in lacking:
+        del result.outcomes[lane]
+    return bool(lacking)
 
 
 def _remove_last_outcome(lanes: Sequence[LaneSpec], result: Result) -> None:

@@ -7,7 +7,9 @@ is bounded.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -22,6 +24,9 @@ from oracles.outcome import Facts, Frame, Stage
 VERSION = 2
 MAX_FRAME = 1 << 30
 MAX_RANK = 32
+MOST_TEXT = 20_000
+"""In characters: the message of an exception is cut to this."""
+
 DTYPES = {
     **{dtype.value: dtype.numpy for dtype in DType},
     **{name: np.dtype(name) for name in ("uint16", "uint32", "uint64")},  # a wrong lane may return these
@@ -110,8 +115,24 @@ _decoder = msgspec.json.Decoder(Message)
 
 
 def send(connection: Connection, message: Message, *payload: bytes) -> None:
-    header = msgspec.json.encode(message)
+    """Send a message. Lone surrogates in its texts, which JSON cannot hold, become escape sequences."""
+    try:
+        header = msgspec.json.encode(message)
+    except UnicodeEncodeError:
+        header = msgspec.json.encode(_without_surrogates(msgspec.to_builtins(message)))
     connection.send_bytes(b"".join((len(header).to_bytes(4, "little"), header, *payload)))
+
+
+def _without_surrogates(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode(errors="backslashreplace").decode()
+        case list() | tuple():
+            return [_without_surrogates(each) for each in value]
+        case dict():
+            return {_without_surrogates(key): _without_surrogates(each) for key, each in value.items()}
+        case _:
+            return value
 
 
 def receive(connection: Connection) -> tuple[Message, memoryview]:
@@ -123,7 +144,7 @@ def receive(connection: Connection) -> tuple[Message, memoryview]:
         raise ProtocolError(f"header of {size} bytes in a frame of {len(frame)}")
     try:
         return _decoder.decode(frame[4 : 4 + size]), frame[4 + size :]
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(str(error)) from None
 
 
@@ -145,14 +166,11 @@ def unpack(docs: Sequence[ArrayDoc], payload: memoryview) -> tuple[tuple[Array, 
     """The arrays, copied from the payload, and the rest of the payload."""
     arrays: list[Array] = []
     for doc in docs:
-        if (
-            doc.dtype not in DTYPES
-            or len(doc.shape) > MAX_RANK
-            or not all(0 <= size <= MAX_FRAME for size in doc.shape)
-        ):
+        if doc.dtype not in DTYPES or len(doc.shape) > MAX_RANK or not all(size >= 0 for size in doc.shape):
             raise ProtocolError(f"not an array: {doc.dtype}{list(doc.shape)}")
-        count = int(np.prod(doc.shape, dtype=object))
-        size = count * DTYPES[doc.dtype].itemsize
+        if math.prod(max(size, 1) for size in doc.shape) > MAX_FRAME:  # numpy refuses some of these without elements
+            raise ProtocolError(f"too large an array: {doc.dtype}{list(doc.shape)}")
+        size = math.prod(doc.shape) * DTYPES[doc.dtype].itemsize
         if size > len(payload):
             raise ProtocolError(f"{doc.dtype}{list(doc.shape)} needs {size} bytes, {len(payload)} are left")
         arrays.append(np.frombuffer(payload[:size], DTYPES[doc.dtype]).reshape(doc.shape).copy())

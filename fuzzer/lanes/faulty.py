@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
+import signal
+import tempfile
 import time
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -12,10 +17,18 @@ from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
+from oracles.trace import Trace
+
+
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise SystemExit("no message")
 
 
 class FaultyLane:
     ran = False
+    files: Sequence[int] = ()
+    more_files: Sequence[int] = ()
 
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
         return None
@@ -43,6 +56,26 @@ class FaultyLane:
                 self.ran = True
             case "pid":
                 return Ran((np.array(os.getpid()),))
+            case "unprintable":
+                raise Unprintable
+            case "surrogate":
+                step.note(trace=Trace(outside="\ud800"))
+                raise ValueError("a lone \ud800")
+            case "system-exit":
+                raise SystemExit(3)
+            case "scratch":
+                shutil.rmtree(Path(tempfile.gettempdir()).parent)
+            case "log":
+                print("something", flush=True)
+                os.ftruncate(1, 0)
+                os._exit(3)
+            case "zygote":
+                os.kill(os.getppid(), signal.SIGKILL)
+                time.sleep(60)
+            case "files":
+                self.files = [os.open(os.devnull, os.O_RDONLY) for _ in range(900)]
+            case "many-files":
+                self.more_files = [os.open(os.devnull, os.O_RDONLY) for _ in range(500)]
             case "leak":
                 kept = []
                 while True:

@@ -59,6 +59,14 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
+def open_files(pid: int) -> int:
+    """The number of open descriptors of a process; 0 where it has ended."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return 0
+
+
 def cpu_seconds(pid: int) -> float:
     """User and system time of a process and of the children that it waited for; 0 where it has ended (proc(5), fields
     14 to 17)."""

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from multiprocess.connection import Connection
 
-from fuzzer.children.job import run_job
+from fuzzer.children.job import reporting_failures, run_job
 from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnFailure, ZygoteReaper
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job
@@ -130,6 +130,8 @@ def test_a_death_after_the_last_result_costs_nothing(tmp_path: Path) -> None:
         Job(list(LANES), 0, ""),
         DidRun(0, [ArrayDoc("float32", (3,))], None),
         DidRun(0, [ArrayDoc("object", ())], None),
+        DidRun(0, [ArrayDoc("float32", (0, 2**30, 2**30, 2**30))], None),
+        b'\x40\x0d\x03\0{"message":"at","x":' + b"[" * 100_000 + b"]" * 100_000,
     ],
 )
 def test_nonsense_is_the_death_of_the_lane_that_sent_it(tmp_path: Path, frame: protocol.Message | bytes) -> None:
@@ -139,6 +141,17 @@ def test_nonsense_is_the_death_of_the_lane_that_sent_it(tmp_path: Path, frame: p
     assert isinstance(outcome, Died)
     assert (outcome.stage, outcome.cause) == (Stage.RUN, Cause.SIGNAL)
     assert "it sent nonsense: " in outcome.log
+
+
+def test_a_log_that_was_cut(tmp_path: Path) -> None:
+    """Its size is less than it was when the job began."""
+    with tempfile.TemporaryFile() as log:
+        ends = [socket.socketpair()[0] for _ in range(2)]
+        child = ChildProcess(NO_PROCESS, Connection(ends[0].detach()), ZygoteReaper(ends[1]), log, str(tmp_path))
+        child.log_begin = 400
+        log.write(b"new")
+        log.flush()
+        assert child.log_tail() == ""
 
 
 def test_a_result_of_a_lane_that_does_not_exist_is_the_death_of_the_running_one(tmp_path: Path) -> None:
@@ -220,3 +233,13 @@ def test_an_error_around_a_lane_is_a_failure_of_difftvm(
     assert last.text.startswith("ZeroDivisionError: ")
     assert "Traceback (most recent call last):" in last.text
     assert not any(isinstance(frame, DidRun | DidRaise | DidSkip | Finished) for frame in frames)
+
+
+def test_a_child_that_cannot_begin_says_so() -> None:
+    """As where a module of difftvm cannot be imported. Without the message, it would look as if a lane had died."""
+    supervisor, child = (Connection(end.detach()) for end in socket.socketpair())
+    with pytest.raises(ModuleNotFoundError), reporting_failures(child):
+        raise ModuleNotFoundError("no module 'x'")
+    message, _ = protocol.receive(supervisor)
+    assert isinstance(message, Failed)
+    assert message.text.startswith("ModuleNotFoundError: no module 'x'\nTraceback (most recent call last):")

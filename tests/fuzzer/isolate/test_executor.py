@@ -137,6 +137,32 @@ def test_raise(executor: Executor) -> None:
     assert outcome.frames[-1].function == "run"
 
 
+@pytest.mark.parametrize(
+    ("sin", "type", "message"),
+    [
+        ("unprintable", "fuzzer.lanes.faulty.Unprintable", "(no message: its __str__ raised SystemExit)"),
+        ("surrogate", "ValueError", r"a lone \ud800"),
+        ("system-exit", "SystemExit", "3"),
+    ],
+)
+def test_exceptions_that_are_hard_to_report(executor: Executor, sin: str, type: str, message: str) -> None:
+    outcome = one(executor, faulty(sin))
+    assert isinstance(outcome, Raised)
+    assert (outcome.stage, outcome.type, outcome.message) == (Stage.COMPILE, type, message)
+
+
+@pytest.mark.parametrize("sin", ["scratch", "log", "zygote", "files"])
+def test_what_a_lane_does_to_its_surroundings_costs_no_other_its_result(executor: Executor, sin: str) -> None:
+    """It deletes all scratch folders, cuts the log, kills the zygote, or leaves files open."""
+    first = {"log": Died, "zygote": Died}.get(sin, Ran)
+    lanes = (faulty("honest", "before"), faulty(sin), faulty("many-files", "after"), faulty("honest", "last"))
+    outcomes = executor.run(sine(), lanes, SHORT).outcomes
+    assert [type(outcomes[lane]) for lane in lanes] == [Ran, first, Ran, Ran]
+    again = executor.run(numbered(1), lanes, SHORT).outcomes
+    assert [type(again[lane]) for lane in lanes] == [Ran, first, Ran, Ran]
+    assert not executor._idle or sin != "files", "a process with many open files runs no other case"
+
+
 @pytest.mark.parametrize("sin", ["hang", "spin"])
 def test_hang_and_spin(executor: Executor, sin: str) -> None:
     bounds = Bounds(wall_seconds=0.5) if sin == "hang" else Bounds(wall_seconds=30.0, cpu_seconds=0.5)

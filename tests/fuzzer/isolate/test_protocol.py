@@ -223,8 +223,8 @@ def test_a_frame_beyond_the_limit_is_refused(ends: Ends, monkeypatch: pytest.Mon
     [
         ("float32", (3,), r"float32\[3\] needs 12 bytes, 8 are left"),
         ("bool", (9,), "needs 9 bytes, 8 are left"),
-        ("int8", (2**62, 2**62), "not an array"),
-        ("int8", (2**29, 2**29), "needs .* bytes, 8 are left"),
+        ("int8", (2**62, 2**62), "too large an array"),
+        ("int8", (2**29, 2**29), "too large an array"),
         ("int8", (-1,), "not an array"),
         ("int8", (0, -5), "not an array"),
         ("int8", (-2, -4), "not an array"),
