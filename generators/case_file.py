@@ -35,6 +35,11 @@ from generators.plain_file import read_plain
 FORMAT = 2
 JSON_NAME = "case.json"
 TENSORS_NAME = "tensors.safetensors"
+MOST_PARTS = 4096
+"""The most inputs, nodes, outputs, operands of a node and so on. Cases of campaigns have up to eight nodes; those cut
+from real models have some hundred."""
+
+MOST_SIZE = 10**10
 
 
 class InputDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -107,6 +112,8 @@ def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
         raise Invalid(f"{where}/{JSON_NAME}: {_one_line(error)}") from None
     if doc.format != FORMAT:
         raise Invalid(f"{where}/{JSON_NAME}: format {doc.format} is not known; this version reads {FORMAT}")
+    if reason := _too_large(doc):
+        raise Invalid(f"{where}/{JSON_NAME}: {reason}")
     try:
         graph = _graph(doc)
     except Invalid as error:
@@ -121,6 +128,25 @@ def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
     except Invalid as error:
         raise Invalid(f"{where}/{JSON_NAME}: {_one_line(error)}") from None
     return case
+
+
+def _too_large(doc: CaseDoc) -> str:
+    """Why the document is larger than any case that difftvm makes; "" where it is not. The time that a case takes grows
+    with the square of some of these numbers."""
+    counts = {
+        "inputs": len(doc.inputs),
+        "nodes": len(doc.nodes),
+        "outputs": len(doc.outputs),
+        "symbols": len(doc.symbols),
+        "operands of a node": max((len(node.args) for node in doc.nodes), default=0),
+        "results of a node": max((len(node.results) for node in doc.nodes), default=0),
+        "bindings": len(doc.also),
+    }
+    numbers = [n for sizes in (doc.sizes, *doc.also) for n in sizes.values()]
+    numbers += [n for symbol in doc.symbols.values() for n in (symbol.low, symbol.high)]
+    if any(abs(n) > MOST_SIZE for n in numbers):
+        return f"a size is larger than {MOST_SIZE:,}"
+    return next((f"{n:,} {what} are more than {MOST_PARTS:,}" for what, n in counts.items() if n > MOST_PARTS), "")
 
 
 def read(folder: Path) -> Case:

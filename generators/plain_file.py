@@ -1,4 +1,5 @@
-"""Reads the files of a finding or of a case. They may come from untrusted places, so no link is followed."""
+"""Reads the files of a finding, of a case or of a campaign. They may come from untrusted places: no link is followed,
+only regular files are read, and their size is bounded."""
 
 from __future__ import annotations
 
@@ -8,29 +9,58 @@ import stat
 from pathlib import Path
 
 LINK = "it is a link, and nothing of a finding or case is read through one"
-NO_FILE = "it is neither a file nor a link"
+NO_FILE = "it is not a regular file"
+
+MOST_BYTES = 256 << 20
+"""The largest file that is read, and the most that the files of one folder may have together. The tensors of a case
+have at most 64 MiB."""
+
+MOST_FILES = 64
+"""The most files that the folder of a finding, of a sighting or of a case may have; they have up to twelve."""
 
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
-def read_plain(path: Path) -> bytes:
-    """Return the contents of a file. Raise OSError where it cannot be read, or where it or its folder is a link."""
+def read_plain(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Return the contents of a file. Raise OSError where it cannot be read, where it or its folder is a link, and where
+    it has more than `most` bytes."""
     folder = _opened(path.parent, _FOLDER)
     try:
-        with os.fdopen(_opened(path, _FILE, folder), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        descriptor = _opened(path, _FILE, folder)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OSError(errno.EINVAL, NO_FILE, str(path))
-            return file.read()
+            return _read(descriptor, path, most)
+        finally:
+            os.close(descriptor)
     finally:
         os.close(folder)
 
 
 def plain_files(folder: Path) -> dict[str, bytes]:
     """Return the contents of all files of a folder, by name; folders in it are left out. Raise OSError where one of the
-    files is a link."""
+    files is a link, where there are too many, and where they are too large together."""
     names = sorted(entry.name for entry in os.scandir(folder) if not entry.is_dir(follow_symlinks=False))
-    return {name: read_plain(folder / name) for name in names}
+    if len(names) > MOST_FILES:
+        raise OSError(errno.EFBIG, f"it has {len(names):,} files, more than {MOST_FILES}", str(folder))
+    found: dict[str, bytes] = {}
+    left = MOST_BYTES
+    for name in names:
+        found[name] = read_plain(folder / name, left)
+        left -= len(found[name])
+    return found
+
+
+def _read(descriptor: int, path: Path, most: int) -> bytes:
+    """The contents of a file. A file that only seems large, because it has holes, is not read."""
+    data = b""
+    if os.fstat(descriptor).st_size <= most:
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(most + 1)
+    if len(data) > most or os.fstat(descriptor).st_size > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
+    return data
 
 
 def _opened(path: Path, flags: int, folder: int | None = None) -> int:

@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from functools import total_ordering
 
 SYMBOL = re.compile(r"[a-z][a-z0-9_]{0,31}")
-_TOKEN = re.compile(r"\s*(//|[0-9]+|[a-z][a-z0-9_]{0,31}|[-+*()])")
+_TOKEN = re.compile(r"\s*(//|[0-9]{1,10}|[a-z][a-z0-9_]{0,31}|[-+*()])")
+
+
+MOST_TERMS, MOST_FACTOR = 256, 10**20
+"""The most terms that a product of formulas has, and the largest number in its factors."""
 
 
 class ExpressionError(ValueError):
@@ -78,6 +82,11 @@ class Expr:
         return Expr.of((*self.terms, *other.terms))
 
     def __mul__(self, other: Expr) -> Expr:
+        """Raise `ExpressionError` where the product has too many terms, or too large a number."""
+        if len(self.terms) * len(other.terms) > MOST_TERMS:
+            raise ExpressionError(f"a product of more than {MOST_TERMS} terms")
+        if any(abs(factor) > MOST_FACTOR for _, factor in (*self.terms, *other.terms)):
+            raise ExpressionError(f"a number larger than {MOST_FACTOR:,}")
         return Expr.of(
             (tuple(sorted((*a, *b))), factor * times) for a, factor in self.terms for b, times in other.terms
         )

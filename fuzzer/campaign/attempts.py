@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from fuzzer.system.files import open_plain
 from fuzzer.system.secrets import blanked
+from generators.plain_file import read_plain
 
 NAME = "attempts.txt"
 
@@ -59,7 +61,7 @@ class Attempts:
         """Count an event, and append it to the file. Raise `OSError` where it is counted and cannot be written."""
         self._count(event)
         lines = [f"{time.strftime('%Y-%m-%d %H:%M:%S')} {event}", *(f"  {line}" for line in error.splitlines())]
-        with (folder / NAME).open("a") as file:
+        with open_plain(folder / NAME, "a") as file:
             file.write(blanked("".join(f"{line}\n" for line in lines).encode()).decode())
 
     def _count(self, event: Event) -> None:
@@ -79,7 +81,11 @@ class Attempts:
 def read(folder: Path) -> Attempts:
     """The counts of the file in a folder; those of a new sighting where there is no file."""
     attempts, path = Attempts(), folder / NAME
-    for line in path.read_text(errors="replace").splitlines() if path.is_file() else ():
+    try:
+        text = read_plain(path).decode(errors="replace")
+    except OSError:  # there is none, or something else in its place
+        text = ""
+    for line in text.splitlines():
         if found := _LINE.fullmatch(line):
             attempts._count(Event(found[1]))
     return attempts

@@ -19,11 +19,13 @@ from fuzzer.campaign.test_numbers import Share
 from fuzzer.campaign.unsupported_operators import operators
 from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.seeds import corpus
+from fuzzer.system.files import open_plain
 from generators.choice import ChoiceSource, NumpySource
 from generators.graph import Case
 from generators.motifs import MOTIFS
 from generators.mutate import mutate
 from generators.ops import OPS, Op
+from generators.plain_file import read_plain
 from generators.random_graph import generate
 
 FROM_CORPUS = 25
@@ -57,7 +59,7 @@ class UnchangedCases:
         with self._lock:
             if test not in self._assigned and (name := next(self._left, None)):
                 self._assigned[test] = name
-                with suppress(OSError), self._path.open("a") as file:
+                with suppress(OSError), open_plain(self._path, "a") as file:
                     file.write(f"{test} {name}\n")
             return self._cases.get(self._assigned.get(test, ""))
 
@@ -65,7 +67,7 @@ class UnchangedCases:
 def _assigned(path: Path) -> Iterator[tuple[int, str]]:
     """(test, case) of each line. A line may be cut off by a kill or a full disk: then it does not match here, or names
     a case that does not exist."""
-    text = path.read_text(errors="replace") if path.exists() else ""
+    text = read_plain(path).decode(errors="replace") if path.exists() else ""
     for found in re.finditer(r"^([0-9]{1,18}) (.+)$", text, re.MULTILINE):
         yield int(found[1]), found[2]
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -28,6 +29,7 @@ from fuzzer.campaign.rows import NO_OBSERVATIONS, FailureRate, IndexRow, Observa
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from generators.graph import Invalid
+from generators.plain_file import NO_FILE
 from oracles.lane import Importer
 
 NAME = "index.sqlite"
@@ -255,7 +257,8 @@ class Index:
     def origins(self) -> list[tuple[str, int, Counters]]:
         """(name, seed, counters) of the campaign itself, and of all that were merged into it."""
         rows = self.rows("SELECT campaign, seed, tally FROM origins ORDER BY id")
-        return [(str(name), seed, msgspec.json.decode(str(counters), type=Counters)) for name, seed, counters in rows]
+        with self._guard:
+            return [(str(name), _seed(seed), _counters(counters)) for name, seed, counters in rows]
 
     def totals(self) -> Counters:
         """The sum of the counters of the campaign and of all that were merged into it."""
@@ -295,7 +298,8 @@ class Index:
                 return None
             campaign, seed, next_test, counters = row
             counted = self._db.execute("SELECT kind, name, tests FROM counts WHERE origin = ?", (OWN,)).fetchall()
-        decoded = msgspec.json.decode(counters, type=Counters)
+            decoded, seed, next_test = _counters(counters), _seed(seed), _seed(next_test)
+            msgspec.convert(counted, list[tuple[str, str, int]])
         by_kind = {kind: {name: n for k, name, n in counted if k == kind} for kind in ("finding", "known")}
         return State(seed, next_test, decoded, by_kind["finding"], by_kind["known"], campaign)
 
@@ -328,7 +332,7 @@ def _write_observations(db: sqlite3.Connection, observations: Observations) -> N
 
 
 def _tests_in(counters: str) -> int:
-    return msgspec.json.decode(counters, type=Counters).tests
+    return _counters(counters).tests
 
 
 def _in_turn(test: IndexRow) -> Iterator[tuple[int, str, str, str | None]]:
@@ -340,13 +344,39 @@ def _in_turn(test: IndexRow) -> Iterator[tuple[int, str, str, str | None]]:
         turns[lane] += 1
 
 
+_Seed = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+
+
+def _makes_sense(folder: Path) -> bool:
+    """Whether the state of the campaign, and of those merged into it, can be read."""
+    try:
+        with Index(folder, writes=False) as read:
+            read.state()
+            read.origins()
+    except Invalid:
+        return False
+    return True
+
+
+def _seed(value: object) -> int:
+    """A seed, or the number of a test. Raise `msgspec.ValidationError` for anything else."""
+    return msgspec.convert(value, _Seed)
+
+
+def _counters(text: object) -> Counters:
+    return msgspec.json.decode(msgspec.convert(text, str), type=Counters)
+
+
 def is_sound(folder: Path) -> bool:
     """Whether the whole file can be read, also where its version is newer than this one. Raise `OSError` where the
     machine fails (a full disk, no file descriptors): this is no damage."""
     path = folder / NAME
     try:
         with closing(sqlite3.connect(path.resolve().as_uri(), uri=True)) as db:
-            return bool(db.execute("PRAGMA integrity_check").fetchone() == ("ok",))
+            if db.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+                return False
+            newest = db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+        return not newest or _makes_sense(folder)
     except sqlite3.OperationalError as error:
         raise _of_the_machine(error, path) or OSError(errno.EIO, str(error), str(path)) from error
     except sqlite3.DatabaseError:
@@ -394,7 +424,7 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, sqlite3.OperationalError) and (trouble := _of_the_machine(error, self._path)):
             raise trouble from error
-        if isinstance(error, sqlite3.DatabaseError):
+        if isinstance(error, sqlite3.DatabaseError | msgspec.DecodeError | RecursionError):
             folder = self._path.parent
             raise Invalid(
                 f"{self._path}: {error}; `fuzz status --repair --campaign {folder}` rebuilds it from the files"
@@ -402,6 +432,8 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
 
 
 def _connected(path: Path, writes: bool) -> sqlite3.Connection:
+    if not _is_plain(path):
+        raise Invalid(f"{path}: {NO_FILE}")
     source = path.resolve().as_uri() + ("" if writes else _how_to_read(path))
     db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
     try:
@@ -410,11 +442,29 @@ def _connected(path: Path, writes: bool) -> sqlite3.Connection:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA cache_size = -500")  # KiB: rows are appended, and the system caches the file
+        _trust_nothing(db, path)
         _migrate(db, path, writes)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether SQLite may open the file: it follows links, and waits for pipes."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
+def _trust_nothing(db: sqlite3.Connection, path: Path) -> None:
+    """Let no function run that the file names. Raise `Invalid` where it has views or triggers, which may not end."""
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.execute("PRAGMA cell_size_check = ON")
+    with closing(db.execute("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index')")) as cursor:
+        if row := cursor.fetchone():
+            raise Invalid(f"{path}: it has a {row[0]}, {str(row[1])[:60]!r}; an index of difftvm has tables only")
 
 
 def _how_to_read(path: Path) -> str:

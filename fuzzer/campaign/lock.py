@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import IO
 
 from fuzzer.campaign import index, state
+from fuzzer.system.files import open_plain
+from fuzzer.system.storage_errors import WRONG_FILE
+from generators.graph import Invalid
 
+LOCK = "campaign.lock"
 _TRIES = 4
 
 
@@ -20,7 +24,13 @@ class Busy(Exception):
 def locked(folder: Path) -> IO[str]:
     """Take the lock of a campaign. It is held while the returned file is open, and contains the process id. Raise
     `Busy` where another process holds it."""
-    file = (folder / "campaign.lock").open("a+")
+    path = folder / LOCK
+    try:
+        file = open_plain(path, "a+")
+    except OSError as error:
+        if error.errno not in WRONG_FILE:
+            raise
+        raise Invalid(f"{path}: {error.strerror}") from None
     for attempt in range(_TRIES):  # `holder` takes the lock for a moment
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -28,7 +38,7 @@ def locked(folder: Path) -> IO[str]:
         except OSError:
             if attempt == _TRIES - 1:
                 file.seek(0)
-                held_by = file.read().strip()
+                held_by = file.read(20).strip()
                 file.close()
                 raise Busy(f"{folder}: process {held_by or '?'} runs this campaign") from None
             time.sleep(0.05)
@@ -40,14 +50,19 @@ def locked(folder: Path) -> IO[str]:
 
 def holder(folder: Path) -> int | None:
     """The id of the process that runs the campaign; None where it does not run."""
-    path = folder / "campaign.lock"
-    if not path.exists():
+    path = folder / LOCK
+    try:
+        file = open_plain(path, "r")
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    with path.open() as file:
+    except OSError as error:
+        raise Invalid(f"{path}: {error.strerror}") from None
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:
-            return int(file.read().strip() or 0)
+            held_by = file.read(20).strip()
+            return int(held_by) if held_by.isdecimal() else 0
     return None
 
 

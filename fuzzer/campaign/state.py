@@ -11,6 +11,7 @@ import msgspec
 from fuzzer.campaign.counters import Counters
 from fuzzer.system.files import write_atomically
 from generators.graph import Invalid
+from generators.plain_file import read_plain
 
 FORMAT = 1
 NAME = "campaign.json"
@@ -41,11 +42,13 @@ def begun(seed: int | None) -> State:
 def read(folder: Path) -> State | None:
     """The state that was written last; None where there is none. Raise `Invalid` where the file is wrong."""
     path = folder / NAME
-    if not path.exists():
-        return None
     try:
-        state = msgspec.json.decode(path.read_bytes(), type=State)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        state = msgspec.json.decode(read_plain(path), type=State)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Invalid(f"{path}: {error.strerror}; move it away to start afresh (findings stay)") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{path}: {error}; move it away to start afresh (findings stay)") from None
     if state.format != FORMAT:
         raise Invalid(f"{path}: format {state.format} is not known; this version reads {FORMAT}")

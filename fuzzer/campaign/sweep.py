@@ -25,10 +25,11 @@ import jinja2
 import msgspec
 
 from fuzzer.system.environment import EnvironmentMissing
-from fuzzer.system.files import write_atomically
+from fuzzer.system.files import open_plain, write_atomically
 from fuzzer.toolchains.toolchain import HOST
 from generators import case_file
 from generators.graph import Case, Invalid
+from generators.plain_file import read_plain
 from oracles.against_torch import comparable_results
 from oracles.finding import Finding
 from oracles.lane import Engine
@@ -79,7 +80,7 @@ class Sweep:
             for lane, outcome in result.outcomes.items()
             if lane.engine in (Engine.TVM, Engine.ONNXRUNTIME)
         }
-        with self._lock, (self.folder / "sweep.jsonl").open("ab+") as file:
+        with self._lock, open_plain(self.folder / "sweep.jsonl", "ab+") as file:
             if file.tell():
                 file.seek(-1, os.SEEK_END)
                 if file.read() != b"\n":  # a crash cut off the line before
@@ -90,7 +91,7 @@ class Sweep:
         """The results so far, by key. A line that a crash cut off is left out: its test is repeated."""
         path = self.folder / "sweep.jsonl"
         known: dict[str, SampleResult] = {}
-        for text in path.read_bytes().splitlines() if path.exists() else ():
+        for text in read_plain(path).splitlines() if path.exists() else ():
             try:
                 line = msgspec.json.decode(text, type=SampleResult)
             except msgspec.DecodeError:
@@ -162,7 +163,7 @@ def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]
         write_atomically(request_path, msgspec.json.encode(request) + b"\n")
         write_atomically(index, msgspec.json.Encoder().encode_lines(taken))
     try:
-        held = msgspec.json.decode(request_path.read_bytes(), type=SampleRequest)
+        held = msgspec.json.decode(read_plain(request_path), type=SampleRequest)
     except (OSError, msgspec.DecodeError):
         raise Invalid(f"{folder} does not say which samples it holds: choose another folder") from None
     if ops not in (None, held.ops) or per_dtype not in (None, held.samples):
@@ -170,7 +171,10 @@ def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]
             f"{folder} holds the samples of --ops {held.ops!r} --samples {held.samples}: "
             "ask for the same, or choose another folder"
         )
-    return msgspec.json.Decoder(Sample).decode_lines(index.read_bytes())
+    try:
+        return msgspec.json.Decoder(Sample).decode_lines(read_plain(index))
+    except (OSError, msgspec.DecodeError) as error:
+        raise Invalid(f"{index}: {error}; choose another folder") from None
 
 
 def _taken(folder: Path, request: SampleRequest) -> Iterator[Sample]:

@@ -24,11 +24,12 @@ from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings.this_machine import lacking
 from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.signature import Signature
-from fuzzer.system.files import copy_folder
+from fuzzer.system.files import copy_folder, open_plain
 from fuzzer.system.secrets import blanked
 from fuzzer.system.terminal import campaign_option, command, say
 from fuzzer.triage.investigate import Sighting
 from generators.graph import Case
+from generators.plain_file import read_plain
 
 MOST_ALIKE = 16
 """How many wrong results or deaths with the same coarse signature wait before another one in a case that has all the
@@ -180,7 +181,7 @@ class Queue:
         not copied again, even if it has been investigated since."""
         (self.folder / WAITING).mkdir(exist_ok=True)
         met = self.folder / WAITING / MET
-        before = set(met.read_text().splitlines()) if met.exists() else set()
+        before = set(read_plain(met).decode(errors="replace").splitlines()) if met.exists() else set()
         new = 0
         for item in (*waiting_item.read_all(source / WAITING), *waiting_item.read_all(source / PARKED)):
             if item.name in before:
@@ -196,7 +197,7 @@ class Queue:
                     item.attempts.note(here, Event.ANEW)
                     self._wait(item)
                     new += 1
-                with met.open("a") as names:
+                with open_plain(met, "a") as names:
                     names.write(f"{item.name}\n")
         return new
 

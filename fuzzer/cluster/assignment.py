@@ -13,6 +13,7 @@ import msgspec
 from fuzzer.campaign.test_numbers import Share
 from fuzzer.system.files import write_atomically
 from generators.graph import Invalid
+from generators.plain_file import read_plain
 
 NAME = "cluster.json"
 
@@ -86,10 +87,10 @@ def read(campaign: Path) -> Round | None:
     """The round that a campaign stores; None where there is none. Raise `Invalid` where it cannot be read."""
     path = campaign / NAME
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Round)
+        return msgspec.json.decode(read_plain(path), type=Round)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{path}: {error}; without it the tests are assigned anew") from None
 
 

@@ -13,7 +13,7 @@ import typer
 from fuzzer.campaign.signals import on_first_signal
 from fuzzer.evaluation import false_alarms
 from fuzzer.isolate.executor import Executor
-from fuzzer.system.terminal import next_line
+from fuzzer.system.terminal import echo, next_line
 
 bench = typer.Typer(help="Measure the fuzzer itself.", add_completion=False, rich_markup_mode=None)
 
@@ -42,19 +42,19 @@ def honesty(
         report = false_alarms.run(executor, options, _print_alarm, stop)
     summary = report.summary()
     if json:
-        print(msgspec.json.encode(summary).decode())
+        echo(msgspec.json.encode(summary).decode())
         return
     for key, value in summary.items():
         shown = ", ".join(f"{name} {number}" for name, number in value.items()) if isinstance(value, dict) else value
-        print(f"{key:24} {shown}")
-    print(next_line("bench", "honesty", "--seed", seed, "--first", report.next_test, "--count", count))
+        echo(f"{key:24} {shown}")
+    echo(next_line("bench", "honesty", "--seed", seed, "--first", report.next_test, "--count", count))
 
 
 def _print_alarm(alarm: false_alarms.Alarm) -> None:
     ratio = "" if alarm.ratio is None else f" ({alarm.ratio:.3g} tolerances)"
     ops = ", ".join(alarm.ops)
     where = f"test {alarm.test} {alarm.lane} against {alarm.blamed}: {alarm.kind} {alarm.dtype}"
-    print(f"ALARM {where}: {alarm.message}{ratio}: {ops}", flush=True)
+    echo(f"ALARM {where}: {alarm.message}{ratio}: {ops}", flush=True)
 
 
 def _stop_on_interrupt() -> threading.Event:

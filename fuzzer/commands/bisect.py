@@ -18,7 +18,7 @@ from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import Releases, ReleaseVerdict
-from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, print_json, printable, say
 from fuzzer.toolchains import install, registry
 from fuzzer.toolchains.lanes import named, runs_in
 from fuzzer.toolchains.registry import finder
@@ -60,7 +60,7 @@ def bisect(
         print_json(_document(doc.slug, runs, verdicts))
         return
     Console(markup=False, emoji=False).print(_table(runs, verdicts))
-    print(f"{doc.slug}: {_in_words(verdicts)}; {_next(finding, verdicts)}")
+    echo(f"{doc.slug}: {_in_words(verdicts)}; {_next(finding, verdicts)}")
 
 
 def _toolchains(lane: LaneSpec, names: str | None) -> list[Toolchain]:
@@ -90,9 +90,11 @@ def _table(runs: Sequence[ReleaseRun], releases: Releases) -> Table:
     for version, verdict in releases.verdicts:
         run = now.get(version)
         if run is None:
-            table.add_row(version, "-", verdict, "as finding.json records it")
+            table.add_row(printable(version), "-", verdict, "as finding.json records it")
         else:
-            table.add_row(version, run.release.toolchain, verdict, headline(run.finding) if run.finding else "")
+            table.add_row(
+                version, run.release.toolchain, verdict, printable(headline(run.finding)) if run.finding else ""
+            )
     return table
 
 

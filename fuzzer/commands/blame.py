@@ -15,7 +15,7 @@ from fuzzer.findings import replay as replaying
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import Blame
-from fuzzer.system.terminal import next_line, print_json
+from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.blame.search import blame as find
 
@@ -38,13 +38,13 @@ def blame(
     if json:
         print_json({"slug": doc.slug, **asdict(found)})
         return
-    print(f"{doc.slug}: {_in_words(found)}")
+    echo(f"{doc.slug}: {_in_words(found)}")
     if found.evidence:
-        print(f"  {found.evidence}.")
+        echo(f"  {found.evidence}.")
     for title, text in (("before", found.before), ("after", found.after)) if programs else ():
         if text:
-            print(f"--- {title}\n{text.rstrip()}")
-    print(next_line("bisect", finding))
+            echo(f"--- {title}\n{text.rstrip()}")
+    echo(next_line("bisect", finding))
 
 
 def _in_words(found: Blame) -> str:

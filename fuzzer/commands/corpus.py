@@ -14,7 +14,7 @@ from fuzzer.evaluation import founding_cases as shipped
 from fuzzer.evaluation.founding_cases import Check, Entry
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import next_line, print_json
+from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import find
 
 
@@ -45,7 +45,7 @@ def corpus(
         print_json(checks)
     else:
         good = sum(check.ok for check in checks)
-        print(f"{good} of {len(checks)} runs give what is expected; {next_line('toolchain', 'list')}")
+        echo(f"{good} of {len(checks)} runs give what is expected; {next_line('toolchain', 'list')}")
     raise typer.Exit(Exit.GONE if all(check.ok for check in checks) else Exit.DIFFERENT)
 
 
@@ -54,10 +54,10 @@ def _list(entries: list[Entry], *, json: bool) -> None:
         print_json([_document(entry) for entry in entries])
         return
     for entry in entries:
-        print(f"{entry.name}: {', '.join(entry.case.graph.ops)}; {entry.case.origin}")
+        echo(f"{entry.name}: {', '.join(entry.case.graph.ops)}; {entry.case.origin}")
         for each in entry.expected:
-            print(f"  {each.lane.name} in {each.lane.toolchain}: {shipped.describe_expected(each.gives)}")
-    print(f"{len(entries)} cases; {next_line('corpus', '--founding', '--run')}")
+            echo(f"  {each.lane.name} in {each.lane.toolchain}: {shipped.describe_expected(each.gives)}")
+    echo(f"{len(entries)} cases; {next_line('corpus', '--founding', '--run')}")
 
 
 def _document(entry: Entry) -> dict[str, object]:

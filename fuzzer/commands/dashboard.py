@@ -13,7 +13,7 @@ from fuzzer.dashboard.page import html
 from fuzzer.dashboard.serve import LOOPBACK, server
 from fuzzer.filing.ledger import default_path, filed_issues
 from fuzzer.system.files import write_atomically
-from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.watching.formatting import findings_of_causes, number_of
 from generators.graph import Invalid
 
@@ -47,8 +47,8 @@ def dashboard(
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
     counted = findings_of_causes(len(data.findings), len(data.families))
-    print(f"{path}: {counted}, {len(page.encode()) / 1e6:.1f} MB{_unreadable(data)}")
-    print(next_line("dashboard", "--serve", "--campaign", campaign) + f", or open {path} in a browser")
+    echo(f"{path}: {counted}, {len(page.encode()) / 1e6:.1f} MB{_unreadable(data)}")
+    echo(next_line("dashboard", "--serve", "--campaign", campaign) + f", or open {path} in a browser")
 
 
 def _unreadable(data: DashboardData) -> str:

@@ -16,7 +16,7 @@ from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.selftest import Check, self_test
 from fuzzer.lanes import LANES, TVM_LANES
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import next_line, print_json
+from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST_NAME
 
@@ -36,17 +36,17 @@ def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
         gpus = {"devices": devices, "why_no_device": why_no_device, "compute_sanitizer": sanitizer.is_installed()}
         print_json({"versions": versions, "checks": checks, **gpus, "lanes": LANES})
     else:
-        print("versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()))
+        echo("versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()))
         for check in checks:
             detected = check.found or "no finding"
-            print(f"  {'ok ' if check.passed else 'BAD'} {check.misbehaviour}: {detected} ({check.seconds:.1f} s)")
-        print(f"GPUs: {why_no_device or f'{len(devices)} in use'}; {_compute_sanitizer()}")
+            echo(f"  {'ok ' if check.passed else 'BAD'} {check.misbehaviour}: {detected} ({check.seconds:.1f} s)")
+        echo(f"GPUs: {why_no_device or f'{len(devices)} in use'}; {_compute_sanitizer()}")
         for each in devices:
             result = each.why_not or "gives the known answer"
-            print(f"  {'ok ' if each.passed else 'BAD'} {each.device}: {result} ({each.seconds:.1f} s)")
-        print("lanes: " + ", ".join(lane.name for lane in LANES))
-        print("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
-        print(next_line("run", "--seconds", 120) if good else _consequence(checks))
+            echo(f"  {'ok ' if each.passed else 'BAD'} {each.device}: {result} ({each.seconds:.1f} s)")
+        echo("lanes: " + ", ".join(lane.name for lane in LANES))
+        echo("targets: " + ", ".join(sorted({lane.target for lane in TVM_LANES})))
+        echo(next_line("run", "--seconds", 120) if good else _consequence(checks))
     raise typer.Exit(Exit.GONE if good else Exit.ENVIRONMENT)
 
 

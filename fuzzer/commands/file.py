@@ -20,7 +20,7 @@ from fuzzer.filing.office import LazyFleet, TrackerOptions
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.sync import FollowedIssue, counts, sync
 from fuzzer.filing.tracker import PUBLIC, Tracker
-from fuzzer.system.terminal import next_line, print_json
+from fuzzer.system.terminal import echo, next_line, print_json
 from generators.graph import Invalid
 
 
@@ -126,8 +126,8 @@ def _exit(outcome: FilingOutcome) -> Exit:
 
 def _show(draft: Draft, outcome: FilingOutcome) -> None:
     if isinstance(outcome, DraftOnly):
-        print(draft.text)
-    print(*lines(draft, outcome), sep="\n", flush=True)
+        echo(draft.text)
+    echo(*lines(draft, outcome), sep="\n", flush=True)
 
 
 def _name(outcome: FilingOutcome) -> str:
@@ -169,11 +169,11 @@ def _follow_up(context: FilingContext, tracker: Tracker, *, json: bool) -> None:
         entry = each.entry
         state = f"{entry.state}{f' as {entry.reason}' if entry.reason else ''}"
         news = f"commented: {each.comment}" if each.comment else each.note
-        print(f"  {entry.url}  {state}, {each.standing}" + (f"; {news}" if news else ""))
-    print(f"{len(found.issues)} issues: {', '.join(counts(found.issues)) or 'none was filed'}")
+        echo(f"  {entry.url}  {state}, {each.standing}" + (f"; {news}" if news else ""))
+    echo(f"{len(found.issues)} issues: {', '.join(counts(found.issues)) or 'none was filed'}")
     if found.paused:
         resume = next_line("file", "--resume-filing", "--repo", tracker.repository)
-        print(f"filing there is paused: {found.paused}; {resume}")
+        echo(f"filing there is paused: {found.paused}; {resume}")
 
 
 def _issue_document(issue: FollowedIssue) -> dict[str, object]:

@@ -13,7 +13,7 @@ from fuzzer.commands.progress import working
 from fuzzer.commands.selection import ops_named
 from fuzzer.evaluation.generation import GenerationOptions
 from fuzzer.evaluation.generation import run as generate_cases
-from fuzzer.system.terminal import next_line, say
+from fuzzer.system.terminal import echo, next_line, say
 from generators.builder import Limits
 from generators.graph import Profile
 
@@ -51,7 +51,7 @@ def gen(
     where = f" in {out}" if out else ""
     if not json:
         for key, value in summary.items() if stats else ():
-            print(f"{key:22} {value}")
-        print(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; {next_line('run', '--seconds', 120)}")
+            echo(f"{key:22} {value}")
+        echo(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; {next_line('run', '--seconds', 120)}")
     if json or stats:  # with --stats, too, the last line is JSON
-        print(msgspec.json.encode(summary).decode())
+        echo(msgspec.json.encode(summary).decode())

@@ -11,7 +11,7 @@ import typer
 from fuzzer.commands.options import JsonFlag
 from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, files_of, run
-from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, print_json, say
 
 
 def import_models(
@@ -32,11 +32,11 @@ def import_models(
         print_json({"files": [each.document for each in done], "refused": refused})
     else:
         for each in done:
-            print(*each.lines(), sep="\n")
+            echo(*each.lines(), sep="\n")
         written = sum(len(each.written) for each in done)
         lacking = sum((each.extracted.resolved.lacking for each in done), Counter[tuple[str, str]]())
         lacks = f"; without a row: {len({title for title, _ in lacking})} functions" if lacking else ""
         if done:
-            print(f"{written} cases written to {into / corpus.FOLDER}{lacks}; {next_line('run', '--campaign', into)}")
+            echo(f"{written} cases written to {into / corpus.FOLDER}{lacks}; {next_line('run', '--campaign', into)}")
     if refused:
         raise typer.Exit(64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzzer.campaign import lane_table
 from fuzzer.commands.options import JsonFlag
-from fuzzer.system.terminal import print_json
+from fuzzer.system.terminal import echo, print_json
 
 
 def lanes(json: JsonFlag = False) -> None:
@@ -12,4 +12,4 @@ def lanes(json: JsonFlag = False) -> None:
     if json:
         print_json(lane_table.document())
     else:
-        print(*lane_table.text(), sep="\n")
+        echo(*lane_table.text(), sep="\n")

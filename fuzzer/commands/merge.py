@@ -10,7 +10,7 @@ import typer
 
 from fuzzer.campaign import merge as merging
 from fuzzer.commands.options import JsonFlag
-from fuzzer.system.terminal import next_line, print_json
+from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.watching.formatting import number_of
 
 
@@ -31,5 +31,5 @@ def merge(
         return
     for each in done:
         tests, new = number_of(each.tests, "test"), number_of(each.new, "finding")
-        print(f"{each.source}: {tests} and {new} added; {number_of(each.known, 'finding')} already known")
-    print(next_line("status", "--campaign", into))
+        echo(f"{each.source}: {tests} and {new} added; {number_of(each.known, 'finding')} already known")
+    echo(next_line("status", "--campaign", into))

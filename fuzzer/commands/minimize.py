@@ -19,7 +19,7 @@ from fuzzer.commands.progress import Counted, working
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import next_line, print_json
+from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.size import Size
 
@@ -59,11 +59,11 @@ def minimize(
     if json:
         print_json([_document(each) for each in done])
     elif not done:
-        print(f"no lane fails on it; {next_line('lanes')}")
+        echo(f"no lane fails on it; {next_line('lanes')}")
     else:
-        print(*(line for each in done for line in lines(each)), sep="\n")
+        echo(*(line for each in done for line in lines(each)), sep="\n")
         saved = next((each.folder for each in done if each.folder), None)
-        print(next_line("--replay", os.path.relpath(saved or source)))
+        echo(next_line("--replay", os.path.relpath(saved or source)))
     raise typer.Exit(Exit.GONE if done and all(each.folder for each in done) else Exit.DIFFERENT)
 
 

@@ -14,7 +14,7 @@ from fuzzer.commands.options import JsonFlag
 from fuzzer.commands.selection import ops_named
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
-from fuzzer.system.terminal import print_json
+from fuzzer.system.terminal import echo, print_json
 from generators.ops import OPS
 from generators.ops.base import no_attrs
 
@@ -38,7 +38,7 @@ def ops(
         if json:
             print_json(coverage_report.document(measured))
         else:
-            print(*coverage_report.text(measured), sep="\n")
+            echo(*coverage_report.text(measured), sep="\n")
         return
     if json:
         print_json([{"name": op.name, "arity": op.arity, "attrs": sorted(op.schema)} for op in OPS])

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import say
+from fuzzer.system.terminal import echo, say
 
 if TYPE_CHECKING:
     from fuzzer.isolate.fleet import Lab
@@ -35,7 +35,7 @@ class ProgressLine:
     def print(self, *lines: str) -> None:
         """Print results on stdout. The progress line is removed meanwhile, because both may be on the same terminal."""
         self._progress.stop()
-        print(*lines, sep="\n", flush=True)
+        echo(*lines, sep="\n", flush=True)
         self._progress.start()
 
 

@@ -20,7 +20,7 @@ from fuzzer.findings import replay as replaying
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import print_json, program, say
+from fuzzer.system.terminal import echo, print_json, printable, program, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST_NAME
@@ -66,11 +66,11 @@ def replay(
         if toolchain is not None:
             Console(markup=False, emoji=False).print(_by_toolchain(result, releases))
         for run in result.runs if toolchain is None else ():
-            print(f"{run.verdict.name.lower().replace('_', ' ')}: {run.text}")
+            echo(f"{run.verdict.name.lower().replace('_', ' ')}: {run.text}")
         same = sum(run.verdict is Exit.SAME for run in result.runs)
         python = _python_for(doc.lane)
         script = f"{finding / 'repro.py'}{f' {preload}' if preload else ''}"
-        print(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: {python} {script}")
+        echo(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: {python} {script}")
     raise typer.Exit(result.exit)
 
 
@@ -93,5 +93,5 @@ def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Table:
     for column in ("toolchain", "TVM", "verdict", ""):
         table.add_column(column, no_wrap=bool(column), overflow="fold")
     for run in result.runs:
-        table.add_row(run.lane.toolchain, releases[run.lane.toolchain], run.verdict_text, run.text)
+        table.add_row(run.lane.toolchain, releases[run.lane.toolchain], run.verdict_text, printable(run.text))
     return table

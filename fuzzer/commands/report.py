@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ import typer
 from fuzzer.findings.record import read
 from fuzzer.report.document import Format, joined, text
 from fuzzer.system.files import write_atomically
-from fuzzer.system.terminal import next_line
+from fuzzer.system.terminal import echo, next_line, say
 from generators.graph import Invalid
 
 
@@ -31,7 +30,7 @@ def report(
     if out is None:
         if format is Format.HTML and len(texts) > 1:
             raise Invalid("several pages need a folder: --out DIR")
-        print(joined([*texts.values()], format), end="")
+        echo(joined([*texts.values()], format), end="")
         return
     paths = {out: next(iter(texts.values()))}
     if len(texts) > 1:
@@ -42,4 +41,4 @@ def report(
             write_atomically(path, each.encode())
     except OSError as error:
         raise Invalid(f"{error.filename or out}: {error.strerror}") from None
-    print(f"wrote {len(paths)} to {out}; {next_line('file', findings[0])}", file=sys.stderr)
+    say(f"wrote {len(paths)} to {out}; {next_line('file', findings[0])}")

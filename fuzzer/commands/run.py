@@ -33,7 +33,7 @@ from fuzzer.lanes.base.availability import available
 from fuzzer.system.devices import Device
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.processes import keep_memory_tight
-from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
@@ -190,25 +190,25 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
         return
     run, counters = task.progress.counts, store.state.counters
     new = number_of(len(task.triage.new), "new finding") + (":" if task.triage.new else "")
-    print(f"{number_of(run.tests, 'test')} in {task.progress.seconds:.0f} s; {run.invalid} invalid; {new}")
+    echo(f"{number_of(run.tests, 'test')} in {task.progress.seconds:.0f} s; {run.invalid} invalid; {new}")
     order = listed_in(store.crashes / doc.slug for doc in task.triage.new)
     for line in worth_a_look(order, len(task.triage.new)):
-        print(line)
+        echo(line)
     if run.errors:
-        print(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")
+        echo(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")
     if disagreements := sum(counters.evaluation_disagrees.values()):
-        print(f"{evaluated_wrongly(disagreements)}: {os.path.relpath(store.folder / ERRORS)}")
+        echo(f"{evaluated_wrongly(disagreements)}: {os.path.relpath(store.folder / ERRORS)}")
     in_tvm = sum(doc.component is Component.TVM for doc in findings)
     in_all = f"{number_of(counters.tests, 'test')}, {counters.invalid} invalid"
     if counters.errors:
         in_all += f"; {could_not_be_done(counters.errors)}"
-    print(f"the campaign has {in_all}; {number_of(len(findings), 'finding')}, {in_tvm} of them TVM's")
+    echo(f"the campaign has {in_all}; {number_of(len(findings), 'finding')}, {in_tvm} of them TVM's")
     for line in (waiting_line(len(queue), queue.parked, store.folder), lacking_line(queue.lacking)):
         if line:
-            print(line)
+            echo(line)
     for device, reason in quarantined.items():
-        print(f"{device} was given up: {reason}")
-    print(next_line(*_what_next(order, store, preload)))
+        echo(f"{device} was given up: {reason}")
+    echo(next_line(*_what_next(order, store, preload)))
 
 
 def _what_next(new: Sequence[Family], store: Store, preload: Path | None) -> tuple[object, ...]:
@@ -242,11 +242,11 @@ def _summarise_cluster(driver: Driver, store: Store, json: bool) -> None:
         print_json({"tests": tests, "findings": slugs, "new": len(driver.new), **queue, "given_up": given_up})
         return
     new = number_of(len(driver.new), "new finding") + (":" if driver.new else "")
-    print(f"{number_of(tests, 'test')} of all nodes; {new}")
+    echo(f"{number_of(tests, 'test')} of all nodes; {new}")
     for line in worth_a_look(listed_in(store.crashes / doc.slug for doc in driver.new), len(driver.new)):
-        print(line)
+        echo(line)
     for part in given_up:
-        print(f"node {part} was given up")
+        echo(f"node {part} was given up")
     if line := waiting_line(waiting, parked, store.folder):
-        print(line)
-    print(next_line("triage", "--campaign", os.path.relpath(store.folder)))
+        echo(line)
+    echo(next_line("triage", "--campaign", os.path.relpath(store.folder)))

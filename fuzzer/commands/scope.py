@@ -16,7 +16,7 @@ from fuzzer.findings.record import FindingRecord, read
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.report.closer_look import look_closer
 from fuzzer.report.scope_section import rows
-from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.scope.find import CPU_SECONDS
 from fuzzer.triage.scope.words import sentence
@@ -64,7 +64,7 @@ def scope(
     if errors:
         raise errors[0]
     if not json:
-        print(next_line("report", folders[0]) if folders else "flaky findings have no scope")
+        echo(next_line("report", folders[0]) if folders else "flaky findings have no scope")
 
 
 def _folders(path: Path) -> list[Path]:

@@ -12,7 +12,7 @@ import typer
 
 from fuzzer.campaign.layout import ERRORS
 from fuzzer.commands.options import JsonFlag
-from fuzzer.system.terminal import next_line, print_json
+from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.watching.formatting import (
     could_not_be_done,
     counted,
@@ -47,7 +47,7 @@ def status(
     if json:
         print_json(found)
     else:
-        print(*_lines(found), sep="\n")
+        echo(*_lines(found), sep="\n")
 
 
 def _lines(found: Status) -> Iterator[str]:

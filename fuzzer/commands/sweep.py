@@ -18,7 +18,7 @@ from fuzzer.commands.options import DRAIN_SECONDS, JsonFlag, LanesGlob, PreloadF
 from fuzzer.commands.progress import working
 from fuzzer.commands.selection import lanes_named
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST
@@ -61,6 +61,6 @@ def sweep(
         print_json({"samples": table.samples, "done": table.done, "totals": table.totals})
         return
     for lane, counts in table.totals.items():
-        print(f"{lane:20} " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
+        echo(f"{lane:20} " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
     again = ("sweep", "--out", out) if table.done < table.samples else ("triage", "--campaign", out)
-    print(f"{table.done} of {table.samples} samples; table: {out / 'sweep.html'}; {next_line(*again)}")
+    echo(f"{table.done} of {table.samples} samples; table: {out / 'sweep.html'}; {next_line(*again)}")

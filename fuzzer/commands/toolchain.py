@@ -15,7 +15,7 @@ from fuzzer.commands.options import JsonFlag
 from fuzzer.evaluation import toolchain_check as checking
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.environment import EnvironmentMissing
-from fuzzer.system.terminal import next_line, print_json
+from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains import install, registry, relay
 from fuzzer.toolchains.registry import ToolchainRecord
 from fuzzer.toolchains.toolchain import HOST_NAME, GraphLanguage, own_environment
@@ -51,7 +51,7 @@ def add(
         record = install.add_relay(_print_progress)
     else:
         record = install.add_release(name, _print_progress)
-    print(f"{_described(record)}, in {time.monotonic() - began:.0f} s; {next_line('toolchain', 'check', name)}")
+    echo(f"{_described(record)}, in {time.monotonic() - began:.0f} s; {next_line('toolchain', 'check', name)}")
 
 
 @toolchain.command("list")
@@ -61,10 +61,10 @@ def list_all(json: JsonFlag = False) -> None:
     if json:
         print_json([each for each in records if isinstance(each, ToolchainRecord)])
     else:
-        print(f"{HOST_NAME}: TVM {registry.host_release() or '(your own build)'}, {sys.executable}")
+        echo(f"{HOST_NAME}: TVM {registry.host_release() or '(your own build)'}, {sys.executable}")
         for each in records:
-            print(f"{_described(each)}, {each.python}" if isinstance(each, ToolchainRecord) else f"BROKEN {each}")
-        print(
+            echo(f"{_described(each)}, {each.python}" if isinstance(each, ToolchainRecord) else f"BROKEN {each}")
+        echo(
             next_line("run", "--toolchain", registry.names()[0]) if records else next_line("toolchain", "add", "0.26.0")
         )
 
@@ -73,7 +73,7 @@ def list_all(json: JsonFlag = False) -> None:
 def remove(name: Name) -> None:
     """Remove a toolchain and its environment."""
     registry.remove(name)
-    print(f"removed {name}; {next_line('toolchain', 'list')}")
+    echo(f"removed {name}; {next_line('toolchain', 'list')}")
 
 
 @toolchain.command("python", context_settings={"allow_extra_args": True, "allow_interspersed_args": False})
@@ -110,15 +110,15 @@ def check(name: Name, json: JsonFlag = False) -> None:
         print_json(report)
     else:
         listed = ", ".join(f"{key} {version}" for key, version in report.versions.items())
-        print(f"{name}: {listed}; its zygote starts in {report.seconds:.1f} s")
+        echo(f"{name}: {listed}; its zygote starts in {report.seconds:.1f} s")
         for lane in report.lanes:
-            print(f"  {'ok    ' if lane.passed else 'FAILED'} {lane.lane}{': ' * bool(lane.reason)}{lane.reason}")
+            echo(f"  {'ok    ' if lane.passed else 'FAILED'} {lane.lane}{': ' * bool(lane.reason)}{lane.reason}")
         if not report.lanes:
             language = GraphLanguage(found.kind)
-            print(f"  difftvm has no lane for {language}; a small program was built and run when the zygote started")
+            echo(f"  difftvm has no lane for {language}; a small program was built and run when the zygote started")
         good = sum(lane.passed for lane in report.lanes)
         hint = f"; {next_line('run', '--toolchain', name, '--seconds', 60)}" if report.passed and report.lanes else ""
-        print(f"{good} of {len(report.lanes)} lanes work{hint}")
+        echo(f"{good} of {len(report.lanes)} lanes work{hint}")
     if not report.passed:
         raise EnvironmentMissing(f"toolchain {name!r} fails on a case that every TVM should compile")
 
@@ -144,4 +144,4 @@ def _environment(settings: list[str]) -> dict[str, str]:
 
 
 def _print_progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    say(text)

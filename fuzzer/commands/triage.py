@@ -21,7 +21,7 @@ from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging
 from fuzzer.findings.merge import Merge
 from fuzzer.findings.related import causes
-from fuzzer.system.terminal import campaign_option, command, next_line, print_json, say
+from fuzzer.system.terminal import campaign_option, command, echo, next_line, print_json, say
 from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import findings_of_causes, number_of, waiting_line
 from fuzzer.watching.on_disk import check, counted_in, findings_of, waiting_in
@@ -88,7 +88,7 @@ def triage(
         if json:
             print_json(merged)
         else:
-            print(*_merge_lines(merged, campaign), sep="\n")
+            echo(*_merge_lines(merged, campaign), sep="\n")
         return
     findings, unreadable = findings_of(campaign)
     docs = [doc for _, doc in findings]
@@ -99,7 +99,7 @@ def triage(
         if json:
             print_json(tables.lacking(state) if unsupported else tables.known(state, docs))
         else:
-            print(*(tables.lacking_lines(state) if unsupported else tables.known_lines(state, docs)), sep="\n")
+            echo(*(tables.lacking_lines(state) if unsupported else tables.known_lines(state, docs)), sep="\n")
         return
     under = merging.duplicates_by_slug(docs, merging.read(campaign))
     found = ranked((folder, doc) for folder, doc in findings if doc.slug in under)
@@ -109,7 +109,7 @@ def triage(
         writer = csv_writer(sys.stdout, lineterminator="\n")
         writer.writerows([CSV_HEAD, *csv_rows(found)])
     else:
-        print(*_lines(found, under, campaign, len(unreadable), by, None if everything else top), sep="\n")
+        echo(*_lines(found, under, campaign, len(unreadable), by, None if everything else top), sep="\n")
 
 
 def _document(each: Ranked, family: Family, under: Mapping[str, list[Merge]]) -> dict[str, object]:

@@ -11,7 +11,7 @@ from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.processes import keep_memory_tight
-from fuzzer.system.terminal import next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains.lanes import named
 from fuzzer.toolchains.registry import finder
 from fuzzer.watching.finding_summary import found_line
@@ -68,13 +68,13 @@ def _report(campaign: Path, task: Campaign | None, json: bool) -> None:
         )
         return
     if task is None:
-        print(f"no sighting waits for triage; {next_line('triage', '--campaign', campaign)}")
+        echo(f"no sighting waits for triage; {next_line('triage', '--campaign', campaign)}")
         return
     findings = number_of(len(new), "new finding") + (":" if new else "")
-    print(f"{number_of(done, 'sighting')} investigated in {task.progress.seconds:.0f} s; {findings}")
+    echo(f"{number_of(done, 'sighting')} investigated in {task.progress.seconds:.0f} s; {findings}")
     for doc in sorted(new, key=lambda doc: (doc.component, doc.slug)):
-        print(f"  {found_line(doc)}")
+        echo(f"  {found_line(doc)}")
     for line in (waiting_line(waiting, parked, campaign), lacking_line(lacking)):
         if line:
-            print(line)
-    print(next_line("triage", "--campaign", campaign))
+            echo(line)
+    echo(next_line("triage", "--campaign", campaign))

@@ -21,6 +21,7 @@ from fuzzer.toolchains import registry
 from fuzzer.triage.reproduce import judged_by, judged_run
 from generators import case_file
 from generators.graph import Case, Invalid
+from generators.plain_file import read_plain
 from oracles.finding import Component, Finding, Kind
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
@@ -111,7 +112,7 @@ def expectations(path: Path) -> tuple[Expected, ...]:
     if not path.exists():
         return ()
     try:
-        text = path.read_bytes()
+        text = read_plain(path)
         document = msgspec.json.decode(text, type=Document)
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None

@@ -9,6 +9,7 @@ from fuzzer.findings import record
 from fuzzer.findings.families.grouping import relatives
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.report import issue
+from fuzzer.report.markdown import heading
 from fuzzer.system.files import write_atomically
 from generators.graph import Case, Invalid
 
@@ -35,7 +36,7 @@ class Draft:
 
     @property
     def text(self) -> str:
-        return f"# {self.title}\n\n{self.body}"
+        return f"# {heading(self.title)}\n\n{self.body}"
 
 
 def read(folder: Path) -> Draft:

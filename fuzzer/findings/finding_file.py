@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import math
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, assert_never
 
 import msgspec
 
+from fuzzer.findings.field_forms import why_not_valid
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.signature import Signature
 from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
@@ -22,7 +22,6 @@ from generators.graph import Case, Invalid
 from generators.plain_file import read_plain
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.lane import LaneSpec
-from oracles.lane_check import invalid_reason
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 
@@ -31,10 +30,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 NAME = "finding.json"
-
-SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,199}")
-"""The name of a finding's folder. It must not be a path, because findings from elsewhere are copied into a folder of
-this name. It contains names of operators, such as mT, or torch.erf in a sweep."""
 
 
 class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
@@ -251,9 +246,7 @@ def read(folder: Path) -> FindingDoc:
         doc = read_document(path, FindingDoc, FORMAT)
     except (FileNotFoundError, NotADirectoryError):
         raise Invalid(why_not_a_finding(folder)) from None
-    if not SLUG.fullmatch(doc.slug):
-        raise Invalid(f"{path}: {doc.slug[:60]!r} is not a name for the folder of a finding")
-    if reason := invalid_reason(doc.lane):
+    if reason := why_not_valid(doc):
         raise Invalid(f"{path}: {reason}")
     return doc
 

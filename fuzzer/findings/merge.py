@@ -14,10 +14,12 @@ from pathlib import Path
 import msgspec
 
 from fuzzer.findings import finding_file
+from fuzzer.findings.field_forms import SLUG
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.signature import Signature, final_signature, interchangeable_kinds, signature_of
 from fuzzer.system.files import write_atomically
 from generators.graph import Case, Invalid
+from generators.plain_file import read_plain
 
 FORMAT = 1
 NAME = "merged.json"
@@ -122,13 +124,23 @@ def _why(one: SavedFinding, other: SavedFinding) -> str:
 def read(campaign: Path) -> dict[str, Merge]:
     """Read the duplicates in `merged.json` by slug; {} without the file. Raise `Invalid` if it is not valid."""
     path = campaign / NAME
+    remedy = "delete it, and `fuzz triage --merge` writes it again"
     try:
-        document = msgspec.json.decode(path.read_bytes(), type=MergeFile) if path.exists() else MergeFile(FORMAT, [])
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Invalid(f"{path}: {error}; delete it, and `fuzz triage --merge` writes it again") from None
+        document = msgspec.json.decode(read_plain(path), type=MergeFile)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise Invalid(f"{path}: {error.strerror}; {remedy}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Invalid(f"{path}: {error}; {remedy}") from None
     if document.format != FORMAT:
         raise Invalid(f"{path}: format {document.format} is not known; this version reads {FORMAT}")
-    return {each.slug: each for each in document.merged}
+    merged = {each.slug: each for each in document.merged}
+    if len(merged) < len(document.merged) or any(each.into in merged for each in document.merged):
+        raise Invalid(f"{path}: a duplicate of a duplicate, or one finding twice; {remedy}")
+    if not all(SLUG.fullmatch(name) for each in document.merged for name in (each.slug, each.into)):
+        raise Invalid(f"{path}: an entry is not the name of a finding's folder; {remedy}")
+    return merged
 
 
 def duplicates_by_slug(docs: Sequence[FindingDoc], merged: Mapping[str, Merge]) -> dict[str, list[Merge]]:

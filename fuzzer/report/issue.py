@@ -15,7 +15,7 @@ from fuzzer.findings.record import AFTER, BEFORE, FindingRecord
 from fuzzer.findings.severity import KINDS
 from fuzzer.report import repro, sanitizer_section, scope_section, wording
 from fuzzer.report.evidence import shown_evidence
-from fuzzer.report.markdown import block, details, prose, shortened, table
+from fuzzer.report.markdown import block, code, details, heading, prose, shortened, table
 from fuzzer.signature.blame import ReleaseVerdict
 from fuzzer.triage.scope.words import sentence
 from oracles.finding import Component
@@ -42,7 +42,7 @@ NAMES = {
 
 def text(record: FindingRecord) -> str:
     """The contents of issue.md: title and body."""
-    return f"# {title(record)}\n\n{body(record)}"
+    return f"# {heading(title(record))}\n\n{body(record)}"
 
 
 def title(record: FindingRecord) -> str:
@@ -71,6 +71,7 @@ def body(record: FindingRecord, family: Sequence[FindingRecord] = ()) -> str:
     return f"{summary}\n\n{section_text}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
 
 
+_PLACE = re.compile(r"[\w./-]+\.py:[0-9]+", re.ASCII)
 SOURCE = "https://github.com/apache/tvm/blob"
 
 
@@ -79,7 +80,7 @@ def _suspect(record: FindingRecord) -> str:
     where TVM is no release."""
     place, version = record.doc.blame.origin.place, _version_of_tvm(record)
     file, _, line = place.partition(":")
-    if not place or not re.fullmatch(r"[0-9]+(\.[0-9]+)*(\.post[0-9]+)?", version):
+    if not _PLACE.fullmatch(place) or not re.fullmatch(r"[0-9]+(\.[0-9]+)*(\.post[0-9]+)?", version):
         return ""
     return f"The function begins at [`{file}:{line}`]({SOURCE}/v{version}/python/{file}#L{line})."
 
@@ -96,7 +97,7 @@ MOST_RELATIVES = 12
 def _family(records: Sequence[FindingRecord]) -> str:
     """A line for each other finding: its operators, what is wrong, and what it needs."""
     more = len(records) - MOST_RELATIVES
-    lines = [f"- `{' + '.join(each.doc.ops)}`: {prose(_in_short(each))}" for each in records[:MOST_RELATIVES]]
+    lines = [f"- {code(' + '.join(each.doc.ops))}: {prose(_in_short(each))}" for each in records[:MOST_RELATIVES]]
     return "\n".join([*lines, *([f"- and {more} more"] if more > 0 else [])])
 
 
@@ -128,15 +129,8 @@ def _ir(record: FindingRecord) -> str:
     culprit = f" {record.doc.blame.culprit}" if record.doc.blame.culprit else ""
     parts = [(f"IR before{culprit}", record.before, BEFORE), (f"IR after{culprit}", record.after, AFTER)]
     return "\n".join(
-        details(_summary(name), block(shortened(script, IR_LINES, file), "python"))
-        for name, script, file in parts
-        if script
+        details(name, block(shortened(script, IR_LINES, file), "python")) for name, script, file in parts if script
     )
-
-
-def _summary(name: str) -> str:
-    """The text of a <summary>, as HTML: GitHub does not render code spans there."""
-    return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _at(record: FindingRecord) -> str:
@@ -152,7 +146,7 @@ def _environment(record: FindingRecord) -> str:
     verdicts = record.doc.releases.verdicts
     if not verdicts:
         return version_lines
-    rows = "".join(f"| {release} | {_verdict(verdict)} |\n" for release, verdict in verdicts)
+    rows = "".join(f"| {prose(release)} | {_verdict(verdict)} |\n" for release, verdict in verdicts)
     return f"{version_lines}\n\n| TVM | |\n|---|---|\n{rows}"
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
+
+from fuzzer.system.terminal import printable
 
 LINE_WIDTH = 400
 """The number of characters of a line that `shortened` keeps. The longest line in the shipped findings, a C++ signature,
@@ -12,7 +15,7 @@ has 359. The 150 lines that an issue may show stay below GitHub's limit of 65,53
 
 def code(text: str) -> str:
     """A code span. CommonMark asks for more backticks around it than the text contains in a row."""
-    line = " ".join(text.split())
+    line = printable(" ".join(text.split()))
     longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
     fence = "`" * (longest + 1)
     space = " " if line.startswith("`") or line.endswith("`") else ""
@@ -21,17 +24,28 @@ def code(text: str) -> str:
 
 def prose(text: str) -> str:
     """Text with code spans. Outside of these, mentions, links and tags are escaped."""
-    pieces = re.split(r"(`[^`]+`)", " ".join(text.split()))
+    pieces = re.split(r"(`[^`]+`)", printable(" ".join(text.split())))
     return "".join(piece if index % 2 else _harmless(piece) for index, piece in enumerate(pieces))
+
+
+def heading(text: str) -> str:
+    """A line of text for a heading. Brackets and underscores stay as they are, because titles have many."""
+    pieces = re.split(r"(`[^`]+`)", printable(" ".join(text.split())))
+    return "".join(piece if index % 2 else _no_mention(piece.replace("<", "\\<")) for index, piece in enumerate(pieces))
 
 
 def _harmless(text: str) -> str:
     text = re.sub(r"([\\<>\[\]*_|~])", r"\\\1", text)
-    return re.sub(r"([@#])(?=\w)", r"\1<!-- -->", text.replace("`", "\\`"))
+    return _no_mention(text.replace("`", "\\`"))
+
+
+def _no_mention(text: str) -> str:
+    return re.sub(r"([@#])(?=\w)", r"\1<!-- -->", text)
 
 
 def block(text: str, language: str = "") -> str:
     """A fenced code block. The fence has more backticks than the text contains in a row."""
+    text = printable(text)
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
@@ -40,13 +54,14 @@ def block(text: str, language: str = "") -> str:
 def table(rows: Sequence[tuple[str, str]]) -> str:
     """A table of two columns, the second as code. Rows without a value are left out."""
     cells = [(key, code(value).replace("|", "\\|")) for key, value in rows if value]
-    lines = "".join(f"| {key} | {value} |\n" for key, value in cells)
+    lines = "".join(f"| {prose(key)} | {value} |\n" for key, value in cells)
     return f"| | |\n|---|---|\n{lines}"
 
 
 def details(summary: str, body: str) -> str:
-    """A folded section. `summary` is HTML and must not come from a compiler."""
-    return f"<details>\n<summary>{summary}</summary>\n\n{body}\n</details>\n"
+    """A folded section. In its summary, GitHub renders HTML and mentions."""
+    escaped = "".join(f"&#{ord(each)};" if each in "@#" else html.escape(each) for each in printable(summary))
+    return f"<details>\n<summary>{escaped}</summary>\n\n{body}\n</details>\n"
 
 
 def shortened(text: str, lines: int, file: str) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fuzzer.isolate.reports import SanitizerReport
+from fuzzer.report.markdown import block, prose
 
 
 def text(reports: Sequence[SanitizerReport]) -> str:
     """A line for each tool, and the first error of the first tool that has errors."""
     if not reports:
         return ""
-    lines = "".join(f"- {_line(report)}\n" for report in reports)
+    lines = "".join(f"- {prose(_line(report))}\n" for report in reports)
     first = next((report.lines for report in reports if report.lines), ())
-    printed = "\n```\n" + "\n".join(first) + "\n```\n" if first else ""
+    printed = "\n" + block("\n".join(first)) if first else ""
     return f"\nThe same once more under compute-sanitizer:\n\n{lines}{printed}"
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import IO, Any
 
-from generators.plain_file import plain_files
+from generators.plain_file import LINK, NO_FILE, plain_files
 
 _KEEP_SIZE, _PUNCH_HOLE = 1, 2
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -60,6 +63,23 @@ def copy_folder(folder: Path, to: Path, changed: Callable[[bytes], bytes] = byte
     for name in files:
         times = (folder / name).lstat()
         os.utime(to / name, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def open_plain(path: Path, mode: str) -> IO[Any]:
+    """Open a regular file of a campaign. Raise OSError where it is a link, a pipe or anything else: nothing is
+    read or written through these, and nobody waits for them."""
+    return open(path, mode, opener=_plain)  # the caller closes it
+
+
+def _plain(path: str, flags: int) -> int:
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise OSError(error.errno, LINK if error.errno == errno.ELOOP else error.strerror, path) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, NO_FILE, path)
+    return descriptor
 
 
 def write_synced(path: Path, data: bytes) -> None:

@@ -8,6 +8,9 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 PASSING = FULL | {errno.EIO, errno.EROFS, errno.EBUSY, errno.ESTALE}
 """SQLite reports a used-up quota as EIO."""
 
+WRONG_FILE = frozenset({errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.EINVAL, errno.EFBIG, errno.ENXIO})
+"""There is something else in the place of a file: a directory, a link, a pipe, or far too large a file."""
+
 NOT_ALLOWED = frozenset({errno.EACCES, errno.EPERM})
 
 
@@ -22,5 +25,5 @@ def may_pass(error: BaseException) -> bool:
 
 
 def is_of_the_storage(error: BaseException) -> bool:
-    """Whether the user can mend the error: by space, by rights, by another folder."""
-    return may_pass(error) or (isinstance(error, OSError) and error.errno in NOT_ALLOWED)
+    """Whether the user can mend the error: by space, by rights, by another file or folder."""
+    return may_pass(error) or (isinstance(error, OSError) and error.errno in NOT_ALLOWED | WRONG_FILE)

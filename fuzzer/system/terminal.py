@@ -35,12 +35,28 @@ def next_line(*words: object) -> str:
     return f"next: {command(*words)}"
 
 
+_CONTROL = (*range(9), *range(11, 32), *range(127, 160))
+_DIRECTION = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_ESCAPED = {code: f"\\x{code:02x}" for code in _CONTROL} | {code: f"\\u{code:04x}" for code in _DIRECTION}
+
+
+def printable(text: str) -> str:
+    """A text that may come from a file or a child, as a terminal may show it: control characters and changes of the
+    writing direction are escape sequences. Lines and tabs stay."""
+    return text.translate(_ESCAPED).encode(errors="backslashreplace").decode()
+
+
+def echo(*texts: object, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
+    """Print texts as the terminal may show them."""
+    print(*(printable(str(text)) for text in texts), sep=sep, end=end, flush=flush)
+
+
 def print_json(value: object) -> None:
-    print(msgspec.json.format(msgspec.json.encode(value)).decode())
+    echo(msgspec.json.format(msgspec.json.encode(value)).decode())
 
 
 def say(text: str) -> None:
     """Print a line of progress to stderr. The work continues where stderr is closed: after `fuzz run 2>&1 | tee log`,
     Ctrl-C ends `tee` too."""
     with contextlib.suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)

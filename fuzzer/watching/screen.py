@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from types import TracebackType
@@ -10,6 +9,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.live import Live
 
+from fuzzer.system.terminal import say
 from fuzzer.watching.panel import Panel, line
 from fuzzer.watching.snapshot import Observer
 
@@ -37,7 +37,7 @@ class Screen:
     def _show(self) -> None:
         if not self._console.is_terminal:
             while not self._over.wait(LINE_SECONDS):
-                print(line(self._observer.snapshot()), file=sys.stderr, flush=True)
+                say(line(self._observer.snapshot()))
             return
         with Live(self._panel(), console=self._console, auto_refresh=False) as live:
             while not self._over.wait(FRAME_SECONDS):

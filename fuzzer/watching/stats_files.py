@@ -6,11 +6,10 @@ a CSV file with a header. A line is added every half minute and at the end of ea
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzzer.system.files import write_atomically
+from fuzzer.system.files import open_plain, write_atomically
 from fuzzer.watching.health import failing
 from fuzzer.watching.snapshot import Snapshot
 
@@ -91,10 +90,11 @@ class PlotData:
         self._path = folder / PLOT
         self._last: float | None = None
         if self._path.exists():
-            data = self._path.read_bytes()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                os.truncate(self._path, whole)
+            with open_plain(self._path, "rb+") as file:
+                data = file.read()
+                whole = data.rfind(b"\n") + 1
+                if whole < len(data):
+                    file.truncate(whole)
 
     def add(self, snapshot: Snapshot, last: bool = False) -> None:
         """Add a line if the last one is half a minute old, or if it is the `last` line of a run."""
@@ -102,6 +102,6 @@ class PlotData:
             return
         self._last = snapshot.now
         text = ",".join(str(number(snapshot)) for number in COLUMNS.values()) + "\n"
-        with self._path.open("ab", buffering=0) as file:
+        with open_plain(self._path, "ab") as file:
             header = "" if file.tell() else ",".join(COLUMNS) + "\n"
             file.write((header + text).encode())

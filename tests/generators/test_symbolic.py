@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generators.graph import Invalid, TensorType
 from generators.symbolic import Expr, ExpressionError, Size, formula
 
 NAMES = ("n", "m")
@@ -118,3 +119,15 @@ def test_very_long_text_is_refused() -> None:
         Expr.parse("+".join(["n"] * 200))
     with pytest.raises(ExpressionError):
         Expr.parse("(" * 150 + "n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1" * 11, "1" * 100_000, "*".join(["9999999999"] * 4), "*".join(f"(a{i}+b{i})" for i in range(28))],
+    ids=["digits", "many-digits", "factor", "terms"],
+)
+def test_a_number_or_a_sum_that_is_too_large_is_refused(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        Expr.parse(text)
+    with pytest.raises(Invalid, match="is no dimension"):
+        TensorType.parse(f"float32[{text}]")

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -215,6 +216,63 @@ def test_without_an_index_one_is_made_of_the_files(tmp_path: Path, saved: Path) 
         assert (store.state.seed, [doc.slug for doc in store.findings.values()]) == (1, [saved.name])
         assert len(store.state.campaign) == 32
     assert store_rows(tmp_path, "SELECT slug FROM findings") == [(saved.name,)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE origins SET tally = 'no JSON'",
+        "UPDATE origins SET tally = x'ff00'",
+        "UPDATE origins SET seed = 'seven'",
+        "UPDATE origins SET next_test = -1",
+    ],
+)
+def test_a_state_that_makes_no_sense_is_reported_and_repaired(tmp_path: Path, saved: Path, statement: str) -> None:
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db, db:
+        db.execute(statement)
+    with Index(tmp_path, writes=False) as read, pytest.raises(Invalid, match="`fuzz status --repair"):
+        read.state()
+    assert repair(tmp_path) == tmp_path / "index.sqlite.damaged-1"
+    with Store(tmp_path, None) as store:
+        assert (store.state.seed, list(store.findings)) == (1, [saved.name.rpartition("-")[2]])
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        (
+            "CREATE VIEW v AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT * FROM n",
+            "view",
+        ),
+        ("CREATE TRIGGER later AFTER INSERT ON tests BEGIN DELETE FROM findings; END", "trigger"),
+    ],
+)
+def test_an_index_with_code_in_it_is_refused(tmp_path: Path, saved: Path, statement: str, what: str) -> None:
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db, db:
+        db.execute(statement)
+    for writes in (False, True):
+        with pytest.raises(Invalid, match=f"it has a {what}, '.*'; an index of difftvm has tables only"):
+            Index(tmp_path, writes=writes)
+
+
+@pytest.mark.parametrize("name", [index.NAME, "campaign.lock", state.NAME])
+@pytest.mark.parametrize("made", ["link", "pipe", "folder"])
+def test_something_else_in_the_place_of_a_file_is_refused_and_not_written(
+    tmp_path: Path, saved: Path, name: str, made: str
+) -> None:
+    other = tmp_path / "mine"
+    other.write_text("mine")
+    path = tmp_path / name
+    path.unlink()
+    if name == state.NAME:
+        (tmp_path / index.NAME).unlink()
+    if made == "link":
+        path.symlink_to(other)
+    else:
+        os.mkfifo(path) if made == "pipe" else path.mkdir()
+    with pytest.raises((Invalid, OSError), match=name):
+        Store(tmp_path, None)
+    assert other.read_text() == "mine"
 
 
 def test_nobody_repairs_what_runs_or_what_is_no_campaign(tmp_path: Path) -> None:

@@ -76,7 +76,8 @@ def test_what_compute_sanitizer_saw_stands_in_the_report_of_what_ran(tmp_path: P
     message = "memcheck: 3 errors, the first 'Invalid write', in the kernel add_kernel"
     for doc in campaign.triage.new:
         folder, ran = tmp_path / "crashes" / doc.slug, doc.kind is Kind.WRONG_VALUE
-        assert (f"- {message}\n\n```\nInvalid write\nat 0x60\n```\n" in (folder / "issue.md").read_text()) is ran
+        listed = message.replace("_", "\\_")
+        assert (f"- {listed}\n\n```\nInvalid write\nat 0x60\n```\n" in (folder / "issue.md").read_text()) is ran
         assert (f"compute-sanitizer {message}\nInvalid write\nat 0x60\n" in (folder / "log.txt").read_text()) is ran
     assert {doc.kind for doc in campaign.triage.new} == {Kind.REJECTED, Kind.WRONG_VALUE}
 

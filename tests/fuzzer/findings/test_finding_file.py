@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.campaign.merge import merge
-from fuzzer.findings import finding_file
+from fuzzer.findings import field_forms, finding_file
 from generators.graph import Invalid
 from generators.ops import TABLE
 
@@ -39,7 +39,7 @@ def test_all_names_that_difftvm_gives_are_taken() -> None:
     folders = [path.parent for path in SHIPPED.glob(f"*/{finding_file.NAME}")]
     assert len(folders) >= 39
     assert [finding_file.read(folder).slug for folder in folders] == [folder.name for folder in folders]
-    assert all(finding_file.SLUG.fullmatch(f"wrong-value-{name.replace('_', '')}-0123456789ab") for name in TABLE)
+    assert all(field_forms.SLUG.fullmatch(f"wrong-value-{name.replace('_', '')}-0123456789ab") for name in TABLE)
 
 
 def test_a_folder_that_is_still_being_written_is_no_finding(tmp_path: Path, saved: Path) -> None:

@@ -110,6 +110,18 @@ def test_a_torn_file_is_refused(campaign: Path, text: str) -> None:
         triage(campaign)
 
 
+@pytest.mark.parametrize(
+    "pairs",
+    [[("a", "a")], [("a", "b"), ("b", "a")], [("a", "b"), ("b", "c")], [("a", "b"), ("a", "c")], [("a", "../b")]],
+    ids=["itself", "cycle", "chain", "twice", "path"],
+)
+def test_entries_that_contradict_each_other_are_refused(campaign: Path, pairs: list[tuple[str, str]]) -> None:
+    merged = [{"slug": slug, "into": into, "why": "x"} for slug, into in pairs]
+    (campaign / NAME).write_text(json.dumps({"format": 1, "merged": merged}))
+    with pytest.raises(Invalid, match=rf"{NAME}: .*; delete it, and `fuzz triage --merge` writes it again$"):
+        triage(campaign)
+
+
 def test_a_campaign_goes_on_under_another_version_without_saving_anything_twice(tmp_path: Path, make: Make) -> None:
     found, sighting = make()
     with Store(tmp_path, 1) as store:

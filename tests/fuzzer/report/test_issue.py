@@ -248,6 +248,18 @@ def test_the_text_of_a_compiler_in_the_blame_mentions_no_user_or_issue() -> None
     assert "says @<!-- -->tvm-bot of #<!-- -->12 \\<b\\>" in text
 
 
+def test_the_culprits_name_in_a_summary_is_text() -> None:
+    blame = Blame(Place.PASS, "", "FuseOps</summary> @everyone #1 \x1b[2J", "", before="x", after="y")
+    text = issue.body(record(FLIP, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), blame=blame))
+    assert "<summary>IR before FuseOps&lt;/summary&gt; &#64;everyone &#35;1 \\x1b[2J</summary>" in text
+
+
+def test_a_title_is_text() -> None:
+    text = issue.text(refused(FLIP, "no </h1> <script> for @everyone of #12\x1b[2J"))
+    first = text.splitlines()[0]
+    assert "no \\</h1> \\<script> for @<!-- -->everyone of #<!-- -->12\\x1b[2J" in first
+
+
 def test_a_component_other_than_tvm_is_named() -> None:
     text = issue.text(record(FLIP, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), component=Component.EXPORTER))
     assert text.startswith("# [Bug][torch export] `torch.flip` gives wrong values\n")

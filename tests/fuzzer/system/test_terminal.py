@@ -1,0 +1,39 @@
+"""Texts from files and children on a terminal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fuzzer.system.terminal import echo, print_json, printable, say
+
+COMMANDS = Path(__file__).parents[3] / "fuzzer" / "commands"
+HOSTILE = "\x1b]52;c;eA==\x07\x1b[2J\x9b31m\u202egnp.exe\ud800\r"
+HARMLESS = r"\x1b]52;c;eA==\x07\x1b[2J\x9b31m\u202egnp.exe\ud800\x0d"
+
+
+def test_control_characters_are_shown_as_escape_sequences() -> None:
+    assert printable(HOSTILE) == HARMLESS
+    assert printable("lines\nand\ttabs, ü, 中, 🙂") == "lines\nand\ttabs, ü, 中, 🙂"
+
+
+def test_all_ways_to_print_use_them(capsys: pytest.CaptureFixture[str]) -> None:
+    echo(HOSTILE, 1, sep="|", end="")
+    say(HOSTILE)
+    shown = capsys.readouterr()
+    assert shown.out == f"{HARMLESS}|1"
+    assert shown.err == f"{HARMLESS}\n"
+    print_json({"text": HOSTILE.replace("\ud800", "")})
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", capsys.readouterr().out)
+
+
+def test_no_command_prints_in_another_way() -> None:
+    found = [
+        f"{path.name}:{number}"
+        for path in sorted(COMMANDS.glob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search(r"(?<![.\w])print\(|sys\.std(out|err)\.write", line) and "def print(" not in line
+    ]
+    assert found == []
