@@ -10,6 +10,9 @@ from oracles.outcome import Frame, Raised
 LENGTH = 300
 """The largest length of a skeleton, in characters. The rest of longer messages is dumps of objects."""
 
+MOST = 20_000
+"""How many characters of a message are read: children send no more."""
+
 _ROUNDS = 10
 """The largest number of rounds of replacement. Replaced text may be part of a longer pattern, such as a list of shapes
 in a list. Two or three rounds suffice."""
@@ -33,7 +36,7 @@ _SUBSTITUTIONS = tuple(
         (r"'/[^']*'|\(/[^)]*\)|(?<=Name:)'[^']*'|(?<=\b[Nn]ode )\([^()]*\)|(?<=parameter )\([^()]*\)", "NODE"),
         (r"tensor\(\w+\)", "tensor(DTYPE)"),
         (r"\bTensor\[[^\]]*\]", "TENSOR"),  # Relay's
-        (r"[\w.~+-]*(/[\w.+-]+)+/([\w.+-]+)", r"\2"),
+        (r"(?<![\w.~+-])[\w.~+-]*(/[\w.+-]+)+/([\w.+-]+)", r"\2"),
         (r"\btmp[a-z0-9_]{6,}\b", "TMP"),
         (rf"\b(T\.|R\.)?({_DTYPES})\b", "DTYPE"),
         (r"\b(lv|gv|inp|args|ax|[xvwb])_?\d+\b|\b(lv|gv)\b|\b[bp]_[a-z]\w*|\b_local_scalar_dense\w*", "VAR"),
@@ -63,7 +66,7 @@ def skeleton(message: str) -> str:
 
     The skeleton of a skeleton is the skeleton itself.
     """
-    text = message
+    text = message[:MOST]
     for _ in range(_ROUNDS):
         previous, text = text, _shortened(_masked(readable(text)))
         if text == previous:
@@ -115,22 +118,25 @@ def _replace_parenthesised(text: str, opening: re.Pattern[str], instead: Callabl
     Each match of `opening` must contain a parenthesis. `instead` computes the new text from the old one.
     """
     out, position = [], 0
+    closings = _closings(text) if opening.search(text) else {}
     while found := opening.search(text, position):
-        end = _closing(text, found.start() + found[0].index("("))
+        end = closings.get(found.start() + found[0].index("("), 0)
         whole = text[found.start() : end] if end else found[0]
         out += [text[position : found.start()], instead(whole) if end else whole]
         position = end or found.end()
     return "".join(out) + text[position:]
 
 
-def _closing(text: str, opening: int) -> int:
-    """Return the index after the parenthesis that closes the one at `opening`, or 0 if none does."""
-    depth = 0
-    for position in range(opening, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[position], 0)
-        if depth == 0:
-            return position + 1
-    return 0
+def _closings(text: str) -> dict[int, int]:
+    """Return, for the index of each opening parenthesis that is closed, the index after the closing one."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for parenthesis in re.finditer(r"[()]", text):
+        if parenthesis[0] == "(":
+            opened.append(parenthesis.start())
+        elif opened:
+            found[opened.pop()] = parenthesis.end()
+    return found
 
 
 _COLOURS = re.compile(r"\x1b\[[\d;]*m")

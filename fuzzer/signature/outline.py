@@ -28,21 +28,27 @@ def outline(graph: Graph) -> str:
     uses = Counter(ends.keys())
     uses.update(id(operand) for node in graph.nodes for operand in operands[id(node)])
     letters: dict[int, str] = {}
+    calls: dict[int, str] = {}
     shared: list[str] = []
 
     def written(node: Node) -> str:
-        if uses[id(node)] < 2:
-            return call(node)
-        if id(node) not in letters:
-            letters[id(node)] = _letter(len(letters))
-            shared.append(f"{letters[id(node)]} = {call(node)}")
-        return letters[id(node)]
+        return letters.get(id(node)) or calls[id(node)]
 
-    def call(node: Node) -> str:
-        inner = ", ".join(map(written, operands[id(node)]))
-        return f"{node.title}({inner})" if inner else node.title
-
-    text = "; ".join(map(written, sorted(ends.values(), key=lambda node: digests[id(node)])))
+    roots = sorted(ends.values(), key=lambda node: digests[id(node)])
+    stack = [(node, False) for node in reversed(roots)]  # no recursion: a graph may be one long chain
+    while stack:
+        node, operands_are_written = stack.pop()
+        if operands_are_written:
+            inner = ", ".join(map(written, operands[id(node)]))
+            calls[id(node)] = f"{node.title}({inner})" if inner else node.title
+            if id(node) in letters:
+                shared.append(f"{letters[id(node)]} = {calls[id(node)]}")
+        elif id(node) not in letters:
+            if uses[id(node)] > 1:
+                letters[id(node)] = _letter(len(letters))
+            stack.append((node, True))
+            stack.extend((operand, False) for operand in reversed(operands[id(node)]))
+    text = "; ".join(map(written, roots))
     return f"{text} where {', '.join(shared)}" if shared else text
 
 

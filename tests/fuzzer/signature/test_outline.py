@@ -72,3 +72,8 @@ def test_a_long_chain_of_doublings_has_a_short_outline() -> None:
     text = outline(graph_of({"x0": "float32[1]"}, calls, "v39"))
     assert text.startswith("add(a, a) where ")
     assert len(text) < 1000
+
+
+def test_a_long_chain_of_calls_needs_no_recursion() -> None:
+    calls: list[Call] = [(f"v{i}", "neg", before) for i, before in enumerate(["x0", *map("v{}".format, range(2999))])]
+    assert outline(graph_of({"x0": "float32[1]"}, calls, "v2999")) == "neg(" * 2999 + "neg" + ")" * 2999
