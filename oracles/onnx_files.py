@@ -28,6 +28,7 @@ OnnxFile = tuple[Importer, int | None]
 INTERPRETER = "interpreter"
 """The variant of the reader that runs the onnx package's interpreter. The other reader is onnxruntime, optimising."""
 
+_COSTS = (Kind.BLOAT, Kind.SLOW)
 _WRONG_RESULTS = (Kind.WRONG_ARITY, Kind.WRONG_SHAPE, Kind.WRONG_DTYPE, Kind.WRONG_VALUE)
 
 
@@ -39,11 +40,13 @@ def blames_tvm_for_a_file(finding: Finding) -> bool:
 def is_justified(finding: Finding, outcomes: Outcomes) -> bool:
     """Whether the finding is reported.
 
-    It is, unless it blames TVM for an ONNX file that no other reader has confirmed, or for a wrong result that another
-    reader of the file gives too.
+    It is, unless it blames TVM for an ONNX file that no other reader has confirmed, for a wrong result that another
+    reader of the file gives too, or for the costs of a file that is another function than the model.
     """
     if not blames_tvm_for_a_file(finding):
         return True
+    if finding.kind in _COSTS and _is_another_function(finding.lane, outcomes):
+        return False
     return onnx_file_of(finding.lane) in confirmed_files(outcomes) and not _another_reader_agrees(finding, outcomes)
 
 
@@ -75,6 +78,13 @@ def _readings(outcomes: Outcomes) -> Iterator[tuple[LaneSpec, tuple[Array, ...]]
     for lane, outcome in outcomes.items():
         if is_onnx_reader(lane) and isinstance(outcome, Ran):
             yield lane, outcome.outputs
+
+
+def _is_another_function(lane: LaneSpec, outcomes: Outcomes) -> bool:
+    """Whether a reader of the lane's file gives another result than PyTorch."""
+    right = expected(outcomes)
+    readings = [outputs for other, outputs in _readings(outcomes) if onnx_file_of(other) == onnx_file_of(lane)]
+    return right is not None and any(judge(outputs, right) is not None for outputs in readings)
 
 
 def _another_reader_agrees(finding: Finding, outcomes: Outcomes) -> bool:

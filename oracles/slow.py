@@ -14,7 +14,7 @@ from statistics import median
 from generators.graph import Case
 from oracles.finding import OTHER_LANES, Component, Excess, Finding, Kind, Quantity
 from oracles.lane import Engine, LaneSpec
-from oracles.outcome import Facts, Outcomes, Stage, facts_of
+from oracles.outcome import Built, Facts, Outcome, Outcomes, Ran, Stage, facts_of
 from oracles.transforms import TRANSFORMS_BY_NAME, ModuleForm, Rounding
 
 ONCE, EACH_KERNEL, EACH_PASS = 0.015, 0.0075, 0.0003
@@ -28,13 +28,21 @@ TIMES_OTHERS_OF_RELAY, SECONDS_OF_RELAY = 10.0, 5.0
 
 def slow(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     """A lane is not judged where no other lane compiled the case for its target: some models take long to compile."""
-    facts = {lane: facts_of(out) for lane, out in outcomes.items() if lane.engine is Engine.TVM}
-    spent = {lane: fact for lane, fact in facts.items() if fact.compile_seconds > 0 and not _does_other_work(lane)}
+    spent = {
+        lane: facts_of(outcome)
+        for lane, outcome in outcomes.items()
+        if lane.engine is Engine.TVM and was_compiled(outcome) and not _does_other_work(lane)
+    }
     for lane, own in spent.items():
         others = [fact for other, fact in spent.items() if other != lane and _comparable(lane, own, other, fact)]
         if others and own.compile_seconds > (allowed := _allowed(own, others)):
             excess = Excess(Quantity.TIME, round(own.compile_seconds, 2), round(allowed, 2), OTHER_LANES)
             yield Finding(Kind.SLOW, Component.TVM, lane, Stage.COMPILE, excess)
+
+
+def was_compiled(outcome: Outcome) -> bool:
+    """Whether a lane was compiled to the end: one that fails after a few passes has hardly begun."""
+    return isinstance(outcome, Ran | Built) and outcome.facts.compile_seconds > 0
 
 
 def _does_other_work(lane: LaneSpec) -> bool:

@@ -8,7 +8,8 @@ from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
-from oracles.outcome import Result, facts_of
+from oracles.outcome import Result
+from oracles.slow import was_compiled
 
 SLOW_RUNS = 3
 """Runs in which a lane must be slow: one measurement may be off on a busy machine."""
@@ -38,4 +39,4 @@ def _slow(findings: list[Finding]) -> set[LaneSpec]:
 
 
 def _compiled(result: Result) -> tuple[LaneSpec, ...]:
-    return tuple(lane for lane, outcome in result.outcomes.items() if facts_of(outcome).compile_seconds > 0)
+    return tuple(lane for lane, outcome in result.outcomes.items() if was_compiled(outcome))

@@ -337,6 +337,15 @@ def test_the_work_of_schedules_and_round_trips_is_not_known(name: str, judged: b
     assert len(list(slow(CASE, lanes))) == judged
 
 
+def test_a_lane_that_fails_in_the_build_is_not_compared_with() -> None:
+    """It has run a few passes and compiled nothing."""
+    begun = replace(fakes.raised(Stage.COMPILE), facts=Facts(compile_seconds=0.002, passes=4))
+    lanes: Outcomes = {TVM: timed(0.4, 26, 80), TVM_ONNX: begun}
+    assert list(slow(CASE, lanes)) == []
+    compiled = timed(0.002, 0, 4)
+    assert [finding.lane for finding in slow(CASE, {**lanes, TVM_ONNX: compiled})] == [TVM]
+
+
 def test_a_lane_that_times_out_in_the_build_is_not_called_slow() -> None:
     lanes: Outcomes = {TVM: timed(0.1), TVM_ONNX: timed(0.1), TVM_C: fakes.hung(Stage.COMPILE)}
     assert list(slow(CASE, lanes)) == []

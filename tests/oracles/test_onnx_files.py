@@ -111,6 +111,13 @@ def test_findings_of_every_other_oracle_need_a_confirmed_file_too(effect: str) -
     assert tvms({ONNX_REFERENCE: CORRECT, TVM_ONNX: outcome}) == [(kind, TVM_ONNX)]
 
 
+def test_what_a_file_costs_that_is_another_function_is_not_judged() -> None:
+    """PyTorch's exporter may write a shape that it read from memory which nothing has written."""
+    large = replace(WRONG, facts=Facts(constant_bytes=1 << 20))
+    assert tvms({ONNXRUNTIME: WRONG, TVM_ONNX: large}) == []
+    assert tvms({ONNXRUNTIME: CORRECT, TVM_ONNX: replace(CORRECT, facts=large.facts)}) == [(Kind.BLOAT, TVM_ONNX)]
+
+
 @FAILURES
 def test_lanes_that_read_no_file_need_no_confirmation(failure: str) -> None:
     make, kind = fakes.FAILURES[failure]
