@@ -4,7 +4,8 @@
 
 Counts the findings of TVM that are not flaky, their families, and how many findings the largest families have. Of their
 scopes: the CPU seconds, how many have a statement, how many of these are certain, and how many held-out cases agree,
-inside and outside of their statements, and with how many statements all of them agree.
+inside and outside of their statements, and with how many statements all of them agree. Then how many findings have a
+usual case, and how many a regression test.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-from fuzzer.findings import finding_file
+from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.families.grouping import families
+from fuzzer.report.regression_test import NAME as TEST
 from fuzzer.triage.scope.statement import Hits, Scope
 from oracles.finding import Component
 
@@ -23,7 +25,10 @@ from oracles.finding import Component
 def lines(sizes: Sequence[int], scopes: Sequence[Scope]) -> Iterator[str]:
     """`sizes` are those of the families."""
     largest, several = sorted(sizes, reverse=True)[:6], sum(size > 1 for size in sizes)
-    yield f"{sum(sizes)} findings, {len(sizes)} families; {several} have several findings; the largest have {largest}"
+    yield (
+        f"{sum(sizes)} findings, {len(sizes)} families of {median(sizes):g} in the median; {several} have several"
+        f" findings; the largest have {largest}"
+    )
     known = [scope for scope in scopes if scope.cases]
     if not known:
         yield "no scopes"
@@ -54,6 +59,8 @@ def main() -> None:
     found = list(finding_file.readable(finding_file.folders_in(parser.parse_args().campaign / "crashes")))
     of_tvm = [(path, doc) for path, doc in found if doc.component is Component.TVM and not doc.flaky]
     print(*lines([len(family) for family in families(of_tvm)], [doc.scope for _, doc in of_tvm]), sep="\n")
+    usual, tests = (sum((path / name).exists() for path, _ in of_tvm) for name in (natural_file.NAME, TEST))
+    print(f"{usual} findings have a usual case, {tests} a regression test")
 
 
 if __name__ == "__main__":
