@@ -129,7 +129,7 @@ def main() -> None:
         last = log.read().decode(errors="replace").strip().splitlines()[-1:]
     left = set(os.listdir("/dev/shm")) - before
     print(f"exit code {code}; {''.join(last)}")
-    _judge(samples, left)
+    _judge([each for each in samples if each.seconds <= arguments.seconds], left)  # then the last triage is finished
 
 
 def _watched(process: subprocess.Popen[bytes], folder: Path, began: float) -> list[Sample]:

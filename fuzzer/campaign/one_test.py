@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from fuzzer.campaign.cases import Cases
 from fuzzer.campaign.disk_space import DiskSpace
@@ -19,12 +20,15 @@ from fuzzer.campaign.tiers import run_test
 from fuzzer.campaign.triage import Triage
 from fuzzer.campaign.triage_share import TriageShare
 from fuzzer.system.environment import EnvironmentMissing
-from fuzzer.system.storage_errors import may_pass
+from fuzzer.system.storage_errors import is_full, may_pass
 from fuzzer.triage.investigate import sightings
 from fuzzer.triage.reproduce import is_valid
 from generators.graph import Case, Invalid
 from oracles.finding import Finding
 from oracles.outcome import Result
+
+MOST_ATTEMPTS = 3
+"""How often a test is done whose sightings cannot be written, where the disk is not full."""
 
 Watch = Callable[[int, Case, Result, Sequence[Finding]], None]
 """Called with each finished test: its number, its case, its result and the findings of the oracles."""
@@ -48,9 +52,9 @@ class Tests:
 
     def run(self, number: int) -> None:
         """Do one test, or end the tests where no case is left. A test that could not be written is repeated when the
-        disk can be written again."""
+        disk can be written again. After a few errors other than a full disk, it counts as one that cannot be done."""
         case = None
-        while True:
+        for attempt in count(1):
             try:
                 case = case or self.cases(number)
                 if case is None:
@@ -59,6 +63,8 @@ class Tests:
             except OSError as error:
                 if not may_pass(error):
                     raise
+                if attempt >= MOST_ATTEMPTS and not is_full(error):
+                    return self.failed.keep(number, case, error)
                 self.disk_space.failed(error)
             except (Stopping, Invalid, EnvironmentMissing):
                 raise

@@ -306,6 +306,18 @@ def test_a_sighting_that_cannot_be_written_is_written_again(
     assert "the disk can be written again: continuing" in shown
 
 
+def test_a_test_that_can_never_be_written_is_kept_as_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+
+    def write(*_: Any) -> None:
+        raise OSError(errno.EIO, "it cannot be written")
+
+    monkeypatch.setattr("fuzzer.campaign.waiting_item.write_folder", write)
+    with Store(tmp_path, 1) as store:
+        Campaign(settings(tmp_path), store, FakeExecutor({"number 1": refused(1)}), cases(3)).run()
+        assert (store.state.next_test, store.state.counters.tests, store.state.counters.errors) == (3, 2, 1)
+
+
 def test_a_wrong_evaluation_is_counted_when_its_test_is_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
