@@ -15,10 +15,11 @@ from_pytorch gives a library of 14.7 MB, the import of the ONNX file one of 0.32
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from generators.graph import Case, TensorType
+from generators.graph import Case, DType, Node, TensorType
 from generators.ops import FAMILIES
 from oracles.finding import OTHER_LANES, Component, Excess, Finding, Kind, Quantity
 from oracles.lane import Engine, LaneSpec
@@ -31,6 +32,9 @@ CONSTANT_BYTES, CONSTANT_BYTES_OF_MODULE = 8 << 10, 64
 INDEX_BYTES = 8
 WRITE_THROUGH_AN_INDEX = ("setitem", "scatter", "index_add")
 """One operator of each family."""
+
+_OPERAND = re.compile(r"\{(\d+)\}")
+"""An operand in the attribute `index`: `{1}` in `x0[:, x1]`."""
 
 EMPTY_LIBRARY, CODE_BYTES_PER_KERNEL = 20 << 10, 64 << 10
 CODE_BYTES_OF_RELAY, CODE_BYTES_PER_OPERATOR = 256 << 10, 64 << 10
@@ -109,7 +113,8 @@ def foldable_bytes(case: Case) -> int:
 
 def index_bytes(case: Case) -> int:
     """Bytes of an index for each dimension and element of the largest tensor of each operator that writes through an
-    index, or whose operands depend on no weight."""
+    index, or whose operands depend on no weight. A write through a tensor of indices may write each element as often as
+    this has elements: `x[:, i]`, where `i` has four and the dimension one."""
     graph = case.bound
     weighted = {item.value.name for item in graph.inputs if item.role.is_owned}
     writes = {row.name for op in WRITE_THROUGH_AN_INDEX for row in FAMILIES[op]}
@@ -117,10 +122,19 @@ def index_bytes(case: Case) -> int:
     for node in graph.nodes:
         if node.op in writes or weighted.isdisjoint(node.args):
             types = (*graph.arg_types(node), *(value.type for value in node.results))
-            total += max(max(type.rank, 1) * type.numel for type in types) * INDEX_BYTES
+            largest = max(max(type.rank, 1) * type.numel for type in types)
+            total += largest * _most_writes(node, graph.arg_types(node)) * INDEX_BYTES
         if not weighted.isdisjoint(node.args):
             weighted.update(value.name for value in node.results)
     return total
+
+
+def _most_writes(node: Node, operands: Sequence[TensorType]) -> int:
+    """How often a node may write one element: the elements of its largest tensor of indices, or once."""
+    parts = node.attrs.get("index")
+    places = [_OPERAND.fullmatch(str(part)) for part in parts] if isinstance(parts, tuple) else []
+    indices = [operands[int(found[1])] for found in places if found]
+    return max([1, *(type.numel for type in indices if type.dtype is not DType.BOOL)])
 
 
 def _bytes(type: TensorType) -> int:

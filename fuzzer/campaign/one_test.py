@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from fuzzer.campaign.cases import Cases
 from fuzzer.campaign.disk_space import DiskSpace
@@ -53,8 +52,9 @@ class Tests:
     def run(self, number: int) -> None:
         """Do one test, or end the tests where no case is left. A test that could not be written is repeated when the
         disk can be written again. After a few errors other than a full disk, it counts as one that cannot be done."""
-        case = None
-        for attempt in count(1):
+        case, attempt = None, 0
+        while True:
+            attempt += 1
             try:
                 case = case or self.cases(number)
                 if case is None:

@@ -9,6 +9,7 @@ import fakes
 import pytest
 import violations
 from fakes import CASE, ONNXRUNTIME, TORCH, TVM, TVM_C, TVM_ONNX
+from graphs_by_hand import case_of
 from violations import FOLDED, MUTANTS, ZERO, ran_with
 
 from generators.graph import Case, Graph, Input, Layout, Node, Role, TensorType, Value
@@ -259,6 +260,18 @@ def test_operators_of_no_weight_may_have_an_index_for_each_dimension_and_element
     assert index_bytes(Case(Graph(inputs, (of_input, of_weight, after), ("v2",)), {})) == 300 * 2 * 8
     written = Node("index_put", ("v1",), {}, (Value("v2", TensorType.parse("float32[100,3]")),))
     assert index_bytes(Case(Graph(inputs, (of_input, of_weight, written), ("v2",)), {})) == 2 * 300 * 2 * 8
+
+
+@pytest.mark.parametrize(
+    ("type", "index", "times"),
+    [("int64[4]", (":", "{1}"), 4), ("int64[0]", (":", "{1}"), 1), ("bool[300]", ("{1}",), 1)],
+)
+def test_a_write_through_indices_may_write_an_element_several_times(
+    type: str, index: tuple[str, ...], times: int
+) -> None:
+    inputs = {"x0": "float32[300,1]", "x1": type}
+    case = case_of(inputs, [("v0", "setitem_scalar", "x0 x1", {"index": index, "value": 4})], "v0")
+    assert index_bytes(case) == 300 * 2 * 8 * times
 
 
 def test_a_library_that_a_c_compiler_makes_may_have_so_much_code_for_each_kernel() -> None:
