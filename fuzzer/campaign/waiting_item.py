@@ -66,7 +66,7 @@ class Item:
 
     @property
     def ops(self) -> frozenset[str]:
-        return self.traits.operators
+        return frozenset(self.traits.operators)
 
     @property
     def order(self) -> tuple[int, float]:
