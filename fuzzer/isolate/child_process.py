@@ -161,7 +161,7 @@ class ChildProcess:
         again. Raise `OwnFailure` where difftvm's own code failed in the process."""
         self.cases += self.last is None or not same_case(self.last, case)
         self.last = case
-        lane, stage = lanes[0], Stage.START
+        lane, stage, current = lanes[0], Stage.START, -1
         before = set(result.outcomes)
         facts: dict[LaneSpec, Facts] = {}
         began, cpu_began, checked = time.monotonic(), processes.cpu_seconds(self.pid), time.monotonic()
@@ -183,11 +183,11 @@ class ChildProcess:
                 message, payload = protocol.receive(self.connection)
                 match message:
                     case protocol.At(lane=number, stage=stage):
-                        entered = _numbered(lanes, number)
-                        if entered != lane or stage is Stage.START:
-                            lane, began, cpu_began = entered, time.monotonic(), processes.cpu_seconds(self.pid)
+                        if number != current:  # a lane's bounds count from its first message, however many it sends
+                            lane, current = _numbered(lanes, number), _next(number, current)
+                            began, cpu_began = time.monotonic(), processes.cpu_seconds(self.pid)
                     case protocol.Noted(lane=number, facts=observed):
-                        facts[_numbered(lanes, number)] = observed
+                        facts[_of_current(lanes, number, current)] = observed
                     case protocol.Finished(stage_cpu=spent):
                         if any(each not in result.outcomes for each in lanes):
                             raise protocol.ProtocolError("it finished before every lane had an outcome")
@@ -195,7 +195,8 @@ class ChildProcess:
                             result.stage_cpu[key] = result.stage_cpu.get(key, 0.0) + seconds
                         return True
                     case protocol.DidRun() | protocol.DidBuild() | protocol.DidRaise() | protocol.DidSkip():
-                        result.outcomes[_numbered(lanes, message.lane)] = _outcome(message, payload, self.scratch)
+                        whose = _of_current(lanes, message.lane, current)
+                        result.outcomes[whose] = _outcome(message, payload, self.scratch)
                     case protocol.Failed(text=text):
                         raise OwnFailure(text)
                     case protocol.Job() | protocol.Started():
@@ -275,6 +276,21 @@ def _numbered(lanes: Sequence[LaneSpec], number: int) -> LaneSpec:
     if not 0 <= number < len(lanes):
         raise protocol.ProtocolError(f"there is no lane {number}")
     return lanes[number]
+
+
+def _next(number: int, current: int) -> int:
+    """The number of the lane that a process has begun. It runs them in order."""
+    if number < current:
+        raise protocol.ProtocolError(f"it went back from lane {current} to lane {number}")
+    return number
+
+
+def _of_current(lanes: Sequence[LaneSpec], number: int, current: int) -> LaneSpec:
+    """The lane of a message, which must be the one that runs."""
+    lane = _numbered(lanes, number)
+    if number != current:
+        raise protocol.ProtocolError(f"it sent something of lane {number} while lane {current} ran")
+    return lane
 
 
 def _with_facts(outcome: Outcome, facts: Facts | None) -> Outcome:

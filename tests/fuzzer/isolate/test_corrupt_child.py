@@ -22,11 +22,11 @@ from multiprocess.connection import Connection
 from fuzzer.children.job import reporting_failures, run_job
 from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnFailure, ZygoteReaper
-from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job
+from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job, Noted
 from fuzzer.isolate.selftest import _case
 from fuzzer.lanes import TORCH, TORCH_F64
 from oracles.lane import LaneSpec
-from oracles.outcome import Cause, Died, Frame, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
+from oracles.outcome import Cause, Died, Facts, Frame, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
 
 LANES = (TORCH, TORCH_F64)
 NO_PROCESS = 2**22 + 1  # Linux gives out no such pid
@@ -171,6 +171,18 @@ def test_a_negative_lane_number(tmp_path: Path, frame: protocol.Message) -> None
     assert list(outcomes_of(tmp_path, At(0, Stage.START), At(0, Stage.RUN), frame)) == [TORCH]
 
 
+@pytest.mark.parametrize(
+    "frame", [At(0, Stage.RUN), DidRun(0, [], None), Noted(0, Facts(compile_seconds=1.0))], ids=["at", "ran", "noted"]
+)
+def test_a_lane_that_is_over_gets_nothing_more(tmp_path: Path, frame: protocol.Message) -> None:
+    frames = (At(0, Stage.START), DidSkip(0, "not here"), At(1, Stage.START), frame)
+    outcomes = outcomes_of(tmp_path, *frames)
+    assert outcomes[TORCH] == Skipped("not here")
+    death = outcomes[TORCH_F64]
+    assert isinstance(death, Died)
+    assert "it sent nonsense: it " in death.log
+
+
 def test_an_array_that_numpy_cannot_hold(tmp_path: Path) -> None:
     frame = DidRun(0, [ArrayDoc("float32", (0, 2**62, 2**62))], None)
     assert list(outcomes_of(tmp_path, At(0, Stage.START), frame)) == [TORCH]
@@ -180,12 +192,13 @@ def test_a_child_that_is_done_without_a_result(tmp_path: Path) -> None:
     assert list(outcomes_of(tmp_path, At(0, Stage.START), Finished({}), status=0)) == [TORCH]
 
 
-def test_a_child_that_never_stops_talking_is_over_its_bounds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stage", [Stage.COMPILE, Stage.START])
+def test_a_child_that_never_stops_talking_is_over_its_bounds(tmp_path: Path, stage: Stage) -> None:
     def talk(connection: Connection) -> None:
         with suppress(OSError), connection:
             end = time.monotonic() + 1.0
             while time.monotonic() < end:
-                protocol.send(connection, At(0, Stage.COMPILE))
+                protocol.send(connection, At(0, stage))
                 time.sleep(0.005)
 
     outcomes = outcomes_of(tmp_path, At(0, Stage.START), afterwards=talk, bounds=Bounds(wall_seconds=0.2))
