@@ -14,6 +14,7 @@ import torch
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, to_torch
 from fuzzer.lanes.evaluated.common import Contradiction, Outside, Unknown, require
 from fuzzer.lanes.evaluated.interpreter import Program, as_declared, declared_types, flat, interpreting
+from fuzzer.lanes.evaluated.nan import takes_nan
 from fuzzer.lanes.evaluated.operators import value_of
 from fuzzer.lanes.evaluated.ties import has_ties
 from fuzzer.lanes.relax import releases
@@ -94,6 +95,8 @@ def _value(call: Any, args: Sequence[Any]) -> Any:
     try:
         if has_ties(name, call.attrs, args):
             raise Unknown(f"relax.{name} of equal elements")
+        if takes_nan(name, args):
+            raise Unknown(f"relax.{name} of NaN")
         value = as_declared(call, value_of(name, call.attrs, args))
         require(_is_declared_tuple(call) or not _is_several(value), f"relax.{name} of another number of tensors")
     except (RuntimeError, TypeError, ValueError, IndexError) as error:  # PyTorch refuses the operands

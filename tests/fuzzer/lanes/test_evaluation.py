@@ -188,6 +188,19 @@ def test_a_call_that_is_declared_with_another_shape_contradicts_its_module() -> 
         _value(call_of("add", declared([2, 3])), (x, torch.ones(5)))
 
 
+@pytest.mark.parametrize("name", ["maximum", "clip", "nn.relu", "sign"])
+def test_nan_through_a_comparison_decides_nothing(name: str) -> None:
+    """TVM leaves it unspecified, and compiled code may be right by chance."""
+    from fuzzer.lanes.evaluated.evaluation import _value  # loads TVM
+
+    operands = {"maximum": (torch.ones(2),), "clip": (0, 1)}.get(name, ())
+    with pytest.raises(Unknown, match=f"^relax.{name} of NaN$"):
+        _value(call_of(name, declared([2])), (torch.tensor([1.0, torch.nan]), *operands))
+    assert _value(call_of(name, declared([2])), (torch.tensor([1.0, 0.0]), *operands)).tolist()[0] == 1.0
+    nan = _value(call_of("add", declared([2])), (torch.tensor([1.0, torch.nan]), torch.ones(2)))
+    assert bool(nan.isnan()[1])
+
+
 def test_operands_that_pytorch_refuses_decide_nothing() -> None:
     from fuzzer.lanes.evaluated.evaluation import _value  # loads TVM
 
