@@ -350,6 +350,12 @@ def test_the_work_of_schedules_and_round_trips_is_not_known(name: str, judged: b
     assert len(list(slow(CASE, lanes))) == judged
 
 
+def test_a_case_with_empty_tensors_is_not_judged() -> None:
+    lanes: Outcomes = {TVM: timed(0.1), TVM_ONNX: timed(0.1), TVM_C: timed(9.0)}
+    slow_with = {size: case_of({"x0": f"float32[{size}]"}, [("v0", "relu", "x0")], "v0") for size in (1, 0)}
+    assert [[finding.lane for finding in slow(case, lanes)] for case in slow_with.values()] == [[TVM_C], []]
+
+
 def test_a_lane_that_fails_in_the_build_is_not_compared_with() -> None:
     """It has run a few passes and compiled nothing."""
     begun = replace(fakes.raised(Stage.COMPILE), facts=Facts(compile_seconds=0.002, passes=4))
