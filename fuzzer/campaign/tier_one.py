@@ -11,8 +11,9 @@ from enum import StrEnum
 from fuzzer.lanes import needed, plain_of
 from generators.graph import Array
 from oracles.against_torch import judge
-from oracles.finding import imports_onnx, is_onnx_reader, onnx_file_of, runs_exported_program
+from oracles.finding import imports_onnx, runs_exported_program
 from oracles.lane import LaneSpec, is_tier_1
+from oracles.onnx_files import readings_of_its_file
 from oracles.outcome import (
     FAILURES,
     Built,
@@ -81,12 +82,7 @@ def _compared(lane: LaneSpec, outputs: tuple[Array, ...], outcomes: Outcomes) ->
 def _unless_the_file_is_wrong(lane: LaneSpec, outcomes: Outcomes) -> Verdict:
     """The verdict on a module that differs from PyTorch: undecided where onnxruntime has read the same file, and gives
     another result than PyTorch too."""
-    right, file = expected(outcomes), onnx_file_of(lane)
-    read = [
-        outcome.outputs
-        for other, outcome in outcomes.items()
-        if isinstance(outcome, Ran) and is_onnx_reader(other) and onnx_file_of(other) == file
-    ]
+    right, read = expected(outcomes), readings_of_its_file(lane, outcomes)
     if imports_onnx(lane) and read and (right is None or all(judge(outputs, right) for outputs in read)):
         return Verdict.UNDECIDED
     return Verdict.WRONG

@@ -1,0 +1,125 @@
+"""Opens SQLite files that others may have written, and says what an error of SQLite means.
+
+SQLite reports a damaged file, a full disk and a lock of another process in one family of errors. The user needs a
+different remedy for each.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.campaign.schema import MIGRATIONS
+from generators.graph import Invalid
+from generators.plain_file import NO_FILE
+
+_TROUBLE = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_IOERR: errno.EIO,
+    sqlite3.SQLITE_BUSY: errno.EBUSY,
+    sqlite3.SQLITE_LOCKED: errno.EBUSY,
+    sqlite3.SQLITE_PROTOCOL: errno.EBUSY,
+    sqlite3.SQLITE_READONLY: errno.EROFS,
+    sqlite3.SQLITE_PERM: errno.EACCES,
+}
+"""By error code of SQLite, the errno of failures of the machine. These are no damage, and may be temporary."""
+
+
+def of_the_machine(error: sqlite3.OperationalError, path: Path) -> OSError | None:
+    """The error of the machine that SQLite reports; None where the file is at fault."""
+    code = error.sqlite_errorcode & 0xFF
+    number = _why_not_opened(path) if code == sqlite3.SQLITE_CANTOPEN else _TROUBLE.get(code)
+    return OSError(number, f"{error}; nothing that was written before is lost", str(path)) if number else None
+
+
+def _why_not_opened(path: Path) -> int:
+    """The errno for a file that SQLite cannot open. It does not say why."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        return error.errno or errno.EIO
+    return errno.EACCES  # one of the files beside it
+
+
+class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextlib's
+    """Turns errors of SQLite into `Invalid` with the remedy where the file is damaged, and into `OSError` where the
+    machine failed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.OperationalError) and (trouble := of_the_machine(error, self._path)):
+            raise trouble from error
+        if isinstance(error, sqlite3.DatabaseError | msgspec.DecodeError | RecursionError):
+            folder = self._path.parent
+            raise Invalid(
+                f"{self._path}: {error}; `fuzz status --repair --campaign {folder}` rebuilds it from the files"
+            ) from error
+
+
+def connected(path: Path, writes: bool) -> sqlite3.Connection:
+    if not _is_plain(path):
+        raise Invalid(f"{path}: {NO_FILE}")
+    source = path.resolve().as_uri() + ("" if writes else _how_to_read(path))
+    db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
+    try:
+        if writes:
+            db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only changes a file that is new
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA cache_size = -500")  # KiB: rows are appended, and the system caches the file
+        _trust_nothing(db, path)
+        _migrate(db, path, writes)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether SQLite may open the file: it follows links, and waits for pipes."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
+def _trust_nothing(db: sqlite3.Connection, path: Path) -> None:
+    """Let no function run that the file names. Raise `Invalid` where it has views or triggers, which may not end."""
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.execute("PRAGMA cell_size_check = ON")
+    with closing(db.execute("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index')")) as cursor:
+        if row := cursor.fetchone():
+            raise Invalid(f"{path}: it has a {row[0]}, {str(row[1])[:60]!r}; an index of difftvm has tables only")
+
+
+def _how_to_read(path: Path) -> str:
+    """How SQLite opens the file to read it. In a folder that cannot be written it reads no journal, and makes no file
+    beside it. Raise `Invalid` where there is a journal to read."""
+    if os.access(path.parent, os.W_OK):
+        return "?mode=ro"
+    journal = path.with_name(f"{path.name}-wal")
+    if journal.exists() and journal.stat().st_size:
+        raise Invalid(f"{path}: a killed run has left {journal.name}; copy the folder to where it can be written")
+    return "?mode=ro&immutable=1"
+
+
+def _migrate(db: sqlite3.Connection, path: Path, writes: bool) -> None:
+    with closing(db.execute("PRAGMA user_version")) as cursor:
+        version = cursor.fetchone()[0]
+    if version > len(MIGRATIONS):
+        raise Invalid(f"{path}: schema {version} is newer than this version of difftvm reads (up to {len(MIGRATIONS)})")
+    if version < len(MIGRATIONS) and not writes:
+        raise Invalid(f"{path}: schema {version} is older than this version; `fuzz status --repair` brings it up")
+    for number in range(version, len(MIGRATIONS)):
+        db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;")
