@@ -74,6 +74,11 @@ def files_to_confirm(findings: Iterable[Finding], outcomes: Outcomes) -> tuple[L
     return tuple(lane for file, lane in lanes.items() if file not in read)
 
 
+def readings_of_its_file(lane: LaneSpec, outcomes: Outcomes) -> list[tuple[Array, ...]]:
+    """The results of the readers that have run the ONNX file that the lane reads."""
+    return [outputs for reader, outputs in _readings(outcomes) if onnx_file_of(reader) == onnx_file_of(lane)]
+
+
 def _readings(outcomes: Outcomes) -> Iterator[tuple[LaneSpec, tuple[Array, ...]]]:
     for lane, outcome in outcomes.items():
         if is_onnx_reader(lane) and isinstance(outcome, Ran):
@@ -83,8 +88,7 @@ def _readings(outcomes: Outcomes) -> Iterator[tuple[LaneSpec, tuple[Array, ...]]
 def _is_another_function(lane: LaneSpec, outcomes: Outcomes) -> bool:
     """Whether a reader of the lane's file gives another result than PyTorch."""
     right = expected(outcomes)
-    readings = [outputs for other, outputs in _readings(outcomes) if onnx_file_of(other) == onnx_file_of(lane)]
-    return right is not None and any(judge(outputs, right) is not None for outputs in readings)
+    return right is not None and any(judge(outputs, right) for outputs in readings_of_its_file(lane, outcomes))
 
 
 def _another_reader_agrees(finding: Finding, outcomes: Outcomes) -> bool:
@@ -92,7 +96,7 @@ def _another_reader_agrees(finding: Finding, outcomes: Outcomes) -> bool:
     right, ran = expected(outcomes), outcomes[finding.lane]
     if right is None or not isinstance(ran, Ran) or finding.kind not in _WRONG_RESULTS:
         return False
-    readings = [outputs for lane, outputs in _readings(outcomes) if onnx_file_of(lane) == onnx_file_of(finding.lane)]
+    readings = readings_of_its_file(finding.lane, outcomes)
     return any(_same_mistake(ran.outputs, outputs, right) for outputs in readings)
 
 
