@@ -126,7 +126,7 @@ def _reported(error: Exception) -> Exit:
     The types of errors are imported here, because `fuzz --help` does not need their modules."""
     from fuzzer.campaign.lock import Busy
     from fuzzer.system.environment import EnvironmentMissing
-    from fuzzer.system.storage_errors import is_of_the_storage
+    from fuzzer.system.storage_errors import remedy
     from generators.graph import Invalid
 
     match error:
@@ -139,8 +139,8 @@ def _reported(error: Exception) -> Exit:
         case EnvironmentMissing():
             say(f"fuzz: {error}")
             return Exit.ENVIRONMENT
-        case OSError() if is_of_the_storage(error):
-            say(f"fuzz: {error}; what was saved before is intact")
+        case OSError() if what_to_do := remedy(error):
+            say(f"fuzz: {error}; {what_to_do}")
             return Exit.ENVIRONMENT
         case _:
             raise error

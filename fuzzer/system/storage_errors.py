@@ -24,6 +24,12 @@ def may_pass(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in PASSING
 
 
-def is_of_the_storage(error: BaseException) -> bool:
-    """Whether the user can mend the error: by space, by rights, by another file or folder."""
-    return may_pass(error) or (isinstance(error, OSError) and error.errno in NOT_ALLOWED | WRONG_FILE)
+def remedy(error: OSError) -> str:
+    """What the user can do about a failure of a file or disk; empty where the error may be a bug of difftvm."""
+    if may_pass(error):
+        return "what was saved before is intact, so run it again when the disk can be written"
+    if error.errno in NOT_ALLOWED:
+        return "change the rights of the file or folder, or name another"
+    if error.errno in WRONG_FILE and error.filename is not None:
+        return "remove it, or name another file or folder"
+    return ""
