@@ -53,13 +53,14 @@ def plain_files(folder: Path) -> dict[str, bytes]:
 
 
 def _read(descriptor: int, path: Path, most: int) -> bytes:
-    """The contents of a file. A file that only seems large, because it has holes, is not read."""
-    data = b""
-    if os.fstat(descriptor).st_size <= most:
-        with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(most + 1)
-    if len(data) > most or os.fstat(descriptor).st_size > most:
-        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
+    """The contents of a file. One byte more than allowed is asked for, because a file may grow while it is read."""
+    too_large = OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
+    if os.fstat(descriptor).st_size > most:  # a file with holes takes no space, and much memory
+        raise too_large
+    with open(descriptor, "rb", closefd=False) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise too_large
     return data
 
 

@@ -93,9 +93,13 @@ def reporting_failures(connection: Connection) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        text = f"{type(error).__name__}: {text_of(error)}\n{traceback.format_exc()}"
-        protocol.send(connection, protocol.Failed(text[: protocol.MOST_TEXT]))
+        protocol.send(connection, _failed(error))
         raise
+
+
+def _failed(error: Exception) -> protocol.Failed:
+    text = f"{type(error).__name__}: {text_of(error)}\n{traceback.format_exc()}"
+    return protocol.Failed(text[: protocol.MOST_TEXT])
 
 
 class KeptCase:
@@ -129,8 +133,7 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane], kept:
             _run_lane(connection, prepared, index, spec, runner_of(spec), steps)
     except Exception as error:  # lanes' exceptions do not get here: this is a defect of difftvm
         steps(Stage.START)
-        text = f"{type(error).__name__}: {text_of(error)}\n{traceback.format_exc()}"
-        protocol.send(connection, protocol.Failed(text[: protocol.MOST_TEXT]))
+        protocol.send(connection, _failed(error))
         return
     steps(Stage.START)
     protocol.send(connection, protocol.Finished(dict(steps.cpu)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fuzzer.system.terminal import printable
 
@@ -24,14 +24,17 @@ def code(text: str) -> str:
 
 def prose(text: str) -> str:
     """Text with code spans. Outside of these, mentions, links and tags are escaped."""
-    pieces = re.split(r"(`[^`]+`)", printable(" ".join(text.split())))
-    return "".join(piece if index % 2 else _harmless(piece) for index, piece in enumerate(pieces))
+    return _outside_of_code(text, _harmless)
 
 
 def heading(text: str) -> str:
     """A line of text for a heading. Brackets and underscores stay as they are, because titles have many."""
+    return _outside_of_code(text, lambda piece: _no_mention(piece.replace("<", "\\<")))
+
+
+def _outside_of_code(text: str, escape: Callable[[str], str]) -> str:
     pieces = re.split(r"(`[^`]+`)", printable(" ".join(text.split())))
-    return "".join(piece if index % 2 else _no_mention(piece.replace("<", "\\<")) for index, piece in enumerate(pieces))
+    return "".join(piece if index % 2 else escape(piece) for index, piece in enumerate(pieces))
 
 
 def _harmless(text: str) -> str:

@@ -15,6 +15,7 @@ from fuzzer.campaign.tables import known_lines
 from fuzzer.findings import finding_file, upstream
 from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
 from fuzzer.findings.record import read
+from fuzzer.lanes.evaluated.nan import COMPARING
 from fuzzer.report import issue
 from fuzzer.signature.blame import Blame, Origin, Place
 from generators.graph import Invalid
@@ -50,6 +51,11 @@ def test_nan_that_a_pass_loses_within_an_operator_is_left_unspecified(doc: Findi
     assert row.number == 19847
     assert upstream.unspecified(blamed(Place.LEGALIZATION, "relax.abs", "relax.max")) is None
     assert upstream.unspecified(blamed(Place.PASS, "relax.abs", "relax.sum")) is None
+
+
+def test_the_evaluation_decides_nothing_where_upstream_leaves_nan_unspecified() -> None:
+    (row,) = (each for each in upstream.rows().unspecified if each.calls)
+    assert {call.removeprefix("relax.") for call in row.calls} <= COMPARING
 
 
 def test_nan_through_relu_is_left_unspecified(doc: FindingDoc) -> None:

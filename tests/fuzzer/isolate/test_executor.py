@@ -155,7 +155,7 @@ def test_exceptions_that_are_hard_to_report(executor: Executor, sin: str, type: 
 def test_what_a_lane_does_to_its_surroundings_costs_no_other_its_result(executor: Executor, sin: str) -> None:
     """It deletes all scratch folders, cuts the log, kills the zygote, or leaves files open."""
     first = {"log": Died, "zygote": Died}.get(sin, Ran)
-    lanes = (faulty("honest", "before"), faulty(sin), faulty("many-files", "after"), faulty("honest", "last"))
+    lanes = (faulty("honest", "before"), faulty(sin), faulty("files", "after"), faulty("honest", "last"))
     outcomes = executor.run(sine(), lanes, SHORT).outcomes
     assert [type(outcomes[lane]) for lane in lanes] == [Ran, first, Ran, Ran]
     again = executor.run(numbered(1), lanes, SHORT).outcomes
