@@ -25,7 +25,6 @@ from fuzzer.findings.this_machine import lacking
 from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.signature import Signature
 from fuzzer.system.files import copy_folder, open_plain
-from fuzzer.system.secrets import blanked
 from fuzzer.system.terminal import campaign_option, command, say
 from fuzzer.triage.investigate import Sighting
 from generators.graph import Case
@@ -190,7 +189,7 @@ class Queue:
                 if not self._like(item.name, item.key, item.ops):
                     here = self.folder / WAITING / item.name
                     try:
-                        copy_folder(item.folder, here, blanked)
+                        copy_folder(item.folder, here)
                     except FileNotFoundError:  # the source has investigated it meanwhile
                         continue
                     item.parent = here.parent

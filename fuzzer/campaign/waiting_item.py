@@ -22,7 +22,6 @@ from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import Signature, interchangeable_kinds, signature_of
 from fuzzer.system.files import write_folder
 from fuzzer.system.interned import interned
-from fuzzer.system.secrets import blanked
 from fuzzer.system.terminal import say
 from fuzzer.triage.investigate import Sighting, unconfirmed
 from fuzzer.triage.naming import beyond_sibling
@@ -109,7 +108,7 @@ def written(folder: Path, doc: FindingDoc, case: Case) -> Item:
         attempts.NAME: b"",
     }
     folder.parent.mkdir(exist_ok=True)
-    write_folder(folder, {name: blanked(data) for name, data in files.items()})
+    write_folder(folder, files)
     return _item(folder, doc, case)
 
 

@@ -24,6 +24,7 @@ import sys
 import traceback
 
 from fuzzer.isolate.zygote_requests import MAX_BYTES, OWN_FAILURE, SCRIPT
+from fuzzer.system import user_namespace
 from fuzzer.system.processes import ONE_THREAD, die_with_parent, kill_group
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute
 from fuzzer.toolchains.toolchain import GraphLanguage
@@ -132,6 +133,7 @@ def _drain(fd: int) -> None:
 def main() -> None:
     toolchain, kind, descriptor, supervisor, *preload = sys.argv[1:]
     control = socket.socket(fileno=int(descriptor))
+    user_namespace.enter()
     die_with_parent(int(supervisor))
     os.environ.update(ONE_THREAD)
     gc.disable()  # collections while modules are imported find little, and take a fifth of the start

@@ -15,6 +15,7 @@ from pathlib import Path
 from fuzzer.campaign import lock, store
 from fuzzer.cluster.assignment import Assignment
 from fuzzer.cluster.collection import EMPTY, Collector, KnownFinding, Update, add_to_corpus
+from fuzzer.system.child_environment import inherited
 
 LOG = "node.log"
 LOG_BYTES = 2000
@@ -36,7 +37,12 @@ class NodeProcess:
         self._collector = Collector(folder)
         with (folder / LOG).open("wb") as log:  # replaces the log of the last run, so that no log grows over many runs
             self._process = subprocess.Popen(
-                assignment.command(folder), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                assignment.command(folder),
+                env=inherited(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
 
     def collect(self, findings: Sequence[KnownFinding] = (), *, acknowledged: bool = False) -> Update:

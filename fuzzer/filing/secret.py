@@ -75,6 +75,7 @@ def from_file(path: Path) -> Secret:
         raise Invalid(f"{path}: {getattr(error, 'strerror', None) or 'not a text'}") from None
     if mode & 0o077:
         raise Invalid(f"{path}: others may read it (mode {mode:03o}); `chmod 600` it, and consider a new token")
+    secrets.remember(text)
     return Secret(_checked(text, str(path)))
 
 

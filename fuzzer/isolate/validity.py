@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fuzzer.system.child_environment import inherited
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST
 from generators import case_file
@@ -55,7 +56,10 @@ class Validity:
 
     def _start(self) -> None:
         self._child = subprocess.Popen(
-            [HOST.python, "-P", "-m", "fuzzer.children.validity"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [HOST.python, "-P", "-m", "fuzzer.children.validity"],
+            env=inherited(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
         if self._line(START_SECONDS) != b"ready\n":
             self._child.kill()

@@ -12,7 +12,6 @@ from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, regression_test, repro
 from fuzzer.system.files import write_atomically
-from fuzzer.system.secrets import blanked
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.scope.statement import Scope
 
@@ -41,4 +40,4 @@ def add_test(folder: Path, source: str) -> None:
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     for name, data in files.items():
-        write_atomically(folder / name, blanked(data))
+        write_atomically(folder / name, data)

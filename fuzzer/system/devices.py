@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from fuzzer.system.child_environment import inherited
+
 LIST_SECONDS = 30.0
 
 
@@ -38,7 +40,9 @@ def found_devices(environment: Mapping[str, str] = os.environ) -> tuple[Device, 
 def _nvidia_smi() -> str:
     """Return what `nvidia-smi -L` prints; "" if it is missing, fails or does not end within `LIST_SECONDS`."""
     try:
-        done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=LIST_SECONDS)
+        done = subprocess.run(
+            ["nvidia-smi", "-L"], env=inherited(), capture_output=True, text=True, timeout=LIST_SECONDS
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout if done.returncode == 0 else ""

@@ -9,10 +9,11 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from fuzzer.system.secrets import blanked
 from generators.plain_file import LINK, NO_FILE, plain_files
 
 _KEEP_SIZE, _PUNCH_HOLE = 1, 2
@@ -54,11 +55,10 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
         raise
 
 
-def copy_folder(folder: Path, to: Path, changed: Callable[[bytes], bytes] = bytes) -> None:
-    """Make a new folder with the same files, as `write_folder` does. `changed` maps the bytes of each file to the bytes
-    that are written. The files keep their times, which show when a finding was made. Raise OSError where a file is a
-    link."""
-    files = {name: changed(data) for name, data in plain_files(folder).items()}
+def copy_folder(folder: Path, to: Path) -> None:
+    """Make a new folder with the same files, as `write_folder` does. The files keep their times, which show when a
+    finding was made. Raise OSError where a file is a link."""
+    files = plain_files(folder)
     write_folder(to, files)
     for name in files:
         times = (folder / name).lstat()
@@ -83,8 +83,9 @@ def _plain(path: str, flags: int) -> int:
 
 
 def write_synced(path: Path, data: bytes) -> None:
+    """Write a new file and sync it. Secrets in it are blanked."""
     with path.open("xb") as file:
-        file.write(data)
+        file.write(blanked(data))
         file.flush()
         os.fsync(file.fileno())
 

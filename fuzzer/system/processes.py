@@ -14,7 +14,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_
 before a fork."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # malloc.h
 
 
@@ -24,6 +24,12 @@ def die_with_parent(parent: int, how: signal.Signals = signal.SIGKILL) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(how), 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
+
+
+def forbid_reading() -> None:
+    """Forbid other processes of this user to read the memory of this process (PR_SET_DUMPABLE in prctl(2)). Root still
+    may. Processes that this one starts are as readable as ever."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def kill_group(pid: int) -> None:

@@ -1,8 +1,9 @@
 """Secrets in the user's environment.
 
-A command removes them from its environment before it starts another process: children do not inherit them, and /proc
-shows blanks in their place. Secrets in what a child sends are replaced by asterisks. The reason: a lane runs programs
-that a fuzzer drew, and what it prints or raises goes into a report that may be published.
+A command removes them from its environment before it starts another process: children do not inherit them, /proc shows
+blanks in their place, and other processes of the user may not read the memory of this one. Secrets in what a child
+sends, and in files of a campaign, are replaced by asterisks. The reason: a lane runs programs that a fuzzer drew, and
+what it prints or raises goes into a report that may be published.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import ctypes
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+
+from fuzzer.system import processes
 
 _NAME = re.compile(
     r"(^|_)(TOKEN|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|(API|ACCESS|PRIVATE|SIGNING)_KEY)(_|$)", re.I
@@ -34,8 +37,14 @@ def remove_from_environment() -> None:
         _removed[name] = text = os.environ[name]
         _blank_in_memory(name)
         del os.environ[name]
-        if len(text.strip()) >= SHORTEST:
-            _needles.update({text.strip().encode(), json.dumps(text.strip())[1:-1].encode()})
+        remember(text)
+
+
+def remember(text: str) -> None:
+    """Blank this secret from now on, and keep other processes from reading the memory of this one."""
+    processes.forbid_reading()
+    if len(text.strip()) >= SHORTEST:
+        _needles.update({text.strip().encode(), json.dumps(text.strip())[1:-1].encode()})
 
 
 def pop(name: str) -> str:
@@ -48,16 +57,16 @@ def removed(prefix: str = "") -> Mapping[str, str]:
     return {name: text for name, text in _removed.items() if name.startswith(prefix)}
 
 
+def longest() -> int:
+    """The size of the longest secret in bytes. A part of a text is blanked together with so many bytes before it."""
+    return max(map(len, _needles), default=0)
+
+
 def blanked(data: bytes) -> bytes:
     """Return the data with each byte of a secret replaced by an asterisk."""
     for needle in _needles:
         data = data.replace(needle, b"*" * len(needle))
     return data
-
-
-def without_secrets(environment: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The part of an environment that a child may inherit."""
-    return {name: text for name, text in environment if not is_secret(name)}
 
 
 def _blank_in_memory(name: str) -> None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from fuzzer.system.child_environment import inherited
 from fuzzer.system.environment import EnvironmentMissing
 
 NAME = "relay"
@@ -58,7 +59,7 @@ def environment(folder: Path, python: Path) -> dict[str, str]:
 def _has_driver(python: Path) -> bool:
     """Whether the library of CUDA's driver loads, tried in a separate process, because it is native code."""
     program = f"import ctypes; ctypes.CDLL({DRIVER!r})"
-    return subprocess.run([str(python), "-c", program], capture_output=True).returncode == 0
+    return subprocess.run([str(python), "-c", program], env=inherited(), capture_output=True).returncode == 0
 
 
 def stub(library: Path, folder: Path) -> Path:
@@ -80,7 +81,7 @@ def _driver_functions(library: Path) -> list[str]:
 
 def _tool(name: str, *arguments: str) -> str:
     try:
-        done = subprocess.run([name, *arguments], capture_output=True, text=True)
+        done = subprocess.run([name, *arguments], env=inherited(), capture_output=True, text=True)
     except FileNotFoundError:
         package = {"nm": "binutils", "cc": "a C compiler"}[name]
         raise EnvironmentMissing(f"Relay's TVM on a machine without a GPU needs {name} ({package})") from None

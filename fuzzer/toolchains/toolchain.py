@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from fuzzer.system.secrets import without_secrets
+from fuzzer.system.child_environment import inherited
 from fuzzer.toolchains.preload import Preload
 from oracles.lane import Engine, LaneSpec, is_relay
 
@@ -69,10 +69,10 @@ def toolchain_environment(toolchain: Toolchain, scratch: Path) -> dict[str, str]
 
 def own_environment(toolchain: Toolchain) -> dict[str, str]:
     """The environment variables with which the interpreter finds its TVM, but not difftvm's packages."""
-    inherited = without_secrets(os.environ.items())
+    ours = inherited()
     if toolchain.is_host:
-        return {**inherited, **toolchain.environment}
-    kept = {key: value for key, value in inherited.items() if key not in _OF_ANOTHER}
+        return {**ours, **toolchain.environment}
+    kept = {key: value for key, value in ours.items() if key not in _OF_ANOTHER}
     libraries = toolchain.environment.get("LD_LIBRARY_PATH")
     if libraries is None:
         return {**kept, **toolchain.environment}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from multiprocess.connection import Connection
 
 from fuzzer.isolate import protocol
 from fuzzer.system import secrets
+from fuzzer.system.files import copy_folder, write_atomically, write_folder
 from oracles.outcome import Stage
 
 CANARY = "canary-0123456789"
@@ -66,3 +68,12 @@ def test_a_short_value_is_taken_but_not_blanked(monkeypatch: pytest.MonkeyPatch)
     secrets.remove_from_environment()
     assert "MY_TOKEN" not in os.environ
     assert secrets.blanked(b"it runs") == b"it runs"
+
+
+def test_files_that_are_written_hold_no_secret(tmp_path: Path) -> None:
+    secrets.remember(CANARY)
+    write_folder(tmp_path / "x", {"a": f"<{CANARY}>".encode()})
+    write_atomically(tmp_path / "b", CANARY.encode())
+    copy_folder(tmp_path / "x", tmp_path / "y")
+    assert (tmp_path / "y" / "a").read_text() == f"<{'*' * len(CANARY)}>"
+    assert (tmp_path / "b").read_text() == "*" * len(CANARY)

@@ -12,8 +12,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from fuzzer.system.child_environment import inherited
 from fuzzer.system.environment import EnvironmentMissing
-from fuzzer.system.secrets import is_secret
 from fuzzer.toolchains import install, registry, relay
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain, toolchain_environment
 from generators.graph import Invalid
@@ -250,11 +250,12 @@ def test_a_python_that_lacks_something(cache: Path, tmp_path: Path) -> None:
 # --- what surrounds an interpreter
 
 
-def test_the_host_sees_what_the_user_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in filter(is_secret, list(os.environ)):
-        monkeypatch.delenv(name)
+def test_the_host_inherits_what_children_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "/users")
-    assert toolchain_environment(HOST, tmp_path) == {**os.environ, "TMPDIR": str(tmp_path)}
+    monkeypatch.setenv("MY_FLAG", "1")
+    environment = toolchain_environment(HOST, tmp_path)
+    assert environment == {**inherited(), "TMPDIR": str(tmp_path)}
+    assert (environment["PYTHONPATH"], "MY_FLAG" in environment) == ("/users", False)
     assert list(tmp_path.iterdir()) == []
 
 
