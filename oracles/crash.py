@@ -8,14 +8,27 @@ from typing import assert_never
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, component_of
 from oracles.lane import Engine
-from oracles.outcome import Built, Cause, Died, MutantFate, Outcomes, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
+from oracles.outcome import (
+    Broken,
+    Built,
+    Cause,
+    Died,
+    MutantFate,
+    Outcomes,
+    Raised,
+    Ran,
+    Skipped,
+    Stage,
+    TimedOut,
+    Unsupported,
+)
 from oracles.reference import eager_run
 
 
 def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     valid = eager_run(outcomes) is not None
     for lane, outcome in outcomes.items():
-        if isinstance(outcome, Ran | Built | Unsupported | Skipped) or lane.engine is Engine.ONNX_REFERENCE:
+        if isinstance(outcome, Ran | Built | Unsupported | Skipped | Broken) or lane.engine is Engine.ONNX_REFERENCE:
             continue  # the interpreter of the onnx package only confirms files; its own failures are not reported
         if any(mutant.fate is MutantFate.DIED for mutant in outcome.facts.mutants):
             continue  # the process ended while it built a module broken on purpose: `checker_gap` judges that

@@ -190,14 +190,26 @@ class Skipped:
     environment: bool = False
 
 
-Outcome = Ran | Built | Raised | Died | TimedOut | Unsupported | Skipped
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """difftvm's own code raised an exception in the process of the lane. Counted and saved for the developers of
+    difftvm, never a finding.
+
+    error  the exception in one line, then its traceback
+    """
+
+    stage: Stage
+    error: str
+
+
+Outcome = Ran | Built | Raised | Died | TimedOut | Unsupported | Skipped | Broken
 Outcomes = Mapping[LaneSpec, Outcome]
 FAILURES = (Raised, Died, TimedOut)
 
 
 def facts_of(outcome: Outcome) -> Facts:
     """Return the facts of any outcome; no facts for a lane that did not run."""
-    return NO_FACTS if isinstance(outcome, Unsupported | Skipped) else outcome.facts
+    return NO_FACTS if isinstance(outcome, Unsupported | Skipped | Broken) else outcome.facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import msgspec
 
 from fuzzer.signature import missing_features
 from oracles.lane import Engine, LaneSpec
-from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported
+from oracles.outcome import Broken, Outcome, Result, Skipped, Stage, Unsupported
 
 COMPILER_STAGES = frozenset(Stage) - {Stage.START, Stage.RENDER}
 """The stages whose time is spent in torch, TVM and onnxruntime."""
@@ -27,6 +27,7 @@ class Counters(msgspec.Struct):
     unsupported          by lane, the outcomes that were unsupported
     lacking              by lane and by operator or feature, the tests in which it was not supported
     environment          by reason, the lanes that were skipped because this machine lacks something
+    broken               by lane, the outcomes in which difftvm's own code raised an exception
     evaluation_disagrees by lane, the tests in which difftvm evaluated the imported module wrongly. These are errors of
                          difftvm
     stage_cpu            by stage, CPU seconds of the lanes
@@ -40,6 +41,7 @@ class Counters(msgspec.Struct):
     unsupported: dict[str, int] = msgspec.field(default_factory=dict)
     lacking: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     environment: dict[str, int] = msgspec.field(default_factory=dict)
+    broken: dict[str, int] = msgspec.field(default_factory=dict)
     evaluation_disagrees: dict[str, int] = msgspec.field(default_factory=dict)
     stage_cpu: dict[str, float] = msgspec.field(default_factory=dict)
     test_cpu_seconds: float = 0.0
@@ -64,6 +66,8 @@ class Counters(msgspec.Struct):
                         self.unsupported[lane.name] = self.unsupported.get(lane.name, 0) + 1
                         for name in missing_features(outcome):
                             _count(self.lacking.setdefault(lane.name, {}), name)
+                    case Broken():
+                        self.broken[lane.name] = self.broken.get(lane.name, 0) + 1
                     case Skipped(reason=reason, environment=True):
                         _count(self.environment, reason)
                     case _:
@@ -100,12 +104,13 @@ class Counters(msgspec.Struct):
             "outside_compilers_share": round(1 - min(1.0, self.compiler_cpu / total), 4),
             "unsupported": dict(sorted(self.unsupported.items())),
             "environment": dict(sorted(self.environment.items())),
+            "broken": dict(sorted(self.broken.items())),
             "evaluation_disagrees": dict(sorted(self.evaluation_disagrees.items())),
         }
 
 
 def _is_result(lane: LaneSpec, outcome: Outcome) -> bool:
-    return lane.engine is Engine.TVM and not isinstance(outcome, Unsupported | Skipped)
+    return lane.engine is Engine.TVM and not isinstance(outcome, Unsupported | Skipped | Broken)
 
 
 def _count(counts: dict[str, int], reason: str) -> None:

@@ -9,6 +9,7 @@ from fuzzer.campaign.dispatcher import Dispatcher
 from fuzzer.campaign.store import Store
 from fuzzer.system.terminal import say
 from generators.graph import Case
+from oracles.outcome import Broken, Outcomes
 
 TROUBLE = 10
 """A campaign ends after this number of failed tests in a row: then the cases are not the cause."""
@@ -21,11 +22,28 @@ class FailedTests:
         self._store, self._dealer = store, dealer
         self._lock = threading.Lock()
         self._in_a_row = 0
+        self._broken: set[str] = set()
 
     def reset(self) -> None:
         """Start to count again: a test was finished."""
         with self._lock:
             self._in_a_row = 0
+
+    def note_broken(self, number: int, case: Case, outcomes: Outcomes) -> None:
+        """Save the test where difftvm's own code failed in a lane. Print a line for the first such test of a lane."""
+        broken = {lane.name: outcome.error for lane, outcome in outcomes.items() if isinstance(outcome, Broken)}
+        if not broken:
+            return
+        errors = "\n".join(f"{name}: {error}" for name, error in broken.items())
+        folder = self._store.keep_broken_lanes(
+            number, case, f"test {number} of seed {self._store.state.seed}\n{errors}"
+        )
+        with self._lock:
+            new = [name for name in broken if name not in self._broken]
+            self._broken.update(new)
+        for name in new:
+            what = broken[name].partition("\n")[0]
+            say(f"test {number}: difftvm itself failed in lane {name} ({what}); continuing; see {folder}")
 
     def keep(self, number: int, case: Case | None, error: Exception) -> None:
         """Save the test and its error. Raise the error where it ends the campaign."""

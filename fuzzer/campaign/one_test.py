@@ -80,6 +80,7 @@ class Tests:
         self.watch(number, case, result, findings)
         row = index_row(number, result.cpu_seconds, result.outcomes, case.graph.ops)
         self.store.finish_test(row, result, self.dealer.finish(number), invalid=not is_valid(result.outcomes))
+        self.failed.note_broken(number, case, result.outcomes)
         if tiers.evaluation_disagrees:
             self.store.keep_disagreement(number, case, tiers.evaluation_disagrees)
         self.failed.reset()

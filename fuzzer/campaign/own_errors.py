@@ -7,12 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from fuzzer.system.files import write_folder
-from fuzzer.system.secrets import blanked
 from generators import case_file
 from generators.graph import Case
 
 TEST = "test"
 """A test that difftvm could not do."""
+
+LANE = "lane"
+"""A test with a lane in which difftvm's own code raised an exception."""
 
 EVALUATION = "evaluation"
 """A test in which the evaluation of an imported module was wrong."""
@@ -31,5 +33,5 @@ def keep(errors: Path, sort: str, number: int, case: Case | None, error: str) ->
     with suppress(OSError):  # a full disk does not keep the test from being counted
         errors.mkdir(exist_ok=True)
         if not folder.exists() and len(list(errors.glob(f"{sort}-*"))) < MOST:
-            write_folder(folder, {name: blanked(data) for name, data in files.items()})
+            write_folder(folder, files)
     return folder

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from oracles.lane import Importer, LaneSpec
-from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
+from oracles.outcome import Broken, Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +68,5 @@ def _how(outcome: Outcome) -> tuple[str, str | None]:
             return "unsupported", stage
         case Skipped():
             return "skipped", None
+        case Broken(stage=stage):
+            return "broken", stage

@@ -30,7 +30,6 @@ from fuzzer.report import issue, repro
 from fuzzer.signature import Signature, interchangeable_kinds, signature_of
 from fuzzer.signature import known as known_behaviour
 from fuzzer.system.files import copy_folder, write_atomically, write_folder
-from fuzzer.system.secrets import blanked
 from fuzzer.system.terminal import say
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
@@ -166,6 +165,11 @@ class Store:
                 counted[name] = counted.get(name, 0) + 1
             error = f"the evaluation of the module of {', '.join(names)} is wrong"
             own_errors.keep(self.folder / ERRORS, own_errors.EVALUATION, number, case, error)
+
+    def keep_broken_lanes(self, number: int, case: Case, error: str) -> Path:
+        """Save the case of a test in which difftvm's own code raised an exception in a lane."""
+        with self._lock:
+            return own_errors.keep(self.folder / ERRORS, own_errors.LANE, number, case, error)
 
     def keep_failed_test(self, number: int, case: Case | None, error: str, next_test: int) -> Path:
         """Save a test that difftvm itself could not do: the error message, and the case if there is one."""
@@ -303,7 +307,7 @@ class Store:
         with self._lock:
             if doc.signature in self.findings:
                 return False
-            copy_folder(folder, self.crashes / doc.slug, blanked)
+            copy_folder(folder, self.crashes / doc.slug)
             self.findings[doc.signature] = self._take(doc)
             return True
 
@@ -341,7 +345,7 @@ class Store:
             files |= {BEFORE: found.blame.before.encode(), AFTER: found.blame.after.encode()}
         if found.onnx:
             files[ONNX] = onnx_model.encode(found.onnx)
-        write_folder(self.crashes / doc.slug, {name: blanked(data) for name, data in files.items()})
+        write_folder(self.crashes / doc.slug, files)
 
 
 def _shows_in(lane: LaneSpec, doc: FindingDoc) -> bool:

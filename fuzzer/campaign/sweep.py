@@ -24,6 +24,7 @@ from typing import assert_never
 import jinja2
 import msgspec
 
+from fuzzer.system.child_environment import inherited
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.files import open_plain, write_atomically
 from fuzzer.toolchains.toolchain import HOST
@@ -33,7 +34,7 @@ from generators.plain_file import read_plain
 from oracles.against_torch import comparable_results
 from oracles.finding import Finding
 from oracles.lane import Engine
-from oracles.outcome import Built, Died, Outcome, Raised, Ran, Result, Skipped, TimedOut, Unsupported
+from oracles.outcome import Broken, Built, Died, Outcome, Raised, Ran, Result, Skipped, TimedOut, Unsupported
 
 
 class Status(StrEnum):
@@ -116,6 +117,8 @@ def _status(outcome: Outcome, finding: Finding | None, judged: bool) -> tuple[St
             return Status.UNJUDGED, "no reference ran, or the ONNX file is wrong"
         case Unsupported(reason=reason) | Skipped(reason=reason):
             return Status.UNSUPPORTED, reason
+        case Broken(error=error):
+            return Status.UNJUDGED, f"difftvm itself failed: {error.partition(chr(10))[0]}"
         case Raised() | Died() | TimedOut():
             if finding is None:
                 return Status.UNJUDGED, "no reference ran, or the exporter refuses"
@@ -184,7 +187,7 @@ def _taken(folder: Path, request: SampleRequest) -> Iterator[Sample]:
     while True:
         command = [HOST.python, "-P", "-m", "fuzzer.children.samples", str(folder)]
         command += ["--ops", request.ops, "--samples", str(request.samples), "--after", after]
-        done = subprocess.run(command, stdout=subprocess.PIPE)
+        done = subprocess.run(command, env=inherited(), stdout=subprocess.PIPE)
         at = ""
         for line in filter(None, map(_child_line, done.stdout.splitlines())):
             at = line.at or at

@@ -16,6 +16,7 @@ from oracles.lane import LaneSpec, is_tier_1
 from oracles.onnx_files import readings_of_its_file
 from oracles.outcome import (
     FAILURES,
+    Broken,
     Built,
     Facts,
     Outcome,
@@ -94,7 +95,7 @@ def on_plain_lanes(result: Result) -> Result:
     found = verdicts(result.outcomes)
     outcomes: dict[LaneSpec, Outcome] = {}
     for lane, outcome in result.outcomes.items():
-        if lane not in found:
+        if lane not in found or isinstance(outcome, Broken):
             outcomes[lane] = outcome
         elif found[lane] is Verdict.FAILED:
             outcomes[plain_of(lane)] = _without_values(outcome)
@@ -122,7 +123,7 @@ def _is_mistaken(
     lane: LaneSpec, verdict: Verdict, tier_1: Outcomes, outcomes: Outcomes, right: tuple[Expected, ...] | None
 ) -> bool:
     outcome, compiled = tier_1[lane], outcomes.get(plain_of(lane))
-    if isinstance(outcome, Raised) and outcome.stage is Stage.RUN:
+    if isinstance(outcome, Raised | Broken) and outcome.stage is Stage.RUN:
         return True
     trace = facts_of(outcome).trace
     may_be_refuted = isinstance(outcome, Ran) or (trace is not None and bool(trace.contradiction))

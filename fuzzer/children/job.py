@@ -9,20 +9,20 @@ import tempfile
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from types import CodeType
 
 from multiprocess.connection import Connection
 
+from fuzzer.children.own_faults import ROOT, is_own_fault
 from fuzzer.isolate import protocol
 from fuzzer.lanes.base.pointed import value_pointed_at
 from fuzzer.lanes.base.prepared_case import Lane, PreparedCase, Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.outcome import Built, Facts, Frame, Ran, Stage
+from oracles.outcome import Built, Facts, Frame, Stage
 
 
 class _LastStageEnded(BaseException):
@@ -98,8 +98,16 @@ def reporting_failures(connection: Connection) -> Iterator[None]:
 
 
 def _failed(error: Exception) -> protocol.Failed:
-    text = f"{type(error).__name__}: {text_of(error)}\n{traceback.format_exc()}"
-    return protocol.Failed(text[: protocol.MOST_TEXT])
+    return protocol.Failed(_description(error))
+
+
+def _description(error: BaseException) -> str:
+    """The exception in one line, then the end of its traceback."""
+    trace = "".join(traceback.format_exception(error))
+    return f"{type(error).__name__}: {text_of(error)[:_MOST_LINE]}\n{trace[-protocol.MOST_TEXT :]}"
+
+
+_MOST_LINE = 1000
 
 
 class KeptCase:
@@ -130,7 +138,7 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane], kept:
         prepared = (kept or KeptCase()).prepared(bytes(payload), lambda: protocol.case_of(message, payload), steps)
         for index, spec in enumerate(message.lanes):
             steps.begin(index, spec.until)
-            _run_lane(connection, prepared, index, spec, runner_of(spec), steps)
+            _run_lane(connection, prepared, index, spec, runner_of, steps)
     except Exception as error:  # lanes' exceptions do not get here: this is a defect of difftvm
         steps(Stage.START)
         protocol.send(connection, _failed(error))
@@ -140,26 +148,39 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane], kept:
 
 
 def _run_lane(
-    connection: Connection, prepared: PreparedCase, index: int, spec: LaneSpec, runner: Lane, step: _Steps
+    connection: Connection,
+    prepared: PreparedCase,
+    index: int,
+    spec: LaneSpec,
+    runner_of: Callable[[LaneSpec], Lane],
+    step: _Steps,
 ) -> None:
-    if reason := runner.supports(prepared.case, spec):
-        protocol.send(connection, protocol.DidSkip(index, reason))
-        return
     try:
-        ran: Ran | Built = runner.run(prepared, spec, step)
+        message, payload = _done(prepared, index, spec, runner_of(spec), step)
+    except BaseException as error:  # around the lane there is only our own code
+        message, payload = _raised(index, error, step, own=True), ()
+    protocol.send(connection, message, *payload)
+
+
+def _done(
+    prepared: PreparedCase, index: int, spec: LaneSpec, runner: Lane, step: _Steps
+) -> tuple[protocol.Message, Sequence[bytes]]:
+    """Run a lane. Return the message that says how it ended, and its payload."""
+    if reason := runner.supports(prepared.case, spec):
+        return protocol.DidSkip(index, reason), ()
+    try:
+        ran = runner.run(prepared, spec, step)
     except _LastStageEnded:
         ran = Built()
     except BaseException as error:  # any exception is the outcome of the lane, SystemExit too
         if value := value_pointed_at(error, prepared.case):
             step.note(pointed=value)
-        protocol.send(connection, _raised(index, error, step))
-        return
+        return _raised(index, error, step, is_own_fault(error)), ()
     if isinstance(ran, Built):
-        protocol.send(connection, protocol.DidBuild(index))
-        return
+        return protocol.DidBuild(index), ()
     outputs, data = protocol.pack(ran.outputs)
     again, more = protocol.pack(ran.again) if ran.again is not None else (None, b"")
-    protocol.send(connection, protocol.DidRun(index, outputs, again), data, more)
+    return protocol.DidRun(index, outputs, again), (data, more)
 
 
 def text_of(error: BaseException) -> str:
@@ -170,12 +191,13 @@ def text_of(error: BaseException) -> str:
         return f"(no message: its __str__ raised {type(other).__name__})"
 
 
-def _raised(index: int, error: BaseException, step: _Steps) -> protocol.DidRaise:
+def _raised(index: int, error: BaseException, step: _Steps, own: bool) -> protocol.DidRaise:
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     lines = zip(traceback.extract_tb(error.__traceback__), traceback.walk_tb(error.__traceback__), strict=True)
     frames = [_frame(summary, frame.f_code) for summary, (frame, _) in lines]
-    return protocol.DidRaise(index, step.stage, name, text_of(error)[: protocol.MOST_TEXT], frames)
+    text, own_fault = text_of(error)[: protocol.MOST_TEXT], _description(error) if own else ""
+    return protocol.DidRaise(index, step.stage, name, text, frames, own_fault)
 
 
 def _frame(summary: traceback.FrameSummary, code: CodeType) -> Frame:
@@ -185,9 +207,6 @@ def _frame(summary: traceback.FrameSummary, code: CodeType) -> Frame:
     return Frame(_place(summary.filename), summary.lineno or 0, summary.name, raises, owner)
 
 
-_ROOT = f"{Path(__file__).parents[2]}/"
-
-
 def _place(file: str) -> str:
     """Return a path without the folder of the installation, so that it is private and the same on all machines."""
-    return file.rpartition("/site-packages/")[2].removeprefix(_ROOT)
+    return file.rpartition("/site-packages/")[2].removeprefix(ROOT)

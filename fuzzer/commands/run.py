@@ -37,7 +37,14 @@ from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
-from fuzzer.watching.formatting import could_not_be_done, evaluated_wrongly, lacking_line, number_of, waiting_line
+from fuzzer.watching.formatting import (
+    could_not_be_done,
+    evaluated_wrongly,
+    failed_by_itself,
+    lacking_line,
+    number_of,
+    waiting_line,
+)
 from fuzzer.watching.on_disk import waiting_in
 from fuzzer.watching.ranking import Family, listed_in, worth_a_look
 from fuzzer.watching.watch import watched
@@ -196,6 +203,8 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
         echo(line)
     if run.errors:
         echo(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")
+    if broken := sum(counters.broken.values()):
+        echo(f"{failed_by_itself(broken)}: {os.path.relpath(store.folder / ERRORS)}")
     if disagreements := sum(counters.evaluation_disagrees.values()):
         echo(f"{evaluated_wrongly(disagreements)}: {os.path.relpath(store.folder / ERRORS)}")
     in_tvm = sum(doc.component is Component.TVM for doc in findings)

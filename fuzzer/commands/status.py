@@ -18,6 +18,7 @@ from fuzzer.watching.formatting import (
     counted,
     duration,
     evaluated_wrongly,
+    failed_by_itself,
     number_of,
     shares,
     size,
@@ -67,6 +68,8 @@ def _lines(found: Status) -> Iterator[str]:
         yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
     if errors := books["errors"]:
         yield f"!! {could_not_be_done(errors)}{_location(Path(found.campaign) / ERRORS)}"
+    if broken := sum(books["broken"].values()):
+        yield f"!! {failed_by_itself(broken)}{_location(Path(found.campaign) / ERRORS)}"
     if disagreements := sum(books["evaluation_disagrees"].values()):
         yield f"!! {evaluated_wrongly(disagreements)}{_location(Path(found.campaign) / ERRORS)}"
     if found.unreadable:

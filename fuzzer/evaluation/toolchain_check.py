@@ -19,7 +19,7 @@ from generators.motifs import call
 from generators.random_graph import with_values
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
-from oracles.outcome import Died, Outcome, Raised, Skipped, TimedOut, Unsupported
+from oracles.outcome import Broken, Died, Outcome, Raised, Skipped, TimedOut, Unsupported
 
 
 class LaneCheck(msgspec.Struct, frozen=True, rename={"reason": "told"}):
@@ -63,7 +63,7 @@ def _judged(lane: LaneSpec, outcome: Outcome, objection: str | None) -> LaneChec
     match outcome:
         case _ if objection:
             return LaneCheck(lane.name, False, objection)
-        case Raised() | Died() | TimedOut() | Unsupported():
+        case Raised() | Died() | TimedOut() | Unsupported() | Broken():
             return LaneCheck(lane.name, False, type(outcome).__name__)
         case Skipped(reason=reason):
             return LaneCheck(lane.name, True, reason)

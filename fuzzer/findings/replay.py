@@ -18,7 +18,7 @@ from fuzzer.triage.reproduce import observe
 from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Built, Outcome, Skipped, Unsupported
+from oracles.outcome import Broken, Built, Outcome, Skipped, Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,8 @@ def _judged(doc: FindingDoc, lane: LaneSpec, outcome: Outcome, finding: Finding 
             return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {in_words(availability(lane))}", False)
         case Skipped(reason=reason, environment=True):
             return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
+        case Broken(error=error):
+            return LaneReplay(lane, Exit.GONE, f"{lane.name}: difftvm itself failed: {error}", False)
         case _:
             ran = not isinstance(outcome, Skipped | Unsupported)
             return LaneReplay(lane, Exit.GONE, f"{lane.name}: {type(outcome).__name__}, no failure", ran)

@@ -27,6 +27,7 @@ from fuzzer.system.machine_paths import without_machine_paths
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import (
+    Broken,
     Built,
     Cause,
     Died,
@@ -228,7 +229,9 @@ class ChildProcess:
         """The last part of what the process printed since its last job began."""
         size = os.fstat(self.log.fileno()).st_size  # not by a seek, which would move the process's own position
         begin = min(max(self.log_begin, size - LOG_BYTES), size)  # the process may have cut it
-        return secrets.blanked(os.pread(self.log.fileno(), size - begin, begin)).decode(errors="replace")
+        before = min(begin, secrets.longest())
+        text = secrets.blanked(os.pread(self.log.fileno(), size - begin + before, begin - before))
+        return text[before:].decode(errors="replace")
 
     def _over_bounds(self, bounds: Bounds, stage: Stage, wall: float, cpu_began: float) -> Outcome | None:
         if processes.resident_bytes(self.pid) > bounds.memory_bytes:
@@ -294,7 +297,9 @@ def _of_current(lanes: Sequence[LaneSpec], number: int, current: int) -> LaneSpe
 
 
 def _with_facts(outcome: Outcome, facts: Facts | None) -> Outcome:
-    return outcome if facts is None or isinstance(outcome, Unsupported | Skipped) else replace(outcome, facts=facts)
+    if facts is None or isinstance(outcome, Unsupported | Skipped | Broken):
+        return outcome
+    return replace(outcome, facts=facts)
 
 
 _Did = protocol.DidRun | protocol.DidBuild | protocol.DidRaise | protocol.DidSkip
@@ -308,7 +313,8 @@ def _outcome(message: _Did, payload: memoryview, scratch: str) -> Outcome:
         case protocol.DidRaise(stage=stage, type=name, text=text, frames=frames):
             text = without_machine_paths(text[: protocol.MOST_TEXT], scratch)
             frames = [replace(frame, file=without_machine_paths(frame.file, scratch)) for frame in frames]
-            return classify_failure(Raised(stage, name, text, tuple(frames)))
+            outcome = classify_failure(Raised(stage, name, text, tuple(frames)))
+            return Broken(stage, message.own_fault) if message.own_fault and isinstance(outcome, Raised) else outcome
         case protocol.DidBuild():
             return Built()
         case protocol.DidSkip(reason=reason):

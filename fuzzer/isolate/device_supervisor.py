@@ -32,7 +32,7 @@ from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.outcome import Died, Outcome, Raised, Result, Skipped, Stage, TimedOut, Unsupported
+from oracles.outcome import Broken, Died, Outcome, Raised, Result, Skipped, Stage, TimedOut, Unsupported
 
 START_SECONDS = 180.0
 ON_THE_DEVICE = (Stage.LOAD, Stage.RUN)
@@ -297,5 +297,7 @@ def _description(outcome: Outcome) -> str:
             return f"nothing after {seconds:g} s in {stage}"
         case Unsupported(reason=reason) | Skipped(reason=reason):
             return reason
+        case Broken(error=error):
+            return f"difftvm itself failed: {error.partition(chr(10))[0]}"
         case _:
             return "another result"

@@ -21,7 +21,7 @@ from generators.graph import Array, Case, DType
 from oracles.lane import LaneSpec
 from oracles.outcome import Facts, Frame, Stage
 
-VERSION = 2
+VERSION = 3
 MAX_FRAME = 1 << 30
 MAX_RANK = 32
 MOST_TEXT = 20_000
@@ -89,6 +89,8 @@ class DidRaise(msgspec.Struct, tag="raised", tag_field="message"):
     type: str
     text: str
     frames: list[Frame]
+    own_fault: str = ""
+    """The traceback, where difftvm's own code is at fault; otherwise empty."""
 
 
 class DidSkip(msgspec.Struct, tag="skipped", tag_field="message"):

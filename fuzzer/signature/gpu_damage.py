@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import assert_never
 
-from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
+from oracles.outcome import Broken, Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
 
 
 class GpuDamage(StrEnum):
@@ -49,6 +49,8 @@ def gpu_damage_of(outcome: Outcome) -> GpuDamage:
         case Raised(type=name, message=message):
             text = f"{name}: {message}"
         case Died(log=text) | Skipped(reason=text) | Unsupported(reason=text):
+            pass
+        case Broken(error=text):
             pass
         case Ran() | Built() | TimedOut():
             return GpuDamage.NONE

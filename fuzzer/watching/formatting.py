@@ -79,5 +79,9 @@ def evaluated_wrongly(modules: int) -> str:
     return f"{number_of(modules, 'imported module')} evaluated wrongly by difftvm itself"
 
 
+def failed_by_itself(lanes: int) -> str:
+    return f"{number_of(lanes, 'lane result')} lost by an error of difftvm itself"
+
+
 def could_not_be_done(errors: int) -> str:
     return f"{number_of(errors, 'test')} could not be done by difftvm itself"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzer.lanes.base.availability import checker_of, node_package
+from fuzzer.lanes.base.compiler_error import CompilerError
 from oracles.targets import CodeChecker, Target, WrittenCode
 
 SECONDS = 30.0
@@ -18,7 +19,7 @@ SECONDS = 30.0
 _NEXT_KERNEL = re.compile(r"^// Function: \w+\n//-+\n", re.M)
 
 
-class Refused(Exception):
+class Refused(CompilerError):
     """A checker refuses the code that TVM wrote."""
 
     __module__ = "fuzzer.lanes.written"  # the name in findings that are saved

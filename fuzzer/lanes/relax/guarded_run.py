@@ -12,6 +12,7 @@ import numpy as np
 import tvm
 
 from fuzzer.lanes.base import memory
+from fuzzer.lanes.base.compiler_error import NotATensor
 from fuzzer.lanes.base.prepared_case import Step
 from fuzzer.lanes.relax import releases
 from fuzzer.lanes.relax.allocation import Allocator, active
@@ -144,8 +145,13 @@ def _aliases(outputs: Sequence[Any], inputs: Mapping[str, Any]) -> tuple[tuple[i
 
 
 def flat(result: Any) -> Sequence[Any]:
-    """Return the results of main, which are a tensor or a tuple of tensors, as a sequence."""
-    return (result,) if hasattr(result, "numpy") else tuple(result)
+    """Return the results of main, which are a tensor or a tuple of tensors, as a sequence. Raise `NotATensor` for other
+    results."""
+    results = (result,) if result is None or hasattr(result, "numpy") else tuple(result)
+    for index, each in enumerate(results):
+        if not hasattr(each, "numpy"):
+            raise NotATensor(f"output {index} of the compiled function is {type(each).__name__}, no tensor")
+    return results
 
 
 def span(tensor: Any) -> memory.Span:

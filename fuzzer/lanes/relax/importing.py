@@ -46,7 +46,7 @@ def imported(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Imported:
     if not keep:
         return Imported(module, inputs, constants.zones)
     module, params = detach_params(module)
-    return Imported(module, inputs, constants.zones, list(params["main"]))
+    return Imported(module, inputs, constants.zones, list(params.get("main", ())))  # no entry: main has no parameters
 
 
 def _from_export(prepared: PreparedCase, spec: LaneSpec, step: Step, constants: Constants, keep: bool) -> Any:

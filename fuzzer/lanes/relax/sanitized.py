@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from fuzzer.lanes.base.compiler_error import CompilerError
 from fuzzer.lanes.base.prepared_case import Step
 from fuzzer.lanes.relax import sanitized_run
 from fuzzer.lanes.relax.sanitized_run import read, write
@@ -34,13 +35,13 @@ _IN_PYTHON = "Cannot find ffi::Function relax.run."
 """The message where compiled code calls a function that `tvm.relax` registers, such as relax.run.assert_op."""
 
 
-class SanitizerReport(Exception):
+class SanitizerReport(CompilerError):
     """A sanitizer's report. The message is the whole report."""
 
     __module__ = "fuzzer.lanes.sanitized"  # the name in findings that are saved
 
 
-class RunFailed(Exception):
+class RunFailed(CompilerError):
     """The process failed without a report. The message is its output."""
 
     __module__ = "fuzzer.lanes.sanitized"  # the name in findings that are saved

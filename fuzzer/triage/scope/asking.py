@@ -12,7 +12,7 @@ from fuzzer.triage.scope.statement import Answer
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec
-from oracles.outcome import Skipped, Unsupported
+from oracles.outcome import Broken, Skipped, Unsupported
 
 
 def asker(runner: Runner, finding: Finding) -> Callable[[Case], Answer]:
@@ -29,7 +29,7 @@ def answer_of(runner: Runner, finding: Finding, case: Case, lane: LaneSpec) -> A
         return Answer.INVALID
     if any(shows(signature, signature_of(each)) for each in observation.findings):
         return Answer.FAILS
-    if isinstance(observation.result.outcomes.get(lane), Unsupported | Skipped):
+    if isinstance(observation.result.outcomes.get(lane), Unsupported | Skipped | Broken):
         return Answer.REFUSED
     return Answer.OTHER if observation.findings else Answer.PASSES
 

@@ -36,7 +36,7 @@ from generators import case_file
 from generators.graph import Case, Symbol
 from oracles.finding import Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Outcome, Result, Stage
+from oracles.outcome import Broken, Outcome, Result, Stage
 
 SAMPLED = tuple(lane for lane in SAMPLED_LANES if lane.variant == "relax")
 """Those that give what the others give."""
@@ -316,6 +316,26 @@ def test_a_test_that_can_never_be_written_is_kept_as_an_error(tmp_path: Path, mo
     with Store(tmp_path, 1) as store:
         Campaign(settings(tmp_path), store, FakeExecutor({"number 1": refused(1)}), cases(3)).run()
         assert (store.state.next_test, store.state.counters.tests, store.state.counters.errors) == (3, 2, 1)
+
+
+def test_an_error_of_difftvm_in_a_lane_is_counted_and_kept_and_is_no_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = Broken(Stage.COMPILE, "KeyError: 'x'\nTraceback ...")
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, FakeExecutor({f"number {n}": broken for n in (0, 2)}), cases(3))
+        campaign.run()
+        assert (store.state.counters.tests, store.state.counters.errors, campaign.triage.new) == (3, 0, [])
+        ((lane, times),) = store.state.counters.broken.items()
+    assert times == 2
+    assert sorted(path.name for path in (tmp_path / ERRORS).iterdir()) == ["lane-0", "lane-2"]
+    kept = (tmp_path / ERRORS / "lane-2" / "error.txt").read_text()
+    assert kept == f"test 2 of seed 1\n{lane}: {broken.error}"
+    assert (tmp_path / ERRORS / "lane-2" / case_file.JSON_NAME).exists()
+    lines = [line for line in capsys.readouterr().err.splitlines() if "difftvm itself failed" in line]
+    assert lines == [
+        f"test 0: difftvm itself failed in lane {lane} (KeyError: 'x'); continuing; see {tmp_path / ERRORS / 'lane-0'}"
+    ]
 
 
 def test_a_wrong_evaluation_is_counted_when_its_test_is_finished(

@@ -21,12 +21,12 @@ from multiprocess.connection import Connection
 
 from fuzzer.children.job import reporting_failures, run_job
 from fuzzer.isolate import protocol
-from fuzzer.isolate.child_process import Bounds, ChildProcess, OwnFailure, ZygoteReaper
+from fuzzer.isolate.child_process import LOG_BYTES, Bounds, ChildProcess, OwnFailure, ZygoteReaper
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job, Noted
 from fuzzer.isolate.selftest import _case
 from fuzzer.lanes import TORCH, TORCH_F64
 from oracles.lane import LaneSpec
-from oracles.outcome import Cause, Died, Facts, Frame, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
+from oracles.outcome import Broken, Cause, Died, Facts, Frame, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
 
 LANES = (TORCH, TORCH_F64)
 NO_PROCESS = 2**22 + 1  # Linux gives out no such pid
@@ -229,7 +229,7 @@ def fails_where(place: str) -> type:
 
 
 @pytest.mark.parametrize("place", ["runner_of", "supports", "pack"])
-def test_an_error_around_a_lane_is_a_failure_of_difftvm(
+def test_an_error_around_a_lane_is_a_fault_of_difftvm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     """A child that ended for it would look as if TVM had crashed."""
@@ -242,10 +242,38 @@ def test_an_error_around_a_lane_is_a_failure_of_difftvm(
     while supervisor.poll():
         frames.append(protocol.receive(supervisor)[0])
     last = frames[-1]
-    assert isinstance(last, Failed)
-    assert last.text.startswith("ZeroDivisionError: ")
-    assert "Traceback (most recent call last):" in last.text
-    assert not any(isinstance(frame, DidRun | DidRaise | DidSkip | Finished) for frame in frames)
+    assert isinstance(last, Finished)
+    raised = [frame for frame in frames if isinstance(frame, DidRaise)]
+    assert [frame.lane for frame in raised] == list(range(len(LANES)))
+    assert raised[0].own_fault.startswith("ZeroDivisionError: ")
+    assert "Traceback (most recent call last):" in raised[0].own_fault
+
+
+def test_an_exception_for_which_difftvm_is_at_fault_is_an_outcome_of_its_own(tmp_path: Path) -> None:
+    text = "KeyError: 'x'\nTraceback ..."
+    raised = DidRaise(0, Stage.COMPILE, "KeyError", "'x'", [], text)
+    outcomes = outcomes_of(tmp_path, At(0, Stage.START), raised, status=0)
+    assert outcomes[TORCH] == Broken(Stage.COMPILE, text)
+
+
+def test_half_a_secret_at_the_begin_of_the_log_is_blanked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzzer.system.secrets._needles", {b"canary-0123456789"})
+    control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    data, other = socket.socketpair()
+    with theirs, control, other, data, tempfile.TemporaryFile() as log:
+        child = ChildProcess(NO_PROCESS, Connection(data.detach()), ZygoteReaper(control), log, str(tmp_path))
+        log.write(b"canary-0123456789" + b"x" * (LOG_BYTES - 10))
+        log.flush()
+        assert child.log_tail() == "*" * 10 + "x" * (LOG_BYTES - 10)
+        child.connection.close()
+
+
+def test_a_full_disk_is_no_fault_of_difftvm(tmp_path: Path) -> None:
+    message = "[Errno 28] No space left on device: 'a.c'"
+    raised = DidRaise(0, Stage.COMPILE, "OSError", message, [], f"OSError: {message}")
+    outcome = outcomes_of(tmp_path, At(0, Stage.START), raised, status=0)[TORCH]
+    assert isinstance(outcome, Skipped)
+    assert outcome.environment
 
 
 def test_a_child_that_cannot_begin_says_so() -> None:

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.isolate.child_process import OwnFailure
 from fuzzer.isolate.executor import CASES, Bounds, Executor
 from fuzzer.isolate.selftest import SHORT, SMALL
 from fuzzer.isolate.selftest import _case as sine
@@ -30,7 +29,7 @@ from fuzzer.triage.eager_values import computed_values
 from generators.graph import Case
 from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec
-from oracles.outcome import Cause, Died, Facts, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut, facts_of
+from oracles.outcome import Broken, Cause, Died, Facts, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut, facts_of
 
 pytestmark = pytest.mark.tvm
 
@@ -425,7 +424,6 @@ def test_a_child_that_holds_much_memory_is_not_taken_again(executor: Executor) -
 SUPERVISOR = """
     import json, sys, threading, time
     from pathlib import Path
-    from fuzzer.isolate.child_process import OwnFailure
     from fuzzer.isolate.executor import CASES, Bounds, Executor
     from fuzzer.isolate.selftest import _case
     from oracles.lane import Engine, LaneSpec
@@ -452,11 +450,12 @@ SUPERVISOR = """
 
 
 def test_a_mistake_of_difftvms_own_is_no_death_of_a_lane(executor: Executor) -> None:
-    nowhere, before = replace(TVM_LANES[0], target="nowhere"), executor._cpu_of_children
-    with pytest.raises(OwnFailure, match=r"^KeyError: 'nowhere'\n"):
-        one(executor, nowhere)
-    assert executor._cpu_of_children > before, "its CPU seconds are counted"
-    assert isinstance(one(executor, TORCH), Ran)
+    nowhere = replace(TVM_LANES[0], target="nowhere")
+    outcomes = executor.run(sine(), (nowhere, TORCH), SHORT).outcomes
+    broken = outcomes[nowhere]
+    assert isinstance(broken, Broken)
+    assert broken.error.startswith("KeyError: 'nowhere'\nTraceback ")
+    assert isinstance(outcomes[TORCH], Ran)
 
 
 def test_at_the_end_no_process_and_no_file_is_left(tmp_path: Path) -> None:
